@@ -1,0 +1,43 @@
+"""What strict nbval needs here: dead kernels are noticed, and no notebook can reach a network."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from nbval.kernel import RunningKernel
+
+# Every kernel started from here on finds tests/no_network/sitecustomize.py first.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(
+        None,
+        [
+            str(Path(__file__).resolve().parents[1] / "tests" / "no_network"),
+            os.environ.get("PYTHONPATH"),
+        ],
+    )
+)
+
+_get_message = RunningKernel.get_message
+
+
+def get_message(self: RunningKernel, stream: str, timeout: float | None = None) -> Any:
+    """Wait for a message as nbval does, but look every second whether the kernel still lives.
+
+    nbval itself waits for a dead kernel until the cell's timeout is over.
+    """
+    deadline = time.monotonic() + (float("inf") if timeout is None else float(timeout))
+    while True:
+        try:
+            return _get_message(self, stream, max(0.0, min(1.0, deadline - time.monotonic())))
+        except Empty:
+            if not self.is_alive():
+                raise RuntimeError("The kernel died while it ran this cell.") from None
+            if time.monotonic() >= deadline:
+                raise
+
+
+RunningKernel.get_message = get_message

@@ -1,0 +1,62 @@
+"""Execute notebooks and write them back as they are committed: ``python run.py notebooks [FILE …]``.
+
+Outputs are included, execution counts run 1 … n, and metadata that differ from run to run
+(timings, widget state, versions) are left out. A notebook whose cell fails is not written.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+
+HERE = Path(__file__).resolve().parent
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def execute(path: Path) -> None:
+    """Run one notebook from top to bottom in a fresh kernel and write it back."""
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        record_timing=False,
+        store_widget_state=False,
+        resources={"metadata": {"path": str(HERE)}},
+    ).execute()
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags")
+        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+    nbformat.write(notebook, path)
+
+
+def main(names: list[str]) -> int:
+    """Execute the named notebooks, or all; return the exit code."""
+    paths = [Path(name).resolve() for name in names] or sorted(HERE.glob("*.ipynb"))
+    failed = 0
+    for path in paths:
+        if not path.is_file():
+            print(f"There is no notebook {path}; check the name.")
+            return 2
+        started = time.perf_counter()
+        try:
+            execute(path)
+        except (CellExecutionError, DeadKernelError) as error:
+            failed += 1
+            print(f"{path.name}: FAILED, not written\n{error}")
+        else:
+            print(f"{path.name}: {time.perf_counter() - started:.1f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,23 @@
+"""Cloze: masked language modeling, from the loss formula to an encoder you trained yourself.
+
+The modules read in the order in which data flow through them:
+
+    text -> masking -> encoder -> loss -> checkpoint -> training -> prediction -> plots, checks
+
+``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.
+
+Importing the package gives torch **one thread**. On a busy two-core machine a second thread made
+training 25 times *slower* (threads that wait for each other spin), and one thread makes results
+repeat bit for bit. To choose otherwise set ``OMP_NUM_THREADS`` before Python starts, or call
+``torch.set_num_threads(n)`` at any time.
+"""
+
+import os
+import sys
+
+__version__ = "0.1.0"
+
+if "OMP_NUM_THREADS" not in os.environ:
+    os.environ["OMP_NUM_THREADS"] = "1"  # torch reads it when it is first imported …
+    if "torch" in sys.modules:  # … and no more once it has been.
+        sys.modules["torch"].set_num_threads(1)

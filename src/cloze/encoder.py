@@ -1,0 +1,334 @@
+"""The encoder: characters in, one vector a position out; and the head that turns it into logits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+Direction = Literal["both", "left", "right"]
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """The shape of an encoder. The defaults give about 270 000 parameters with the head."""
+
+    vocab_size: int = 29
+    """|V|: 28 characters and ``[MASK]``; more with further special symbols."""
+    max_len: int = 64
+    """The longest line it reads. Rotary positions need no parameters, so any length is allowed."""
+    d_model: int = 128
+    n_heads: int = 4
+    n_layers: int = 2
+    d_ff: int = 256
+    direction: Direction = "both"
+    """What a position may look at: everything, itself and its left, or itself and its right."""
+    rotary_base: float = 100.0
+    """Wavelengths of the rotary positions run from 2π to 2π · rotary_base characters."""
+    neighbour_focus: float = 2.0
+    """How sharply the heads look at a neighbour before the first step; 0 gives ordinary heads."""
+
+    def __post_init__(self) -> None:
+        counts = (self.vocab_size, self.max_len, self.d_model, self.n_heads, self.n_layers)
+        if min(*counts, self.d_ff) < 1:
+            raise ValueError("Every size of an EncoderConfig is a whole number of at least 1.")
+        if self.d_model % (2 * self.n_heads):
+            raise ValueError(
+                f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
+                f"rotates pairs of numbers), not {self.d_model}."
+            )
+        if self.direction not in ("both", "left", "right"):
+            raise ValueError(f"direction is 'both', 'left' or 'right', not {self.direction!r}.")
+
+    @property
+    def d_head(self) -> int:
+        """The width of one head."""
+        return self.d_model // self.n_heads
+
+
+def may_look(length: int, direction: Direction) -> Tensor | None:
+    """Return which position (row) may look at which (column), shape ``(length, length)``.
+
+    ``None`` means everywhere: an encoder has no causal mask.
+    """
+    everywhere = torch.ones(length, length, dtype=torch.bool)
+    if direction == "both":
+        return None
+    return everywhere.tril() if direction == "left" else everywhere.triu()
+
+
+def rotary_angles(length: int, d_head: int, base: float) -> Tensor:
+    """Return the angle of each position and each pair of a head, shape ``(length, d_head / 2)``.
+
+    Source: Su et al. 2021, RoFormer, section 3.2.2.
+    """
+    rates = base ** -(torch.arange(d_head // 2) / (d_head // 2))
+    return torch.outer(torch.arange(length), rates)
+
+
+def rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Turn each pair (x_k, x_{k + d_head/2}) of a head by its position's angle.
+
+    The product of two vectors turned this way depends on the *difference* of their positions only,
+    so attention learns "two to the left" once and for all places.
+
+    Args:
+        x: shape ``(…, length, d_head)``.
+        angles: shape ``(length, d_head / 2)``.
+    """
+    a, b = x.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention with rotary positions."""
+
+    angles: Tensor
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.queries_keys_values = nn.Linear(config.d_model, 3 * config.d_model)
+        self.output = nn.Linear(config.d_model, config.d_model)
+        angles = rotary_angles(config.max_len, config.d_head, config.rotary_base)
+        self.register_buffer("angles", angles, persistent=False)
+        self._look_at_neighbours()
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Let every position gather what it needs from the positions it may look at.
+
+        Args:
+            x: shape ``(batch, length, d_model)``.
+            mask: True where a query (row) may look at a key (column); broadcastable to
+                ``(batch, n_heads, length, length)``; ``None`` for everywhere.
+
+        Returns:
+            Shape ``(batch, length, d_model)``.
+        """
+        query, key, value = self._heads(x)
+        gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        return self.output(gathered.transpose(1, 2).flatten(2))  # (batch, length, d_model)
+
+    def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
+        query, key, _ = self._heads(x)
+        scores = query @ key.transpose(-1, -2) / math.sqrt(self.config.d_head)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        return scores.softmax(dim=-1)
+
+    def _heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Project to queries, keys and values, each ``(batch, n_heads, length, d_head)``."""
+        batch, length, _ = x.shape
+        # (batch, length, 3 · d_model) -> (batch, length, 3, n_heads, d_head)
+        split = self.queries_keys_values(x).view(
+            batch, length, 3, self.config.n_heads, self.config.d_head
+        )
+        # each of the three: (batch, length, n_heads, d_head) -> (batch, n_heads, length, d_head)
+        query, key, value = (part.transpose(1, 2) for part in split.unbind(2))
+        angles = self.angles[:length]
+        return rotate(query, angles), rotate(key, angles), value
+
+    @torch.no_grad()
+    def _look_at_neighbours(self) -> None:
+        """Set the biases so that head h attends δ_h places away before anything is learned.
+
+        The key bias is c · (1 … 1, 0 … 0), turned by its position n to the angles nθ. The query
+        bias is the same, turned by δθ beforehand, so at position m it has the angles (m + δ)θ.
+        Their product c² Σ cos((m + δ − n)θ_i) is largest where n = m + δ.
+        """
+        config = self.config
+        focus, zeros = config.neighbour_focus, torch.zeros(config.d_head // 2)
+        if not focus:
+            return
+        rates = rotary_angles(2, config.d_head, config.rotary_base)[1]
+        query, key, _ = self.queries_keys_values.bias.view(3, config.n_heads, config.d_head)
+        for head, offset in enumerate(neighbour_offsets(config)):
+            turned = rates * offset
+            query[head] = focus * torch.cat([turned.cos(), turned.sin()])
+            key[head] = focus * torch.cat([zeros + 1, zeros])
+
+
+def neighbour_offsets(config: EncoderConfig) -> list[int]:
+    """Return the place that each head looks at when it is born: −1, +1, −2, +2 and so on."""
+    one_sided = {"left": -1, "right": 1}
+    if config.direction in one_sided:
+        return [one_sided[config.direction] * (h + 1) for h in range(config.n_heads)]
+    return [(h // 2 + 1) * (-1, 1)[h % 2] for h in range(config.n_heads)]
+
+
+class Layer(nn.Module):
+    """One encoder layer: attention, then a feed-forward network, each added to its input."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.d_model)
+        self.attention = Attention(config)
+        self.feed_forward_norm = nn.LayerNorm(config.d_model)
+        self.feed_forward = nn.Sequential(
+            nn.Linear(config.d_model, config.d_ff),
+            nn.GELU(approximate="tanh"),
+            nn.Linear(config.d_ff, config.d_model),
+        )
+
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Refine ``x`` of shape ``(batch, length, d_model)``; the shape stays."""
+        x = x + self.attention(self.attention_norm(x), mask)
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class Encoder(nn.Module):
+    """Characters in, one vector for every position out, informed by all positions it may see."""
+
+    def __init__(self, config: EncoderConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or EncoderConfig()
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model)
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+        """Compute the hidden states.
+
+        Args:
+            input_ids: shape ``(batch, length)``, int64.
+            padding_mask: True where a position is padding, which nobody may look at; shape
+                ``(batch, length)``.
+
+        Returns:
+            Shape ``(batch, length, d_model)``.
+
+        Raises:
+            ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
+        """
+        mask = self._mask(input_ids, padding_mask)
+        x = self.embedding(input_ids)  # (batch, length, d_model)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+    @torch.no_grad()
+    def attention(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+        """Return all attention weights: ``(n_layers, batch, n_heads, length, length)``.
+
+        Row i of a head says how position i spreads its attention; each row sums to 1.
+        """
+        mask = self._mask(input_ids, padding_mask)
+        x = self.embedding(input_ids)
+        weights = []
+        for layer in self.layers:
+            assert isinstance(layer, Layer)
+            weights.append(layer.attention.weights(layer.attention_norm(x), mask))
+            x = layer(x, mask)
+        return torch.stack(weights)
+
+    def _mask(self, input_ids: Tensor, padding_mask: Tensor | None) -> Tensor | None:
+        """Combine direction and padding: True where a query may look at a key."""
+        if input_ids.dim() != 2:
+            raise ValueError(
+                f"input_ids need the shape (batch, length), not {tuple(input_ids.shape)}; "
+                "for a single line use input_ids[None]."
+            )
+        length = input_ids.shape[1]
+        if length > self.config.max_len:
+            raise ValueError(
+                f"The line has {length} symbols, but this encoder reads at most "
+                f"max_len = {self.config.max_len}."
+            )
+        mask = may_look(length, self.config.direction)
+        if padding_mask is None:
+            return mask
+        # A padding position still sees itself: a softmax over nothing would be NaN.
+        real = ~padding_mask[:, None, None, :] | torch.eye(length, dtype=torch.bool)
+        return real if mask is None else real & mask
+
+    @torch.no_grad()
+    def add_symbols(self, count: int) -> Encoder:
+        """Return this encoder with ``count`` more rows in its embedding, the old ones as they were.
+
+        For vocabularies extended by ``Vocabulary.with_specials``.
+        """
+        config = EncoderConfig(
+            **{**self.config.__dict__, "vocab_size": self.config.vocab_size + count}
+        )
+        wider = Encoder(config)
+        state = self.state_dict()
+        state["embedding.weight"] = torch.cat(
+            [state["embedding.weight"], wider.embedding.weight[self.config.vocab_size :]]
+        )
+        wider.load_state_dict(state)
+        return wider
+
+
+class MaskedLM(nn.Module):
+    """An encoder with the head that predicts the symbol at every position."""
+
+    def __init__(self, config: EncoderConfig | None = None) -> None:
+        super().__init__()
+        self.encoder = Encoder(config)
+        self.config = self.encoder.config
+        self.head = nn.Linear(self.config.d_model, self.config.vocab_size)
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
+        return self.head(self.encoder(input_ids, padding_mask))
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions only, shape ``(|M|, |V|)``.
+
+        Args:
+            input_ids: shape ``(batch, length)``.
+            selected: boolean, shape ``(batch, length)``.
+        """
+        return self.head(self.encoder(input_ids)[selected])
+
+
+def parameter_ledger(
+    vocab_size: int,
+    d_model: int,
+    n_layers: int,
+    d_ff: int,
+    *,
+    positions: int = 0,
+    segments: int = 0,
+    embedding_norm: bool = False,
+    final_norm: bool = True,
+    pooler: bool = False,
+    head: bool = True,
+) -> dict[str, int]:
+    """Count the parameters of a Transformer encoder, line by line.
+
+    The defaults are this series' choices (rotary positions, pre-norm, a linear head). BERT has
+    learned positions and segments, a norm after the embedding, none at the end, and a pooler:
+    ``parameter_ledger(30522, 768, 12, 3072, positions=512, segments=2, embedding_norm=True,
+    final_norm=False, pooler=True, head=False)`` sums to 109 482 240.
+
+    Returns:
+        The number of parameters by part, in the order in which data flow.
+    """
+    norm = 2 * d_model
+    ledger = {
+        "symbol embedding": vocab_size * d_model,
+        "position embedding": positions * d_model,
+        "segment embedding": segments * d_model,
+        "embedding norm": norm * embedding_norm,
+    }
+    for n in range(1, n_layers + 1):
+        ledger |= {
+            f"layer {n}: attention, queries keys values": 3 * (d_model * d_model + d_model),
+            f"layer {n}: attention, output": d_model * d_model + d_model,
+            f"layer {n}: feed-forward, up": d_model * d_ff + d_ff,
+            f"layer {n}: feed-forward, down": d_ff * d_model + d_model,
+            f"layer {n}: two norms": 2 * norm,
+        }
+    ledger |= {
+        "final norm": norm * final_norm,
+        "pooler": (d_model * d_model + d_model) * pooler,
+        "head": (d_model * vocab_size + vocab_size) * head,
+    }
+    return {part: count for part, count in ledger.items() if count}

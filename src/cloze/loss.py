@@ -1,0 +1,136 @@
+"""The loss L = −Σ_{i∈M} log P(x_i | x̃), and the baselines that a loss is judged against."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze.masking import IGNORE, MaskedBatch, mask_tokens
+from cloze.text import VOCABULARY, Corpus
+
+LOG2 = math.log(2)
+
+
+def mlm_loss(logits: Tensor, labels: Tensor, reduction: Literal["mean", "sum"] = "mean") -> Tensor:
+    """Compute the masked language modeling loss in nats.
+
+    Args:
+        logits: unnormalised log-probabilities, shape ``(…, |V|)``.
+        labels: original ids at the selected positions, −100 elsewhere; shape ``(…)``.
+        reduction: ``"sum"`` is the formula as it stands; ``"mean"`` divides it by |M|.
+
+    Returns:
+        A scalar tensor.
+
+    Raises:
+        ValueError: no position is selected (the mean over nothing would be NaN), or the shapes
+            do not fit.
+    """
+    if logits.shape[:-1] != labels.shape:
+        raise ValueError(
+            f"Logits of shape {tuple(logits.shape)} need labels of shape "
+            f"{tuple(logits.shape[:-1])}, not {tuple(labels.shape)}."
+        )
+    if not (labels != IGNORE).any():
+        raise ValueError(
+            "No position is selected: every label is -100, so there is nothing to average over."
+        )
+    return F.cross_entropy(
+        logits.flatten(0, -2), labels.flatten(), ignore_index=IGNORE, reduction=reduction
+    )
+
+
+def to_bits(nats: float) -> float:
+    """Convert nats to bits: one bit is log 2 = 0.693 nats."""
+    return nats / LOG2
+
+
+def perplexity(nats: float) -> float:
+    """Return e^loss: among how many equally likely symbols the model as good as hesitates."""
+    return math.exp(nats)
+
+
+def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
+    """Return log|V|: the price in nats of knowing nothing."""
+    return math.log(vocab_size)
+
+
+class NeighbourBaseline:
+    """Counts of characters given the symbols at some offsets, and nothing else.
+
+    ``offsets=()`` is the unigram, ``(-1,)`` the left bigram, ``(-1, 1)`` the both-neighbours
+    trigram. A baseline reads the same corrupted input as the model, so a neighbour may be
+    ``[MASK]`` or a random character; it learns what that is worth from masked training text.
+    Beyond the ends of a window the neighbour is a symbol of its own.
+
+    The counts are smoothed towards the baseline with one neighbour less (the unigram towards
+    uniform) by ``strength`` imaginary observations.
+    """
+
+    def __init__(self, offsets: tuple[int, ...], strength: float = 2.0) -> None:
+        self.offsets = offsets
+        self.strength = strength
+        self._edge = len(VOCABULARY)
+        self.table: Tensor | None = None
+
+    def fit(self, windows: Tensor, epochs: int = 10, seed: int = 0) -> NeighbourBaseline:
+        """Count over masked training windows ``(n, length)``, with fresh masks each epoch."""
+        generator = torch.Generator().manual_seed(seed)
+        batches = [mask_tokens(windows, generator=generator) for _ in range(epochs)]
+        self.table = torch.full((1, len(VOCABULARY)), 1 / len(VOCABULARY), dtype=torch.float64)
+        for used in range(len(self.offsets) + 1):
+            offsets = self.offsets[:used]
+            n_contexts = (len(VOCABULARY) + 1) ** used
+            counts = torch.zeros(n_contexts * len(VOCABULARY), dtype=torch.float64)
+            for batch in batches:
+                context = self._context(batch.inputs, offsets)[batch.selected]
+                pair = context * len(VOCABULARY) + batch.labels[batch.selected]
+                counts += torch.bincount(pair, minlength=len(counts)).double()
+            counts = counts.view(n_contexts, len(VOCABULARY))
+            # The last neighbour is the lowest digit of a context, so each shorter context
+            # covers a run of |V| + 1 longer ones.
+            shorter = self.table.repeat_interleave(n_contexts // len(self.table), dim=0)
+            smoothed = counts + self.strength * shorter
+            self.table = smoothed / smoothed.sum(1, keepdim=True)
+        return self
+
+    def _context(self, inputs: Tensor, offsets: tuple[int, ...]) -> Tensor:
+        """Number each position's neighbourhood; shape ``(batch, length)``."""
+        context = torch.zeros_like(inputs)
+        length = inputs.shape[-1]
+        for offset in offsets:
+            neighbour = torch.full_like(inputs, self._edge)
+            source = torch.arange(length) + offset
+            inside = (source >= 0) & (source < length)
+            neighbour[..., inside] = inputs[..., source[inside]]
+            context = context * (len(VOCABULARY) + 1) + neighbour
+        return context
+
+    def log_probs(self, inputs: Tensor) -> Tensor:
+        """Return log P(x_i | the neighbours of i), shape ``(batch, length, |V|)``."""
+        if self.table is None:
+            raise RuntimeError("Call fit(windows) first: this baseline has counted nothing yet.")
+        return self.table.log()[self._context(inputs, self.offsets)].float()
+
+
+BASELINES = {"unigram": (), "left bigram": (-1,), "both neighbours": (-1, 1)}
+"""The fitted baselines by name, with the offsets that each looks at."""
+
+
+def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
+    """Fit every baseline on the training pieces and score it on held-out masks.
+
+    Returns:
+        Mean loss in nats by name, from the price of knowing nothing downwards.
+    """
+    length = held_out.inputs.shape[1]
+    train = corpus.train_ids[: len(corpus.train_ids) // length * length].view(-1, length)
+    losses = {"uniform": uniform_loss()}
+    for name, offsets in BASELINES.items():
+        log_probs = NeighbourBaseline(offsets).fit(train).log_probs(held_out.inputs)
+        losses[name] = mlm_loss(log_probs, held_out.labels).item()
+    return losses

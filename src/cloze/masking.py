@@ -1,0 +1,119 @@
+"""Masking: what is hidden from the model, and what it has to predict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from cloze.text import VOCABULARY, Vocabulary
+
+IGNORE = -100
+"""The label of a position that is not predicted; torch's ``cross_entropy`` skips it by default."""
+
+
+class MaskedBatch(NamedTuple):
+    """What the model reads and what it is asked."""
+
+    inputs: Tensor
+    """The corrupted ids x̃, shape ``(batch, length)``."""
+    labels: Tensor
+    """The original id at each selected position, −100 elsewhere; shape ``(batch, length)``."""
+
+    @property
+    def selected(self) -> Tensor:
+        """The set M as a boolean tensor ``(batch, length)``."""
+        return self.labels != IGNORE
+
+
+def mask_tokens(
+    input_ids: Tensor,
+    mask_prob: float = 0.15,
+    *,
+    mask_share: float = 0.8,
+    random_share: float = 0.1,
+    vocabulary: Vocabulary = VOCABULARY,
+    generator: torch.Generator | None = None,
+) -> MaskedBatch:
+    """Select positions to predict and corrupt them by BERT's rule.
+
+    Each ordinary character is selected with probability ``mask_prob``, independently. **One**
+    uniform number a per position then says what becomes of a selected one: ``[MASK]`` if
+    a < 0.8, a random character if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws,
+    as in several public versions, give 80 / 10 · 0.2 …: not 80/10/10.)
+
+    At least one position of every batch is selected, so a loss always exists: the position whose
+    selection number is the smallest is taken even if no number lies below ``mask_prob``.
+
+    Args:
+        input_ids: ids of shape ``(…, length)``; never changed.
+        mask_prob: the rate of selection, 0 … 1.
+        mask_share: the share of selected positions that become ``[MASK]``.
+        random_share: the share that become a character drawn uniformly from all 28 (so one in 28
+            of them is the original by chance).
+        vocabulary: special symbols of it are never selected and never drawn.
+        generator: the source of chance; the same generator state gives the same masks.
+
+    Returns:
+        ``inputs`` and ``labels``, both with the shape of ``input_ids``.
+
+    Raises:
+        ValueError: a rate outside 0 … 1, or nothing in the batch can be selected.
+
+    Source: Devlin et al. 2019, BERT, section 3.1.
+    """
+    if not 0 <= mask_prob <= 1:
+        raise ValueError(f"mask_prob is a probability, from 0 to 1, not {mask_prob}.")
+    if min(mask_share, random_share) < 0 or mask_share + random_share > 1 + 1e-9:
+        raise ValueError(
+            "mask_share and random_share are shares of the selected positions: not negative, "
+            f"and at most 1 together (not {mask_share} and {random_share})."
+        )
+    maskable = input_ids < vocabulary.n_characters
+    if not maskable.any():
+        raise ValueError("There is no ordinary character in this batch, so nothing to select.")
+
+    # Special symbols get 2, a number that no uniform draw reaches, so they are never the smallest.
+    chance = torch.rand(input_ids.shape, generator=generator).masked_fill(~maskable, 2.0)
+    selected = (chance < mask_prob) | (maskable & (chance == chance.min()))
+
+    action = torch.rand(input_ids.shape, generator=generator)
+    random_ids = torch.randint(vocabulary.n_characters, input_ids.shape, generator=generator)
+    hide = selected & (action < mask_share)
+    swap = selected & (action >= mask_share) & (action < mask_share + random_share)
+
+    inputs = input_ids.masked_fill(hide, vocabulary.mask_id)
+    inputs = torch.where(swap, random_ids, inputs)
+    labels = input_ids.masked_fill(~selected, IGNORE)
+    return MaskedBatch(inputs, labels)
+
+
+class StaticMasks:
+    """Masks drawn once and then read again and again, as BERT's data were prepared.
+
+    With ``copies`` > 1 each text is masked that many times, and the copies take turns by epoch
+    (BERT used 10). Dynamic masking (Liu et al. 2019, RoBERTa) is simply a fresh
+    :func:`mask_tokens` call each time.
+    """
+
+    def __init__(
+        self, input_ids: Tensor, mask_prob: float = 0.15, *, copies: int = 1, seed: int = 0
+    ) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        self._copies = [
+            mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)
+        ]
+
+    def epoch(self, n: int) -> MaskedBatch:
+        """Return the masked batch that epoch ``n`` = 0, 1, … sees."""
+        return self._copies[n % len(self._copies)]
+
+
+def held_out_batch(windows: Tensor, mask_prob: float = 0.15, seed: int = 0) -> MaskedBatch:
+    """Return held-out windows ``(n, length)`` under the fixed masks of the series.
+
+    Every held-out loss of the series is measured on these masks (15 %, 80/10/10, seed 0), so any
+    two of its numbers can be compared.
+    """
+    return StaticMasks(windows, mask_prob, seed=seed).epoch(0)

@@ -1,0 +1,290 @@
+"""Training: the loop, the recipe it follows, and runs that can be stopped, saved and resumed."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from tqdm.std import tqdm
+
+from cloze import checkpoint
+from cloze.checkpoint import CheckpointError
+from cloze.encoder import MaskedLM
+from cloze.loss import mlm_loss
+from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.text import Corpus, sample_windows
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train. The defaults take about a minute on one core; see benchmarks/README.md."""
+
+    steps: int = 800
+    batch_size: int = 32
+    length: int = 64
+    """The length of a training window in characters."""
+    mask_prob: float = 0.4
+    """The rate of selection in training. Held-out loss is always measured at 15 %."""
+    learning_rate: float = 1e-2
+    """The peak step size of AdamW: embedding, norms, biases, head."""
+    matrix_learning_rate: float = 2e-2
+    """The peak step size of Muon: the matrices of the layers."""
+    warmup: float = 0.05
+    """The share of the steps in which the step sizes rise from 0 to their peak."""
+    weight_decay: float = 0.0
+    evaluations: int = 8
+    """How often the held-out loss is measured, at moments that get rarer (0 for never)."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.steps, self.batch_size, self.length) < 1 or self.evaluations < 0:
+            raise ValueError("steps, batch_size and length are at least 1, evaluations at least 0.")
+
+    def schedule(self, step: int) -> float:
+        """Return the factor on the step sizes at ``step`` = 0, 1, …: warm-up, then a cosine."""
+        progress = (step + 1) / self.steps
+        if progress < self.warmup:
+            return progress / self.warmup
+        return 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / (1 - self.warmup)))
+
+    def evaluated_after(self) -> set[int]:
+        """Return the steps after which held-out loss is measured: 1/2, 1/4, … apart, and last."""
+        if not self.evaluations:
+            return set()
+        share = [(k / self.evaluations) ** 2 for k in range(1, self.evaluations + 1)]
+        return {max(1, round(self.steps * s)) for s in share}
+
+
+class Record(NamedTuple):
+    """One step of training."""
+
+    step: int
+    """Steps done, from 1."""
+    characters: int
+    """Characters seen."""
+    seconds: float
+    """Time spent in steps; measuring held-out loss is not counted."""
+    loss: float
+    """Training loss of this step's batch in nats, at the training ``mask_prob``."""
+    held_out: float | None
+    """Held-out loss in nats, where it was measured after this step."""
+
+
+class TrainingRun:
+    """A training in progress: model, optimizers, source of chance, history.
+
+    Args:
+        model: the model to train, in place.
+        corpus: what to train on and what to measure on.
+        recipe: how.
+    """
+
+    def __init__(self, model: MaskedLM, corpus: Corpus, recipe: Recipe | None = None) -> None:
+        self.model = model
+        self.corpus = corpus
+        self.recipe = recipe or Recipe()
+        self.step = 0
+        self.seconds = 0.0
+        self.history: list[Record] = []
+        self.generator = torch.Generator().manual_seed(self.recipe.seed)
+        self.held_out = held_out_batch(corpus.held_out_windows(self.recipe.length))
+        self.optimizers = _optimizers(model, self.recipe)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps of the recipe are done."""
+        return self.step >= self.recipe.steps
+
+    def train_step(self) -> float:
+        """Take one step and return its loss: sample, mask, predict, compare, improve."""
+        recipe = self.recipe
+        for optimizer, peak in self.optimizers:
+            optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
+        windows = sample_windows(
+            self.corpus.train_ids, recipe.batch_size, recipe.length, self.generator
+        )
+        inputs, labels = mask_tokens(windows, recipe.mask_prob, generator=self.generator)
+        selected = labels >= 0
+        loss = mlm_loss(self.model.logits_at(inputs, selected), labels[selected])
+        self.model.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        for optimizer, _ in self.optimizers:
+            optimizer.step()
+        self.step += 1
+        return loss.item()
+
+    def save(self, path: Path | str) -> None:
+        """Save everything that a later :meth:`load` needs to go on exactly here."""
+        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
+        for k, (optimizer, _) in enumerate(self.optimizers):
+            for i, state in optimizer.state_dict()["state"].items():
+                tensors |= {f"optimizer.{k}.{i}.{name}": t for name, t in state.items()}
+        tensors["generator"] = self.generator.get_state()
+        metadata = {
+            "kind": "run",
+            "config": asdict(self.model.config),
+            "recipe": asdict(self.recipe),
+            "corpus": self.corpus.sha256,
+            "step": self.step,
+            "seconds": self.seconds,
+            "history": self.history,
+        }
+        checkpoint.write(path, tensors, metadata)
+
+    @classmethod
+    def load(cls, path: Path | str, corpus: Corpus) -> TrainingRun:
+        """Load a saved run; going on equals never having stopped, bit for bit on one machine.
+
+        Raises:
+            CheckpointError: the file is damaged, not a run, or was made with another corpus.
+        """
+        tensors, metadata = checkpoint.read(path)
+        if metadata.get("kind") != "run":
+            raise CheckpointError(
+                f"{path} is not a saved training run (TrainingRun.save makes one)."
+            )
+        if metadata["corpus"] != corpus.sha256:
+            raise CheckpointError(
+                f"{path} was trained on another corpus; load the corpus it was started with."
+            )
+        try:
+            model = MaskedLM(checkpoint.model_config(path, metadata))
+            run = cls(model, corpus, Recipe(**metadata["recipe"]))
+            model.load_state_dict(_below("model.", tensors))
+            for k, (optimizer, _) in enumerate(run.optimizers):
+                state: dict[int, dict[str, Tensor]] = {}
+                for name, tensor in _below(f"optimizer.{k}.", tensors).items():
+                    i, _, key = name.partition(".")
+                    state.setdefault(int(i), {})[key] = tensor
+                groups = optimizer.state_dict()["param_groups"]
+                optimizer.load_state_dict({"state": state, "param_groups": groups})
+            run.generator.set_state(tensors["generator"])
+            run.step, run.seconds = metadata["step"], metadata["seconds"]
+            run.history = [Record(*values) for values in metadata["history"]]
+        except (KeyError, TypeError, ValueError, RuntimeError):
+            raise CheckpointError(f"The parts of the run in {path} do not fit together.") from None
+        return run
+
+    def __repr__(self) -> str:
+        return f"TrainingRun(step {self.step} of {self.recipe.steps})"
+
+
+def fit(
+    run: TrainingRun, *, stop: Callable[[], bool] | None = None, progress: bool = True
+) -> Iterator[Record]:
+    """Train until the recipe's last step, yielding a record after each step.
+
+    It can be left at any record, by ``break``, by a ``stop`` function that returns True, or by
+    interrupting (Ctrl-C, ■): a step is never left half done. The run keeps model and history, and
+    ``fit(run)`` goes on where it stopped.
+
+    Args:
+        run: what to train; a finished run yields nothing.
+        stop: asked after every step whether to stop.
+        progress: show a bar with the time left.
+
+    Raises:
+        KeyboardInterrupt: after the step during which it was asked for.
+    """
+    moments = run.recipe.evaluated_after()
+    bar = tqdm(
+        total=run.recipe.steps,
+        initial=run.step,
+        desc="training",
+        unit="step",
+        disable=not progress,
+        leave=False,
+    )
+    with bar:
+        while not run.finished:
+            with whole_step():
+                started = time.perf_counter()
+                loss = run.train_step()
+                run.seconds += time.perf_counter() - started
+                characters = run.step * run.recipe.batch_size * run.recipe.length
+                record = Record(run.step, characters, run.seconds, loss, None)
+                run.history.append(record)
+            if run.step in moments:
+                record = record._replace(held_out=held_out_loss(run.model, run.held_out))
+                run.history[-1] = record
+            bar.update()
+            bar.set_postfix_str(f"loss {loss:.2f} nats", refresh=False)
+            yield record
+            if stop is not None and stop():
+                return
+
+
+@torch.no_grad()
+def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 64) -> float:
+    """Return the mean loss in nats over the selected positions of fixed masks."""
+    total = 0.0
+    for start in range(0, len(held_out.inputs), batch_size):
+        inputs, labels = (part[start : start + batch_size] for part in held_out)
+        selected = labels >= 0
+        if selected.any():
+            logits = model.logits_at(inputs, selected)
+            total += mlm_loss(logits, labels[selected], reduction="sum").item()
+    return total / int(held_out.selected.sum())
+
+
+@contextmanager
+def whole_step() -> Iterator[None]:
+    """Hold an interrupt back until the block is done, so that no step is left half taken."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers interrupts to the main thread alone.
+        return
+    asked = False
+
+    def remember(*_: object) -> None:
+        nonlocal asked
+        asked = True
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
+def steps_in(seconds: float, model: MaskedLM, corpus: Corpus, recipe: Recipe) -> int:
+    """Return how many steps of a recipe this machine does in so many seconds.
+
+    A few steps are timed on a copy of the model; the model itself is not changed.
+    """
+    copy = MaskedLM(model.config)
+    trial = TrainingRun(copy, corpus, recipe)
+    times = []
+    for _ in range(8):
+        started = time.perf_counter()
+        trial.train_step()
+        times.append(time.perf_counter() - started)
+    return max(1, int(seconds / sorted(times)[len(times) // 2]))
+
+
+def _optimizers(model: MaskedLM, recipe: Recipe) -> list[tuple[torch.optim.Optimizer, float]]:
+    """Give the matrices of the layers to Muon and all the rest to AdamW, with their peak rates."""
+    matrices = [p for p in model.encoder.layers.parameters() if p.dim() == 2]
+    theirs = set(matrices)
+    rest: list[nn.Parameter] = [p for p in model.parameters() if p not in theirs]
+    decay = recipe.weight_decay
+    muon = torch.optim.Muon(matrices, lr=recipe.matrix_learning_rate, weight_decay=decay)
+    adam = torch.optim.AdamW(
+        rest, lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=decay, fused=True
+    )
+    return [(muon, recipe.matrix_learning_rate), (adam, recipe.learning_rate)]
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors whose names begin with ``prefix``, without it."""
+    return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
