@@ -1,4 +1,6 @@
-"""Execute notebooks and write them back as they are committed: ``python run.py notebooks [FILE …]``.
+"""Execute notebooks and write them back as they are committed.
+
+The command is ``python run.py notebooks [FILE …]``, for all notebooks or some.
 
 Outputs are included, execution counts run 1 … n, and metadata that differ from run to run
 (timings, widget state, versions) are left out. A notebook whose cell fails is not written.

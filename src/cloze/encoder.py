@@ -22,14 +22,14 @@ class EncoderConfig:
     max_len: int = 64
     """The longest line it reads. Rotary positions need no parameters, so any length is allowed."""
     d_model: int = 128
-    n_heads: int = 4
+    n_heads: int = 8
     n_layers: int = 2
     d_ff: int = 256
     direction: Direction = "both"
     """What a position may look at: everything, itself and its left, or itself and its right."""
     rotary_base: float = 100.0
     """Wavelengths of the rotary positions run from 2π to 2π · rotary_base characters."""
-    neighbour_focus: float = 2.0
+    neighbour_focus: float = 2.5
     """How sharply the heads look at a neighbour before the first step; 0 gives ordinary heads."""
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ def rotary_angles(length: int, d_head: int, base: float) -> Tensor:
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn each pair (x_k, x_{k + d_head/2}) of a head by its position's angle.
+    """Turn each pair (x_0, x_1), (x_2, x_3) … of a head by its position's angle.
 
     The product of two vectors turned this way depends on the *difference* of their positions only,
     so attention learns "two to the left" once and for all places.
@@ -80,9 +80,10 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
         x: shape ``(…, length, d_head)``.
         angles: shape ``(length, d_head / 2)``.
     """
-    a, b = x.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+    # A pair is a complex number, and turning is multiplying by a number of length 1.
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    turns = torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(pairs * turns).flatten(-2)
 
 
 class Attention(nn.Module):
@@ -93,65 +94,68 @@ class Attention(nn.Module):
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
         self.config = config
-        self.queries_keys_values = nn.Linear(config.d_model, 3 * config.d_model)
+        self.query = nn.Linear(config.d_model, config.d_model)
+        self.key = nn.Linear(config.d_model, config.d_model)
+        self.value = nn.Linear(config.d_model, config.d_model)
         self.output = nn.Linear(config.d_model, config.d_model)
         angles = rotary_angles(config.max_len, config.d_head, config.rotary_base)
         self.register_buffer("angles", angles, persistent=False)
         self._look_at_neighbours()
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
         """Let every position gather what it needs from the positions it may look at.
 
         Args:
             x: shape ``(batch, length, d_model)``.
             mask: True where a query (row) may look at a key (column); broadcastable to
                 ``(batch, n_heads, length, length)``; ``None`` for everywhere.
+            selected: where an answer is wanted, ``(batch, length)``; ``None`` for everywhere.
 
         Returns:
-            Shape ``(batch, length, d_model)``.
+            Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
         """
-        query, key, value = self._heads(x)
+        query, key, value = self._project(x)
         gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        return self.output(gathered.transpose(1, 2).flatten(2))  # (batch, length, d_model)
+        gathered = gathered.transpose(1, 2).flatten(
+            2
+        )  # heads side by side: (batch, length, d_model)
+        return self.output(gathered if selected is None else gathered[selected])
 
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
-        query, key, _ = self._heads(x)
+        query, key, _ = self._project(x)
         scores = query @ key.transpose(-1, -2) / math.sqrt(self.config.d_head)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         return scores.softmax(dim=-1)
 
-    def _heads(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Project to queries, keys and values, each ``(batch, n_heads, length, d_head)``."""
-        batch, length, _ = x.shape
-        # (batch, length, 3 · d_model) -> (batch, length, 3, n_heads, d_head)
-        split = self.queries_keys_values(x).view(
-            batch, length, 3, self.config.n_heads, self.config.d_head
+        query, key, value = (
+            # (batch, length, d_model) -> (batch, length, n_heads, d_head) -> heads before length
+            project(x).unflatten(-1, (self.config.n_heads, -1)).transpose(1, 2)
+            for project in (self.query, self.key, self.value)
         )
-        # each of the three: (batch, length, n_heads, d_head) -> (batch, n_heads, length, d_head)
-        query, key, value = (part.transpose(1, 2) for part in split.unbind(2))
-        angles = self.angles[:length]
+        angles = self.angles[: x.shape[1]]
         return rotate(query, angles), rotate(key, angles), value
 
     @torch.no_grad()
     def _look_at_neighbours(self) -> None:
         """Set the biases so that head h attends δ_h places away before anything is learned.
 
-        The key bias is c · (1 … 1, 0 … 0), turned by its position n to the angles nθ. The query
+        The key bias is c · (1, 0), (1, 0) …, which position n turns to the angles nθ. The query
         bias is the same, turned by δθ beforehand, so at position m it has the angles (m + δ)θ.
         Their product c² Σ cos((m + δ − n)θ_i) is largest where n = m + δ.
         """
         config = self.config
-        focus, zeros = config.neighbour_focus, torch.zeros(config.d_head // 2)
-        if not focus:
+        if not config.neighbour_focus:
             return
+        ahead = torch.zeros(config.n_heads, config.d_head)
+        ahead[:, ::2] = config.neighbour_focus
         rates = rotary_angles(2, config.d_head, config.rotary_base)[1]
-        query, key, _ = self.queries_keys_values.bias.view(3, config.n_heads, config.d_head)
-        for head, offset in enumerate(neighbour_offsets(config)):
-            turned = rates * offset
-            query[head] = focus * torch.cat([turned.cos(), turned.sin()])
-            key[head] = focus * torch.cat([zeros + 1, zeros])
+        offsets = torch.tensor(neighbour_offsets(config), dtype=torch.float32)
+        self.key.bias.copy_(ahead.flatten())
+        self.query.bias.copy_(rotate(ahead, torch.outer(offsets, rates)).flatten())
 
 
 def neighbour_offsets(config: EncoderConfig) -> list[int]:
@@ -160,6 +164,14 @@ def neighbour_offsets(config: EncoderConfig) -> list[int]:
     if config.direction in one_sided:
         return [one_sided[config.direction] * (h + 1) for h in range(config.n_heads)]
     return [(h // 2 + 1) * (-1, 1)[h % 2] for h in range(config.n_heads)]
+
+
+class SquaredReLU(nn.Module):
+    """max(0, x)²: as good as GELU here and cheaper (So et al. 2021, Primer)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the same shape."""
+        return x.relu().square()
 
 
 class Layer(nn.Module):
@@ -172,13 +184,14 @@ class Layer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(config.d_model)
         self.feed_forward = nn.Sequential(
             nn.Linear(config.d_model, config.d_ff),
-            nn.GELU(approximate="tanh"),
+            SquaredReLU(),
             nn.Linear(config.d_ff, config.d_model),
         )
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Refine ``x`` of shape ``(batch, length, d_model)``; the shape stays."""
-        x = x + self.attention(self.attention_norm(x), mask)
+    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
+        """Refine ``x`` of shape ``(batch, length, d_model)``, everywhere or where ``selected``."""
+        gathered = self.attention(self.attention_norm(x), mask, selected)
+        x = gathered + (x if selected is None else x[selected])
         return x + self.feed_forward(self.feed_forward_norm(x))
 
 
@@ -192,25 +205,33 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        input_ids: Tensor,
+        padding_mask: Tensor | None = None,
+        selected: Tensor | None = None,
+    ) -> Tensor:
         """Compute the hidden states.
 
         Args:
             input_ids: shape ``(batch, length)``, int64.
             padding_mask: True where a position is padding, which nobody may look at; shape
                 ``(batch, length)``.
+            selected: True where a hidden state is wanted, ``(batch, length)``. Every position
+                informs the others all the same, but the last layer finishes only these, which
+                saves a fifth of the work in training.
 
         Returns:
-            Shape ``(batch, length, d_model)``.
+            Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
 
         Raises:
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
         mask = self._mask(input_ids, padding_mask)
         x = self.embedding(input_ids)  # (batch, length, d_model)
-        for layer in self.layers:
+        for layer in self.layers[:-1]:
             x = layer(x, mask)
-        return self.norm(x)
+        return self.norm(self.layers[-1](x, mask, selected))
 
     @torch.no_grad()
     def attention(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
@@ -285,7 +306,7 @@ class MaskedLM(nn.Module):
             input_ids: shape ``(batch, length)``.
             selected: boolean, shape ``(batch, length)``.
         """
-        return self.head(self.encoder(input_ids)[selected])
+        return self.head(self.encoder(input_ids, selected=selected))
 
 
 def parameter_ledger(

@@ -33,5 +33,5 @@ def getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
     return _getaddrinfo(host, *arguments, **options)
 
 
-socket.socket.connect = connect  # type: ignore[method-assign]
+socket.socket.connect = connect  # type: ignore[method-assign, assignment]
 socket.getaddrinfo = getaddrinfo
