@@ -9,7 +9,7 @@ import pytest
 
 from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.text import Corpus, Piece
-from cloze.training import Record, Recipe, TrainingRun
+from cloze.training import Recipe, Record, TrainingRun
 from cloze.widgets import training_curve
 from cloze.widgets.training_curve import TrainingCurve, curve_svg, status_line
 
