@@ -1,0 +1,1 @@
+"""The comparisons that the README and the notebooks quote, each one command."""
