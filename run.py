@@ -7,6 +7,7 @@ import contextlib
 import errno
 import hashlib
 import importlib.util
+import json
 import os
 import platform
 import shutil
@@ -54,11 +55,12 @@ INSTALL_CLOZE = ("--editable", ".[test]")
 
 LAB_OPTIONS = (
     "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
-    # Nothing asks the network and nothing asks the learner: no news, no update check, no shop.
-    "--LabApp.news_url=None",
-    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
-    "--LabApp.extension_manager=readonly",
+    "--LabApp.extension_manager=readonly",  # which would list what a network has to offer
 )
+# Nothing asks the network and nothing asks the learner, who would be asked at the first start.
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+}
 
 
 class SetupError(Exception):
@@ -204,7 +206,7 @@ def stamp_text(root: Path) -> str:
     The first line is what an environment cannot outlive, the second what pip can bring up to date.
     """
     version = "{}.{}".format(*sys.version_info[:2])
-    recipe = repr((INSTALL_CPU_TORCH, INSTALL_CLOZE)).encode()
+    recipe = repr((INSTALL_CPU_TORCH, INSTALL_CLOZE, LAB_SETTINGS)).encode()
     digest = hashlib.sha256(recipe + (root / "pyproject.toml").read_bytes()).hexdigest()
     return f"Python {version} in {root}\n{digest}\n"
 
@@ -236,6 +238,9 @@ def ensure(root: Path) -> None:
         stamp.unlink(missing_ok=True)
         make_venv(root)
     install(root)
+    settings = root / ".venv" / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS), encoding="utf-8")
     stamp.write_text(wanted, encoding="utf-8")
 
 

@@ -331,7 +331,7 @@ def test_the_lab_command(run: ModuleType, project: Path) -> None:
     assert command[:3] == [str(run.venv_python(project)), "-m", "jupyterlab"]
     assert command[-3:] == ["--no-browser", "--port", "9999"]
     assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in command
-    assert "--LabApp.news_url=None" in command
+    assert "--LabApp.extension_manager=readonly" in command
     assert "--ServerApp.port_retries=0" in command
     assert "--ServerApp.port_retries=0" not in run.lab_command(project, [])
 

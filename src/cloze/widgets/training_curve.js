@@ -1,7 +1,6 @@
 // A view without knowledge: Python draws the picture and writes every sentence.
 function render({ model, el }) {
   el.classList.add("cloze-training");
-  el.dataset.lmSuppressShortcuts = "true";
 
   const picture = document.createElement("div");
   picture.setAttribute("role", "img");
@@ -11,6 +10,8 @@ function render({ model, el }) {
   spoken.className = "cloze-spoken";
   const button = document.createElement("button");
   button.type = "button";
+  // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
+  button.dataset.lmSuppressShortcuts = "true";
   button.addEventListener("click", () => {
     model.send({ do: model.get("action") });
   });
