@@ -32,6 +32,7 @@ def execute(path: Path) -> None:
         kernel_name="python3",
         record_timing=False,
         store_widget_state=False,
+        coalesce_streams=True,
         resources={"metadata": {"path": str(HERE)}},
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)

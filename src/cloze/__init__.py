@@ -2,7 +2,8 @@
 
 The modules read in the order in which data flow through them:
 
-    text -> masking -> encoder -> loss -> checkpoint -> training -> prediction -> plots, checks
+    text -> masking -> encoder -> loss -> checkpoint -> muon -> training -> prediction
+         -> plots -> checks -> environment -> widgets -> __main__
 
 ``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.
 

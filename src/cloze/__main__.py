@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code; every known error is one sentence."""
     words = sys.argv[1:] if arguments is None else arguments
     options = _parser().parse_args(words)
-    options.command = shlex.join(["python", "-m", "cloze", *words])
+    options.command = shlex.join(["python", "-m", "cloze", *map(_portable, words)])
     try:
         options.run(options)
     except (ValueError, OSError) as error:  # TextError and CheckpointError are ValueErrors
@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("output", type=Path, help="the checkpoint to write (.safetensors)")
     budget = train.add_mutually_exclusive_group()
     budget.add_argument("--steps", type=int, help="how many steps (default: about a minute)")
-    budget.add_argument("--seconds", type=float, help="as many steps as this machine does in it")
+    budget.add_argument("--seconds", type=_seconds, help="as many steps as this machine does in it")
     train.add_argument("--corpus", type=Path, help="a text file of your own, or a corpus folder")
     train.add_argument("--direction", choices=("both", "left", "right"), default="both")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
@@ -66,6 +66,9 @@ def _train(options: argparse.Namespace) -> None:
     from cloze.encoder import EncoderConfig, MaskedLM
     from cloze.training import Recipe, TrainingRun, fit, held_out_loss, steps_in
 
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    if options.output.is_dir():  # said now rather than after a minute of training
+        raise IsADirectoryError(f"{options.output} is a folder; name a file to write.")
     corpus = _corpus(options.corpus)
     if options.resume:
         run = TrainingRun.load(options.resume, corpus)
@@ -91,12 +94,12 @@ def _train(options: argparse.Namespace) -> None:
                     f"{record.seconds:>7.1f} s  held-out {record.held_out:.3f} nats",
                     flush=True,
                 )
+        loss = held_out_loss(run.model, run.held_out)
     except KeyboardInterrupt:
         run.save(stopped)
         raise KeyboardInterrupt(
             f"The run is kept; add --resume {stopped} to the same command to go on."
         ) from None
-    loss = held_out_loss(run.model, run.held_out)
     provenance = {
         "command": options.command,
         "seed": run.recipe.seed,
@@ -130,6 +133,19 @@ def _fill(options: argparse.Namespace) -> None:
 
     model = load_model(options.checkpoint) if options.checkpoint else None
     print(fill(options.line, model, k=options.k))
+
+
+def _seconds(word: str) -> float:
+    seconds = float(word)
+    if not 0 < seconds < 1e6:
+        raise argparse.ArgumentTypeError(f"{word} is not a number of seconds to train for.")
+    return seconds
+
+
+def _portable(word: str) -> str:
+    """Leave the folders of this machine out of a word of the command, for provenance."""
+    option, equals, value = word.rpartition("=")
+    return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else word
 
 
 def _corpus(path: Path | None) -> Corpus:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,10 @@ def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str
         )
         part.replace(path)
     except (OSError, SafetensorError) as error:
-        part.unlink(missing_ok=True)
-        raise CheckpointError(f"{path} cannot be written: {error}.") from None
+        with suppress(OSError):
+            part.unlink()
+        reason = getattr(error, "strerror", None) or error
+        raise CheckpointError(f"{path} cannot be written: {reason}.") from None
 
 
 def read(path: Path | str) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -55,13 +58,16 @@ def read(path: Path | str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            metadata = {k: json.loads(v) for k, v in (file.metadata() or {}).items()}
-    except (SafetensorError, json.JSONDecodeError, OSError, RuntimeError, ValueError):
+            metadata = file.metadata() or {}
+    except (SafetensorError, OSError, RuntimeError, ValueError):
         raise CheckpointError(
             f"{path} is damaged or not a safetensors file; restore it (data/README.md says how "
             "each shipped checkpoint is rebuilt)."
         ) from None
-    return tensors, metadata
+    try:
+        return tensors, {key: json.loads(value) for key, value in metadata.items()}
+    except json.JSONDecodeError:
+        raise _foreign(path) from None
 
 
 def save_model(path: Path | str, model: MaskedLM, provenance: Mapping[str, Any]) -> None:
@@ -78,6 +84,10 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
     """
     tensors, metadata = read(path)
     config = model_config(path, metadata)
+    if metadata.get("kind") == "run":
+        raise CheckpointError(
+            f"{path} is a training run that was stopped, not a model; finish it with --resume."
+        )
     model = MaskedLM(config)
     expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
     if expected != {name: tensor.shape for name, tensor in tensors.items()}:
@@ -94,11 +104,20 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
 def model_config(path: Path | str, metadata: Mapping[str, Any]) -> EncoderConfig:
     """Read the config of a model or a run from a checkpoint's metadata."""
     try:
-        return EncoderConfig(**metadata["config"])
+        config = EncoderConfig(**metadata["config"])
     except (KeyError, TypeError, ValueError):
-        raise CheckpointError(
-            f"{path} is a safetensors file but not one of Cloze's: it holds no usable config."
-        ) from None
+        raise _foreign(path) from None
+    for name, default in asdict(EncoderConfig()).items():
+        allowed = (int, float) if isinstance(default, float) else type(default)
+        if not isinstance(getattr(config, name), allowed):
+            raise _foreign(path)
+    return config
+
+
+def _foreign(path: Path | str) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is a safetensors file but not one of Cloze's: it holds no usable config."
+    )
 
 
 def provenance(path: Path | str = CHECKPOINTS / "masked.safetensors") -> dict[str, Any]:

@@ -39,9 +39,8 @@ def mlm_loss(logits: Tensor, labels: Tensor, reduction: Literal["mean", "sum"] =
         raise ValueError(
             "No position is selected: every label is -100, so there is nothing to average over."
         )
-    return F.cross_entropy(
-        logits.flatten(0, -2), labels.flatten(), ignore_index=IGNORE, reduction=reduction
-    )
+    rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
+    return F.cross_entropy(rows, labels.flatten(), ignore_index=IGNORE, reduction=reduction)
 
 
 def to_bits(nats: float) -> float:

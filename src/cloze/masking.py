@@ -40,8 +40,9 @@ def mask_tokens(
 
     Each ordinary character is selected with probability ``mask_prob``, independently. **One**
     uniform number a per position then says what becomes of a selected one: ``[MASK]`` if
-    a < 0.8, a random character if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws,
-    as in several public versions, give 80 / 10 · 0.2 …: not 80/10/10.)
+    a < 0.8, a random character if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws
+    multiply: 10 % random first and ``[MASK]`` for 0.9 of the rest gives 81/10/9, as in some
+    public versions.)
 
     At least one position of every batch is selected, so a loss always exists: the position whose
     selection number is the smallest is taken even if no number lies below ``mask_prob``.
@@ -65,7 +66,7 @@ def mask_tokens(
     """
     if not 0 <= mask_prob <= 1:
         raise ValueError(f"mask_prob is a probability, from 0 to 1, not {mask_prob}.")
-    if min(mask_share, random_share) < 0 or mask_share + random_share > 1 + 1e-9:
+    if not (mask_share >= 0 and random_share >= 0 and mask_share + random_share <= 1 + 1e-9):
         raise ValueError(
             "mask_share and random_share are shares of the selected positions: not negative, "
             f"and at most 1 together (not {mask_share} and {random_share})."
@@ -100,6 +101,8 @@ class StaticMasks:
     def __init__(
         self, input_ids: Tensor, mask_prob: float = 0.15, *, copies: int = 1, seed: int = 0
     ) -> None:
+        if copies < 1:
+            raise ValueError(f"Static masks need at least 1 copy, not {copies}.")
         generator = torch.Generator().manual_seed(seed)
         self._copies = [
             mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)

@@ -20,6 +20,9 @@ POLYNOMIALS = (
 def orthogonalise(matrices: Tensor) -> Tensor:
     """Bring the singular values of each matrix near 1 and keep its singular vectors.
 
+    Three steps are not many: values from a thousandth of the matrix's norm up to all of it end
+    between 0.13 and 1.87. For training that is near enough.
+
     Args:
         matrices: shape ``(n, rows, columns)``.
 

@@ -70,7 +70,13 @@ def distribution(model: MaskedLM, input_ids: Tensor) -> Tensor:
 
 
 def top_k(probabilities: Tensor, k: int = 3) -> list[Guess]:
-    """Return the ``k`` likeliest characters of a distribution of shape ``(n_characters,)``."""
+    """Return the ``k`` likeliest characters of a distribution of shape ``(n_characters,)``.
+
+    Raises:
+        ValueError: ``k`` is below 1.
+    """
+    if k < 1:
+        raise ValueError(f"k is the number of guesses to keep, at least 1, not {k}.")
     best = probabilities.topk(min(k, len(probabilities)))
     return [
         Guess(VOCABULARY.symbols[i], p)
@@ -91,6 +97,7 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
 
     Raises:
         TextError: the line is empty, too long, or has no gap.
+        ValueError: ``k`` is below 1.
     """
     model = model or shipped_model()
     input_ids, note = read_line(line, model.config.max_len)

@@ -6,7 +6,8 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -114,7 +115,9 @@ VOCABULARY = Vocabulary()
 
 
 # Letters that Unicode does not decompose into a base letter and an accent.
-_LETTERS = str.maketrans({"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th"})
+_LETTERS = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
+)
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,13 @@ class Normalised:
     def report(self) -> str:
         """What changed, in words."""
         return (
-            f"{len(self.text):,} characters kept; {self.folded:,} accents folded, "
-            f"{self.dropped:,} characters dropped"
+            f"{_count(len(self.text), 'character')} kept; {_count(self.folded, 'accent')} folded, "
+            f"{_count(self.dropped, 'character')} dropped"
         )
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def normalise(text: str, keep: str = "") -> Normalised:
@@ -144,22 +151,33 @@ def normalise(text: str, keep: str = "") -> Normalised:
 
     Capitals become small letters and accents are folded; apostrophes vanish (don't → dont); every
     other character becomes a space. Then runs of spaces shrink to one, blank lines disappear, and
-    the ends are trimmed. Characters in ``keep`` (say, ``GAP``) pass unchanged.
+    the ends are trimmed. Characters in ``keep`` (ASCII; say, ``GAP``) pass unchanged.
     """
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").casefold()
-    folded = 0
-    if not plain.isascii():
-        decomposed = unicodedata.normalize("NFKD", plain).translate(_LETTERS)
-        without_marks = "".join(c for c in decomposed if not unicodedata.combining(c))
-        letters = sum("a" <= c <= "z" for c in without_marks)
-        folded = letters - sum("a" <= c <= "z" for c in plain)
-        plain = without_marks
-    plain = plain.replace("\t", " ")
-    dropped = len(plain) - len(re.findall(rf"[a-z\n {re.escape(keep)}]", plain))
-    plain = re.sub(r"['’]", "", plain)
-    plain = re.sub(rf"[^a-z\n {re.escape(keep)}]", " ", plain)
-    plain = re.sub(r" *\n[\n ]*", "\n", re.sub(r" +", " ", plain))
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    plain = unicodedata.normalize("NFC", plain)  # one character for a letter and its accent
+    beyond_ascii = Counter(re.sub(r"[\x00-\x7f]+", "", plain))
+    in_ascii = {character: _in_ascii(character) for character in beyond_ascii}
+    folded = sum(n for character, n in beyond_ascii.items() if in_ascii[character].isalpha())
+    table = {ord(character): letters for character, letters in in_ascii.items()}
+    # From here on bytes, for they are translated twenty times as fast: 50 MB in a second or two.
+    raw = plain.translate(table).lower().encode("ascii")
+    usable = (ALPHABET + keep).encode("ascii")
+    dropped = len(raw.translate(None, usable))
+    raw = raw.translate(bytes(i if i in usable else ord(" ") for i in range(256)), b"'")
+    plain = re.sub(r" ?\n[\n ]*", "\n", re.sub(r"  +", " ", raw.decode("ascii")))
     return Normalised(plain.strip(), folded=folded, dropped=dropped)
+
+
+def _in_ascii(character: str) -> str:
+    """Return the letters a–z that a character stands for, or what else is put in its place."""
+    if character.isalpha():
+        decomposed = unicodedata.normalize("NFKD", character).casefold().translate(_LETTERS)
+        letters = re.sub("[^a-z]", "", decomposed)
+        if letters:
+            return letters
+    if character == "’" or unicodedata.combining(character):
+        return "'"  # vanishes
+    return " " if character.isspace() else "?"  # becomes a space, as all punctuation does
 
 
 @dataclass(frozen=True)
@@ -237,19 +255,19 @@ class Corpus:
         normalised = normalise(_read(Path(path)))
         text = normalised.text
         # Two pieces at the least, each of them at least one window long.
-        if len(text) < 2 * window + 1:
+        if len(text) < 2 * window:
             raise TextError(
-                f"{path} holds {len(text)} usable characters; training needs at least "
-                f"{2 * window + 1}: one window of {window} to learn from and one to hold out."
+                f"{path} holds {_count(len(text), 'usable character')}; training needs at least "
+                f"{2 * window}: one window of {window} to learn from and one to hold out."
             )
         n = max(2, min(100, len(text) // (2 * window)))
         cuts = [0]
         for k in range(1, n):
             target = max(len(text) * k // n, cuts[-1] + window)
-            end_of_line = text.find("\n", target, target + window)
-            cut = end_of_line + 1 if end_of_line >= 0 else target
-            if len(text) - cut >= window:
-                cuts.append(cut)
+            if target > len(text) - window:
+                break
+            end_of_line = text.find("\n", target, min(target, len(text) - 2 * window) + window)
+            cuts.append(end_of_line + 1 if end_of_line >= 0 else target)
         cuts.append(len(text))
         pieces = [
             Piece(f"{Path(path).name}:{k + 1}", text[start:end])
@@ -353,11 +371,11 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
         raise TextError(
             f"The line has {len(clean.text)} characters and the model reads {max_len}; shorten it."
         )
-    notes: Iterable[str] = (
-        f"{count} {what}"
-        for count, what in ((clean.folded, "accents folded"), (clean.dropped, "characters dropped"))
-        if count
-    )
+    notes = []
+    if clean.folded:
+        notes.append(f"{_count(clean.folded, 'accent')} folded")
+    if clean.dropped:
+        notes.append(f"{_count(clean.dropped, 'character')} dropped")
     return VOCABULARY.encode(clean.text.replace(GAP, MASK)), ", ".join(notes)
 
 

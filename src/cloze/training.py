@@ -48,6 +48,10 @@ class Recipe:
     def __post_init__(self) -> None:
         if min(self.steps, self.batch_size, self.length) < 1 or self.evaluations < 0:
             raise ValueError("steps, batch_size and length are at least 1, evaluations at least 0.")
+        if not 0 <= self.mask_prob <= 1:
+            raise ValueError(f"mask_prob is a probability, from 0 to 1, not {self.mask_prob}.")
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"warmup is a share of the steps, from 0 to below 1: {self.warmup}.")
 
     def schedule(self, step: int) -> float:
         """Return the factor on the step sizes at ``step`` = 0, 1, …: up to 1, then down to 0."""
@@ -150,7 +154,7 @@ class TrainingRun:
             raise CheckpointError(
                 f"{path} is not a saved training run (TrainingRun.save makes one)."
             )
-        if metadata["corpus"] != corpus.sha256:
+        if metadata.get("corpus") != corpus.sha256:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
@@ -186,7 +190,8 @@ def fit(
     ``fit(run)`` goes on where it stopped.
 
     Args:
-        run: what to train; a finished run yields nothing.
+        run: what to train; a finished run yields nothing. If its last measurement of held-out
+            loss was interrupted, that is done first and its record yielded.
         stop: asked after every step whether to stop.
         progress: show a bar with the time left.
 
@@ -194,6 +199,10 @@ def fit(
         KeyboardInterrupt: after the step during which it was asked for.
     """
     moments = run.recipe.evaluated_after()
+
+    def unmeasured() -> bool:
+        return run.step in moments and run.history[-1].held_out is None
+
     bar = tqdm(
         total=run.recipe.steps,
         initial=run.step,
@@ -203,20 +212,20 @@ def fit(
         leave=False,
     )
     with bar:
-        while not run.finished:
-            with whole_step():
-                started = time.perf_counter()
-                loss = run.train_step()
-                run.seconds += time.perf_counter() - started
-                characters = run.step * run.recipe.batch_size * run.recipe.length
-                record = Record(run.step, characters, run.seconds, loss, None)
-                run.history.append(record)
-            if run.step in moments:
-                record = record._replace(held_out=held_out_loss(run.model, run.held_out))
-                run.history[-1] = record
-            bar.update()
-            bar.set_postfix_str(f"loss {loss:.2f} nats", refresh=False)
-            yield record
+        while unmeasured() or not run.finished:
+            if not unmeasured():
+                with whole_step():
+                    started = time.perf_counter()
+                    loss = run.train_step()
+                    run.seconds += time.perf_counter() - started
+                    characters = run.step * run.recipe.batch_size * run.recipe.length
+                    run.history.append(Record(run.step, characters, run.seconds, loss, None))
+                bar.update()
+            if unmeasured():
+                measured = held_out_loss(run.model, run.held_out)
+                run.history[-1] = run.history[-1]._replace(held_out=measured)
+            bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
+            yield run.history[-1]
             if stop is not None and stop():
                 return
 
