@@ -709,8 +709,8 @@ def check_layer_parameters(layer_parameters: Callable[..., Any]) -> Verdict:
         + norms: "the biases are missing: a matrix that makes n numbers comes with n biases",
         4 * d * d + 2 * d * f: "only the six matrices are counted; each has biases, and there are "
         "two norms",
-        right - norms: "4 · d_model are missing: either the two norms, each with d_model scales and "
-        "d_model shifts, or the biases of the four matrices of attention",
+        right - norms: "4 · d_model are missing: either the two norms, each with d_model "
+        "scales and shifts, or the biases of the four matrices of attention",
         right - norms // 2: "half of the norms is missing: there are two, each with d_model scales "
         "and d_model shifts",
         right - (d * d + d): "one matrix of attention is missing: queries, keys, values (V!) and "
