@@ -812,7 +812,7 @@ def _judge_loss(loss: Any, read: Any, logits: Any, windows: Any) -> Verdict:
     """Judge the loss that a training step returns."""
     from torch.nn import functional as F
 
-    value = _number(loss)
+    value = _number(loss.detach() if hasattr(loss, "detach") else loss)
     if logits.dim() == 3:
         everywhere = float(F.cross_entropy(logits.flatten(0, 1), windows.flatten()))
         repeated = float(F.cross_entropy(logits.flatten(0, 1), read.flatten()))
@@ -838,6 +838,8 @@ def check_diagnosis(diagnosis: Any) -> Verdict:
         return not_yet('Answer with a dict such as {"A": 1, "B": 2, "C": 3}.')
     if any(answer is ... for answer in diagnosis.values()):
         return not_yet("Replace the ... by your answer: a number for every loop.")
+    if not all(isinstance(answer, int) for answer in diagnosis.values()):
+        return not_yet("Give one whole number for every loop: the number of its symptom.")
     if set(diagnosis.values()) != {1, 2, 3}:
         return not_yet("Each of the symptoms 1, 2 and 3 belongs to exactly one loop.")
     hints = {
@@ -861,17 +863,18 @@ def check_beaten(beaten: Callable[..., Any]) -> Verdict:
         answer = ask(beaten, loss, prices)
         if isinstance(answer, str) or not isinstance(answer, (list, tuple, set, dict)):
             kind = type(answer).__name__
-            return not_yet(f"Your function returns a {kind}; return a list of names.")
+            return not_yet(f"Your answer is of type {kind}; return a list of names.")
         got = list(answer)
         right = [name for name, price in prices.items() if loss < price]
-        if sorted(map(str, got)) == sorted(right):
+        names = sorted(map(str, got))
+        if names == sorted(right):
             continue
         seen = f"For a loss of {loss} you return {got}"
         if got and all(isinstance(entry, float) for entry in got):
             return not_yet(f"{seen}: those are prices; return the names.")
-        if set(got) == {name for name, price in prices.items() if loss > price}:
+        if names == sorted(name for name, price in prices.items() if loss > price):
             return not_yet(f"{seen}: these beat the loss. A loss is a price, and lower is better.")
-        if set(got) == {name for name, price in prices.items() if loss <= price}:
+        if names == sorted(name for name, price in prices.items() if loss <= price):
             return not_yet(f"{seen}: a tie is not beaten; use < rather than <=.")
         return not_yet(f"{seen} instead of {right}.")
     return correct("2.62 nats beat two baselines and no neighbour: remember that number.")

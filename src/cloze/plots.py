@@ -98,7 +98,7 @@ def loss_curves(
             xs, ys, color=colour, marker="o" if len(xs) < 30 else "", markersize=4, label=name
         )
     axes.set(xlabel=x_label, ylabel="loss in nats", ylim=(0, None))
-    axes.legend(loc="lower left")
+    figure.legend(loc="outside upper left", ncols=len(curves), frameon=False)
     return figure
 
 
