@@ -1,0 +1,36 @@
+"""The README and its like: links lead somewhere, pictures have words, counts are right."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cloze.encoder import EncoderConfig, parameter_ledger
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "LICENSE-TEXT.md", *ROOT.glob("[bd]*/README.md")]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_resolve_and_pictures_have_words(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for words, target in re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", text):
+        assert words.strip(), target
+        assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+def test_the_readme_counts_the_parameters() -> None:
+    config = EncoderConfig()
+    total = sum(
+        parameter_ledger(config.vocab_size, config.d_model, config.n_layers, config.d_ff).values()
+    )
+    assert f"{total:,} parameters".replace(",", " ") in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_map_agrees_with_the_notebooks() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\(notebooks/(\w+)\.ipynb\) \| .+ \| (\d+) \|", readme)
+    assert len(rows) == len(list((ROOT / "notebooks").glob("*.ipynb")))
+    for stem, minutes in rows:
+        first = (ROOT / "notebooks" / f"{stem}.ipynb").read_text(encoding="utf-8")
+        assert f"**Time** about {minutes} minutes" in first, stem
