@@ -203,3 +203,15 @@ def test_the_notebooks_hold_on_processors_without_avx512() -> None:
     """Compare every notebook once more with torch's AVX2 kernels."""
     result = run_nbval(*NOTEBOOKS, ATEN_CPU_CAPABILITY="avx2")
     assert result.returncode == 0, result.stdout[-4000:]
+
+
+def test_a_chatty_widget_loses_no_output(tmp_path: Path) -> None:
+    """More messages than a queue holds, and then the output that is compared."""
+    path = tmp_path / "chatty.ipynb"
+    chat = "import ipywidgets, time\nw = ipywidgets.Text()\nfor i in range(5000):\n"
+    chat += "    w.value = f'{i:09999}'\n    time.sleep(0.001)\nprint('done')"
+    notebook = notebook_of(chat)
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="done\n")]
+    nbformat.write(notebook, path)
+    result = run_nbval(path)
+    assert result.returncode == 0, result.stdout[-2000:]

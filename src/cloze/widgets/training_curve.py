@@ -176,11 +176,12 @@ class TrainingCurve(anywidget.AnyWidget):
 
     def _show(self, event: str = "") -> None:
         line = status_line(self.run)
-        if event:
-            line = f"{event}: {line}"
-            self.announcement = line
-        self.status = line
-        self.picture = curve_svg(self.run.history, self.run.recipe.steps, self.baselines)
+        with self.hold_sync():  # one message to the browser, not one for each part
+            if event:
+                line = f"{event}: {line}"
+                self.announcement = line
+            self.status = line
+            self.picture = curve_svg(self.run.history, self.run.recipe.steps, self.baselines)
 
     def _clicked(self, _: Any, message: Any, __: Any) -> None:
         """Answer a button. It runs on a thread of its own, which training must not block."""
