@@ -23,26 +23,6 @@ CHECKS: list[Check] = [check_my_attention, check_my_may_look, check_layer_parame
 NO = float("-inf")
 
 
-def raising(*_: object) -> None:
-    raise KeyError("nothing of that name")
-
-
-@pytest.mark.parametrize("check", CHECKS)
-def test_an_empty_cell_is_not_yet(check: Check) -> None:
-    for empty in (..., None, lambda *_: None, lambda *_: ...):
-        verdict = check(empty)
-        assert not verdict.solved
-        assert repr(verdict).startswith("Not yet. ")
-        assert "eplace the ..." in repr(verdict)
-
-
-@pytest.mark.parametrize("check", CHECKS)
-def test_a_function_that_raises_is_told_what_it_raised(check: Check) -> None:
-    verdict = check(raising)
-    assert not verdict.solved
-    assert "raised KeyError: 'nothing of that name'" in verdict.message
-
-
 @pytest.mark.parametrize("check", CHECKS)
 def test_an_answer_of_another_kind_is_told_its_type(check: Check) -> None:
     verdict = check(lambda *_: "a word")

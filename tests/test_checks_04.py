@@ -20,33 +20,6 @@ FUNCTIONS: list[Check] = [check_train_step, check_beaten]
 Optimizer = torch.optim.Optimizer
 
 
-def raising(*_: object) -> None:
-    raise KeyError("nothing of that name")
-
-
-@pytest.mark.parametrize("check", [*FUNCTIONS, check_diagnosis])
-@pytest.mark.parametrize("empty", [None, ...])
-def test_an_empty_cell_is_not_yet(check: Check, empty: Any) -> None:
-    verdict = check(empty)
-    assert not verdict.solved
-    assert repr(verdict).startswith("Not yet. Replace")
-
-
-@pytest.mark.parametrize("check", FUNCTIONS)
-def test_an_unfilled_function_is_told(check: Check) -> None:
-    for empty in (lambda *_: None, lambda *_: ...):
-        verdict = check(empty)
-        assert not verdict.solved
-        assert "returns nothing" in verdict.message
-
-
-@pytest.mark.parametrize("check", FUNCTIONS)
-def test_a_function_that_raises_is_told_what_it_raised(check: Check) -> None:
-    verdict = check(raising)
-    assert not verdict.solved
-    assert "raised KeyError: 'nothing of that name'" in verdict.message
-
-
 # ── train_step ──
 
 
