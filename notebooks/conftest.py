@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+import nbval.plugin
 from nbval.kernel import RunningKernel
 
 # Every kernel started from here on finds tests/no_network/sitecustomize.py first.
@@ -27,30 +28,32 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     )
 )
 
-_get_message = RunningKernel.get_message
+
+class WatchedKernel(RunningKernel):
+    """A kernel of nbval's that is watched while it works."""
+
+    def get_message(self, stream: str, timeout: float | None = None) -> Any:
+        """Wait for a message as nbval does, but keep an eye on the kernel meanwhile.
+
+        nbval itself waits for a dead kernel until the cell's timeout is over. And it reads no
+        output until the cell is done, by when a queue of 1000 messages has overflowed if a widget
+        was busy.
+        """
+        read_ahead: deque[Any] = self.__dict__.setdefault("_read_ahead", deque())
+        if stream == "iopub" and read_ahead:
+            return read_ahead.popleft()
+        deadline = time.monotonic() + (float("inf") if timeout is None else float(timeout))
+        while True:
+            try:
+                return super().get_message(stream, max(0.0, min(1.0, deadline - time.monotonic())))
+            except Empty:
+                with suppress(Empty):
+                    while stream == "shell":
+                        read_ahead.append(super().get_message("iopub", 0))
+                if not self.is_alive():
+                    raise RuntimeError("The kernel died while it ran this cell.") from None
+                if time.monotonic() >= deadline:
+                    raise
 
 
-def get_message(self: RunningKernel, stream: str, timeout: float | None = None) -> Any:
-    """Wait for a message as nbval does, but keep an eye on the kernel meanwhile.
-
-    nbval itself waits for a dead kernel until the cell's timeout is over. And it reads no output
-    until the cell is done, by when a queue of 1000 messages has overflowed if a widget was busy.
-    """
-    read_ahead: deque[Any] = self.__dict__.setdefault("_read_ahead", deque())
-    if stream == "iopub" and read_ahead:
-        return read_ahead.popleft()
-    deadline = time.monotonic() + (float("inf") if timeout is None else float(timeout))
-    while True:
-        try:
-            return _get_message(self, stream, max(0.0, min(1.0, deadline - time.monotonic())))
-        except Empty:
-            with suppress(Empty):
-                while stream == "shell":
-                    read_ahead.append(_get_message(self, "iopub", 0))
-            if not self.is_alive():
-                raise RuntimeError("The kernel died while it ran this cell.") from None
-            if time.monotonic() >= deadline:
-                raise
-
-
-RunningKernel.get_message = get_message
+nbval.plugin.RunningKernel = WatchedKernel
