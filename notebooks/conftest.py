@@ -29,7 +29,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 )
 
 
-class WatchedKernel(RunningKernel):
+class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
     """A kernel of nbval's that is watched while it works."""
 
     def get_message(self, stream: str, timeout: float | None = None) -> Any:
