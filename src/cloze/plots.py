@@ -24,7 +24,7 @@ BLUE, ORANGE, GREEN, RED, VIOLET, GREY = (
     "#6d4ba0",
     "#6b7280",
 )
-"""Colours of one lightness: 4.5 : 1 on white, and told apart by colour-blind readers in pairs."""
+"""Each has a contrast of at least 4.5 : 1 on white."""
 
 STYLE: Any = {
     "figure.figsize": (7.2, 3.2),
