@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -40,7 +39,8 @@ def test_train_runs_to_the_end_and_says_so(
     curve.train()
     assert seen == run.history
     assert curve.action == "Finished"
-    assert "finished: step 12 of 12" in curve.status == curve.announcement
+    assert "finished: step 12 of 12" in curve.announcement
+    assert curve.html.count(status_line(run)) == 3  # beside the picture, in its name, and spoken
     assert capsys.readouterr().out == "Finished: all 12 steps are done.\n"
 
 
@@ -74,25 +74,17 @@ def test_interrupting_the_kernel_does_the_same(
 def test_clicks_start_stop_and_resume_on_another_thread(run: TrainingRun) -> None:
     curve = TrainingCurve(run)
     curve.on_record = lambda _: time.sleep(0.02)
-    curve._clicked(curve, {"do": "Start"}, [])
+    curve.act("start")
     wait_until(lambda: run.step >= 2)
-    curve._clicked(curve, {"do": "Start"}, [])  # a second start changes nothing
+    curve.act("start")  # a second start changes nothing
     with pytest.raises(RuntimeError, match="training already"):
         curve.train()
-    curve._clicked(curve, {"do": "Stop"}, [])
+    curve.act("stop")
     wait_until(lambda: curve.action == "Resume")
     assert not run.finished
-    curve._clicked(curve, {"do": "Resume"}, [])
+    curve.act("resume")
     wait_until(lambda: curve.action == "Finished")
     assert [record.step for record in run.history] == list(range(1, 13))
-
-
-@pytest.mark.parametrize("message", [None, "Stop", {}, {"do": 3}, {"do": "rm"}])
-def test_unknown_messages_do_nothing(run: TrainingRun, message: object) -> None:
-    curve = TrainingCurve(run)
-    curve._clicked(curve, message, [])
-    assert run.step == 0
-    assert curve.action == "Start"
 
 
 def test_a_failure_on_the_thread_is_shown(run: TrainingRun) -> None:
@@ -100,8 +92,8 @@ def test_a_failure_on_the_thread_is_shown(run: TrainingRun) -> None:
         raise ValueError("the disk is full")
 
     curve = TrainingCurve(run, on_record=fail)
-    curve._clicked(curve, {"do": "Start"}, [])
-    wait_until(lambda: "Training failed: ValueError: the disk is full" in curve.status)
+    curve.act("start")
+    wait_until(lambda: "Training failed: ValueError: the disk is full" in curve.html)
     assert curve.action == "Resume"
 
 
@@ -121,11 +113,3 @@ def test_the_picture_holds_every_number_and_no_markup_from_names() -> None:
 def test_an_empty_history_can_be_drawn_and_told(run: TrainingRun) -> None:
     assert "<polyline" not in curve_svg([], 10, {})
     assert status_line(run) == "step 0 of 12"
-
-
-def test_the_view_imports_nothing_and_knows_no_address() -> None:
-    folder = Path(training_curve.__file__).parent
-    for path in [*folder.glob("*.js"), *folder.glob("*.css")]:
-        source = path.read_text()
-        assert "import" not in source, path
-        assert "//" not in re.sub(r"^\s*//.*$", "", source, flags=re.MULTILINE), path

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from pathlib import Path
-from typing import Any
 
-import anywidget
-import traitlets
+from markupsafe import Markup
 
 from cloze.training import Record, TrainingRun, fit
+from cloze.widgets.view import View, button, element
 
-HERE = Path(__file__).parent
 UPDATES_PER_SECOND = 5
 
 WIDTH, HEIGHT = 720, 320
@@ -22,7 +20,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 40
 TOP_NATS = 3.6
 
 
-def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, float]) -> str:
+def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, float]) -> Markup:
     """Draw training loss, held-out loss and the baselines' prices as an SVG picture.
 
     Args:
@@ -37,7 +35,7 @@ def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, flo
     def y(nats: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(nats, TOP_NATS) / TOP_NATS)
 
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">']
+    parts = [f'<svg class="curve" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">']
     parts += [
         f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" class="tick">{tick}</text>'
         for tick in range(int(TOP_NATS) + 1)
@@ -71,7 +69,7 @@ def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, flo
             f'<circle class="held-out" cx="{x(step):.1f}" cy="{y(nats):.1f}" r="4"/>'
             for step, nats in measured
         ]
-    return "".join([*parts, "</svg>"])
+    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 - names are escaped above
 
 
 def status_line(run: TrainingRun) -> str:
@@ -89,7 +87,7 @@ def status_line(run: TrainingRun) -> str:
     return ", ".join(words)
 
 
-class TrainingCurve(anywidget.AnyWidget):
+class TrainingCurve(View):
     """Train and watch: ``display(curve)``, then ``curve.train()``.
 
     Stop (the button, or interrupting the kernel) ends training after the current step. Nothing is
@@ -101,16 +99,6 @@ class TrainingCurve(anywidget.AnyWidget):
         on_record: called with every record.
     """
 
-    _esm = HERE / "training_curve.js"
-    _css = HERE / "training_curve.css"
-
-    picture = traitlets.Unicode().tag(sync=True)
-    status = traitlets.Unicode().tag(sync=True)
-    announcement = traitlets.Unicode().tag(sync=True)
-    """What a screen reader says: only what is worth interrupting for."""
-    action = traitlets.Unicode("Start").tag(sync=True)
-    """What the button says and does: Start, Stop, Resume, or Finished."""
-
     def __init__(
         self,
         run: TrainingRun,
@@ -120,14 +108,38 @@ class TrainingCurve(anywidget.AnyWidget):
         self.run = run
         self.baselines = dict(baselines or {})
         self.on_record = on_record
+        self.announcement = ""
+        """What a screen reader says: only what is worth interrupting for."""
         self._stop = threading.Event()
         self._busy = threading.Lock()
         super().__init__()
-        self.on_msg(self._clicked)
         self._show("ready")
 
     def __repr__(self) -> str:
         return f"TrainingCurve(step {self.run.step} of {self.run.recipe.steps})"
+
+    @property
+    def action(self) -> str:
+        """What the button says and does: Start, Stop, Resume, or Finished."""
+        if self._busy.locked():
+            return "Stop"
+        if self.run.finished:
+            return "Finished"
+        return "Resume" if self.run.step else "Start"
+
+    def markup(self) -> Markup:
+        """Write the picture, the same in words, and the button."""
+        words = status_line(self.run)
+        picture = curve_svg(self.run.history, self.run.recipe.steps, self.baselines)
+        action = self.action
+        return Markup("").join(
+            [
+                element("div", picture, role="img", aria_label=f"Loss curve. {words}"),
+                element("p", words, class_="number"),
+                element("p", self.announcement, role="status", class_="spoken"),
+                button(action, action.lower(), aria_disabled=action == "Finished" or None),
+            ]
+        )
 
     def stop(self) -> None:
         """Ask training to end after the current step."""
@@ -139,10 +151,8 @@ class TrainingCurve(anywidget.AnyWidget):
         Raises:
             RuntimeError: this run is training already.
         """
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             self._train()
-        except KeyboardInterrupt:
-            self._show("stopped")
         print(self._outcome())
 
     def _train(self) -> None:
@@ -150,7 +160,6 @@ class TrainingCurve(anywidget.AnyWidget):
             raise RuntimeError("This run is training already; press Stop first.")
         try:
             self._stop.clear()
-            self.action = "Stop"
             shown = 0.0
             for record in fit(self.run, stop=self._stop.is_set, progress=False):
                 if self.on_record:
@@ -158,12 +167,11 @@ class TrainingCurve(anywidget.AnyWidget):
                 if record.held_out is not None:
                     self.announcement = status_line(self.run)
                 if time.monotonic() - shown >= 1 / UPDATES_PER_SECOND:
-                    self._show()
+                    self.refresh()
                     shown = time.monotonic()
-            self._show("finished" if self.run.finished else "stopped")
         finally:
-            self.action = "Finished" if self.run.finished else "Resume"
             self._busy.release()
+            self._show("finished" if self.run.finished else "stopped")
 
     def _outcome(self) -> str:
         run = self.run
@@ -174,25 +182,24 @@ class TrainingCurve(anywidget.AnyWidget):
             "run the cell again, or press Resume, to go on."
         )
 
-    def _show(self, event: str = "") -> None:
-        line = status_line(self.run)
-        with self.hold_sync():  # one message to the browser, not one for each part
-            if event:
-                line = f"{event}: {line}"
-                self.announcement = line
-            self.status = line
-            self.picture = curve_svg(self.run.history, self.run.recipe.steps, self.baselines)
+    def _show(self, event: str) -> None:
+        self.announcement = f"{event}: {status_line(self.run)}"
+        self.refresh()
 
-    def _clicked(self, _: Any, message: Any, __: Any) -> None:
-        """Answer a button. It runs on a thread of its own, which training must not block."""
-        wish = message.get("do") if isinstance(message, dict) else None
-        if wish == "Stop":
-            self.stop()
-        elif wish in ("Start", "Resume") and not self._busy.locked():
+    def do_stop(self) -> None:
+        """End training after the current step."""
+        self.stop()
+
+    def do_start(self) -> None:
+        """Train on a thread of its own, so that this click, and the next, is answered at once."""
+        if not self._busy.locked():
             threading.Thread(target=self._resume, daemon=True).start()
+
+    do_resume = do_start
 
     def _resume(self) -> None:
         try:
             self._train()
         except Exception as error:  # a thread has nobody above it to tell: show it
-            self.status = self.announcement = f"Training failed: {type(error).__name__}: {error}"
+            self.problem = f"Training failed: {type(error).__name__}: {error}"
+            self.refresh()

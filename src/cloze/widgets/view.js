@@ -1,0 +1,173 @@
+// A view without knowledge: Python writes the markup, this file keeps it alive and says what the
+// learner does. Markup asks for it by attributes:
+//   data-do="name"       a click on a button, a change of a field, a submitted form: {do: name, …}
+//   data-with-…="value"  goes along: data-with-at="7" as {at: "7"}; a field adds {value}, a form
+//                        what its fields hold
+//   data-arrows="name"   arrows, Home and End move the focus among the buttons inside and say
+//                        {do: name, at}
+//   data-span="name"     dragging over the buttons inside, or Shift with an arrow, says
+//                        {do: name, start, end}
+//   data-keys="name"     a letter typed on a button inside says {do: name, at, key}
+const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
+
+// Make `old` look like `fresh`, keeping every element that can stay: it keeps focus and typed text.
+function morph(old, fresh) {
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
+    old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  if (old.isEqualNode(fresh)) return;
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name)) {
+      old.removeAttribute(name);
+      if (name === "checked" || name === "selected") old[name] = false;
+    }
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (old.getAttribute(name) === value) continue;
+    old.setAttribute(name, value);
+    if (name === "value") old.value = value;
+    if (name === "checked" || name === "selected") old[name] = true;
+  }
+  const olds = [...old.childNodes];
+  const fresher = [...fresh.childNodes];
+  fresher.forEach((node, i) => (i < olds.length ? morph(olds[i], node) : old.append(node)));
+  olds.slice(fresher.length).forEach((node) => node.remove());
+}
+
+// The button that an arrow key leads to: along the line, or to the nearest one in another row.
+function neighbour(buttons, from, key) {
+  const at = buttons.indexOf(from);
+  if (key === "Home") return buttons[0];
+  if (key === "End") return buttons[buttons.length - 1];
+  if (key === "ArrowLeft") return buttons[at - 1];
+  if (key === "ArrowRight") return buttons[at + 1];
+  const here = from.getBoundingClientRect();
+  let best = null;
+  for (const button of buttons) {
+    const there = button.getBoundingClientRect();
+    const down = there.top - here.top;
+    if (key === "ArrowUp" ? down > -here.height / 2 : down < here.height / 2) continue;
+    const distance = [Math.abs(down), Math.abs(there.left - here.left)];
+    if (!best || distance[0] < best[0] - 1 || (distance[0] < best[0] + 1 && distance[1] < best[1]))
+      best = [...distance, button];
+  }
+  return best?.[2];
+}
+
+function render({ model, el }) {
+  const root = document.createElement("div");
+  el.replaceChildren(root);
+
+  const show = () => {
+    const hadFocus = root.contains(document.activeElement);
+    const template = document.createElement("template");
+    template.innerHTML = model.get("html");
+    // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
+    for (const node of template.content.querySelectorAll("button, input, select, [tabindex]"))
+      node.dataset.lmSuppressShortcuts = "true";
+    const fresh = document.createElement("div");
+    fresh.append(template.content);
+    morph(root, fresh);
+    if (hadFocus && !root.contains(document.activeElement))
+      root.querySelector('[data-arrows] [tabindex="0"], button')?.focus();
+  };
+
+  const say = (element, name, extra = {}) => {
+    const along = {};
+    for (const [key, value] of Object.entries(element.dataset))
+      if (key.startsWith("with")) along[key.slice(4).toLowerCase()] = value;
+    model.send({ do: name, ...along, ...extra });
+  };
+
+  let waiting = 0;
+  let last = 0;
+  const sayFocus = (button, name) => {
+    clearTimeout(waiting);
+    const pause = last + FOCUS_MESSAGES_EVERY - performance.now();
+    waiting = setTimeout(() => {
+      last = performance.now();
+      say(button, name);
+    }, Math.max(0, pause));
+  };
+
+  root.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-do]");
+    if (button && button.getAttribute("aria-disabled") !== "true") say(button, button.dataset.do);
+  });
+  root.addEventListener("change", (event) => {
+    const { target } = event;
+    const value = target.type === "checkbox" ? target.checked : target.value;
+    if (target.dataset.do) say(target, target.dataset.do, { value });
+  });
+  root.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const form = event.target;
+    if (form.dataset.do) say(form, form.dataset.do, Object.fromEntries(new FormData(form)));
+  });
+
+  root.addEventListener("keydown", (event) => {
+    const button = event.target.closest("button");
+    const group = button?.closest("[data-arrows]");
+    if (!group || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key)) {
+      const next = neighbour([...group.querySelectorAll("button")], button, event.key);
+      event.preventDefault();
+      event.stopPropagation();
+      if (!next) return;
+      next.focus();
+      if (event.shiftKey && group.dataset.span)
+        say(group, group.dataset.span, { start: button.dataset.withAt, end: next.dataset.withAt });
+      else sayFocus(next, group.dataset.arrows);
+    } else if (group.dataset.keys && /^[a-zA-Z]$/.test(event.key)) {
+      say(button, group.dataset.keys, { key: event.key });
+    }
+  });
+
+  let from = null;
+  let to = null;
+  const within = (event) => event.target.closest?.("[data-span] button");
+  const paint = () => {
+    const buttons = from ? [...from.closest("[data-span]").querySelectorAll("button")] : [];
+    const [a, b] = [buttons.indexOf(from), buttons.indexOf(to)].sort((x, y) => x - y);
+    buttons.forEach((button, i) =>
+      button.classList.toggle("dragged", from !== to && i >= a && i <= b),
+    );
+  };
+  const drop = (event) => {
+    if (!from) return;
+    if (from !== to && event.type === "pointerup") {
+      const group = from.closest("[data-span]");
+      say(group, group.dataset.span, { start: from.dataset.withAt, end: to.dataset.withAt });
+    }
+    to = from;
+    paint();
+    from = to = null;
+  };
+  root.addEventListener("pointerdown", (event) => {
+    from = to = event.button === 0 ? within(event) : null;
+    if (from) from.releasePointerCapture(event.pointerId); // touch would keep all to one button
+  });
+  root.addEventListener("pointerover", (event) => {
+    const button = from && within(event);
+    if (!button || button.closest("[data-span]") !== from.closest("[data-span]")) return;
+    to = button;
+    paint();
+  });
+  window.addEventListener("pointerup", drop);
+  window.addEventListener("pointercancel", drop);
+
+  model.on("change:html", show);
+  show();
+  return () => {
+    model.off("change:html", show);
+    window.removeEventListener("pointerup", drop);
+    window.removeEventListener("pointercancel", drop);
+  };
+}
+
+export default { render };

@@ -1,0 +1,125 @@
+"""What all widgets share: markup that cannot be unsafe, and a view that only shows and reports.
+
+A widget is a controller in Python. It writes its whole appearance as markup (``markup``), which
+``view.js`` shows without understanding it, and has one method ``do_…`` for each thing a learner can
+do. The markup names them: a button with ``data-do="toggle"`` calls ``do_toggle``.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+from markupsafe import Markup, escape
+
+HERE = Path(__file__).parent
+
+
+def element(name: str, *children: object, **attributes: object) -> Markup:
+    """Write one element; whatever is not markup already is escaped, so it is never read as markup.
+
+    Args:
+        name: the tag.
+        children: text, numbers and other elements; None is left out.
+        attributes: an underscore becomes a hyphen and one at the end falls away (``class_``);
+            True writes the bare name, None and False leave the attribute out, except that ARIA
+            attributes say ``true`` and ``false``.
+    """
+    written = []
+    for key, value in attributes.items():
+        key = key.rstrip("_").replace("_", "-")
+        if isinstance(value, bool) and key.startswith("aria-"):
+            value = str(value).lower()
+        if value is True:
+            written.append(f" {escape(key)}")
+        elif value is not None and value is not False:
+            written.append(f' {escape(key)}="{escape(value)}"')
+    start = f"<{name}{''.join(written)}>"
+    if name in ("input", "br"):
+        return Markup(start)  # noqa: S704 - all parts are escaped
+    inside = "".join(escape(child) for child in children if child is not None)
+    return Markup(f"{start}{inside}</{name}>")  # noqa: S704 - all parts are escaped
+
+
+def button(label: object, do: str, /, **attributes: object) -> Markup:
+    """Write a button that calls ``do_…``."""
+    return element("button", label, type="button", data_do=do, **attributes)
+
+
+def status(text: str) -> Markup:
+    """Write the line that screen readers speak whenever it changes."""
+    return element("p", text, role="status", class_="status")
+
+
+def nats(value: float) -> str:
+    """Write a cost with two digits."""
+    return f"{value:.2f}"
+
+
+def whole_number(value: object, low: int, high: int, what: str) -> int:
+    """Read a whole number that came from a browser or a learner's code.
+
+    Raises:
+        ValueError: it is none, or outside ``low`` … ``high``.
+    """
+    try:
+        number = int(value)  # type: ignore[call-overload]
+        if number == float(value) and low <= number <= high:  # type: ignore[arg-type]
+            return int(number)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{what} is a whole number from {low} to {high}, not {value!r}.")
+
+
+class View(anywidget.AnyWidget):
+    """A widget whose appearance is one piece of markup.
+
+    A subclass defines ``markup`` and its ``do_…`` methods, and calls ``refresh`` when it is ready.
+    Clicks arrive on a thread of their own while a cell runs, so whatever changes or reads the
+    state holds ``lock``.
+    """
+
+    _esm = HERE / "view.js"
+    _css = HERE / "view.css"
+
+    html = traitlets.Unicode().tag(sync=True)
+    problem = traitlets.Unicode()
+    """What went wrong in the last action, in words; "" when nothing did."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        super().__init__()
+        self.on_msg(self._receive)
+
+    def markup(self) -> Markup:
+        """Write the widget's whole appearance."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        with self.lock:
+            alert = element("p", self.problem or None, role="alert", class_="problem")
+            self.html = str(element("div", self.markup(), alert, class_="cloze"))
+
+    def act(self, do: str, **arguments: object) -> None:
+        """Do what a click does; a failure is shown in the widget, and nothing else changes."""
+        with self.lock:
+            try:
+                method = getattr(self, f"do_{do}", None)
+                if method is None:
+                    raise ValueError(f"This widget has no action {do!r}.")
+                method(**arguments)
+                self.problem = ""
+            except ValueError as error:  # ours: a sentence that says what to do
+                self.problem = str(error)
+            except Exception as error:  # a learner's model, say: nobody above could show it
+                self.problem = f"{type(error).__name__}: {error}"
+            self.refresh()
+
+    def _receive(self, _: Any, content: Any, __: Any) -> None:
+        message = dict(content) if isinstance(content, dict) else {}
+        do = message.pop("do", None)
+        self.act(str(do), **{str(key): value for key, value in message.items()})

@@ -1,0 +1,114 @@
+"""What all widgets share: markup that is safe by construction, and actions whose failures show."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+
+from cloze.widgets import view
+from cloze.widgets.view import View, button, element, whole_number
+
+
+class Counter(View):
+    """The smallest widget."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        super().__init__()
+        self.refresh()
+
+    def markup(self) -> Markup:
+        return button(f"clicked {self.count} times", "add", data_with_by=1)
+
+    def do_add(self, by: object) -> None:
+        self.count += whole_number(by, 1, 3, "The step")
+
+    def do_break(self) -> None:
+        raise KeyError("no such thing")
+
+
+def test_a_click_calls_the_method_that_the_markup_names() -> None:
+    counter = Counter()
+    counter._receive(counter, {"do": "add", "by": "2"}, [])
+    assert "clicked 2 times" in counter.html
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"do": "add", "by": 7}, "The step is a whole number from 1 to 3, not 7."),
+        ({"do": "break"}, "KeyError: &#39;no such thing&#39;"),
+        ({"do": "rm"}, "no action &#39;rm&#39;"),
+        ({"do": "add"}, "TypeError"),
+        ({"do": "add", "by": 1, "more": 2}, "TypeError"),
+        ({}, "no action"),
+        ("add", "no action"),
+        (None, "no action"),
+    ],
+)
+def test_a_failure_is_seen_and_changes_nothing(message: object, said: str) -> None:
+    counter = Counter()
+    counter._receive(counter, message, [])
+    assert said in counter.html
+    assert counter.count == 0
+    counter.act("add", by=1)
+    assert said not in counter.html
+    assert counter.problem == ""
+
+
+class Reader(HTMLParser):
+    """Collects the tags and the text of a document."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(st.text(), st.text())
+def test_no_text_becomes_markup(text: str, value: str) -> None:
+    read = Reader(element("p", text, "<b>", aria_label=value))
+    assert read.tags == ["p"]
+    assert read.text == text + "<b>"
+    assert read.attributes == [("aria-label", value)]
+
+
+def test_attributes_are_written_as_html_has_them() -> None:
+    assert element("input", type="radio", checked=True, disabled=False, class_="a") == (
+        '<input type="radio" checked class="a">'
+    )
+    assert element("p", None, aria_pressed=False, title=None) == '<p aria-pressed="false"></p>'
+
+
+@pytest.mark.parametrize("good", [0, 3, "3", 3.0])
+def test_whole_numbers_are_read(good: object) -> None:
+    assert whole_number(good, 0, 3, "It") in (0, 3)
+
+
+@pytest.mark.parametrize("bad", ["x", "", 1.5, -1, 4, None, float("inf"), float("nan"), [1]])
+def test_anything_else_is_named(bad: object) -> None:
+    with pytest.raises(ValueError, match="It is a whole number from 0 to 3, not"):
+        whole_number(bad, 0, 3, "It")
+
+
+def test_the_view_imports_nothing_and_knows_no_address() -> None:
+    folder = Path(view.__file__).parent
+    sources = [*folder.glob("*.js"), *folder.glob("*.css")]
+    assert len(sources) == 2
+    for path in sources:
+        source = re.sub(r"(^|\s)// .*", "", path.read_text())
+        assert not re.search(r"\bimport\b|@import|url\(|//|fetch|XMLHttp|WebSocket", source), path
