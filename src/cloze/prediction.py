@@ -1,18 +1,28 @@
-"""Prediction: what a trained model answers: filling gaps, top-k guesses, scoring a text."""
+"""Prediction: what trained models answer: guesses from the left, the right and both sides.
+
+A line and a set of masked positions go in; for every masked position each model gives a
+distribution, and −log p of the truth is what it pays. Filling gaps, scoring a text and the joint
+guess at two gaps are built from that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
-from cloze.checkpoint import load_model
-from cloze.encoder import MaskedLM
-from cloze.text import VOCABULARY, TextError, read_line, visible
+from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.encoder import Direction, MaskedLM
+from cloze.loss import to_bits
+from cloze.text import GAP, VOCABULARY, TextError, read_line, visible
+
+DIRECTIONS: tuple[Direction, ...] = ("left", "right", "both")
+assert set(DIRECTIONS) == set(get_args(Direction))
 
 
 class Guess(NamedTuple):
@@ -45,10 +55,22 @@ class Filled:
         return "\n".join(rows)
 
 
-@lru_cache(maxsize=1)
-def shipped_model() -> MaskedLM:
-    """Load the model that ships with the series, once."""
-    return load_model()
+@lru_cache(maxsize=len(DIRECTIONS))
+def shipped_model(direction: Direction = "both") -> MaskedLM:
+    """Load a model that ships with the series, once.
+
+    Args:
+        direction: "both" for the encoder; "left" and "right" for its one-sided twins. All three
+            have the same size and saw the same text with the same gaps for as many steps; a twin's
+            attention reaches only its own position and what is on its side.
+    """
+    name = "masked" if direction == "both" else direction
+    return load_model(CHECKPOINTS / f"{name}.safetensors")
+
+
+def shipped_models() -> dict[str, MaskedLM]:
+    """Load the shipped encoder and its twins: ``{"left": …, "right": …, "both": …}``."""
+    return {direction: shipped_model(direction) for direction in DIRECTIONS}
 
 
 @torch.no_grad()
@@ -121,6 +143,172 @@ def mask_positions(input_ids: Tensor, positions: Iterable[int]) -> Tensor:
     masked = input_ids.clone()
     masked[list(positions)] = VOCABULARY.mask_id
     return masked
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """What one model answers at the masked positions of one line."""
+
+    positions: tuple[int, ...]
+    """The masked positions, ascending."""
+    probabilities: Tensor
+    """P(x_i | x̃), shape ``(|M|, n_characters)``."""
+    costs: Tensor
+    """−log P of the truth in nats, shape ``(|M|,)``; NaN where no truth is known."""
+
+    def __getitem__(self, position: int) -> Tensor:
+        """Return the distribution at a masked position, shape ``(n_characters,)``."""
+        return self.probabilities[self.positions.index(position)]
+
+    def cost(self, position: int) -> float | None:
+        """Return −log P of the truth at a masked position in nats; None when it is not known."""
+        cost = float(self.costs[self.positions.index(position)])
+        return None if math.isnan(cost) else cost
+
+    @property
+    def known_costs(self) -> list[float]:
+        """−log P of the truth in nats, where it is known."""
+        return [cost for cost in self.costs.tolist() if not math.isnan(cost)]
+
+    @property
+    def loss(self) -> float | None:
+        """L / |M|: the mean cost of the known truths in nats; None when there is none."""
+        costs = self.known_costs
+        return sum(costs) / len(costs) if costs else None
+
+
+@torch.no_grad()
+def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Prediction:
+    """Mask positions of a line and let a model guess them, all from one look.
+
+    Args:
+        model: any model.
+        input_ids: the line as it is in truth, shape ``(length,)``; ``[MASK]`` where even the truth
+            is a gap.
+        masked: the positions to hide. Real gaps are always among them.
+
+    Raises:
+        IndexError: a position lies outside the line.
+    """
+    hidden = mask_positions(input_ids, masked) == VOCABULARY.mask_id
+    positions = tuple(hidden.nonzero().flatten().tolist())
+    if not positions:
+        return Prediction((), torch.empty(0, VOCABULARY.n_characters), torch.empty(0))
+    corrupted = input_ids.masked_fill(hidden, VOCABULARY.mask_id)
+    logits = model.logits_at(corrupted[None], hidden[None])[:, : VOCABULARY.n_characters]
+    log_probs = logits.log_softmax(dim=-1)
+    truth = input_ids[hidden]
+    known = truth < VOCABULARY.n_characters
+    costs = -log_probs.gather(1, truth.where(known, 0)[:, None]).squeeze(1)
+    return Prediction(positions, log_probs.exp(), costs.where(known, torch.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What several models answer on exactly the same line with the same gaps."""
+
+    input_ids: Tensor
+    """The line in truth, shape ``(length,)``."""
+    predictions: Mapping[str, Prediction]
+    """By the model's name: "left", "right", "both"."""
+
+    def __getitem__(self, name: str) -> Prediction:
+        """Return what one of the models answers."""
+        return self.predictions[name]
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The masked positions, ascending."""
+        return next(iter(self.predictions.values())).positions
+
+    def __repr__(self) -> str:
+        typed = VOCABULARY.decode(mask_positions(self.input_ids, self.positions), gap=GAP)
+        rows = [typed.replace("\n", visible("\n"))]
+        truth = VOCABULARY.decode(self.input_ids, gap=GAP)
+        width = max(len(name) for name in self.predictions)
+        for position in self.positions:
+            known = truth[position] != GAP
+            said = f", in truth {visible(truth[position])}" if known else ""
+            rows.append(f"position {position}{said}")
+            for name, prediction in self.predictions.items():
+                guesses = top_k(prediction[position])
+                shown = ", ".join(f"{visible(g.character)} {g.probability:.2f}" for g in guesses)
+                cost = prediction.cost(position)
+                paid = "" if cost is None else f"   cost {cost:.2f} nats = {to_bits(cost):.2f} bits"
+                rows.append(f"  {name:{width}}  {shown}{paid}")
+        losses = [
+            f"{name} {prediction.loss:.2f}"
+            for name, prediction in self.predictions.items()
+            if prediction.loss is not None
+        ]
+        if losses:
+            rows.append(f"mean cost in nats: {', '.join(losses)}")
+        return "\n".join(rows)
+
+
+def compare(
+    line: str, masked: Iterable[int], models: Mapping[str, MaskedLM] | None = None
+) -> Comparison:
+    """Let several models guess the same gaps of the same line.
+
+    Args:
+        line: the true line; ``_`` marks a gap whose truth is not known.
+        masked: the positions to hide besides.
+        models: by name; by default the shipped encoder and its one-sided twins.
+
+    Raises:
+        TextError: the line is empty or too long.
+        IndexError: a position lies outside the line.
+    """
+    models = models or shipped_models()
+    input_ids, _ = read_line(line, min(model.config.max_len for model in models.values()))
+    masked = list(masked)
+    return Comparison(
+        input_ids, {name: predict(model, input_ids, masked) for name, model in models.items()}
+    )
+
+
+@torch.no_grad()
+def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor:
+    """Guess two gaps together: P(a, b | x̃) = P(a | x̃) · P(b | x̃ with a filled in).
+
+    ``predict`` guesses every gap without knowing what the others hold; the product of its two
+    distributions is what the joint guess would be if the gaps had nothing to do with each other.
+    Filling the second gap first need not give the same table: nothing in training makes the two
+    agree.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(length,)``, with whatever other gaps it has.
+        first: the position of a.
+        second: the position of b.
+
+    Returns:
+        Shape ``(n_characters, n_characters)``, row a, column b.
+    """
+    n = VOCABULARY.n_characters
+    masked = mask_positions(input_ids, [first, second])
+    filled = masked.repeat(n, 1)  # one row for each character that the first gap may hold
+    filled[:, first] = torch.arange(n)
+    selected = torch.zeros_like(filled, dtype=torch.bool)
+    selected[:, second] = True
+    given_first = model.logits_at(filled, selected)[:, :n].softmax(dim=-1)
+    return distribution(model, masked)[first][:, None] * given_first
+
+
+def attention_from(
+    model: MaskedLM, input_ids: Tensor, position: int, layer: int, head: int
+) -> Tensor:
+    """Return where one head looks from one position: weights that sum to 1, shape ``(length,)``.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(length,)``.
+        position: where the head looks from.
+        layer: from 0.
+        head: from 0.
+    """
+    return model.encoder.attention(input_ids[None])[layer, 0, head, position]
 
 
 @torch.no_grad()

@@ -18,11 +18,11 @@ from markupsafe import Markup, escape
 HERE = Path(__file__).parent
 
 
-def element(name: str, *children: object, **attributes: object) -> Markup:
+def element(tag: str, /, *children: object, **attributes: object) -> Markup:
     """Write one element; whatever is not markup already is escaped, so it is never read as markup.
 
     Args:
-        name: the tag.
+        tag: its name.
         children: text, numbers and other elements; None is left out.
         attributes: an underscore becomes a hyphen and one at the end falls away (``class_``);
             True writes the bare name, None and False leave the attribute out, except that ARIA
@@ -37,11 +37,11 @@ def element(name: str, *children: object, **attributes: object) -> Markup:
             written.append(f" {escape(key)}")
         elif value is not None and value is not False:
             written.append(f' {escape(key)}="{escape(value)}"')
-    start = f"<{name}{''.join(written)}>"
-    if name in ("input", "br"):
+    start = f"<{tag}{''.join(written)}>"
+    if tag in ("input", "br"):
         return Markup(start)  # noqa: S704 - all parts are escaped
     inside = "".join(escape(child) for child in children if child is not None)
-    return Markup(f"{start}{inside}</{name}>")  # noqa: S704 - all parts are escaped
+    return Markup(f"{start}{inside}</{tag}>")  # noqa: S704 - all parts are escaped
 
 
 def button(label: object, do: str, /, **attributes: object) -> Markup:
