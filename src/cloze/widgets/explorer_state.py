@@ -123,7 +123,7 @@ class State:
         return whole_number(at, 0, len(self.line) - 1, "A position of this line")
 
     def with_masked(self, positions: object, event: str = "") -> State:
-        """Mask exactly these positions, and the line's own gaps.
+        """Mask exactly these positions, and the line's own gaps, and look at one of them.
 
         Raises:
             ValueError: a position is not in the line, or they are no collection of positions.
@@ -138,6 +138,7 @@ class State:
             filled={i: c for i, c in self.filled.items() if i in still},
             guesses={i: c for i, c in self.guesses.items() if i in still},
             revealed=self.revealed and masked == self.masked,
+            focus=self.focus if self.focus in masked or not masked else min(masked),
             event=event or f"{_count(len(masked), 'position')} masked.",
         )
 

@@ -230,8 +230,13 @@ class MaskExplorer(View):
     @traitlets.observe(*MIRRORED)
     def _set_from_python(self, change: Any) -> None:
         with self.lock:
-            if change.new != getattr(self._state, change.name):  # else it is our own echo
+            if change.new == getattr(self._state, change.name):
+                return  # our own echo
+            try:
                 self._become(self._with(change.name, change.new))
+            except Exception:
+                self.set_trait(change.name, _for_reading(getattr(self._state, change.name)))
+                raise
 
     def _with(self, name: str, value: Any) -> State:
         """Return the state after ``explorer.<name> = value``."""
