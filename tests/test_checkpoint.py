@@ -58,19 +58,25 @@ def refuses(path: Path, reason: str, load: Callable[[Path], Any] = load_model) -
 # What ships
 
 
-def test_the_shipped_model_is_small_and_says_what_made_it() -> None:
-    assert SHIPPED.stat().st_size <= 1_200_000
-    made_by = provenance()
+ALL_SHIPPED = [CHECKPOINTS / f"{name}.safetensors" for name in ("masked", "left", "right")]
+
+
+@pytest.mark.parametrize("path", ALL_SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_model_is_small_and_says_what_made_it(path: Path) -> None:
+    assert path.stat().st_size <= 1_200_000
+    made_by = provenance(path)
     assert {"command", "seed", "corpus_sha256", "steps", "held_out_nats"} <= made_by.keys()
-    assert made_by["command"].startswith("python -m cloze train ")
+    assert made_by["command"].startswith(f"python -m cloze train data/checkpoints/{path.name} ")
     assert made_by["corpus_sha256"] == Corpus.load().sha256
-    assert sum(p.numel() for p in load_model().parameters()) == pytest.approx(270_000, abs=10_000)
+    size = sum(p.numel() for p in load_model(path).parameters())
+    assert size == pytest.approx(270_000, abs=10_000)
 
 
-def test_the_shipped_model_is_as_good_as_it_says() -> None:
+@pytest.mark.parametrize("path", ALL_SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_model_is_as_good_as_it_says(path: Path) -> None:
     held_out = held_out_batch(Corpus.load().held_out_windows())
-    assert held_out_loss(load_model(), held_out) == pytest.approx(
-        provenance()["held_out_nats"], abs=1e-3
+    assert held_out_loss(load_model(path), held_out) == pytest.approx(
+        provenance(path)["held_out_nats"], abs=1e-3
     )
 
 

@@ -1,6 +1,8 @@
 """Prediction: filling gaps, distributions, scores; and any text that anybody may type."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import pytest
@@ -8,15 +10,22 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.prediction import (
+    DIRECTIONS,
     Filled,
     Guess,
+    attention_from,
+    compare,
     distribution,
     fill,
+    joint,
     mask_positions,
+    predict,
     score,
     shipped_model,
+    shipped_models,
     top_k,
 )
 from cloze.text import GAP, VOCABULARY, TextError, read_line
@@ -191,3 +200,109 @@ def test_any_typed_text_gets_an_answer_or_a_sentence(text: str) -> None:
 
 def test_the_shipped_model_is_loaded_once() -> None:
     assert shipped_model() is shipped_model()
+
+
+# Left, right, both
+
+
+def test_a_prediction_is_the_distribution_at_the_masked_positions() -> None:
+    input_ids = VOCABULARY.encode("the quick fox")
+    answer = predict(SMALL, input_ids, [9, 4])
+    assert answer.positions == (4, 9)
+    expected = distribution(SMALL, mask_positions(input_ids, [4, 9]))
+    for position in (4, 9):
+        torch.testing.assert_close(answer[position], expected[position])
+        cost = -expected[position][input_ids[position]].log()
+        assert answer.cost(position) == pytest.approx(float(cost), abs=1e-5)
+    assert answer.loss == pytest.approx(sum(answer.known_costs) / 2)
+    assert "[MASK]" not in VOCABULARY.decode(input_ids), "the line itself is left alone"
+
+
+def test_a_gap_in_the_line_is_asked_and_costs_nothing_known() -> None:
+    input_ids, _ = read_line(LINE)
+    answer = predict(SMALL, input_ids, [0])
+    assert answer.positions == (0, 6, 17)
+    assert answer.cost(6) is None
+    assert answer.known_costs == [answer.cost(0)]
+    assert predict(SMALL, input_ids, []).loss is None
+
+
+def test_nothing_masked_is_no_question() -> None:
+    answer = predict(SMALL, VOCABULARY.encode("abc"), [])
+    assert answer.positions == ()
+    assert answer.probabilities.shape == (0, VOCABULARY.n_characters)
+    assert answer.loss is None
+
+
+def test_a_position_outside_the_line_is_refused() -> None:
+    with pytest.raises(IndexError):
+        predict(SMALL, VOCABULARY.encode("abc"), [3])
+
+
+@pytest.mark.parametrize(
+    ("direction", "unseen"), [("left", slice(6, None)), ("right", slice(0, 5))]
+)
+def test_a_twin_knows_nothing_of_its_blind_side(direction: str, unseen: slice) -> None:
+    model = shipped_models()[direction]
+    input_ids = VOCABULARY.encode("one two three")
+    other = input_ids.clone()
+    other[unseen] = VOCABULARY.ids["z"]
+    one, two = (predict(model, ids, [5])[5] for ids in (input_ids, other))
+    torch.testing.assert_close(one, two)
+    seen = slice(0, 5) if direction == "left" else slice(6, None)
+    other[seen] = VOCABULARY.ids["z"]
+    assert not torch.allclose(one, predict(model, other, [5])[5], atol=1e-3)
+
+
+def test_the_twins_differ_from_the_encoder_in_what_they_may_look_at_and_in_nothing_else() -> None:
+    models = shipped_models()
+    assert list(models) == list(DIRECTIONS)
+    configs = [model.config for model in models.values()]
+    assert [config.direction for config in configs] == list(DIRECTIONS)
+    assert len({replace(config, direction="both") for config in configs}) == 1
+    told = [provenance(CHECKPOINTS / f"{name}.safetensors") for name in ("masked", "left", "right")]
+    commands = [
+        re.sub(r" --direction \w+|\w+\.safetensors", "", str(origin["command"])) for origin in told
+    ]
+    assert commands[0] == commands[1] == commands[2]
+    for key in ("seed", "steps", "corpus_sha256"):
+        assert told[0][key] == told[1][key] == told[2][key]
+
+
+def test_a_comparison_reads_as_what_it_found() -> None:
+    comparison = compare("the quick b_own", [4])
+    text = repr(comparison)
+    assert text.splitlines()[0] == "the _uick b_own"
+    assert "position 4, in truth q" in text
+    assert "position 11\n" in text
+    both = comparison["both"]
+    cost = both.cost(4)
+    assert cost is not None
+    assert f"cost {cost:.2f} nats = {cost / 0.693147:.2f} bits" in text
+    assert text.splitlines()[-1].endswith(f"both {both.loss:.2f}")
+
+
+def test_any_models_can_be_compared_and_the_shortest_one_sets_the_limit() -> None:
+    assert compare("abc", [0], {"mine": SMALL}).positions == (0,)
+    with pytest.raises(TextError, match="reads 20"):
+        compare("a" * 21, [0], {"mine": SMALL, "shipped": shipped_model()})
+
+
+def test_a_joint_guess_by_hand() -> None:
+    input_ids = mask_positions(VOCABULARY.encode("new york"), [1, 2])
+    table = joint(SMALL, input_ids, 1, 2)
+    assert float(table.sum()) == pytest.approx(1, abs=1e-5)
+    first = distribution(SMALL, input_ids)[1]
+    torch.testing.assert_close(table.sum(1), first)
+    a, b = VOCABULARY.ids["e"], VOCABULARY.ids["w"]
+    filled = input_ids.clone()
+    filled[1] = a
+    by_hand = first[a] * distribution(SMALL, filled)[2][b]
+    assert float(table[a, b]) == pytest.approx(float(by_hand), abs=1e-6)
+
+
+def test_attention_from_a_position_is_a_row_of_the_map() -> None:
+    input_ids = VOCABULARY.encode("the quick")
+    weights = attention_from(SMALL, input_ids, position=3, layer=0, head=1)
+    assert float(weights.sum()) == pytest.approx(1, abs=1e-5)
+    torch.testing.assert_close(weights, SMALL.encoder.attention(input_ids[None])[0, 0, 1, 3])

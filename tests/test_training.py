@@ -7,8 +7,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +20,7 @@ from cloze import checkpoint, training
 from cloze.checkpoint import CheckpointError
 from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import held_out_batch
+from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.muon import Muon, orthogonalise
 from cloze.text import DATA, Corpus, Piece, normalise
 from cloze.training import Recipe, Record, TrainingRun, fit, held_out_loss, steps_in
@@ -394,6 +396,30 @@ def test_muon_refuses_what_is_not_a_matrix(shape: tuple[int, ...]) -> None:
         Muon([torch.nn.Parameter(torch.zeros(shape))])
     with pytest.raises(ValueError, match="closure"):
         Muon([torch.nn.Parameter(torch.zeros(2, 2))]).step(lambda: 0.0)
+
+
+# One text for all
+
+
+def test_twins_read_the_same_corrupted_inputs(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: dict[str, list[Tensor]] = {"both": [], "left": [], "right": []}
+    for direction, batches in read.items():
+        torch.manual_seed(0)
+        config = replace(new_run(corpus).model.config, direction=direction)  # type: ignore[arg-type]
+        run = TrainingRun(MaskedLM(config), corpus, RECIPE)
+
+        def watched(*arguments: Any, to: list[Tensor] = batches, **options: Any) -> MaskedBatch:
+            batch = mask_tokens(*arguments, **options)
+            to += batch
+            return batch
+
+        monkeypatch.setattr(training, "mask_tokens", watched)
+        finish(run)
+    assert len(read["both"]) >= 2 * STEPS
+    for direction in ("left", "right"):
+        assert all(map(torch.equal, read["both"], read[direction]))
 
 
 # Measuring
