@@ -18,7 +18,7 @@ def accessible_name(control: Tag) -> str:
     around = control.find_parent("label")
     if around is None:
         return ""
-    return "".join(part for part in around.children if isinstance(part, str)).strip()
+    return "".join(part.get_text() for part in around.children if part is not control).strip()
 
 
 def assert_usable(html: str) -> BeautifulSoup:

@@ -14,8 +14,15 @@ from typing import Any
 
 import nbformat
 import pytest
+import torch
 
 import cloze.checks
+from cloze import plots
+from cloze.encoder import EncoderConfig, MaskedLM
+from cloze.questions import AnswerSheet
+from cloze.text import Corpus, Piece
+from cloze.training import Recipe, TrainingRun
+from cloze.widgets import Quiz, TrainingCurve
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -105,10 +112,44 @@ def test_links_resolve_and_images_have_a_text(path: Path) -> None:
 
 
 @each_notebook
-def test_checkpoint_answers_explain(path: Path) -> None:
-    text = "\n".join(prose(path))
-    after = text[text.index("## Checkpoint") :]
-    assert after.count("<details>") == after.count("</details>") >= 2
+def test_the_checkpoint_is_a_form_and_its_answers_stay(path: Path) -> None:
+    form, sheet = code_cells(path)[-2:]
+    number = path.stem[:2]
+    assert form.source.splitlines()[-1] == f'Quiz("{number}")'
+    assert sheet.source.splitlines()[-1] == f'AnswerSheet("{number}")'
+    assert form.outputs[0].data["text/plain"] == repr(Quiz(number))
+    assert sheet.outputs[0].data["text/plain"] == repr(AnswerSheet(number))
+    assert sheet.outputs[0].data["text/html"] == AnswerSheet(number)._repr_html_()
+
+
+def test_cells_after_a_stopped_training_say_how_to_go_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sources = [cell.source for cell in code_cells(ROOT / "notebooks" / "04_training.ipynb")]
+    after = sources[sources.index("curve.train()") + 1 :]
+    dependent = [source for source in after if re.search(r"\b(held|costs)\[(\d|max)", source)]
+    assert len(dependent) >= 5
+    piece = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
+    corpus = Corpus((piece,), (piece,))
+    small = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16)
+    run = TrainingRun(MaskedLM(small), corpus, Recipe(batch_size=2))
+    curve = TrainingCurve(run)
+    curve.on_record = lambda _: curve.stop()
+    for step in (0, 1):
+        names: dict[str, Any] = {"run": run, "curve": curve, "recipe": run.recipe, "plots": plots}
+        names |= {"prices": {"left bigram": 2.3, "both neighbours": 1.7, "uniform": 3.4}}
+        names |= {"costs": {}, "moments": (1, 1100), "own_price": 2.6, "stuck": {120: 2.6}}
+        # What this cell trains first is another model.
+        names |= {"fit": lambda *_, **__: [], "TrainingRun": lambda *_: None, "corpus": None}
+        names |= {"torch": torch, "MaskedLM": MaskedLM, "EncoderConfig": lambda **_: small}
+        names |= {"Recipe": Recipe, "held_out": None, "held_out_loss": lambda *_: 3.0}
+        capsys.readouterr()
+        for source in dependent:
+            exec(source, names)
+        said = capsys.readouterr().out
+        sentence = f"Training was stopped at step {step}, and this cell needs step"
+        assert said.count(sentence) == len(dependent)
+        curve.train()
 
 
 def test_few_cells_skip_the_comparison() -> None:

@@ -141,6 +141,15 @@ class TrainingCurve(View):
             ]
         )
 
+    def reached(self, step: int) -> bool:
+        """Return whether training has come to a step; if not, print how to go on."""
+        if self.run.step < step:
+            print(
+                f"Training was stopped at step {self.run.step}, and this cell needs step {step}: "
+                "run the training cell again to go on."
+            )
+        return self.run.step >= step
+
     def stop(self) -> None:
         """Ask training to end after the current step."""
         self._stop.set()

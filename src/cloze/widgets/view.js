@@ -111,6 +111,12 @@ function render({ model, el }) {
   });
 
   root.addEventListener("keydown", (event) => {
+    // JupyterLab takes the line break, and with it the submit, from every field in a cell.
+    if (event.key === "Enter" && event.target.matches("form[data-do] input")) {
+      event.preventDefault();
+      event.target.form.requestSubmit();
+      return;
+    }
     const button = event.target.closest("button");
     const group = button?.closest("[data-arrows]");
     if (!group || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,0 +1,96 @@
+"""The checkpoint questions of a notebook as a form that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from cloze.questions import Option, Question, inline, questions_of
+from cloze.widgets.view import View, button, element, whole_number
+
+
+class Quiz(View):
+    """Questions with one right answer each; every choice is explained at once.
+
+    Args:
+        questions: the number of a notebook, such as ``"01"``, or questions of your own.
+
+    Raises:
+        ValueError: there are no questions for this notebook.
+    """
+
+    def __init__(self, questions: str | Sequence[Question]) -> None:
+        known = questions_of(questions) if isinstance(questions, str) else questions
+        self.questions = tuple(known)
+        self.answers: dict[int, str] = {}
+        """The letter chosen last, by number of the question (from 1)."""
+        self.announcement = ""
+        super().__init__()
+        self.refresh()
+
+    def __repr__(self) -> str:
+        return f"Quiz({len(self.questions)} questions, {self._progress()})"
+
+    @property
+    def score(self) -> int:
+        """How many of the answers are right as they stand."""
+        return sum(self.questions[n - 1].by_letter[a].right for n, a in self.answers.items())
+
+    def _progress(self) -> str:
+        return f"{len(self.answers)} answered, {self.score} right"
+
+    def markup(self) -> Markup:
+        """Write a form a question and, below them, how far the learner is."""
+        spoken = element("span", self.announcement, " ", class_="spoken")
+        progress = f"{len(self.questions)} questions: {self._progress()}."
+        return element(
+            "div",
+            *(self._form(number) for number in range(1, len(self.questions) + 1)),
+            element("p", spoken, progress, role="status", class_="status"),
+            button("Start over", "restart", aria_disabled=not self.answers or None),
+            class_="quiz",
+        )
+
+    def _form(self, number: int) -> Markup:
+        question = self.questions[number - 1]
+        options = (self._option(number, *item) for item in question.by_letter.items())
+        legend = element("legend", f"{number}. ", inline(question.text))
+        # A form each: radio buttons are a group within their form, whatever else is on the page.
+        return element("form", element("fieldset", legend, *options))
+
+    def _option(self, number: int, letter: str, option: Option) -> Markup:
+        chosen = self.answers.get(number) == letter
+        radio = element(
+            "input",
+            type="radio",
+            name=f"question-{number}",
+            value=letter,
+            checked=chosen,
+            data_do="choose",
+            data_with_question=number,
+        )
+        label = element("label", radio, element("span", f"({letter}) ", inline(option.text)))
+        if not chosen:
+            return element("div", label)
+        sign = element("b", "✓ " if option.right else "✗ ", option.verdict)
+        look = "explanation right" if option.right else "explanation wrong"
+        explained = element("p", sign, " ", inline(option.explanation), class_=look)
+        return element("div", label, explained)
+
+    def do_choose(self, question: object, value: object) -> None:
+        """Choose an option and hear why it is right or wrong; any other may be tried after it."""
+        number = whole_number(question, 1, len(self.questions), "The question")
+        by_letter = self.questions[number - 1].by_letter
+        if str(value) not in by_letter:
+            known = ", ".join(by_letter)
+            raise ValueError(f"The options of question {number} are {known}, not {value!r}.")
+        self.answers[number] = letter = str(value)
+        option = by_letter[letter]
+        said = f"{option.verdict} {inline(option.explanation).striptags()}"
+        self.announcement = f"Question {number}, ({letter}): {said}"
+
+    def do_restart(self) -> None:
+        """Forget all answers."""
+        self.answers.clear()
+        self.announcement = "All answers are cleared."
