@@ -10,7 +10,7 @@ from cloze.checks import Verdict
 
 Check = Callable[[Any], Verdict]
 CHECKS: list[Check] = [check for name, check in vars(checks).items() if name.startswith("check_")]
-OF_VALUES = {"check_culprit", "check_diagnosis"}
+OF_VALUES = {"check_culprit", "check_diagnosis", "check_right_finding"}
 OF_FUNCTIONS = [check for check in CHECKS if check.__name__ not in OF_VALUES]
 
 

@@ -12,8 +12,13 @@ from rattler.exceptions import InvalidMatchSpecError
 ROOT = Path(__file__).resolve().parent.parent
 
 # What PyPI calls torch, conda-forge calls pytorch; its matplotlib adds the Qt window system to the
-# library, matplotlib-base is what PyPI calls matplotlib. All others have one name.
-CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+# library, matplotlib-base is what PyPI calls matplotlib; its playwright is the one for JavaScript.
+# All others have one name.
+CONDA_NAMES = {
+    "torch": "pytorch",
+    "matplotlib": "matplotlib-base",
+    "playwright": "playwright-python",
+}
 # conda needs to be told of the two that every virtual environment has.
 ONLY_CONDA = {"python", "pip"}
 

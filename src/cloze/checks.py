@@ -878,3 +878,146 @@ def check_beaten(beaten: Callable[..., Any]) -> Verdict:
             return not_yet(f"{seen}: a tie is not beaten; use < rather than <=.")
         return not_yet(f"{seen} instead of {right}.")
     return correct("2.62 nats beat two baselines and no neighbour: remember that number.")
+
+
+# ── Notebook 05 ──────────────────────────────────────────────────────────────────────────────────
+
+SHOWN_IN_05 = "she asked a question about the weather"
+"""The line that the notebook itself uses; a finding should be the learner's own."""
+
+
+@marks
+def check_right_finding(right_finding: Any) -> Verdict:
+    """Mark ``right_finding``: a line and a position that only the right side can fill."""
+    from cloze.prediction import compare
+    from cloze.text import GAP, VOCABULARY, TextError, read_line
+
+    if isinstance(right_finding, tuple | list) and ... in right_finding:
+        return not_yet("Replace the ... by your answer and run the cell again.")
+    try:
+        line, at = right_finding
+    except (TypeError, ValueError):
+        return not_yet('Give a line and a position, for instance ("the cat sat", 4).')
+    if not isinstance(line, str) or not isinstance(at, int) or isinstance(at, bool):
+        return not_yet('The line is text and the position a whole number: ("the cat sat", 4).')
+    try:
+        input_ids, _ = read_line(line)
+    except TextError as error:
+        return not_yet(str(error))
+    text = VOCABULARY.decode(input_ids, gap=GAP)
+    if GAP in text:
+        return not_yet("Write the line in full, without a gap; the position says what is hidden.")
+    if not 0 <= at < len(text):
+        return not_yet(
+            f"{text!r} has the positions 0 to {len(text) - 1}, and {at} is none of them."
+        )
+    if text == SHOWN_IN_05:
+        return not_yet("That line is the notebook's; find one of your own.")
+    answers = compare(text, [at])
+    p = {name: math.exp(-(answers[name].cost(at) or 0.0)) for name in answers.predictions}
+    shown = f"{text[:at]}[{text[at]}]{text[at + 1 :]}"
+    seen = f"{shown}: left {p['left']:.2f}, right {p['right']:.2f}, both {p['both']:.2f}."
+    if p["left"] >= 0.1:
+        return not_yet(
+            f"{seen} The left side is not surprised enough: what comes before your gap already "
+            "suggests the letter. Try the first letter of a word."
+        )
+    if p["right"] < 0.5:
+        return not_yet(
+            f"{seen} The right side does not find it either: what follows your gap fits other "
+            "letters as well. Try a word in which no other letter could stand there."
+        )
+    if p["both"] < 0.9:
+        return not_yet(f"{seen} With both sides the model should be sure, 0.90 or more.")
+    return correct(f"{seen} A model that reads from left to right could not have known.")
+
+
+@marks
+def check_bet_price(bet_price: Callable[..., Any]) -> Verdict:
+    """Mark ``bet_price(letter, sure, truth, frequencies)``: what a bet costs, in bits."""
+    frequencies = {"e": 0.4, "t": 0.3, "a": 0.2, "q": 0.1}
+    sure = 0.8
+    right = _number(ask(bet_price, "e", sure, "e", dict(frequencies)))
+    symptoms = {
+        math.log2(sure): "the cost is negative: did you forget the minus?",
+        -math.log(sure): "that is in nats; in bits it is −log2.",
+        sure: "that is the probability; its price is −log2 of it.",
+        0.0: "a right guess is free only for someone who was 100 % sure.",
+        -math.log2(0.4): "that is the letter's frequency; the guesser gave it 0.8.",
+        -math.log2(0.2): "you took what is left over; the truth is the letter that was bet on.",
+        -math.log2(sure + 0.2 * 0.4): (
+            "the letter gets its share of the rest as well; the rest is for the *other* characters."
+        ),
+    }
+    seen = "For e with 0.8, and e is the truth, you return"
+    for value, symptom in symptoms.items():
+        if _same(right, value):
+            return not_yet(f"{seen} {right:.3f}: {symptom}")
+    if not _same(right, -math.log2(sure)):
+        return not_yet(f"{seen} {right:.3f} instead of −log2 0.8 = {-math.log2(sure):.3f}.")
+    wrong = _number(ask(bet_price, "e", sure, "q", dict(frequencies)))
+    rest = 1 - sure
+    truth = rest * 0.1 / 0.6
+    symptoms = {
+        math.inf: "a wrong guess costs much, but the truth was left a share of the rest.",
+        -math.log2(sure): "that is what it would cost if e were the truth.",
+        -math.log2(rest): "you give q all of the rest; t and a have their shares in it.",
+        -math.log2(rest / 3): "you share the rest evenly; share it by frequency.",
+        -math.log2(rest * 0.1): (
+            "your probabilities sum to less than 1, for the frequencies of the others sum to "
+            "1 − frequencies[letter]: divide by it."
+        ),
+        -math.log2(rest * 0.1 / 0.9): (
+            "you divide by 1 − the frequency of the truth; the one left out is the letter bet on."
+        ),
+        -math.log2(0.1): "that is q's frequency; how sure the guesser was does not show.",
+        -math.log(truth): "that is in nats; in bits it is −log2.",
+    }
+    seen = "For e with 0.8, and q is the truth, you return"
+    for value, symptom in symptoms.items():
+        if wrong == value or _same(wrong, value):
+            return not_yet(f"{seen} {wrong:.3f}: {symptom}")
+    if not _same(wrong, -math.log2(truth)):
+        return not_yet(f"{seen} {wrong:.3f} instead of −log2(0.2 · 0.1 / 0.6) = 4.907.")
+    return correct("Sure and right is cheap, sure and wrong is dear, and nothing costs infinity.")
+
+
+@marks
+def check_hide_right(hide_right: Callable[..., Any]) -> Verdict:
+    """Mark ``hide_right(input_ids, position)``: ``[MASK]`` at every position right of one."""
+    import torch
+
+    from cloze.text import VOCABULARY
+
+    mask = VOCABULARY.mask_id
+    input_ids = torch.tensor([7, 3, 9, 4, 11, 5])
+    given = input_ids.clone()
+    answer = ask(hide_right, given, 2)
+    if not torch.equal(given, input_ids):
+        return not_yet("Your function changes the line it is given; work on a copy (clone).")
+    if not isinstance(answer, torch.Tensor):
+        return not_yet(f"Your function returns a {type(answer).__name__}; return a tensor of ids.")
+    if answer.shape != input_ids.shape:
+        return not_yet(
+            f"You return the shape {tuple(answer.shape)} for a line of {tuple(input_ids.shape)}: "
+            "hide what stands on the right, do not cut it off."
+        )
+    hidden = (answer != input_ids).nonzero().flatten().tolist()
+    if hidden == [3, 4, 5] and (answer[3:] != mask).any():
+        return not_yet(f"You hide with {answer[3]}; the id of [MASK] is VOCABULARY.mask_id.")
+    symptoms = {
+        (): "You return the line as it was.",
+        (2, 3, 4, 5): "You hide the position itself, too; begin one further to the right.",
+        (4, 5): "The first neighbour on the right is still to be seen; begin at position + 1.",
+        (0, 1): "You hide the left side.",
+        (0, 1, 2): "You hide the left side, and the position itself.",
+        (0, 1, 3, 4, 5): "You hide both sides; the left one stays.",
+        (3,): "You hide one neighbour; hide everything to the right.",
+    }
+    if tuple(hidden) in symptoms:
+        return not_yet(symptoms[tuple(hidden)])
+    if hidden != [3, 4, 5]:
+        return not_yet(f"For position 2 of a line of 6 you change {hidden} instead of [3, 4, 5].")
+    if not torch.equal(ask(hide_right, input_ids, 5), input_ids):
+        return not_yet("Right of the last position stands nothing, so nothing changes there.")
+    return correct("Now the encoder sees no more than the left twin does.")

@@ -79,21 +79,23 @@ class NeighbourBaseline:
     def fit(self, windows: Tensor, epochs: int = 10, seed: int = 0) -> NeighbourBaseline:
         """Count over masked training windows ``(n, length)``, with fresh masks each epoch."""
         generator = torch.Generator().manual_seed(seed)
-        batches = [mask_tokens(windows, generator=generator) for _ in range(epochs)]
-        self.table = torch.full((1, len(VOCABULARY)), 1 / len(VOCABULARY), dtype=torch.float64)
-        for used in range(len(self.offsets) + 1):
-            offsets = self.offsets[:used]
-            n_contexts = (len(VOCABULARY) + 1) ** used
-            counts = torch.zeros(n_contexts * len(VOCABULARY), dtype=torch.float64)
-            for batch in batches:
+        contexts = [self.offsets[:used] for used in range(len(self.offsets) + 1)]
+        sizes = [(len(VOCABULARY) + 1) ** len(offsets) * len(VOCABULARY) for offsets in contexts]
+        counts = [torch.zeros(size, dtype=torch.float64) for size in sizes]
+        for _ in range(epochs):  # one masked copy of the text in memory, not all of them
+            batch = mask_tokens(windows, generator=generator)
+            labels = batch.labels[batch.selected]
+            for offsets, count in zip(contexts, counts, strict=True):
                 context = self._context(batch.inputs, offsets)[batch.selected]
-                pair = context * len(VOCABULARY) + batch.labels[batch.selected]
-                counts += torch.bincount(pair, minlength=len(counts)).double()
-            counts = counts.view(n_contexts, len(VOCABULARY))
+                pair = context * len(VOCABULARY) + labels
+                count += torch.bincount(pair, minlength=len(count)).double()
+        self.table = torch.full((1, len(VOCABULARY)), 1 / len(VOCABULARY), dtype=torch.float64)
+        for count in counts:
+            count = count.view(-1, len(VOCABULARY))
             # The last neighbour is the lowest digit of a context, so each shorter context
             # covers a run of |V| + 1 longer ones.
-            shorter = self.table.repeat_interleave(n_contexts // len(self.table), dim=0)
-            smoothed = counts + self.strength * shorter
+            shorter = self.table.repeat_interleave(len(count) // len(self.table), dim=0)
+            smoothed = count + self.strength * shorter
             self.table = smoothed / smoothed.sum(1, keepdim=True)
         return self
 

@@ -563,3 +563,69 @@ def gradient_bars(text: Sequence[str], sizes: Sequence[float], labelled: str) ->
     axes.set_xticks(range(len(text)), [visible(c) for c in text], family="monospace")
     axes.tick_params(axis="x", length=0, labelsize=10)
     return figure
+
+
+def races(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
+    """Draw held-out loss in nats against seconds of training, the seconds on a logarithmic axis."""
+    figure, axes = new_figure(8.4, 4.2)
+    ours = [name for name in curves if name.startswith("ours")]
+    colours = iter((ORANGE, VIOLET, GREEN, RED, GREY))
+    with series_style():
+        for name, points in curves.items():
+            seconds, nats = zip(*((s, n) for s, n in points if s > 0), strict=True)
+            mine = name in ours
+            axes.plot(
+                seconds,
+                nats,
+                label=name,
+                color=BLUE if mine else next(colours),
+                linestyle="--" if mine and name != ours[-1] else "-",
+                linewidth=2.6 if mine else 1.6,
+            )
+        axes.set_xscale("log")
+        axes.set_xlabel("seconds of training, one thread")
+        axes.set_ylabel("held-out loss (nats)")
+        axes.set_ylim(0.6, 3.6)
+        axes.legend(loc="lower left")
+    return figure
+
+
+def costs_by_kind(
+    readers: Mapping[str, Mapping[str, float]], baselines: Mapping[str, Mapping[str, float]]
+) -> Figure:
+    """Draw what left, right and both pay for each kind of character; the baselines as lines.
+
+    Args:
+        readers: by reader and kind, mean cost in nats.
+        baselines: the same for at most two baselines.
+    """
+    figure, axes = new_figure(7.2, 3.8)
+    kinds = list(next(iter(readers.values())))
+    width = 0.8 / len(readers)
+    looks = zip(readers.items(), (ORANGE, VIOLET, BLUE), ("//", "\\\\", ""), strict=True)
+    for n, ((name, costs), colour, hatch) in enumerate(looks):
+        bars = axes.bar(
+            [x + width * (n - (len(readers) - 1) / 2) for x in range(len(kinds))],
+            [costs[kind] for kind in kinds],
+            width=width,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            label=name,
+        )
+        axes.bar_label(bars, fmt="%.2f", fontsize=9, padding=2)
+    for (name, costs), style in zip(baselines.items(), ("-", (0, (4, 3))), strict=False):
+        for x, kind in enumerate(kinds):
+            axes.plot(
+                [x - 0.45, x + 0.45],
+                [costs[kind]] * 2,
+                color=GREY,
+                linestyle=style,
+                linewidth=1.5,
+                zorder=0,
+                label=name if x == 0 else None,
+            )
+    axes.set(xticks=range(len(kinds)), xticklabels=kinds, ylabel="nats a character")
+    axes.tick_params(axis="x", length=0)
+    figure.legend(loc="outside upper left", ncols=len(readers) + len(baselines), frameon=False)
+    return figure

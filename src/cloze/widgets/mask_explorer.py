@@ -39,9 +39,11 @@ class Example(NamedTuple):
 
 EXAMPLES = {
     "umbrella and rain": Example("she took her umbrella because it was raining", "umbrella"),
-    "cell and microscope": Example("we looked at the cell through the microscope", "cell"),
-    "bank and river": Example("we sat on the bank of the river and watched", "bank"),
-    "two gaps at once": Example("they moved to new york in the spring", "ew"),
+    "only the right side knows": Example("she asked a question about the weather", "q"),
+    "only the left side knows": Example("there was nothing to do in the rain", "g"),
+    "it takes both sides": Example("they put on their coats and went out", "i"),
+    "neither side knows": Example("the cat slept on the chair", "c"),
+    "two gaps at once": Example("i do not know who it was", "wh"),
     "a typo": Example("the children plaied in the garden all day", ""),
 }
 PAIRS_SHOWN = 5

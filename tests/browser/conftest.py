@@ -1,0 +1,128 @@
+"""The browser tests: their servers and pages, and what no page may do.
+
+They need Chromium or Chrome. Where there is none they are skipped, unless the environment variable
+CLOZE_BROWSER_TESTS is ``required``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.browser import jupyter
+from tests.browser.jupyter import Notebook, Server, Watch
+
+HERE = Path(__file__).parent
+
+# What the applications do by themselves, in a notebook without a widget too.
+STOCK_REQUESTS = (
+    # Voilà's page wants its icons from a CDN, and does without.
+    r"^https://cdn\.jsdelivr\.net/npm/@fortawesome/fontawesome-free@",
+)
+STOCK_ERRORS = (
+    r"^Failed to load resource: net::ERR_NAME_NOT_RESOLVED \(https://cdn\.jsdelivr\.net/npm/@fortaw",
+    # Voilà loads every extension of JupyterLab's, also those that need what only JupyterLab has.
+    r"^Error: The getter for the shared module is not a function\..*/voila/static/",
+    # Notebook 7 asks for the settings of a plugin that it has not.
+    r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)$",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the browser tests last.
+
+    Playwright keeps an event loop running in this thread, which nbval's client could not bear.
+    """
+    items.sort(key=lambda item: HERE in item.path.parents)
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.timeout(300))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the very end if the browser tests did not run."""
+    skipped = terminalreporter.getreports("skipped")
+    if any(jupyter.NO_CHROMIUM in str(report.longrepr) for report in skipped):
+        terminalreporter.section("browser tests skipped", yellow=True)
+        terminalreporter.write_line(jupyter.NO_CHROMIUM)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def chromium() -> str:
+    executable = jupyter.chromium()
+    if not executable:
+        required = os.environ.get("CLOZE_BROWSER_TESTS") == "required"
+        (pytest.fail if required else pytest.skip)(jupyter.NO_CHROMIUM)
+    return executable
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with jupyter.browsing(chromium) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One for all pages, so that JupyterLab's scripts are loaded once."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context.set_default_timeout(jupyter.PATIENCE * 1000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def page(context: BrowserContext, watch: Watch) -> Iterator[Page]:
+    """An empty page, which at the end of the test must have met no error and asked no network."""
+    page = context.new_page()
+    watch.over(page)
+    yield page
+    page.close()
+    assert without(watch.requests, STOCK_REQUESTS) == []
+    assert without(watch.errors, STOCK_ERRORS) == []
+
+
+def without(lines: list[str], known: tuple[str, ...]) -> list[str]:
+    return [line for line in lines if not any(re.search(x, line, re.DOTALL) for x in known)]
+
+
+@pytest.fixture(scope="session")
+def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with jupyter.jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with jupyter.notebook7(tmp_path_factory.mktemp("notebook7")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with jupyter.voila(tmp_path_factory.mktemp("voila")) as server:
+        yield server
+
+
+@pytest.fixture
+def lab(jupyterlab: Server, page: Page) -> Iterator[Notebook]:
+    notebook = Notebook(jupyterlab, page)
+    yield notebook
+    notebook.end_kernels()
+
+
+@pytest.fixture
+def classic(notebook7: Server, page: Page) -> Iterator[Notebook]:
+    notebook = Notebook(notebook7, page)
+    yield notebook
+    notebook.end_kernels()

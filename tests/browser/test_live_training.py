@@ -1,0 +1,103 @@
+"""The live curve in JupyterLab, Notebook 7 and Voilà: what only a browser can show."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.jupyter import Notebook, Server, Watch, click_and_time, low_contrasts
+
+# A model so small, and a schedule so long, that its steps pass quickly and never end.
+SETUP = """
+from cloze import plots
+from cloze.encoder import EncoderConfig, MaskedLM
+from cloze.text import Corpus, Piece
+from cloze.training import Recipe, TrainingRun
+from cloze.widgets import TrainingCurve
+
+piece = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
+config = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=32)
+recipe = Recipe(steps=100_000, batch_size=2, length=32, evaluations=2)
+run = TrainingRun(MaskedLM(config), Corpus((piece,), (piece,)), recipe)
+curve = TrainingCurve(run, {"uniform": 3.37})
+"""
+TWIN = 'plots.loss_curves({"training": [(r.step, r.loss) for r in run.history]}, {}, "steps");'
+UNDERWAY = re.compile(r"step [1-9]")
+
+
+def button(root: Locator, name: str) -> Locator:
+    return root.get_by_role("button", name=name, exact=True)
+
+
+def test_stop_is_answered_while_a_cell_trains_and_resume_goes_on(lab: Notebook) -> None:
+    lab.new(SETUP, "display(curve)\ncurve.train()")
+    lab.run(0)
+    lab.start(1)
+    widget = lab.widget()
+    expect(widget).to_contain_text(UNDERWAY)
+    assert click_and_time(button(widget, "Stop"), widget, "Resume").frame < 0.5
+    assert "Nothing is lost" in lab.ended(1)
+    before = int(lab.fresh("print(run.step)"))
+    assert before > 0
+
+    button(widget, "Resume").click()
+    expect(button(widget, "Stop")).to_be_visible()
+    assert int(lab.fresh("while run.step == " + str(before) + ": pass\nprint(run.step)")) > before
+    button(widget, "Stop").click()
+    expect(button(widget, "Resume")).to_be_visible()
+    unbroken = "[record.step for record in run.history] == list(range(1, run.step + 1))"
+    assert lab.fresh(f"print({unbroken})") == "True"
+
+
+def test_keys_typed_in_the_widget_do_nothing_to_the_notebook(lab: Notebook) -> None:
+    lab.new(SETUP + "curve")
+    lab.run(0)
+    start = button(lab.widget(), "Start")
+    for key in "ddabxm":  # of a cell: delete, insert above, insert below, cut, to Markdown
+        start.press(key)
+    expect(start).to_be_focused()
+    assert lab.fresh("print(run.step)") == "0"  # Lab carried out what the keys before it asked
+    assert lab.cells.count() == 2
+
+
+def test_a_reopened_notebook_still_shows_the_figure(lab: Notebook, watch: Watch) -> None:
+    lab.new(SETUP + "run.recipe", "display(curve)", TWIN)
+    lab.run_all()
+    expect(button(lab.widget(), "Start")).to_be_visible()
+    lab.save()
+    lab.end_kernels()
+    lab.open()
+    expect(lab.output(1)).to_contain_text("model not found")
+    figure = lab.output(2).get_by_role("img")
+    expect(figure).to_be_visible()
+    assert figure.evaluate("image => image.naturalWidth") > 300
+    watch.forgive("widget model not found")
+
+
+def test_every_text_stands_out_in_both_themes(lab: Notebook) -> None:
+    lab.new(SETUP + "curve")
+    lab.run(0)
+    expect(button(lab.widget(), "Start")).to_be_visible()
+    for theme in ("dark", "light"):
+        lab.theme(theme)
+        assert low_contrasts(lab.widget()) == [], theme
+
+
+def test_notebook_7_trains_too(classic: Notebook) -> None:
+    classic.new(SETUP + "curve")
+    classic.run(0)
+    widget = classic.widget()
+    button(widget, "Start").click()
+    expect(widget).to_contain_text(UNDERWAY)
+    button(widget, "Stop").click()
+    expect(button(widget, "Resume")).to_be_visible()
+    assert int(classic.fresh("print(run.step)")) > 0
+
+
+def test_voila_trains_too(voila: Server, page: Page) -> None:
+    voila.write("curve.ipynb", [SETUP + "curve"])
+    page.goto(voila.address("curve.ipynb"))
+    widget = page.locator(".cloze")
+    button(widget, "Start").click()
+    expect(widget).to_contain_text(UNDERWAY)

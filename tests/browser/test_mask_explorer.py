@@ -1,0 +1,188 @@
+"""The explorer in JupyterLab, Notebook 7 and Voilà: clicks, keys and what Python then holds."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.jupyter import Notebook, Server, Watch, low_contrasts
+
+LINE = "she took her umbrella because it was raining"
+EXPLORER = f"""
+from cloze.prediction import compare
+from cloze.widgets import MaskExplorer
+
+explorer = MaskExplorer(line="{LINE}")
+explorer
+"""
+TWIN = "print(compare(explorer.line, {4}))"
+STATE = "print(sorted(explorer.masked), explorer.focus, f'{explorer.loss:.2f}')"
+PICTURE = Path(__file__).parents[2] / "notebooks" / "images" / "explorer.png"
+
+
+def letter(widget: Locator, at: int) -> Locator:
+    return widget.get_by_role("button", name=re.compile(rf"^position {at},"))
+
+
+def bars(widget: Locator) -> Locator:
+    return widget.locator("table.guesses")
+
+
+@pytest.fixture
+def widget(lab: Notebook) -> Locator:
+    lab.new(EXPLORER, TWIN)
+    lab.run(0)
+    return lab.widget()
+
+
+def test_a_click_masks_and_bars_appear_and_python_knows(lab: Notebook, widget: Locator) -> None:
+    expect(letter(widget, 4)).to_have_attribute("aria-pressed", "false")
+    letter(widget, 4).click()
+    expect(letter(widget, 4)).to_have_attribute("aria-pressed", "true")
+    expect(letter(widget, 4)).to_be_focused()
+    expect(bars(widget)).to_have_count(4)
+    said = widget.get_by_role("status").inner_text()
+    masked, focus, loss = re.fullmatch(r"\[(\d+)\] (\d+) ([\d.]+)", lab.fresh(STATE)).groups()  # type: ignore[union-attr]
+    assert (masked, focus) == ("4", "4")
+    assert f"Loss {loss} nats a gap, 1 gap." in said
+    cost = lab.fresh("print(f\"{explorer.predictions['left'].cost(4):.2f}\")")
+    expect(bars(widget).first).to_contain_text(f"costs {cost} nats")
+
+
+def test_the_same_by_keyboard_alone(lab: Notebook, widget: Locator) -> None:
+    keys = lab.page.keyboard
+    widget.get_by_role("button").first.focus()
+    for _ in range(20):
+        if lab.page.evaluate("document.activeElement.matches('.letter')"):
+            break
+        keys.press("Tab")
+    expect(letter(widget, 0)).to_be_focused()
+    for key in ("ArrowRight", "ArrowRight", "End", "ArrowLeft", "Space"):
+        keys.press(key)
+    at = len(LINE) - 2
+    expect(letter(widget, at)).to_have_attribute("aria-pressed", "true")
+    expect(letter(widget, at)).to_be_focused()
+    keys.press("Shift+ArrowLeft")
+    expect(letter(widget, at - 1)).to_have_attribute("aria-pressed", "true")
+    expect(bars(widget)).to_have_count(4)
+    assert lab.fresh(STATE).startswith(f"[{at - 1}, {at}] {at - 1} ")
+
+
+def test_typing_harms_no_cell(lab: Notebook, widget: Locator) -> None:
+    for key in "ddabxm":
+        letter(widget, 3).press(key)
+    typed = widget.get_by_role("textbox", name="Your line")
+    typed.press_sequentially("add a <b>")
+    typed.press("Enter")
+    expect(widget.get_by_role("status")).to_contain_text("New line, 7 characters")
+    expect(typed).to_be_focused()
+    assert lab.fresh("print(explorer.line)") == "add a b"
+    assert lab.cells.count() == 3
+
+
+def test_what_python_sets_the_widget_shows(lab: Notebook, widget: Locator) -> None:
+    lab.fresh("seen = []; explorer.observe(lambda change: seen.append(change.new), 'masked')")
+    lab.fresh("explorer.line = 'new york'; explorer.masked = {1, 2}; explorer.view = 'pair'")
+    expect(widget).to_contain_text("Positions 1 and 2.")
+    letter(widget, 0).click()
+    expect(letter(widget, 0)).to_have_attribute("aria-pressed", "true")
+    assert lab.fresh("print(sorted(seen[-1]))") == "[0, 1, 2]"
+
+
+def test_clicks_are_answered_while_a_cell_runs(lab: Notebook, widget: Locator) -> None:
+    busy = "import time\nwhile not explorer.masked: time.sleep(0.01)\nprint('seen')"
+    lab.new(EXPLORER, busy)
+    lab.run(0)
+    lab.start(1)
+    expect(lab.cells.nth(1).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\*\]"))
+    letter(widget, 4).click()
+    expect(bars(widget)).to_have_count(4)
+    assert lab.ended(1) == "seen"
+
+
+def test_a_failing_model_is_seen(lab: Notebook, widget: Locator) -> None:
+    lab.fresh(
+        "model = explorer._models['both']\n"
+        "def broken(*_): raise RuntimeError('my layer is broken')\n"
+        "model.logits_at = broken"
+    )
+    letter(widget, 4).click()
+    expect(widget.get_by_role("alert")).to_have_text("RuntimeError: my layer is broken")
+    assert lab.fresh("print(explorer.masked)") == "frozenset()"
+
+
+def test_a_reopened_notebook_still_shows_the_answers(
+    lab: Notebook, widget: Locator, watch: Watch
+) -> None:
+    expect(letter(widget, 4)).to_be_visible()
+    lab.run(1)
+    lab.save()
+    lab.end_kernels()
+    lab.open()
+    expect(lab.output(1)).to_contain_text("position 4, in truth t")
+    expect(lab.output(0)).to_contain_text("model not found")
+    watch.forgive("widget model not found")
+
+
+@pytest.mark.parametrize("present", [False, True])
+def test_every_text_stands_out_in_every_view_and_theme(
+    lab: Notebook, widget: Locator, present: bool
+) -> None:
+    lab.fresh(f"explorer.masked = {{4, 13, 14}}; explorer.present = {present}")
+    for theme in ("dark", "light"):
+        lab.theme(theme)
+        for view in ("guesses", "pair", "attention", "surprise"):
+            lab.fresh(f"explorer.view = {view!r}; explorer.focus = 13")
+            expect(letter(widget, 13)).to_have_attribute("aria-current", "true")
+            assert low_contrasts(widget) == [], (theme, view)
+
+
+@pytest.mark.parametrize("width", [480, 1600])
+def test_nothing_is_cut_off_narrow_or_wide(lab: Notebook, widget: Locator, width: int) -> None:
+    lab.fresh("explorer.masked = {4, 13, 14}; explorer.line = 'a' * 64; explorer.masked = {0, 1}")
+    lab.page.set_viewport_size({"width": width, "height": 900})
+    lab.tell("(panel, _, { shell }) => shell.collapseLeft()")
+    expect(bars(widget)).to_have_count(4)
+    wide = "element => element.scrollWidth - element.clientWidth"
+    assert lab.output(0).evaluate(wide) <= 1
+    assert widget.evaluate(wide) <= 1
+
+
+def test_notebook_7_answers_a_click(classic: Notebook) -> None:
+    classic.new(EXPLORER)
+    classic.run(0)
+    letter(classic.widget(), 4).click()
+    expect(bars(classic.widget())).to_have_count(4)
+    assert classic.fresh(STATE).startswith("[4] 4 ")
+
+
+def test_voila_answers_a_click(voila: Server, page: Page) -> None:
+    voila.write("explorer.ipynb", [EXPLORER])
+    page.goto(voila.address("explorer.ipynb"))
+    widget = page.locator(".cloze")
+    letter(widget, 4).click()
+    expect(bars(widget)).to_have_count(4)
+
+
+def test_the_picture_in_the_readme_is_what_the_explorer_looks_like(
+    lab: Notebook, widget: Locator, tmp_path: Path
+) -> None:
+    """CLOZE_PICTURE=1 stores the picture; otherwise it is only compared with the stored one."""
+    lab.theme("light")
+    lab.page.set_viewport_size({"width": 1400, "height": 1100})
+    lab.fresh(
+        "explorer.line = 'the old man walked slowly down to the harbour'\n"
+        "explorer.masked = {5, 14, 28}; explorer.focus = 14"
+    )
+    expect(letter(widget, 14)).to_have_attribute("aria-current", "true")
+    lab.page.mouse.move(0, 0)
+    taken = PICTURE if os.environ.get("CLOZE_PICTURE") else tmp_path / "explorer.png"
+    widget.scroll_into_view_if_needed()
+    widget.screenshot(path=taken)
+    now, stored = (imread(path).shape[:2] for path in (taken, PICTURE))
+    assert now == pytest.approx(stored, rel=0.1)  # fonts differ from machine to machine
