@@ -74,7 +74,7 @@ function render({ model, el }) {
     fresh.append(template.content);
     morph(root, fresh);
     if (hadFocus && !root.contains(document.activeElement))
-      root.querySelector('[data-arrows] [tabindex="0"], button')?.focus();
+      (root.querySelector('[data-arrows] [tabindex="0"]') ?? root.querySelector("button"))?.focus();
   };
 
   const say = (element, name, extra = {}) => {

@@ -1,0 +1,220 @@
+"""The view alone, without Jupyter: mouse, keys, focus, and texts that must stay texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Locator, Page, expect
+
+from cloze.encoder import EncoderConfig, MaskedLM
+from cloze.widgets import MaskExplorer, Quiz, view
+from cloze.widgets.view import View
+
+HERE = Path(view.__file__).parent
+STAGE = """
+<body data-jp-theme-light="true"><style>{css}</style>
+<div id="first"></div><div id="second"></div></body>
+"""
+# What anywidget gives a view: the model's html, its changes, and a way to send.
+MODEL = """html => {
+  const listeners = new Set();
+  window.show = (fresh) => { html = fresh; listeners.forEach((listener) => listener()); };
+  const model = {
+    get: () => html,
+    on: (_, listener) => listeners.add(listener),
+    off: (_, listener) => listeners.delete(listener),
+    send: async (message) => show(await python(message)),
+  };
+  window.ends = ["first", "second"].map((id) =>
+    view.render({ model, el: document.getElementById(id) }));
+  window.listeners = listeners;
+}"""
+
+Put = Callable[[View], Locator]
+
+
+@pytest.fixture
+def put(page: Page) -> Put:
+    """Show a widget twice on an empty page, without Jupyter."""
+
+    def show(widget: View) -> Locator:
+        def answer(message: Any) -> str:
+            widget._receive(widget, message, [])
+            return widget.html
+
+        page.set_viewport_size({"width": 700, "height": 900})
+        page.set_content(STAGE.format(css=(HERE / "view.css").read_text("utf-8")))
+        page.expose_function("python", answer)
+        source = (HERE / "view.js").read_text("utf-8")
+        page.add_script_tag(type="module", content=f"{source}\nwindow.view = {{ render }};")
+        page.wait_for_function("window.view")
+        page.evaluate(MODEL, widget.html)
+        return page.locator("#first")
+
+    return show
+
+
+@pytest.fixture
+def explorer() -> MaskExplorer:
+    torch.manual_seed(0)
+    config = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16)
+    return MaskExplorer(MaskedLM(config).eval(), "she took her umbrella because it was raining")
+
+
+def letter(widget: Locator, at: int) -> Locator:
+    return widget.locator(f'.letter[data-with-at="{at}"]')
+
+
+def expect_masked(widget: Locator, *positions: int) -> None:
+    pressed = widget.locator('.letter[aria-pressed="true"]')
+    expect(pressed).to_have_count(len(positions))
+    found = [int(each.get_attribute("data-with-at") or -1) for each in pressed.all()]
+    assert found == list(positions)
+
+
+def test_dragging_masks_a_span_and_shows_it_on_the_way(
+    put: Put, page: Page, explorer: MaskExplorer
+) -> None:
+    widget = put(explorer)
+    letter(widget, 8).hover()
+    page.mouse.down()
+    letter(widget, 5).hover()
+    expect(widget.locator(".dragged")).to_have_count(4)
+    page.mouse.up()
+    expect_masked(widget, 5, 6, 7, 8)
+    expect(widget.locator(".dragged")).to_have_count(0)
+    assert explorer.masked == {5, 6, 7, 8}
+
+
+def test_a_drag_that_comes_back_is_a_click(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    letter(widget, 8).hover()
+    page.mouse.down()
+    letter(widget, 9).hover()
+    letter(widget, 8).hover()
+    page.mouse.up()
+    expect_masked(widget, 8)
+
+
+def test_arrows_move_within_and_between_rows(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    letter(widget, 0).focus()
+    page.keyboard.press("ArrowDown")
+    below = page.locator(":focus")
+    first = letter(widget, 0).bounding_box()
+    there = below.bounding_box()
+    assert first is not None
+    assert there is not None
+    assert there["x"] == pytest.approx(first["x"], abs=5)
+    assert there["y"] > first["y"]
+    page.keyboard.press("ArrowUp")
+    expect(letter(widget, 0)).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(letter(widget, 0)).to_be_focused()
+    page.keyboard.press("End")
+    expect(letter(widget, 43)).to_be_focused()
+
+
+def test_shift_and_an_arrow_mask_as_they_move(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    letter(widget, 2).focus()
+    for _ in range(3):
+        page.keyboard.press("Shift+ArrowRight")
+    expect_masked(widget, 2, 3, 4, 5)
+    expect(letter(widget, 5)).to_be_focused()
+
+
+def test_a_held_arrow_key_asks_seldom_and_arrives(
+    put: Put, page: Page, explorer: MaskExplorer
+) -> None:
+    widget = put(explorer)
+    asked = []
+    explorer.observe(lambda change: asked.append(change.new), "focus")
+    letter(widget, 0).focus()
+    page.evaluate(
+        """() => { for (let i = 0; i < 30; i++) document.activeElement.dispatchEvent(
+            new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true })) }"""
+    )
+    expect(letter(widget, 30)).to_have_attribute("aria-current", "true")
+    assert len(asked) < 5
+    assert asked[-1] == 30
+
+
+def test_both_views_of_a_widget_show_the_same(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    letter(widget, 3).click()
+    expect_masked(page.locator("#second"), 3)
+    expect(letter(widget, 3)).to_be_focused()
+
+
+def test_what_is_being_typed_survives_an_update(
+    put: Put, page: Page, explorer: MaskExplorer
+) -> None:
+    widget = put(explorer)
+    field = widget.get_by_label("Your line")
+    field.press_sequentially("half a li")
+    explorer.masked = {1}
+    page.evaluate("html => show(html)", explorer.html)
+    expect_masked(widget, 1)
+    expect(field).to_be_focused()
+    expect(field).to_have_value("half a li")
+
+
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)>", "\u202eשלום", "😀" * 30, "a" * 100_000, "&lt;b&gt;"]
+)
+def test_any_typed_text_is_answered_and_never_markup(
+    put: Put, page: Page, explorer: MaskExplorer, text: str
+) -> None:
+    widget = put(explorer)
+    said = widget.locator(".status, .problem")
+    before = said.all_inner_texts()
+    widget.get_by_label("Your line").fill(text)
+    page.keyboard.press("Enter")
+    while said.all_inner_texts() == before:
+        page.wait_for_timeout(10)
+    expect(widget.locator("img, b:not(caption b)")).to_have_count(0)
+    assert len(explorer.line) <= 64
+
+
+def test_focus_goes_on_where_the_focused_button_disappears(
+    put: Put, explorer: MaskExplorer
+) -> None:
+    explorer.masked = {2}
+    explorer.filled = {2: "x"}
+    widget = put(explorer)
+    widget.get_by_role("button", name="Empty it").press("Enter")
+    expect(letter(widget, 2)).to_be_focused()
+
+
+def test_a_guess_is_typed_on_the_gap(put: Put, explorer: MaskExplorer) -> None:
+    explorer.masked = {2}
+    widget = put(explorer)
+    widget.get_by_role("button", name="Guess first").click()
+    letter(widget, 2).press("E")
+    expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, you guess e")
+    widget.get_by_role("button", name="Reveal").click()
+    expect(widget).to_contain_text("Your guess: e. It is right.")
+
+
+def test_a_removed_view_listens_no_more(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    put(explorer)
+    assert page.evaluate("listeners.size") == 2
+    page.evaluate("ends.forEach(end => end())")
+    assert page.evaluate("listeners.size") == 0
+
+
+def test_radio_buttons_of_two_views_do_not_mix(put: Put, page: Page) -> None:
+    quiz = Quiz("01")
+    widget = put(quiz)
+    widget.get_by_role("radio").first.check()
+    expect(page.locator("#second").get_by_role("radio").first).to_be_checked()
+    widget.get_by_role("radio").nth(1).check()
+    expect(page.locator("#second").get_by_role("radio").nth(1)).to_be_checked()
+    expect(page.locator("#second").get_by_role("radio").first).not_to_be_checked()
+    widget.get_by_role("button", name="Start over").click()
+    expect(widget.locator(":checked")).to_have_count(0)
