@@ -14,8 +14,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from cloze.encoder import Direction, EncoderConfig, MaskedLM
 from cloze.loss import to_bits, uniform_loss
 from cloze.prediction import DIRECTIONS, Comparison, predict, top_k
-from cloze.text import GAP, VOCABULARY, visible
-from cloze.widgets import MaskExplorer
+from cloze.text import GAP, VOCABULARY, Corpus, Piece, visible
+from cloze.training import Recipe, TrainingRun
+from cloze.widgets import MaskExplorer, TrainingCurve
 from cloze.widgets.explorer_state import VIEWS
 from cloze.widgets.mask_explorer import EXAMPLES, letter_frequencies
 from tests.markup import assert_usable, read
@@ -389,6 +390,25 @@ def test_clicks_from_many_threads_leave_one_consistent_state(explorer: MaskExplo
         explorer.update()
     for thread in threads:
         thread.join()
+    assert_consistent(explorer)
+
+
+def test_clicks_are_answered_while_the_same_model_trains() -> None:
+    text = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
+    model = small()
+    run = TrainingRun(model, Corpus((text,), (text,)), Recipe(steps=60, batch_size=2, length=32))
+    explorer = MaskExplorer(model, LINE, masked=[3])
+    before = explorer.loss
+    curve = TrainingCurve(run, on_record=lambda _: explorer.update())
+    trainer = threading.Thread(target=curve._train)
+    trainer.start()
+    while trainer.is_alive():
+        explorer.act("random")
+        explorer.act("view", view="attention")
+        assert explorer.problem == ""
+    explorer.masked = {3}
+    assert run.finished
+    assert explorer.loss != before
     assert_consistent(explorer)
 
 
