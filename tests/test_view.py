@@ -27,6 +27,11 @@ class Counter(View):
     def do_add(self, by: object) -> None:
         self.count += whole_number(by, 1, 3, "The step")
 
+    def do_twice(self) -> None:
+        for _ in range(2):
+            self.do_add(1)
+            self.refresh()
+
     def do_break(self) -> None:
         raise KeyError("no such thing")
 
@@ -34,6 +39,15 @@ class Counter(View):
 def test_a_click_calls_the_method_that_the_markup_names() -> None:
     counter = Counter()
     counter._receive(counter, {"do": "add", "by": "2"}, [])
+    assert "clicked 2 times" in counter.html
+
+
+def test_an_action_shows_once_however_often_it_refreshes() -> None:
+    counter = Counter()
+    seen = []
+    counter.observe(lambda change: seen.append(change.new), "html")
+    counter.act("twice")
+    assert len(seen) == 1
     assert "clicked 2 times" in counter.html
 
 

@@ -3,7 +3,8 @@
 The modules read in the order in which data flow through them:
 
     text -> masking -> encoder -> loss -> checkpoint -> muon -> training -> prediction
-         -> plots -> checks -> questions -> environment -> widgets -> __main__
+         -> plots -> checks -> questions -> environment -> server -> widgets
+         -> __main__
 
 ``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.
 

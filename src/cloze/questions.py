@@ -524,5 +524,94 @@ QUESTIONS: dict[str, tuple[Question, ...]] = {
             ),
         ),
     ),
+    "05": (
+        _ask(
+            "Hidden is the last letter of a long word in the middle of a line. Which reader "
+            "probably pays most?",
+            (
+                "The left one.",
+                "It has read the rest of the word; ends of words are what it does best.",
+            ),
+            (
+                "+ The right one.",
+                "It sees that a word ends here, and next to nothing of which. Over all held-out "
+                "pieces last letters cost it more than twice what they cost the left side.",
+            ),
+            (
+                "The one with both sides, since it has more to read.",
+                "More to read has not once made it dearer in the summary: it pays least for every "
+                "kind of character.",
+            ),
+        ),
+        _ask(
+            "Two neighbouring gaps get the best guesses *w* and *w*, and *ww* is not a word. What "
+            "has gone wrong?",
+            (
+                "The model has not been trained for long enough.",
+                "Each of the two guesses is sensible, and more training leaves them apart.",
+            ),
+            (
+                "The second gap did not know that the first holds a *w*, as it would in a model "
+                "that reads from the left.",
+                "That is how it came about, but it is no mistake of this model: a masked language "
+                "model is asked about each gap with the others hidden.",
+            ),
+            (
+                "+ Nothing: each gap is guessed while the other is hidden.",
+                "One guess belongs to *who*, the other to *two*. Fill one of them, and the other "
+                "changes.",
+            ),
+        ),
+        _ask(
+            "To find out what the left side is worth, you hide everything on the right from the "
+            "encoder. What do you measure?",
+            (
+                "The worth of the left side.",
+                "The twin, with the same left side, pays less; so more than that is in the number.",
+            ),
+            (
+                "+ The worth of the left side, and how lost the encoder is in such lines.",
+                "It never saw a whole side hidden in training. The twin tells the two apart.",
+            ),
+            (
+                "The worth of the right side.",
+                "You would need the price of both sides for that, and subtract.",
+            ),
+        ),
+        _ask(
+            "In the game you say *e* with 95 %, and the truth is *t*. A friend says *e* with 20 %. "
+            "Who pays more?",
+            (
+                "+ You.",
+                "You left 5 % for all the others to share, your friend 80 %: that is 16 times as "
+                "much for *t*, and 4 bits cheaper.",
+            ),
+            (
+                "Both the same, since both were wrong.",
+                "As ranks the two guesses are equal. As prices they are not.",
+            ),
+            (
+                "Your friend, for being less sure.",
+                "Being less sure is dear when one is right. Here it paid.",
+            ),
+        ),
+        _ask(
+            "The view *Attention* shows a head that looks at the *k* of *kitchen*. What follows?",
+            (
+                "The guess depends on the *k*.",
+                "Perhaps. What is read may count for little, and the layers after it change it "
+                "again.",
+            ),
+            (
+                "The model knows what a kitchen is.",
+                "It looked at a letter. In number 10 the whole word did not move the guess.",
+            ),
+            (
+                "+ Only that this head reads there; to know whether it matters, change the *k* and "
+                "ask again.",
+                "That takes one click, and it answers the question that attention does not.",
+            ),
+        ),
+    ),
 }
 """The questions by notebook."""

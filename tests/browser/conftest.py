@@ -29,7 +29,7 @@ STOCK_ERRORS = (
     # Voilà loads every extension of JupyterLab's, also those that need what only JupyterLab has.
     r"^Error: The getter for the shared module is not a function\..*/voila/static/",
     # Notebook 7 asks for the settings of a plugin that it has not.
-    r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)$",
+    r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
 
 
@@ -119,6 +119,7 @@ def lab(jupyterlab: Server, page: Page) -> Iterator[Notebook]:
     notebook = Notebook(jupyterlab, page)
     yield notebook
     notebook.end_kernels()
+    jupyterlab.forget_settings()
 
 
 @pytest.fixture
@@ -126,3 +127,4 @@ def classic(notebook7: Server, page: Page) -> Iterator[Notebook]:
     notebook = Notebook(notebook7, page)
     yield notebook
     notebook.end_kernels()
+    notebook7.forget_settings()

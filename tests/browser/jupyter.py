@@ -83,6 +83,10 @@ class Server:
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
         nbformat.write(notebook, self.folder / name)
 
+    def forget_settings(self) -> None:
+        """Return to JupyterLab's own settings: the theme, say, outlives a page."""
+        shutil.rmtree(self.folder.parent / "config/lab/user-settings", ignore_errors=True)
+
     def address(self, name: str) -> str:
         """Name the page of a notebook."""
         return f"{self.url}/{self.opens}/{name}?token={TOKEN}&reset"

@@ -91,6 +91,7 @@ class View(anywidget.AnyWidget):
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self._acting = False
         super().__init__()
         self.on_msg(self._receive)
 
@@ -99,14 +100,17 @@ class View(anywidget.AnyWidget):
         raise NotImplementedError
 
     def refresh(self) -> None:
-        """Show the state as it is now."""
+        """Show the state as it is now; within an action, when that is done."""
         with self.lock:
+            if self._acting:
+                return
             alert = element("p", self.problem or None, role="alert", class_="problem")
             self.html = str(element("div", self.markup(), alert, class_="cloze"))
 
     def act(self, do: str, **arguments: object) -> None:
         """Do what a click does; a failure is shown in the widget, and nothing else changes."""
         with self.lock:
+            self._acting = True
             try:
                 method = getattr(self, f"do_{do}", None)
                 if method is None:
@@ -117,6 +121,8 @@ class View(anywidget.AnyWidget):
                 self.problem = str(error)
             except Exception as error:  # a learner's model, say: nobody above could show it
                 self.problem = f"{type(error).__name__}: {error}"
+            finally:
+                self._acting = False
             self.refresh()
 
     def _receive(self, _: Any, content: Any, __: Any) -> None:
