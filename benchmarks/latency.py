@@ -1,27 +1,52 @@
-"""How long a click in a widget takes to change the page, in a real JupyterLab and a real browser.
+"""What a learner waits for, and what memory it takes.
 
-``python -m benchmarks.latency`` clicks in a widget that does nothing but count (the bare round trip
-to the kernel and back) and in the mask explorer, which asks three models; each with a pause between
-the clicks, as a person makes, and as fast as the answers come; in JupyterLab as
-``python run.py lab`` starts it and with "Kernel Comms over subshells" disabled in its settings,
-which would cost the Stop button: no click is answered while a cell runs. About six minutes;
-interrupt it at any time and keep what it has printed. It needs Chromium or Chrome.
+``python -m benchmarks.latency`` measures
+
+* clicks, from the press of the mouse to the changed page, in a real JupyterLab and a real browser:
+  in a widget that does nothing but count (the bare round trip to the kernel and back) and in the
+  mask explorer, which asks three models; each with a pause between the clicks, as a person makes,
+  and as fast as the answers come; in JupyterLab as ``python run.py lab`` starts it and with "Kernel
+  Comms over subshells" disabled, which would cost the Stop button: no click is answered while a
+  cell runs;
+* predictions: three models on one line of 64 characters, without a browser;
+* imports: ``import cloze`` beside ``import torch``;
+* lab: from starting JupyterLab, as ``python run.py lab`` does it, to the answer of a first cell;
+* notebooks: the time of each under nbval, and the peak memory of the kernel that runs it.
+
+About fifteen minutes; interrupt it at any time and keep what it has printed. Clicks and lab need
+Chromium or Chrome.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+import nbformat
+from nbclient import NotebookClient
 from playwright.sync_api import Browser
+from tqdm import tqdm
 
 from benchmarks.machine import machine
+from cloze.prediction import predict, shipped_models
+from cloze.text import VOCABULARY
 from tests.browser import jupyter
 from tests.browser.jupyter import Answer, Notebook, click_and_time
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LINE = "the old man walked slowly down to the harbour and looked at ships"[:64]
+MODULES = ("torch", "cloze", "cloze.prediction", "cloze.widgets")
+
+# ── clicks ──
 
 COUNTER = '''
 import anywidget
@@ -94,28 +119,126 @@ def row(answers: list[Answer]) -> str:
     return "".join(cells)
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print one line for each way to click."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.latency", description=__doc__)
-    parser.add_argument("--clicks", type=int, default=200, help="how many of each kind, 2 or more")
-    parser.add_argument("--quick", action="store_true", help="3 clicks of each, one setting")
-    options = parser.parse_args(arguments)
-    clicks = 3 if options.quick else options.clicks
-    if clicks < 2:
-        parser.error(f"--clicks is at least 2, not {clicks}")
+def clicks(repeats: int) -> Iterator[str]:
+    """Time clicks in every widget, at both paces, in every setting."""
     executable = jupyter.chromium()
     if not executable:
-        parser.error(jupyter.NO_CHROMIUM)
+        yield jupyter.NO_CHROMIUM
+        return
+    with jupyter.browsing(executable) as browser:
+        packages = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget")
+        versions = ", ".join(f"{package} {version(package)}" for package in packages)
+        yield f"Chromium {browser.version}, {versions}"
+        yield f"{'milliseconds from press to':<45}{'new HTML':>16}{'its frame':>16}"
+        yield f"{'JupyterLab':<14}{'widget':<18}{'clicks':<13}{'  median    95 %' * 2}"
+        for setting in list(SETTINGS)[: 1 if repeats < 10 else None]:
+            for widget, pace, answers in measure(browser, setting, repeats):
+                yield f"{setting:<14}{widget:<18}{pace:<13}{row(answers)}"
+
+
+# ── everything else ──
+
+
+def predictions(repeats: int) -> Iterator[str]:
+    """Time three models on one line of 64 characters."""
+    models = shipped_models()
+    input_ids = VOCABULARY.encode(LINE)
+    for masked in (1, 10, 64):
+        seconds = []
+        for _ in range(repeats):
+            started = time.perf_counter()
+            for model in models.values():
+                predict(model, input_ids, range(masked))
+            seconds.append(time.perf_counter() - started)
+        middle = 1000 * statistics.median(seconds)
+        worst = 1000 * statistics.quantiles(seconds, n=20, method="inclusive")[-1]
+        yield f"{masked:>3} of 64 masked, left + right + both: {middle:.1f} ms, 95 % {worst:.1f} ms"
+
+
+def imports(repeats: int) -> Iterator[str]:
+    """Time imports in fresh interpreters, an empty one taken off."""
+
+    def seconds(code: str) -> float:
+        times = []
+        for _ in range(repeats):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603
+            times.append(time.perf_counter() - started)
+        return statistics.median(times)
+
+    empty = seconds("")
+    for module in MODULES:
+        yield f"import {module}: {seconds(f'import {module}') - empty:.2f} s"
+
+
+def lab(repeats: int) -> Iterator[str]:
+    """Time JupyterLab from its start to the answer of a first cell."""
+    executable = jupyter.chromium()
+    if not executable:
+        yield jupyter.NO_CHROMIUM
+        return
+    ready, answered = [], []
+    with jupyter.browsing(executable) as browser:
+        for _ in range(repeats):
+            with tempfile.TemporaryDirectory() as home:
+                started = time.perf_counter()
+                with jupyter.jupyterlab(Path(home)) as server:
+                    ready.append(time.perf_counter() - started)
+                    page = browser.new_page()
+                    notebook = Notebook(server, page)
+                    notebook.new("print(1 + 1)")
+                    assert notebook.run(0) == "2"
+                    answered.append(time.perf_counter() - started)
+                    page.close()
+    yield f"the server answers after {statistics.median(ready):.1f} s"
+    yield f"a notebook's first cell is answered after {statistics.median(answered):.1f} s"
+
+
+def peak_megabytes(path: Path) -> float:
+    """Run a notebook and return the most memory that its kernel was resident with (Linux)."""
+    client = NotebookClient(nbformat.read(path, 4), timeout=900, resources={"metadata": {}})
+    client.resources["metadata"]["path"] = str(path.parent)
+    with client.setup_kernel():
+        for index, cell in enumerate(client.nb.cells):
+            client.execute_cell(cell, index)
+        manager: Any = client.km
+        pid = manager.provisioner.pid
+        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
+
+
+def notebooks(repeats: int) -> Iterator[str]:
+    """Time every notebook under nbval and measure what its kernel needs."""
+    for path in NOTEBOOKS if repeats > 1 else NOTEBOOKS[:1]:
+        started = time.perf_counter()
+        command = [sys.executable, "-m", "pytest", "-q", str(path)]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+        seconds = time.perf_counter() - started
+        yield f"{path.stem}: {seconds:.0f} s under nbval, at most {peak_megabytes(path):.0f} MB"
+
+
+PARTS: dict[str, tuple[Callable[[int], Iterator[str]], int, int]] = {
+    "clicks": (clicks, 200, 3),
+    "predictions": (predictions, 200, 3),
+    "imports": (imports, 7, 1),
+    "lab": (lab, 3, 1),
+    "notebooks": (notebooks, 2, 1),
+}
+"""What is measured, how often, and how often in the quick mode."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print every measurement on a line of its own."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.latency", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a little of each, for the tests")
+    parser.add_argument("--only", choices=PARTS, help="this part alone")
+    options = parser.parse_args(arguments)
+    print(machine())
     try:
-        with jupyter.browsing(executable) as browser:
-            packages = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget")
-            versions = ", ".join(f"{package} {version(package)}" for package in packages)
-            print(f"{machine()}; Chromium {browser.version}, {versions}")
-            print(f"{'milliseconds from press to':<45}{'new HTML':>16}{'its frame':>16}")
-            print(f"{'JupyterLab':<14}{'widget':<18}{'clicks':<13}{'  median    95 %' * 2}")
-            for setting in list(SETTINGS)[: 1 if options.quick else None]:
-                for widget, pace, answers in measure(browser, setting, clicks):
-                    print(f"{setting:<14}{widget:<18}{pace:<13}{row(answers)}", flush=True)
+        for name in [options.only] if options.only else PARTS:
+            part, often, quickly = PARTS[name]
+            for line in tqdm(part(quickly if options.quick else often), desc=name, leave=False):
+                tqdm.write(line)
     except KeyboardInterrupt:
         print("stopped; the lines above are complete")
 

@@ -1,0 +1,261 @@
+"""How long training takes to reach a held-out loss: ours, the textbook's recipe, BERT's.
+
+``python -m benchmarks.time_to_loss`` trains all of them one after the other, one thread each, on
+the same corpus and the same vocabulary, and measures them on the same held-out masks:
+
+* ours: the default recipe, and the same with a schedule of 200 steps in batches of 24;
+* textbook: post-norm ``nn.TransformerEncoder``, learned positions, Adam 1e-3, 15 %;
+* BERT: ``transformers.BertForMaskedLM``, AdamW, linear warm-up and decay, 15 %, at four peak rates.
+
+Only training is timed, not measuring. It takes about an hour and a half on an idle core; interrupt
+it at any time and keep what it has printed. BERT needs ``pip install -e .[peers]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from benchmarks.machine import machine
+from benchmarks.peers import Bert, Textbook
+from cloze.encoder import MaskedLM
+from cloze.loss import baseline_losses, mlm_loss
+from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.plots import price_lines, races
+from cloze.text import Corpus, sample_windows
+from cloze.training import Recipe, TrainingRun, held_out_loss
+
+TARGETS = (2.5, 2.0, 1.6, 1.4, 1.3, 1.2, 1.1)
+GOAL = 1.3
+BATCH_SIZE, LENGTH, MASK_PROB = 32, 64, 0.15
+WARMUP = 0.06
+"""Share of the steps in which BERT's learning rate rises."""
+BERT_RATES = (2e-4, 5e-4, 1e-3, 2e-3)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measurement on the way."""
+
+    seconds: float
+    """Seconds of training so far."""
+    characters: int
+    """Characters read so far."""
+    held_out: float
+    """Held-out loss in nats."""
+
+
+Step = Callable[[float], None]
+"""Takes one training step, told which share of the budget is used up."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A model with its recipe."""
+
+    name: str
+    budget: float
+    """Seconds of training at the most."""
+    build: Callable[[Corpus], tuple[nn.Module, Step, int]]
+    """Makes a fresh model, the function that takes a step, and its characters a step."""
+    steps: int | None = None
+    """Steps at the most, for a recipe with a schedule of its own."""
+
+
+def ours(recipe: Recipe) -> Callable[[Corpus], tuple[nn.Module, Step, int]]:
+    """Prepare the package's own training."""
+
+    def build(corpus: Corpus) -> tuple[nn.Module, Step, int]:
+        run = TrainingRun(MaskedLM(), corpus, recipe)
+
+        def step(_: float) -> None:
+            run.train_step()
+
+        return run.model, step, recipe.batch_size * recipe.length
+
+    return build
+
+
+def peer(
+    make: Callable[[], Any],
+    make_optimizer: Callable[..., torch.optim.Optimizer],
+    rate: float,
+    schedule: Callable[[float], float],
+) -> Callable[[Corpus], tuple[nn.Module, Step, int]]:
+    """Prepare somebody else's model with a plain training loop over the same kind of batches."""
+
+    def build(corpus: Corpus) -> tuple[nn.Module, Step, int]:
+        generator = torch.Generator().manual_seed(0)
+        model = make()
+        optimizer = make_optimizer(model.parameters(), lr=rate)
+
+        def step(used: float) -> None:
+            optimizer.param_groups[0]["lr"] = rate * schedule(used)
+            windows = sample_windows(corpus.train_ids, BATCH_SIZE, LENGTH, generator)
+            inputs, labels = mask_tokens(windows, MASK_PROB, generator=generator)
+            selected = labels >= 0
+            loss = mlm_loss(model.logits_at(inputs, selected), labels[selected])
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+
+        return model, step, BATCH_SIZE * LENGTH
+
+    return build
+
+
+def constant(_: float) -> float:
+    """Leave the learning rate as it is."""
+    return 1.0
+
+
+def warmed_up(used: float) -> float:
+    """Rise linearly, then fall linearly to 0 at the end of the budget."""
+    return min(used / WARMUP, (1 - used) / (1 - WARMUP)) if used < 1 else 0.0
+
+
+def contestants(scale: float) -> list[Contestant]:
+    """List who runs; ``scale`` shortens every budget."""
+    minute, short = Recipe(), replace(Recipe(), steps=200, batch_size=24)
+    all_ = [
+        Contestant("ours, 200 steps", 60 * scale, ours(short), short.steps),
+        Contestant("ours, default", 240 * scale, ours(minute), minute.steps),
+        Contestant(
+            "textbook, Adam 1e-3", 720 * scale, peer(Textbook, torch.optim.Adam, 1e-3, constant)
+        ),
+    ]
+    if importlib.util.find_spec("transformers"):
+        all_ += [
+            Contestant(
+                f"BERT, AdamW {rate:.0e}".replace("e-0", "e-"),
+                1000 * scale,
+                peer(Bert, torch.optim.AdamW, rate, warmed_up),
+            )
+            for rate in BERT_RATES
+        ]
+    else:
+        print("BERT is left out: it needs `pip install -e .[peers]`.")
+    return all_
+
+
+def race(contestant: Contestant, corpus: Corpus, held_out: MaskedBatch) -> Iterator[Point]:
+    """Train one contestant until its budget is used up, measuring on the way."""
+    torch.manual_seed(0)
+    model, step, characters = contestant.build(corpus)
+    seconds, steps, measure_at = 0.0, 0, 0.0
+    with tqdm(total=100, desc=contestant.name, unit="%", leave=False) as bar:
+        while True:
+            used = steps / contestant.steps if contestant.steps else seconds / contestant.budget
+            done = used >= 1 or seconds >= contestant.budget
+            if seconds >= measure_at or done:
+                model.eval()
+                nats = held_out_loss(cast("MaskedLM", model), held_out)
+                model.train()
+                yield Point(seconds, steps * characters, nats)
+                # Often enough to place every crossing to a few per cent.
+                measure_at = max(seconds + 0.4, seconds * 1.03)
+                bar.set_postfix_str(f"{nats:.2f} nats", refresh=False)
+                bar.update(min(100, round(100 * used)) - bar.n)
+            if done:
+                return
+            started = time.perf_counter()
+            step(used)
+            seconds += time.perf_counter() - started
+            steps += 1
+
+
+def reached(points: Sequence[Point], target: float) -> Point | None:
+    """Return the first measurement at or below a loss; None when it was not reached."""
+    return next((point for point in points if point.held_out <= target), None)
+
+
+def table(races: Mapping[str, Sequence[Point]]) -> str:
+    """Write seconds and millions of characters to each target, a row a contestant."""
+    rows = [f"{'':<22}" + "".join(f"{f'{t} nats':>16}" for t in TARGETS)]
+    for name, points in races.items():
+        cells = [
+            f"{p.seconds:.1f} s {p.characters / 1e6:5.2f} M" if (p := reached(points, t)) else "—"
+            for t in TARGETS
+        ]
+        rows.append(f"{name:<22}" + "".join(f"{cell:>16}" for cell in cells))
+    return "\n".join(rows)
+
+
+def ratios(races: Mapping[str, Sequence[Point]]) -> str:
+    """Write how many times less wall time ours took than the better peer, for each target."""
+    rows = []
+    for target in TARGETS:
+        by_side: dict[bool, list[tuple[float, str]]] = {True: [], False: []}
+        for name, points in races.items():
+            point = reached(points, target)
+            if point:
+                by_side[name.startswith("ours")].append((point.seconds, name))
+        if not by_side[True]:
+            continue
+        mine, who = min(by_side[True])
+        if by_side[False]:
+            theirs, peer_name = min(by_side[False])
+            said = f"{theirs / mine:.1f} times less wall time ({who}) than {peer_name}"
+        else:
+            said = f"no peer got there ({who}: {mine:.1f} s)"
+        rows.append(f"to {target} nats: {said}")
+    return "\n".join(rows)
+
+
+def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> None:
+    """Draw held-out loss against seconds of training."""
+    figure = races({n: [(p.seconds, p.held_out) for p in ps] for n, ps in results.items()})
+    held_out = held_out_batch(corpus.held_out_windows())
+    price_lines(figure.axes[0], baseline_losses(corpus, held_out))
+    figure.savefig(path, dpi=150)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the race, print the tables and draw the picture."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.time_to_loss", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a second of each, for the tests")
+    parser.add_argument("--only", help="contestants whose name begins like this")
+    parser.add_argument("--picture", type=Path, help="where to draw the curves (.png)")
+    parser.add_argument("--points", type=Path, help="where to keep every measurement (.json)")
+    options = parser.parse_args(arguments)
+    running = contestants(1 / 1000 if options.quick else 1.0)
+    running = [c for c in running if c.name.startswith(options.only or "")]
+    if not running:
+        parser.error(f"no contestant's name begins with {options.only!r}")
+    corpus = Corpus.load()
+    held_out = held_out_batch(corpus.held_out_windows())
+    if options.quick:
+        held_out = MaskedBatch(*(part[:20] for part in held_out))
+    minutes = sum(c.budget for c in running) / 60
+    print(
+        f"{machine()}\nThis takes up to {minutes:.0f} minutes of training, and measuring besides."
+    )
+    results: dict[str, list[Point]] = {}
+    try:
+        for contestant in running:
+            points = results[contestant.name] = []
+            points.extend(race(contestant, corpus, held_out))  # what came before an interrupt stays
+            print(f"{contestant.name}: {points[-1].held_out:.3f} nats, {points[-1].seconds:.1f} s")
+            if options.points:
+                kept = {name: [asdict(p) for p in ps] for name, ps in results.items()}
+                options.points.write_text(json.dumps(kept), encoding="utf-8")
+    except KeyboardInterrupt:
+        print("\nStopped; the tables hold what there is.")
+    print(f"\nSeconds and millions of characters to a held-out loss\n{table(results)}\n")
+    print(ratios(results))
+    if options.picture:
+        draw(results, corpus, options.picture)
+
+
+if __name__ == "__main__":
+    main()
