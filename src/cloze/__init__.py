@@ -2,8 +2,8 @@
 
 The modules read in the order in which data flow through them:
 
-    text -> masking -> encoder -> loss -> checkpoint -> muon -> training -> prediction
-         -> plots -> checks -> questions -> environment -> server -> widgets
+    text -> masking -> encoder -> loss -> checkpoint -> muon -> distributed -> training
+         -> prediction -> plots -> checks -> questions -> environment -> server -> widgets
          -> __main__
 
 ``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.

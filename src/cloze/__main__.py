@@ -88,15 +88,19 @@ def _train(options: argparse.Namespace) -> None:
     stopped = options.output.with_suffix(".run.safetensors")
     try:
         for record in fit(run):
-            if record.held_out is not None:
+            if record.held_out is not None and run.team.leads:
                 print(
                     f"step {record.step:>6}  {record.characters:>12,} characters  "
                     f"{record.seconds:>7.1f} s  held-out {record.held_out:.3f} nats",
                     flush=True,
                 )
+        if not run.team.leads:  # torchrun started several of us, and one writes
+            return
         loss = held_out_loss(run.model, run.held_out)
     except KeyboardInterrupt:
         run.save(stopped)
+        if not run.team.leads:
+            sys.exit(130)
         raise KeyboardInterrupt(
             f"The run is kept; add --resume {stopped} to the same command to go on."
         ) from None

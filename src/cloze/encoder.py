@@ -116,9 +116,8 @@ class Attention(nn.Module):
         """
         query, key, value = self._project(x)
         gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-        gathered = gathered.transpose(1, 2).flatten(
-            2
-        )  # heads side by side: (batch, length, d_model)
+        # heads side by side again: (batch, length, d_model)
+        gathered = gathered.transpose(1, 2).flatten(2)
         return self.output(gathered if selected is None else gathered[selected])
 
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:

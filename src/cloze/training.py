@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from tqdm.std import tqdm
 
 from cloze import checkpoint
 from cloze.checkpoint import CheckpointError
+from cloze.distributed import Team
 from cloze.encoder import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
@@ -84,6 +85,9 @@ class Record(NamedTuple):
 class TrainingRun:
     """A training in progress: model, optimizers, source of chance, history.
 
+    Several processes started by ``torchrun`` each make the same run; they share the work of its
+    steps (see :mod:`cloze.distributed`).
+
     Args:
         model: the model to train, in place.
         corpus: what to train on and what to measure on.
@@ -100,6 +104,7 @@ class TrainingRun:
         self.generator = torch.Generator().manual_seed(self.recipe.seed)
         self.held_out = held_out_batch(corpus.held_out_windows(self.recipe.length))
         self.optimizers = _optimizers(model, self.recipe)
+        self.team = Team(model)
 
     @property
     def finished(self) -> bool:
@@ -114,18 +119,24 @@ class TrainingRun:
         windows = sample_windows(
             self.corpus.train_ids, recipe.batch_size, recipe.length, self.generator
         )
-        inputs, labels = mask_tokens(windows, recipe.mask_prob, generator=self.generator)
+        batch = mask_tokens(windows, recipe.mask_prob, generator=self.generator)
+        (inputs, labels), weight = self.team.share(batch)  # the whole batch, 1.0, when alone
         selected = labels >= 0
-        loss = mlm_loss(self.model.logits_at(inputs, selected), labels[selected])
+        loss = weight * mlm_loss(self.team.logits_at(inputs, selected), labels[selected])
         self.model.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         for optimizer, _ in self.optimizers:
             optimizer.step()
         self.step += 1
-        return loss.item()
+        return self.team.mean(loss)
 
     def save(self, path: Path | str) -> None:
-        """Save everything that a later :meth:`load` needs to go on exactly here."""
+        """Save everything that a later :meth:`load` needs to go on exactly here.
+
+        Of several processes the leader alone writes.
+        """
+        if not self.team.leads:
+            return
         tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
         for k, (optimizer, _) in enumerate(self.optimizers):
             for i, state in optimizer.state_dict()["state"].items():
@@ -199,6 +210,7 @@ def fit(
         KeyboardInterrupt: after the step during which it was asked for.
     """
     moments = run.recipe.evaluated_after()
+    team = run.team
 
     def unmeasured() -> bool:
         return run.step in moments and run.history[-1].held_out is None
@@ -208,13 +220,16 @@ def fit(
         initial=run.step,
         desc="training",
         unit="step",
-        disable=not progress,
+        disable=not (progress and team.leads),
         leave=False,
     )
-    with bar:
+    # Alone, an interrupt waits for the end of the step only. In a team it waits until all processes
+    # know of it, since one that left early would leave the others waiting for its gradients.
+    alone = team.size == 1
+    with bar, nullcontext(_never) if alone else held_interrupts() as interrupted:
         while unmeasured() or not run.finished:
             if not unmeasured():
-                with whole_step():
+                with whole_step() if alone else nullcontext():
                     started = time.perf_counter()
                     loss = run.train_step()
                     run.seconds += time.perf_counter() - started
@@ -222,16 +237,18 @@ def fit(
                     run.history.append(Record(run.step, characters, run.seconds, loss, None))
                 bar.update()
             if unmeasured():
-                measured = held_out_loss(run.model, run.held_out)
+                measured = team.leaders(lambda: held_out_loss(run.model, run.held_out))
                 run.history[-1] = run.history[-1]._replace(held_out=measured)
             bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
             yield run.history[-1]
-            if stop is not None and stop():
+            if team.any(interrupted()):
+                raise KeyboardInterrupt
+            if team.any(stop is not None and stop()):
                 return
 
 
 @torch.no_grad()
-def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 64) -> float:
+def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) -> float:
     """Return the mean loss in nats over the selected positions of fixed masks."""
     total = 0.0
     for start in range(0, len(held_out.inputs), batch_size):
@@ -246,8 +263,17 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 64) 
 @contextmanager
 def whole_step() -> Iterator[None]:
     """Hold an interrupt back until the block is done, so that no step is left half taken."""
+    with held_interrupts() as interrupted:
+        yield
+    if interrupted():
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def held_interrupts() -> Iterator[Callable[[], bool]]:
+    """Remember interrupts in the block instead of raising them; yields what tells of them."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Python delivers interrupts to the main thread alone.
+        yield _never  # Python delivers interrupts to the main thread alone.
         return
     asked = False
 
@@ -257,11 +283,13 @@ def whole_step() -> Iterator[None]:
 
     before = signal.signal(signal.SIGINT, remember)
     try:
-        yield
+        yield lambda: asked
     finally:
         signal.signal(signal.SIGINT, before)
-    if asked:
-        raise KeyboardInterrupt
+
+
+def _never() -> bool:
+    return False
 
 
 def steps_in(seconds: float, model: MaskedLM, corpus: Corpus, recipe: Recipe) -> int:
@@ -276,7 +304,7 @@ def steps_in(seconds: float, model: MaskedLM, corpus: Corpus, recipe: Recipe) ->
         started = time.perf_counter()
         trial.train_step()
         times.append(time.perf_counter() - started)
-    return max(1, int(seconds / sorted(times)[len(times) // 2]))
+    return int(trial.team.leaders(lambda: max(1, int(seconds / sorted(times)[len(times) // 2]))))
 
 
 def _optimizers(model: MaskedLM, recipe: Recipe) -> list[tuple[torch.optim.Optimizer, float]]:
