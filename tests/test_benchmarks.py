@@ -11,9 +11,9 @@ from types import ModuleType
 import pytest
 import torch
 
-from benchmarks import classroom, latency, recipe, time_to_loss
+from benchmarks import classroom, cost, latency, operations, recipe, scale, throughput, time_to_loss
 from benchmarks.peers import Bert, Textbook
-from cloze.encoder import MaskedLM
+from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.text import VOCABULARY
 from tests.browser import jupyter
 
@@ -68,7 +68,7 @@ def test_time_to_loss_quick(
     arguments = ["--quick", "--picture", str(picture), "--points", str(points)]
     time_to_loss.main(arguments)
     said = capsys.readouterr().out
-    assert re.search(r"textbook, Adam 1e-3\s+[\d.]+ s +[\d.]+ M\s+—", said)
+    assert re.search(r"textbook, no dropout\s+[\d.]+ s +[\d.]+ M\s+—", said)
     assert re.search(r"to 3\.3 nats: [\d.]+ times less wall time", said)
     assert picture.read_bytes().startswith(b"\x89PNG")
     kept = json.loads(points.read_text("utf-8"))
@@ -101,6 +101,67 @@ def test_the_peers_have_our_size_and_learn() -> None:
         assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
 
 
+def numbers(line: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in re.findall(r"(?<=\s)[\d,.]+", line)]
+
+
+def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    throughput.main(["--quick"])
+    rows = {line[:34].strip(): numbers(line[34:]) for line in capsys.readouterr().out.splitlines()}
+    for name in ("training, the default recipe", "inference, 64 lines, all positions"):
+        speed, milliseconds, gflop, rate, share, nominal = rows[name]
+        assert speed == pytest.approx(
+            1000 / milliseconds * (2048 if "train" in name else 4096), 0.01
+        )
+        assert rate == pytest.approx(gflop / milliseconds * 1000, rel=0.02)
+        assert 0 < share <= nominal < 200
+    kinds = ["matrices × activations", "attention", "Muon's products", "all other operations"]
+    shares = [rows[kind][1] for kind in [*kinds, "between them"]]
+    assert sum(shares) == pytest.approx(100, abs=25)  # measured on different steps
+
+
+def test_what_is_counted_is_what_the_textbook_counts() -> None:
+    config = EncoderConfig(max_len=32, n_layers=3)
+    model = MaskedLM(config)
+    ids = torch.zeros(2, 32, dtype=torch.int64)
+    linear, quadratic = operations.by_formula(config, 32)
+    head = 2 * 32 * config.d_model * config.vocab_size
+    forward = 2 * (linear + quadratic + head)
+    with torch.no_grad():
+        assert operations.executed(lambda: model(ids)) == forward
+    everything = operations.executed(lambda: model(ids).sum().backward())
+    # Backward takes two products for each of forward's, and attention computes its scores again.
+    assert everything == 3 * forward + quadratic
+
+
+def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    cost.main(["--quick", "--picture", str(tmp_path / "cost.png")])
+    said = capsys.readouterr().out
+    rows = [numbers(f" {line}") for line in said.splitlines() if re.match(r"\d", line)]
+    assert [row[0] for row in rows] == [16, 32, 64, 1, 2]
+    assert [row[-1] for row in rows] == [1, 2.1, 4.4, 1, 2]
+    assert all(min(row) > 0 for row in rows)
+    assert (tmp_path / "cost.png").stat().st_size > 10_000
+
+
+def test_scale_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    scale.main(["--quick", "--picture", str(tmp_path / "scale.png")])
+    sizes, processes = capsys.readouterr().out.split("\n\n")
+    rows = [numbers(f" {line}") for line in sizes.splitlines()[2:]]
+    assert [row[0] for row in rows] == [70_813, 155_357] * 2
+    assert all(2.0 < row[-1] < 6.0 for row in rows)
+    assert [numbers(f" {line}")[0] for line in processes.splitlines()[1:]] == [1, 2]
+    assert (tmp_path / "scale.png").stat().st_size > 10_000
+
+
+def test_the_sizes_go_from_a_quarter_of_the_default_to_fifteen_times_it() -> None:
+    counts = [scale.parameters(scale.config_of(*shape)) for shape in scale.SHAPES]
+    assert counts == sorted(counts)
+    assert counts[0] == pytest.approx(0.07e6, rel=0.02)
+    assert counts[-1] == pytest.approx(4.1e6, rel=0.02)
+    assert scale.config_of(128, 2) == EncoderConfig()
+
+
 @pytest.mark.parametrize(
     ("benchmark", "arguments"),
     [
@@ -108,6 +169,9 @@ def test_the_peers_have_our_size_and_learn() -> None:
         (latency, ["--only", "nothing"]),
         (classroom, ["--learners", "0"]),
         (time_to_loss, ["--only", "nobody"]),
+        (throughput, ["--rounds", "0"]),
+        (cost, ["--lengths", "16"]),
+        (scale, ["--only", "nothing"]),
     ],
 )
 def test_bad_arguments_get_a_usage_line(

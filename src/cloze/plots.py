@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -569,19 +570,14 @@ def races(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
     """Draw held-out loss in nats against seconds of training, the seconds on a logarithmic axis."""
     figure, axes = new_figure(8.4, 4.2)
     ours = [name for name in curves if name.startswith("ours")]
-    colours = iter((ORANGE, VIOLET, GREEN, RED, GREY))
+    styles = product(("-", ":"), (ORANGE, VIOLET, GREEN, RED, GREY))  # line, colour
     with series_style():
         for name, points in curves.items():
             seconds, nats = zip(*((s, n) for s, n in points if s > 0), strict=True)
             mine = name in ours
-            axes.plot(
-                seconds,
-                nats,
-                label=name,
-                color=BLUE if mine else next(colours),
-                linestyle="--" if mine and name != ours[-1] else "-",
-                linewidth=2.6 if mine else 1.6,
-            )
+            line, colour = ("-" if name == ours[-1] else "--", BLUE) if mine else next(styles)
+            width = 2.6 if mine else 1.6
+            axes.plot(seconds, nats, label=name, color=colour, linestyle=line, linewidth=width)
         axes.set_xscale("log")
         axes.set_xlabel("seconds of training, one thread")
         axes.set_ylabel("held-out loss (nats)")
@@ -628,4 +624,64 @@ def costs_by_kind(
     axes.set(xticks=range(len(kinds)), xticklabels=kinds, ylabel="nats a character")
     axes.tick_params(axis="x", length=0)
     figure.legend(loc="outside upper left", ncols=len(readers) + len(baselines), frameon=False)
+    return figure
+
+
+def cost_growth(
+    lengths: Sequence[int],
+    measured: Sequence[float],
+    linear: Sequence[float],
+    quadratic: Sequence[float],
+) -> Figure:
+    """Draw milliseconds a line against its length, beside what the products alone would take."""
+    figure, axes = new_figure(7.2, 4.2)
+    with series_style():
+        axes.plot(lengths, measured, color=BLUE, marker="o", markersize=5, label="measured")
+        axes.plot(
+            lengths,
+            linear,
+            color=GREY,
+            linestyle="--",
+            linewidth=1.5,
+            label="matrices of the layers, as fast as a large product (linear)",
+        )
+        axes.plot(
+            lengths,
+            quadratic,
+            color=ORANGE,
+            linestyle="-.",
+            linewidth=1.5,
+            label="attention, as fast as a large product (quadratic)",
+        )
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xticks(lengths, [str(length) for length in lengths])
+        axes.set(xlabel="length of the line in characters", ylabel="milliseconds a line")
+        axes.legend(loc="upper left", fontsize=9)
+    return figure
+
+
+def scaling_curves(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
+    """Draw held-out loss against training compute, a curve a model size.
+
+    Args:
+        curves: by size, points of operations and nats. Each point is a training of its own; the
+            lowest of all sizes at the same operations gets a ring.
+    """
+    figure, axes = new_figure(7.2, 4.2)
+    colours = (GREY, VIOLET, BLUE, GREEN, ORANGE, RED)
+    with series_style():
+        for (name, points), colour, marker in zip(curves.items(), colours, "ovs^D*", strict=False):
+            operations, nats = zip(*points, strict=True) if points else ((), ())
+            axes.plot(operations, nats, color=colour, marker=marker, markersize=6, label=name)
+        for column in sorted({x for points in curves.values() for x, _ in points}):
+            lowest = min(y for points in curves.values() for x, y in points if x == column)
+            axes.plot(
+                column, lowest, "o", markersize=15, fillstyle="none", color=INK, markeredgewidth=1.5
+            )
+        axes.set_xscale("log")
+        axes.set(xlabel="operations spent on training", ylabel="held-out loss (nats)")
+        handles, labels = axes.get_legend_handles_labels()
+        labels = [f"{label} parameters" if n == 0 else label for n, label in enumerate(labels)]
+        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), fontsize=9)
     return figure
