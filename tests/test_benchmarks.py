@@ -102,7 +102,7 @@ def test_the_peers_have_our_size_and_learn() -> None:
 
 
 def numbers(line: str) -> list[float]:
-    return [float(number.replace(",", "")) for number in re.findall(r"(?<=\s)[\d,.]+", line)]
+    return [float(number.replace(",", "")) for number in re.findall(r"(?<=\s)-?[\d,.]+", line)]
 
 
 def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
