@@ -56,7 +56,7 @@ INSTALL_CLOZE = ("--editable", ".[test]")
 LAB_OPTIONS = (
     "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
     "--LabApp.extension_manager=readonly",  # which would list what a network has to offer
-    # Clicks in quick succession are answered three times as fast.
+    # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.server.PromptConnection",
 )
 # Nothing asks the network and nothing asks the learner, who would be asked at the first start.

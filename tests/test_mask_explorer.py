@@ -365,6 +365,19 @@ def test_a_model_that_fails_is_seen_and_nothing_is_lost(explorer: MaskExplorer) 
     assert explorer.masked == frozenset()
 
 
+def test_a_model_that_rules_the_truth_out_is_shown_at_its_price(explorer: MaskExplorer) -> None:
+    sure = small()
+    with torch.no_grad():
+        sure.head.bias[VOCABULARY.ids["q"]] += 500  # every other probability is 0 in float32
+    explorer.model = sure
+    explorer.act("toggle", at=4)
+    assert explorer.problem == ""
+    cost = explorer.predictions["both"].cost(4)
+    assert cost is not None
+    assert cost > 400
+    assert f"costs {cost:.2f} nats" in explorer.html
+
+
 def test_an_observer_that_fails_is_seen(explorer: MaskExplorer) -> None:
     def fail(_: object) -> None:
         raise KeyError("in my callback")

@@ -74,6 +74,20 @@ def test_a_failure_is_seen_and_changes_nothing(message: object, said: str) -> No
     assert counter.problem == ""
 
 
+def test_a_widget_that_cannot_be_drawn_keeps_its_picture_and_says_why() -> None:
+    counter = Counter()
+    counter.count = 2
+    counter.refresh()
+
+    def broken() -> Markup:
+        raise ZeroDivisionError("no picture")
+
+    counter.markup = broken  # type: ignore[method-assign]
+    counter.act("add", by=1)
+    assert "clicked 2 times" in counter.html
+    assert "ZeroDivisionError: no picture" in counter.html
+
+
 class Reader(HTMLParser):
     """Collects the tags and the text of a document."""
 

@@ -137,12 +137,13 @@ class Normalised:
     def report(self) -> str:
         """What changed, in words."""
         return (
-            f"{_count(len(self.text), 'character')} kept; {_count(self.folded, 'accent')} folded, "
-            f"{_count(self.dropped, 'character')} dropped"
+            f"{counted(len(self.text), 'character')} kept; "
+            f"{counted(self.folded, 'accent')} folded, {counted(self.dropped, 'character')} dropped"
         )
 
 
-def _count(n: int, what: str) -> str:
+def counted(n: int, what: str) -> str:
+    """Return "1 gap", "2 gaps": a number with its noun."""
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
@@ -257,7 +258,7 @@ class Corpus:
         # Two pieces at the least, each of them at least one window long.
         if len(text) < 2 * window:
             raise TextError(
-                f"{path} holds {_count(len(text), 'usable character')}; training needs at least "
+                f"{path} holds {counted(len(text), 'usable character')}; training needs at least "
                 f"{2 * window}: one window of {window} to learn from and one to hold out."
             )
         n = max(2, min(100, len(text) // (2 * window)))
@@ -373,9 +374,9 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
         )
     notes = []
     if clean.folded:
-        notes.append(f"{_count(clean.folded, 'accent')} folded")
+        notes.append(f"{counted(clean.folded, 'accent')} folded")
     if clean.dropped:
-        notes.append(f"{_count(clean.dropped, 'character')} dropped")
+        notes.append(f"{counted(clean.dropped, 'character')} dropped")
     return VOCABULARY.encode(clean.text.replace(GAP, MASK)), ", ".join(notes)
 
 

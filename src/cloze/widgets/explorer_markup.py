@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cloze.loss import to_bits, uniform_loss
 from cloze.prediction import Comparison, Guess, Prediction, top_k
-from cloze.text import VOCABULARY, visible
+from cloze.text import VOCABULARY, counted, visible
 from cloze.widgets.explorer_state import VIEWS, State
 from cloze.widgets.view import button, element, status
 
@@ -165,6 +165,7 @@ def guess_table(
     class_: str,
     probabilities: Tensor,
     truth: str | None,
+    cost: float | None,
     k: int,
     *,
     fill_at: int | None = None,
@@ -177,17 +178,15 @@ def guess_table(
         class_: gives the bars their colour.
         probabilities: shape ``(n_characters,)``.
         truth: the true character, if it is known.
+        cost: what the truth costs, in nats.
         k: how many characters.
         fill_at: makes each character a button that fills this position with it.
         last_row: is put below.
     """
     best = top_k(probabilities, k)
-    paid = ""
-    if truth is not None:
-        p = float(probabilities[VOCABULARY.ids[truth]])
-        if truth not in [guess.character for guess in best]:
-            best.append(Guess(truth, p))
-        paid = f"costs {-math.log(p):.2f} nats = {to_bits(-math.log(p)):.2f} bits"
+    paid = "" if cost is None else f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits"
+    if truth is not None and truth not in [guess.character for guess in best]:
+        best.append(Guess(truth, float(probabilities[VOCABULARY.ids[truth]])))
     return element(
         "table",
         element("caption", element("b", title), element("span", paid, class_="number")),
@@ -220,13 +219,18 @@ def guesses(state: State, answers: Answers, present: bool) -> Markup:
     truth = state.truth(at)
     k = 3 if present else 5
     tables = [
-        guess_table(TITLES.get(name, name), name, prediction[at], truth, k, fill_at=at)
+        guess_table(
+            TITLES.get(name, name), name, prediction[at], truth, prediction.cost(at), k, fill_at=at
+        )
         for name, prediction in answers.comparison.predictions.items()
     ]
     if not present:
         uniform = _bar_row("each", 1 / len(VOCABULARY), "uniform")
+        cost = None if truth is None else unigram_cost(answers, truth)
         tables.append(
-            guess_table("without looking", "unigram", answers.unigram, truth, k, last_row=uniform)
+            guess_table(
+                "without looking", "unigram", answers.unigram, truth, cost, k, last_row=uniform
+            )
         )
     parts = [element("div", *tables, class_="tables")]
     own = state.guesses.get(at)
@@ -241,6 +245,11 @@ def _own_guess(own: str, truth: str | None, at: int, comparison: Comparison) -> 
     verdict = "" if truth is None else (" It is right." if own == truth else " It is wrong.")
     title = TITLES.get(name, name)
     return f"Your guess: {visible(own)}.{verdict} The model gives it {p:.2f} {title}."
+
+
+def unigram_cost(answers: Answers, character: str) -> float:
+    """Return −log P of a character in nats for whoever knows frequencies only."""
+    return -math.log(float(answers.unigram[VOCABULARY.ids[character]]))
 
 
 # ── the whole line ───────────────────────────────────────────────────────────────────────────────
@@ -281,7 +290,7 @@ def prices(state: State, answers: Answers) -> Markup:
     if state.hidden:
         return element("p", "The loss is shown when you reveal.", class_="quiet")
     n = len(known)
-    unigram = sum(-math.log(float(answers.unigram[VOCABULARY.ids[c]])) for c in known)
+    unigram = sum(unigram_cost(answers, c) for c in known)
     rows = [
         _price_row(TITLES.get(key, key), sum(prediction.known_costs), n, key)
         for key, prediction in answers.comparison.predictions.items()
@@ -294,17 +303,13 @@ def prices(state: State, answers: Answers) -> Markup:
             element("p", formula(last), class_="formula number"),
             element(
                 "table",
-                element("caption", f"The whole line, {_gaps(n)}", class_="quiet"),
+                element("caption", f"The whole line, {counted(n, 'gap')}", class_="quiet"),
                 element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
                 element("tbody", *rows),
                 class_="prices",
             ),
         ]
     )
-
-
-def _gaps(n: int) -> str:
-    return f"{n} gap{'' if n == 1 else 's'}"
 
 
 # ── the other views ──────────────────────────────────────────────────────────────────────────────
@@ -425,7 +430,7 @@ def summary(state: State, answers: Answers) -> str:
         best = ", ".join(f"{name_of(g.character)} {g.probability:.2f}" for g in top_k(last[at], 2))
         said.append(f"{TITLES.get(name, name).capitalize()}: {best}.")
     if last.loss is not None and not state.hidden:
-        said.append(f"Loss {last.loss:.2f} nats a gap, {_gaps(len(last.known_costs))}.")
+        said.append(f"Loss {last.loss:.2f} nats a gap, {counted(len(last.known_costs), 'gap')}.")
     return " ".join(said)
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from cloze.encoder import EncoderConfig
-from cloze.text import GAP, MASK, VOCABULARY, TextError, read_line, visible
+from cloze.text import GAP, MASK, VOCABULARY, TextError, counted, read_line, visible
 from cloze.widgets.view import whole_number
 
 VIEWS = {
@@ -23,10 +23,6 @@ VIEWS = {
     "attention": "Attention",
     "surprise": "Surprise",
 }
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -97,7 +93,7 @@ class State:
             line,
             masked=gaps,
             focus=min(gaps, default=0),
-            event=f"New line, {_count(len(line), 'character')}{f' ({note})' if note else ''}.",
+            event=f"New line, {counted(len(line), 'character')}{f' ({note})' if note else ''}.",
         )
 
     def with_line(self, text: object, max_len: int) -> State:
@@ -139,7 +135,7 @@ class State:
             guesses={i: c for i, c in self.guesses.items() if i in still},
             revealed=self.revealed and masked == self.masked,
             focus=self.focus if self.focus in masked or not masked else min(masked),
-            event=event or f"{_count(len(masked), 'position')} masked.",
+            event=event or f"{counted(len(masked), 'position')} masked.",
         )
 
     def with_focus(self, at: object) -> State:
@@ -193,7 +189,7 @@ class State:
         """Mask each position with the same probability, and at least one."""
         draws = torch.rand(len(self.line), generator=generator)
         positions = (draws < share).nonzero().flatten().tolist() or [int(draws.argmin())]
-        state = self.with_masked(positions, f"{_count(len(positions), 'position')} drawn.")
+        state = self.with_masked(positions, f"{counted(len(positions), 'position')} drawn.")
         return replace(state, focus=positions[0])
 
     def unmask_all(self) -> State:

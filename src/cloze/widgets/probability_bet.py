@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from cloze.loss import to_bits
 from cloze.text import ALPHABET, GAP, Corpus, normalise
-from cloze.widgets.view import View, button, element, nats, status
+from cloze.widgets.view import View, button, element, status
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -69,7 +69,7 @@ def expected_price(truth: Mapping[str, float], bet: Mapping[str, float]) -> floa
 
 def in_nats(value: float) -> str:
     """Write a cost that may be infinite."""
-    return "∞" if math.isinf(value) else nats(value)
+    return "∞" if math.isinf(value) else f"{value:.2f}"
 
 
 class ProbabilityBet(View):

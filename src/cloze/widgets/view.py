@@ -8,6 +8,7 @@ do. The markup names them: a button with ``data-do="toggle"`` calls ``do_toggle`
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,6 @@ def status(text: str) -> Markup:
     return element("p", text, role="status", class_="status")
 
 
-def nats(value: float) -> str:
-    """Write a cost with two digits."""
-    return f"{value:.2f}"
-
-
 def whole_number(value: object, low: int, high: int, what: str) -> int:
     """Read a whole number that came from a browser or a learner's code.
 
@@ -92,6 +88,7 @@ class View(anywidget.AnyWidget):
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._acting = False
+        self._shown = Markup("")
         super().__init__()
         self.on_msg(self._receive)
 
@@ -104,26 +101,41 @@ class View(anywidget.AnyWidget):
         with self.lock:
             if self._acting:
                 return
-            alert = element("p", self.problem or None, role="alert", class_="problem")
-            self.html = str(element("div", self.markup(), alert, class_="cloze"))
+            self._shown = self.markup()
+            self._write()
 
-    def act(self, do: str, **arguments: object) -> None:
-        """Do what a click does; a failure is shown in the widget, and nothing else changes."""
+    def _write(self) -> None:
+        alert = element("p", self.problem or None, role="alert", class_="problem")
+        self.html = str(element("div", self._shown, alert, class_="cloze"))
+
+    def act(self, do: str, /, **arguments: object) -> None:
+        """Do what a click does; a failure is shown in the widget."""
         with self.lock:
-            self._acting = True
-            try:
-                method = getattr(self, f"do_{do}", None)
-                if method is None:
-                    raise ValueError(f"This widget has no action {do!r}.")
-                method(**arguments)
-                self.problem = ""
-            except ValueError as error:  # ours: a sentence that says what to do
-                self.problem = str(error)
-            except Exception as error:  # a learner's model, say: nobody above could show it
-                self.problem = f"{type(error).__name__}: {error}"
-            finally:
-                self._acting = False
-            self.refresh()
+            self.problem = self._attempt(lambda: self._do(do, arguments))
+            failed = self._attempt(self.refresh)
+            if failed:  # what stood there stays, beside the reason
+                self.problem = failed
+                self._write()
+
+    def _do(self, do: str, arguments: dict[str, object]) -> None:
+        method = getattr(self, f"do_{do}", None)
+        if method is None:
+            raise ValueError(f"This widget has no action {do!r}.")
+        self._acting = True
+        try:
+            method(**arguments)
+        finally:
+            self._acting = False
+
+    def _attempt(self, step: Callable[[], None]) -> str:
+        """Take a step and return what went wrong, in words; "" when nothing did."""
+        try:
+            step()
+        except ValueError as error:  # ours: a sentence that says what to do
+            return str(error)
+        except Exception as error:  # a learner's model, say: nobody above could show it
+            return f"{type(error).__name__}: {error}"
+        return ""
 
     def _receive(self, _: Any, content: Any, __: Any) -> None:
         message = dict(content) if isinstance(content, dict) else {}
