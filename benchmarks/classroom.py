@@ -1,26 +1,31 @@
 """How many learners one machine serves: kernels that are clicked at, all at the same time.
 
-``python -m benchmarks.classroom`` starts 1, 4, 8 and 16 kernels, shows an explorer in each and
-clicks in each of them every two seconds for a minute, at random moments; then once more with 8, of
-which one trains. It prints how long the answers take and how much memory a learner needs. The
-clicks go straight to the kernels: the browsers are the learners' own. About eight minutes;
-interrupt it at any time and keep what it has printed.
+``python -m benchmarks.classroom`` starts 1, 4, 8 and 16 kernels at the same moment, as a class does
+that was told to, shows an explorer in each and clicks in each of them every two seconds for a
+minute, at random moments; then once more with 8, of which one trains. It prints how long they wait
+for their explorer, how long the answers to their clicks take and what a learner needs of memory and
+processor; and from these, which of the two is used up first, and by how many learners. The clicks
+go straight to the kernels: the browsers are the learners' own. About eight minutes; interrupt it at
+any time and keep what it has printed.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import random
 import statistics
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from dataclasses import dataclass
 from queue import Empty
 from typing import Any
 
+import psutil
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 from tqdm import tqdm
@@ -49,13 +54,20 @@ for _ in fit(TrainingRun(MaskedLM(), Corpus.load(), Recipe(steps=1_000_000)), pr
 class Learner:
     """A kernel with an explorer, and somebody to click in it."""
 
-    def __init__(self, client: BlockingKernelClient, pid: int) -> None:
+    def __init__(self, client: BlockingKernelClient, process: psutil.Process) -> None:
         self.client = client
-        self.pid = pid
+        self.process = process
+        self.comm_id = ""
         self.answers: list[float] = []
         """Seconds from each click to its answer."""
         self.unanswered = 0
+
+    def arrive(self, started: float) -> float:
+        """Wait for the kernel, show the explorer, click once; return the seconds since a moment."""
+        self.client.wait_for_ready(timeout=PATIENCE)
         self.comm_id = self._printed(EXPLORER).strip()
+        self.click(0)
+        return time.perf_counter() - started
 
     def _printed(self, code: str) -> str:
         printed = []
@@ -82,13 +94,11 @@ class Learner:
             if ours and "html" in answer["content"].get("data", {}).get("state", {}):
                 return time.perf_counter() - started
 
-    def click_for(self, seconds: float, seed: int) -> None:
+    def click_until(self, over: threading.Event, seed: int) -> None:
         """Click every two seconds, at moments that differ from learner to learner."""
         chance = random.Random(seed)  # noqa: S311
-        end = time.monotonic() + seconds
         due = time.monotonic() + chance.uniform(0, EVERY)
-        while due < end:
-            time.sleep(max(0.0, due - time.monotonic()))
+        while not over.wait(max(0.0, due - time.monotonic())):
             try:
                 self.answers.append(self.click(chance.randrange(40)))
             except Empty:
@@ -97,76 +107,108 @@ class Learner:
 
     @property
     def megabytes(self) -> float:
-        """Memory of the kernel in MB, what it shares with others counted in parts (Linux)."""
-        rollup = Path(f"/proc/{self.pid}/smaps_rollup")
-        if not rollup.exists():
-            return float("nan")
-        lines = rollup.read_text(encoding="utf-8").splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+        """Memory of the kernel in MB; on Linux, what it shares with others is counted in parts."""
+        memory = self.process.memory_full_info()
+        return getattr(memory, "pss", memory.uss) / 2**20
+
+    @property
+    def processor_seconds(self) -> float:
+        """Seconds that the kernel has spent on a processor."""
+        times = self.process.cpu_times()
+        return times.user + times.system
 
 
 @contextmanager
-def kernel() -> Iterator[tuple[BlockingKernelClient, int]]:
+def kernel() -> Iterator[Learner]:
     """Start a kernel that ends with this block."""
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel()
     client = manager.blocking_client()
     client.start_channels()
     try:
-        client.wait_for_ready(timeout=PATIENCE)
-        yield client, manager.provisioner.pid  # type: ignore[union-attr]
+        provisioner: Any = manager.provisioner
+        yield Learner(client, psutil.Process(provisioner.pid))
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
 
 
-def lesson(n: int, seconds: float, *, one_trains: bool = False) -> list[Learner]:
-    """Let ``n`` learners click for so long, and return them with their measurements."""
-    with ExitStack() as stack:
-        # One after the other, as learners come in: so many imports at once would be another test.
-        learners = [
-            Learner(*stack.enter_context(kernel()))
-            for _ in tqdm(range(n), desc=f"{n} learners arrive", leave=False)
-        ]
-        for learner in learners:
-            learner.click(0)  # the first answer loads what the others find loaded
+@dataclass(frozen=True)
+class Lesson:
+    """What was measured in one lesson."""
+
+    arrivals: list[float]
+    """Seconds until each had the answer to a first click."""
+    answers: list[float]
+    """Seconds until each click was answered."""
+    unanswered: int
+    megabytes: float
+    """Memory of a learner's kernel."""
+    processor: float
+    """Share of one core that a clicking learner's kernel was busy."""
+
+    def __str__(self) -> str:
+        milliseconds = sorted(1000 * seconds for seconds in self.answers) or [math.nan]
+        p95 = milliseconds[math.ceil(0.95 * len(milliseconds)) - 1]
+        return (
+            f"{max(self.arrivals):>10.1f} {len(self.answers):>7} {self.unanswered:>10} "
+            f"{statistics.median(milliseconds):>10.1f} {p95:>9.1f} {milliseconds[-1]:>9.1f} "
+            f"{self.megabytes:>10.0f} {100 * self.processor:>10.1f}"
+        )
+
+
+HEADER = (
+    f"{'learners':>8} {'trains':>7} {'arrive s':>10} {'clicks':>7} {'unanswered':>10} "
+    f"{'median ms':>10} {'95 % ms':>9} {'worst ms':>9} {'MB each':>10} {'% of core':>10}"
+)
+
+
+def lesson(n: int, seconds: float, *, one_trains: bool = False) -> Lesson:
+    """Let ``n`` learners arrive together and click for so long."""
+    over = threading.Event()
+    with ThreadPoolExecutor(n) as threads, ExitStack() as stack:
+        stack.callback(over.set)
+        started = time.perf_counter()
+        learners = [stack.enter_context(kernel()) for _ in range(n)]
+        arriving = threads.map(lambda learner: learner.arrive(started), learners)
+        arrivals = list(tqdm(arriving, f"{n} learners arrive", total=n, leave=False))
         clicking = learners
         if one_trains:
             trainer, *clicking = learners
             trainer.client.execute(TRAINING)
-        threads = [
-            threading.Thread(target=learner.click_for, args=(seconds, seed), daemon=True)
-            for seed, learner in enumerate(clicking)
+        before = [learner.processor_seconds for learner in clicking]
+        clicks = [
+            threads.submit(learner.click_until, over, seed) for seed, learner in enumerate(clicking)
         ]
-        for thread in threads:
-            thread.start()
-        for _ in tqdm(range(int(seconds)), desc=f"{n} learners click", unit="s", leave=False):
+        for _ in tqdm(range(round(seconds)), f"{n} learners click", unit="s", leave=False):
             time.sleep(1)
-        for thread in threads:
-            thread.join()
-        sizes = [learner.megabytes for learner in learners]
-        row(n, clicking, sizes, one_trains=one_trains)
-        return learners
+        over.set()
+        for click in clicks:
+            click.result()
+        busy = [x.processor_seconds - b for x, b in zip(clicking, before, strict=True)]
+        return Lesson(
+            arrivals=arrivals,
+            answers=[answer for learner in clicking for answer in learner.answers],
+            unanswered=sum(learner.unanswered for learner in clicking),
+            megabytes=statistics.mean(learner.megabytes for learner in learners),
+            processor=statistics.mean(busy) / seconds,
+        )
 
 
-def row(n: int, learners: Sequence[Learner], sizes: Sequence[float], *, one_trains: bool) -> None:
-    """Print the measurements of one lesson."""
-    answers = sorted(1000 * seconds for learner in learners for seconds in learner.answers)
-    if not answers:
-        print(f"{n:>8}  nobody was answered")
-        return
-    p95 = answers[math.ceil(0.95 * len(answers)) - 1]
-    lost = sum(learner.unanswered for learner in learners)
-    print(
-        f"{n:>8} {'one' if one_trains else 'none':>7} {len(answers):>7} {lost:>10} "
-        f"{statistics.median(answers):>10.1f} {p95:>9.1f} {answers[-1]:>9.1f} "
-        f"{statistics.mean(sizes):>14.0f}",
-        flush=True,
+def limits(megabytes: float, processor: float) -> str:
+    """Say how many learners fill this machine, and with what."""
+    memory = psutil.virtual_memory().available / 2**20
+    cores = os.cpu_count() or 1
+    by_memory, by_processor = int(memory / megabytes), int(cores / processor)
+    first = "memory" if by_memory < by_processor else "the processor"
+    return (
+        f"{memory / 1024:.1f} GB of free memory hold {by_memory} learners, {cores} cores are busy "
+        f"with {by_processor} that click: {first} is used up first."
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print one line a lesson."""
+    """Print one line a lesson, and what limits a larger one."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.classroom", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two short lessons, for the tests")
     parser.add_argument("--learners", type=int, nargs="+", help="how many, lesson by lesson")
@@ -175,15 +217,14 @@ def main(arguments: list[str] | None = None) -> None:
     if min(sizes) < 1:
         parser.error("a lesson needs at least 1 learner")
     seconds = 3.0 if options.quick else SECONDS
-    print(machine())
-    print(
-        f"{'learners':>8} {'trains':>7} {'clicks':>7} {'unanswered':>10} {'median ms':>10} "
-        f"{'95 % ms':>9} {'worst ms':>9} {'MB a learner':>14}"
-    )
+    print(f"{machine()}\n{HEADER}")
     try:
         for n in sizes:
-            lesson(n, seconds)
-        lesson(2 if options.quick else 8, seconds, one_trains=True)
+            largest = lesson(n, seconds)
+            print(f"{n:>8} {'none':>7} {largest}", flush=True)
+        n = 2 if options.quick else 8
+        print(f"{n:>8} {'one':>7} {lesson(n, seconds, one_trains=True)}")
+        print(limits(largest.megabytes, largest.processor))
     except KeyboardInterrupt:
         print("\nStopped; what is printed holds.")
 

@@ -10,6 +10,8 @@ the same corpus and the same vocabulary, and measures them on the same held-out 
 
 Only training is timed, not measuring. It takes about an hour and a half on an idle core; interrupt
 it at any time and keep what it has printed. BERT needs ``pip install -e .[peers]``.
+
+``--kept benchmarks/time_to_loss.json`` prints and draws the race that the README quotes.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ import importlib.util
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import nn
@@ -45,8 +47,7 @@ WARMUP = 0.06
 BERT_RATES = (2e-4, 5e-4, 1e-3, 2e-3)
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """One measurement on the way."""
 
     seconds: float
@@ -166,7 +167,7 @@ def race(contestant: Contestant, corpus: Corpus, held_out: MaskedBatch) -> Itera
                 model.eval()
                 nats = held_out_loss(cast("MaskedLM", model), held_out)
                 model.train()
-                yield Point(seconds, steps * characters, nats)
+                yield Point(round(seconds, 2), steps * characters, round(nats, 4))
                 # Often enough to place every crossing to a few per cent.
                 measure_at = max(seconds + 0.4, seconds * 1.03)
                 bar.set_postfix_str(f"{nats:.2f} nats", refresh=False)
@@ -219,10 +220,40 @@ def ratios(races: Mapping[str, Sequence[Point]]) -> str:
 
 def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> None:
     """Draw held-out loss against seconds of training."""
-    figure = races({n: [(p.seconds, p.held_out) for p in ps] for n, ps in results.items()})
+    figure = races(
+        {
+            name: [(p.seconds, p.held_out) for p in points]
+            for name, points in results.items()
+            if len(points) > 1  # one that was stopped at once has no curve
+        }
+    )
     held_out = held_out_batch(corpus.held_out_windows())
     price_lines(figure.axes[0], baseline_losses(corpus, held_out))
     figure.savefig(path, dpi=150)
+
+
+def report(results: Mapping[str, Sequence[Point]], picture: Path | None) -> None:
+    """Print the tables and draw the picture."""
+    print(f"\nSeconds and millions of characters to a held-out loss\n{table(results)}\n")
+    print(ratios(results))
+    if picture:
+        draw(results, Corpus.load(), picture)
+
+
+def read(path: Path) -> tuple[str, dict[str, list[Point]]]:
+    """Read which machine a race was run on, and its measurements."""
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    return kept["machine"], {
+        name: [Point(*point) for point in points] for name, points in kept["contestants"].items()
+    }
+
+
+def write(path: Path, results: Mapping[str, Sequence[Point]]) -> None:
+    """Keep the measurements of a race, and which machine it was run on."""
+    rows = [f"{json.dumps(name)}: {json.dumps(points)}" for name, points in results.items()]
+    contestants = ",\n".join(rows)
+    text = f'{{"machine": {json.dumps(machine())}, "contestants": {{\n{contestants}\n}}}}\n'
+    path.write_text(text, encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -231,8 +262,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a few steps of each, for the tests")
     parser.add_argument("--only", help="contestants whose name begins like this")
     parser.add_argument("--picture", type=Path, help="where to draw the curves (.png)")
-    parser.add_argument("--points", type=Path, help="where to keep every measurement (.json)")
+    parser.add_argument("--keep", type=Path, help="where to keep every measurement (.json)")
+    parser.add_argument("--kept", type=Path, help="print and draw kept measurements, train nothing")
     options = parser.parse_args(arguments)
+    if options.kept:
+        try:
+            where, results = read(options.kept)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            parser.error(f"{options.kept} holds no measurements that --keep wrote: {error}")
+        print(where)
+        report(results, options.picture)
+        return
     running = [c for c in contestants() if c.name.startswith(options.only or "")]
     if options.quick:
         running = [replace(contestant, steps=QUICK_STEPS) for contestant in running]
@@ -244,23 +284,23 @@ def main(arguments: list[str] | None = None) -> None:
         held_out = MaskedBatch(*(part[:20] for part in held_out))
     minutes = sum(c.budget for c in running) / 60
     print(
-        f"{machine()}\nThis takes up to {minutes:.0f} minutes of training, and measuring besides."
+        f"{machine()}\nThis takes up to {minutes:.0f} minutes of training, and measuring besides.",
+        flush=True,
     )
-    results: dict[str, list[Point]] = {}
+    results = {}
     try:
         for contestant in running:
             points = results[contestant.name] = []
             points.extend(race(contestant, corpus, held_out))  # what came before an interrupt stays
-            print(f"{contestant.name}: {points[-1].held_out:.3f} nats, {points[-1].seconds:.1f} s")
-            if options.points:
-                kept = {name: [asdict(p) for p in ps] for name, ps in results.items()}
-                options.points.write_text(json.dumps(kept), encoding="utf-8")
+            last = points[-1]
+            print(f"{contestant.name}: {last.held_out:.3f} nats, {last.seconds:.1f} s", flush=True)
+            if options.keep:
+                write(options.keep, results)
     except KeyboardInterrupt:
         print("\nStopped; the tables hold what there is.")
-    print(f"\nSeconds and millions of characters to a held-out loss\n{table(results)}\n")
-    print(ratios(results))
-    if options.picture:
-        draw(results, corpus, options.picture)
+        if options.keep:
+            write(options.keep, results)
+    report(results, options.picture)
 
 
 if __name__ == "__main__":

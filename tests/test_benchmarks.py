@@ -1,7 +1,6 @@
 """Every benchmark runs in its quick mode and refuses bad arguments with a usage line."""
 
 import importlib.util
-import json
 import re
 import subprocess
 import sys
@@ -50,30 +49,45 @@ def test_classroom_quick() -> None:
     # In a process of its own: the kernels' clients leave event loops open in every thread.
     command = [sys.executable, "-m", "benchmarks.classroom", "--quick"]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    _, _, *rows = said.splitlines()
+    _, _, *rows, limits = said.splitlines()
     assert [line.split()[:2] for line in rows] == [["1", "none"], ["2", "none"], ["2", "one"]]
     for line in rows:
-        clicks, unanswered, median, p95, worst, megabytes = map(float, line.split()[2:])
+        numbers = map(float, line.split()[2:])
+        arrived, clicks, unanswered, median, p95, worst, megabytes, processor = numbers
+        assert 0.5 < arrived < 100
         assert clicks >= 1
         assert unanswered == 0
         assert 0 < median <= p95 <= worst < 10_000
         assert 50 < megabytes < 2_000
+        assert 0 < processor < 100
+    assert re.fullmatch(
+        r"[\d.]+ GB of free memory hold \d+ learners, \d+ cores are busy with \d+ that click: "
+        r"(memory|the processor) is used up first\.",
+        limits,
+    )
+
+
+def test_what_limits_a_class() -> None:
+    assert "memory is used up first" in classroom.limits(megabytes=1e6, processor=0.01)
+    assert "the processor is used up first" in classroom.limits(megabytes=1, processor=1.0)
 
 
 def test_time_to_loss_quick(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time_to_loss, "TARGETS", (3.3, 0.1))
-    picture, points = tmp_path / "race.png", tmp_path / "race.json"
-    arguments = ["--quick", "--picture", str(picture), "--points", str(points)]
-    time_to_loss.main(arguments)
+    picture, kept = tmp_path / "race.png", tmp_path / "race.json"
+    time_to_loss.main(["--quick", "--picture", str(picture), "--keep", str(kept)])
     said = capsys.readouterr().out
     assert re.search(r"textbook, no dropout\s+[\d.]+ s +[\d.]+ M\s+—", said)
     assert re.search(r"to 3\.3 nats: [\d.]+ times less wall time", said)
     assert picture.read_bytes().startswith(b"\x89PNG")
-    kept = json.loads(points.read_text("utf-8"))
-    assert kept["ours, 200 steps"][-1]["held_out"] < 3.4
-    assert any(name.startswith("BERT") for name in kept) == ("BERT is left out" not in said)
+    where, results = time_to_loss.read(kept)
+    assert where in said
+    assert results["ours, 200 steps"][-1].held_out < 3.4
+    assert any(name.startswith("BERT") for name in results) == ("BERT is left out" not in said)
+    time_to_loss.main(["--kept", str(kept)])
+    assert said.endswith(capsys.readouterr().out.removeprefix(f"{where}\n"))
 
 
 def test_ratios_are_to_the_better_peer() -> None:
@@ -107,7 +121,8 @@ def numbers(line: str) -> list[float]:
 
 def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
     throughput.main(["--quick"])
-    rows = {line[:34].strip(): numbers(line[34:]) for line in capsys.readouterr().out.splitlines()}
+    _, *lines = capsys.readouterr().out.splitlines()  # the first names the machine
+    rows = {line[:34].strip(): numbers(line[34:]) for line in lines}
     for name in ("training, the default recipe", "inference, 64 lines, all positions"):
         speed, milliseconds, gflop, rate, share, nominal = rows[name]
         assert speed == pytest.approx(
@@ -169,6 +184,7 @@ def test_the_sizes_go_from_a_quarter_of_the_default_to_fifteen_times_it() -> Non
         (latency, ["--only", "nothing"]),
         (classroom, ["--learners", "0"]),
         (time_to_loss, ["--only", "nobody"]),
+        (time_to_loss, ["--kept", "README.md"]),
         (throughput, ["--rounds", "0"]),
         (cost, ["--lengths", "16"]),
         (scale, ["--only", "nothing"]),

@@ -91,6 +91,9 @@ class View(anywidget.AnyWidget):
         self._shown = Markup("")
         super().__init__()
         self.on_msg(self._receive)
+        # ipykernel 7.4 hands a click to the thread that last drew the widget; when that is a cell
+        # that trains, Stop would wait for its end. The thread that the browser chose is its own.
+        self.comm._reply_subshell_for = lambda _, chosen: chosen
 
     def markup(self) -> Markup:
         """Write the widget's whole appearance."""
