@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import torch
 
+from benchmarks.machine import machine
 from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.text import Corpus
 from cloze.training import Recipe, TrainingRun, fit
@@ -54,6 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not options.only:
         plan.insert(0, ("default", long))
     corpus = Corpus.load()
+    print(machine())
     print(f"{'variant':<20} {'steps':>6} {'seconds':>8} {'characters/s':>13} {'held-out nats':>14}")
     try:
         for name, steps in plan:

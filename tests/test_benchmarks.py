@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
     recipe.main(["--quick", "--only", "ordinary heads"])
-    _, row = capsys.readouterr().out.splitlines()
+    _, _, row = capsys.readouterr().out.splitlines()
     assert row.startswith("ordinary heads")
     assert 2.0 < float(row.split()[-1]) < 8.0
 

@@ -1,8 +1,5 @@
 """The command line: train, evaluate, fill; its exit codes and what it says when it cannot."""
 
-import os
-import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +9,7 @@ from cloze import training
 from cloze.__main__ import main
 from cloze.checkpoint import load_model, provenance
 from cloze.text import DATA
+from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
 CAPTURE = pytest.CaptureFixture[str]
 TRAIN = ["train", "out/model.safetensors", "--steps", "3", "--corpus", "mine.txt"]
@@ -67,28 +65,18 @@ def test_provenance_names_no_folder_of_this_machine(here: Path) -> None:
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends a process there")
+@CAN_INTERRUPT
 @pytest.mark.parametrize(
     ("name", "call"), [("mlm_loss", 5), ("held_out_loss", 2), ("held_out_loss", 4)]
 )
 def test_an_interrupted_run_is_kept_and_resumed(
-    here: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, name: str, call: int
+    here: Path, capsys: CAPTURE, name: str, call: int
 ) -> None:
     main(TRAIN)
     whole = load_model(here / TRAIN[1]).state_dict()
     capsys.readouterr()
-    function, calls = getattr(training, name), 0
-
-    def interrupted(*arguments: object, **options: object) -> object:
-        nonlocal calls
-        calls += 1
-        if calls == call:
-            os.kill(os.getpid(), signal.SIGINT)
-        return function(*arguments, **options)
-
     words = ["train", "again.safetensors", *TRAIN[2:]]
-    with monkeypatch.context() as patch:
-        patch.setattr(training, name, interrupted)
+    with interrupt_in(name, call):
         assert main(words) == 130
     err = capsys.readouterr().err.splitlines()[-1]
     assert err.endswith(

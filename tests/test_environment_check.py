@@ -68,33 +68,34 @@ def test_old_python(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "run.py lab" in sentence
 
 
-def test_another_version_of_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def pretend(monkeypatch: pytest.MonkeyPatch, package: str, version: str | None) -> None:
+    """Have one package installed in another version, or not at all."""
     true_version = metadata.version
-    monkeypatch.setattr(
-        metadata, "version", lambda name: "1.26.0" if name == "numpy" else true_version(name)
-    )
+
+    def pretended(name: str) -> str:
+        if name != package:
+            return true_version(name)
+        if version is None:
+            raise metadata.PackageNotFoundError(name)
+        return version
+
+    monkeypatch.setattr(metadata, "version", pretended)
+
+
+def test_another_version_of_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    pretend(monkeypatch, "numpy", "1.26.0")
     sentence = told(check_environment())
     assert "numpy 1.26.0 is installed" in sentence
     assert "run.py lab" in sentence
 
 
 def test_a_cpu_build_is_the_same_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    true_version = metadata.version
-    monkeypatch.setattr(
-        metadata, "version", lambda name: "2.13.0+cpu" if name == "torch" else true_version(name)
-    )
+    pretend(monkeypatch, "torch", "2.13.0+cpu")
     assert check_environment().fine
 
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    true_version = metadata.version
-
-    def version(name: str) -> str:
-        if name == "tqdm":
-            raise metadata.PackageNotFoundError(name)
-        return true_version(name)
-
-    monkeypatch.setattr(metadata, "version", version)
+    pretend(monkeypatch, "tqdm", None)
     sentence = told(check_environment())
     assert "The package tqdm is missing" in sentence
 

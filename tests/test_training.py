@@ -1,9 +1,7 @@
 """Training: runs that repeat, stop anywhere and go on exactly; Muon; measuring on the way."""
 
 import math
-import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -24,10 +22,10 @@ from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.muon import Muon, orthogonalise
 from cloze.text import DATA, Corpus, Piece, normalise
 from cloze.training import Recipe, Record, TrainingRun, fit, held_out_loss, steps_in
+from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
 STEPS = 12
 RECIPE = Recipe(steps=STEPS, batch_size=2, length=32, evaluations=3)  # measures after 1, 5 and 12
-INTERRUPTED = pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends a process there")
 
 
 @pytest.fixture(scope="module")
@@ -123,19 +121,8 @@ def stop_by_signal_in(name: str, call: int) -> Callable[[TrainingRun], None]:
     """Stop by a real SIGINT that arrives in the midst of a function of the training loop."""
 
     def stop(run: TrainingRun) -> None:
-        function, calls = getattr(training, name), 0
-
-        def interrupted(*arguments: object, **options: object) -> object:
-            nonlocal calls
-            calls += 1
-            if calls == call:
-                os.kill(os.getpid(), signal.SIGINT)
-            return function(*arguments, **options)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(training, name, interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                finish(run)
+        with interrupt_in(name, call), pytest.raises(KeyboardInterrupt):
+            finish(run)
 
     return stop
 
@@ -144,9 +131,9 @@ STOPS = [
     stop_by_flag,
     stop_by_break,
     stop_in_the_loop,
-    pytest.param(stop_by_signal_in("mlm_loss", 8), id="signal in a step", marks=INTERRUPTED),
-    pytest.param(stop_by_signal_in("held_out_loss", 2), id="in measuring", marks=INTERRUPTED),
-    pytest.param(stop_by_signal_in("held_out_loss", 3), id="in the last", marks=INTERRUPTED),
+    pytest.param(stop_by_signal_in("mlm_loss", 8), id="signal in a step", marks=CAN_INTERRUPT),
+    pytest.param(stop_by_signal_in("held_out_loss", 2), id="in measuring", marks=CAN_INTERRUPT),
+    pytest.param(stop_by_signal_in("held_out_loss", 3), id="in the last", marks=CAN_INTERRUPT),
 ]
 
 
