@@ -19,7 +19,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from queue import Empty
@@ -62,21 +62,25 @@ class Learner:
         """Seconds from each click to its answer."""
         self.unanswered = 0
 
-    def arrive(self, started: float) -> float:
-        """Wait for the kernel, show the explorer, click once; return the seconds since a moment."""
+    def ask_for_the_explorer(self) -> None:
+        """Run the cell that shows it, as soon as the kernel listens."""
         self.client.wait_for_ready(timeout=PATIENCE)
-        self.comm_id = self._printed(EXPLORER).strip()
-        self.click(0)
-        return time.perf_counter() - started
+        self.client.execute(EXPLORER)
 
-    def _printed(self, code: str) -> str:
-        printed = []
-        self.client.execute_interactive(
-            code,
-            timeout=PATIENCE,
-            output_hook=lambda m: printed.append(m["content"].get("text", "")),
-        )
-        return "".join(printed)
+    def wait_for_the_explorer(self) -> None:
+        """Wait until it has answered a first click.
+
+        Raises:
+            RuntimeError: the cell failed.
+            queue.Empty: nothing has arrived for two minutes.
+        """
+        while not self.comm_id:
+            message: dict[str, Any] = self.client.get_iopub_msg(timeout=PATIENCE)
+            if message["msg_type"] == "error":
+                raise RuntimeError("\n".join(message["content"]["traceback"]))
+            if message["content"].get("name") == "stdout":
+                self.comm_id = message["content"]["text"].strip()
+        self.click(0)
 
     def click(self, at: int) -> float:
         """Click a letter and return the seconds until the new bars arrive.
@@ -137,29 +141,31 @@ def kernel() -> Iterator[Learner]:
 class Lesson:
     """What was measured in one lesson."""
 
-    arrivals: list[float]
-    """Seconds until each had the answer to a first click."""
+    arrival: float
+    """Seconds until the last had the answer to a first click."""
     answers: list[float]
     """Seconds until each click was answered."""
     unanswered: int
     megabytes: float
     """Memory of a learner's kernel."""
-    processor: float
+    to_arrive: float
+    """Seconds of one core that a learner's kernel took to arrive."""
+    to_click: float
     """Share of one core that a clicking learner's kernel was busy."""
 
     def __str__(self) -> str:
         milliseconds = sorted(1000 * seconds for seconds in self.answers) or [math.nan]
         p95 = milliseconds[math.ceil(0.95 * len(milliseconds)) - 1]
         return (
-            f"{max(self.arrivals):>10.1f} {len(self.answers):>7} {self.unanswered:>10} "
+            f"{self.arrival:>10.1f} {len(self.answers):>7} {self.unanswered:>10} "
             f"{statistics.median(milliseconds):>10.1f} {p95:>9.1f} {milliseconds[-1]:>9.1f} "
-            f"{self.megabytes:>10.0f} {100 * self.processor:>10.1f}"
+            f"{self.megabytes:>8.0f} {self.to_arrive:>7.1f} {100 * self.to_click:>9.1f}"
         )
 
 
 HEADER = (
     f"{'learners':>8} {'trains':>7} {'arrive s':>10} {'clicks':>7} {'unanswered':>10} "
-    f"{'median ms':>10} {'95 % ms':>9} {'worst ms':>9} {'MB each':>10} {'% of core':>10}"
+    f"{'median ms':>10} {'95 % ms':>9} {'worst ms':>9} {'MB each':>8} {'core s':>7} {'core %':>9}"
 )
 
 
@@ -167,43 +173,51 @@ def lesson(n: int, seconds: float, *, one_trains: bool = False) -> Lesson:
     """Let ``n`` learners arrive together and click for so long."""
     over = threading.Event()
     with ThreadPoolExecutor(n) as threads, ExitStack() as stack:
-        stack.callback(over.set)
         started = time.perf_counter()
         learners = [stack.enter_context(kernel()) for _ in range(n)]
-        arriving = threads.map(lambda learner: learner.arrive(started), learners)
-        arrivals = list(tqdm(arriving, f"{n} learners arrive", total=n, leave=False))
+        for learner in learners:
+            learner.ask_for_the_explorer()
+        for learner in tqdm(learners, f"{n} learners arrive", leave=False):
+            learner.wait_for_the_explorer()
+        arrival = time.perf_counter() - started
         clicking = learners
         if one_trains:
             trainer, *clicking = learners
             trainer.client.execute(TRAINING)
-        before = [learner.processor_seconds for learner in clicking]
+        arrived = [learner.processor_seconds for learner in clicking]
         clicks = [
             threads.submit(learner.click_until, over, seed) for seed, learner in enumerate(clicking)
         ]
-        for _ in tqdm(range(round(seconds)), f"{n} learners click", unit="s", leave=False):
-            time.sleep(1)
-        over.set()
+        try:
+            for _ in tqdm(range(round(seconds)), f"{n} learners click", unit="s", leave=False):
+                time.sleep(1)
+        finally:
+            over.set()
+            wait(clicks)  # or their kernels would vanish while they wait for an answer
         for click in clicks:
             click.result()
-        busy = [x.processor_seconds - b for x, b in zip(clicking, before, strict=True)]
+        busy = [x.processor_seconds - b for x, b in zip(clicking, arrived, strict=True)]
         return Lesson(
-            arrivals=arrivals,
+            arrival=arrival,
             answers=[answer for learner in clicking for answer in learner.answers],
             unanswered=sum(learner.unanswered for learner in clicking),
             megabytes=statistics.mean(learner.megabytes for learner in learners),
-            processor=statistics.mean(busy) / seconds,
+            to_arrive=statistics.mean(arrived),
+            to_click=statistics.mean(busy) / seconds,
         )
 
 
-def limits(megabytes: float, processor: float) -> str:
+def limits(lesson: Lesson) -> str:
     """Say how many learners fill this machine, and with what."""
     memory = psutil.virtual_memory().available / 2**20
     cores = os.cpu_count() or 1
-    by_memory, by_processor = int(memory / megabytes), int(cores / processor)
+    by_memory, by_processor = int(memory / lesson.megabytes), int(cores / lesson.to_click)
     first = "memory" if by_memory < by_processor else "the processor"
+    learners = min(by_memory, by_processor)
     return (
         f"{memory / 1024:.1f} GB of free memory hold {by_memory} learners, {cores} cores are busy "
-        f"with {by_processor} that click: {first} is used up first."
+        f"with {by_processor} that click: {first} is used up first. If all {learners} came at the "
+        f"same moment, the last would wait {learners * lesson.to_arrive / cores:.0f} s."
     )
 
 
@@ -224,7 +238,7 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"{n:>8} {'none':>7} {largest}", flush=True)
         n = 2 if options.quick else 8
         print(f"{n:>8} {'one':>7} {lesson(n, seconds, one_trains=True)}")
-        print(limits(largest.megabytes, largest.processor))
+        print(limits(largest))
     except KeyboardInterrupt:
         print("\nStopped; what is printed holds.")
 
