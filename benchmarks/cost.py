@@ -124,17 +124,21 @@ def main(arguments: list[str] | None = None) -> None:
     lengths, layers = (LENGTHS[:3], LAYERS[:2]) if options.quick else (LENGTHS, LAYERS)
     print(machine())
     corpus, config = Corpus.load(), EncoderConfig()
-    by_length = {n: Reader.make(replace(config, max_len=n), corpus) for n in lengths}
-    by_layers = {n: Reader.make(replace(config, n_layers=n), corpus) for n in layers}
+    by_length: dict[int, Reader] = {}
+    by_layers: dict[int, Reader] = {}
     best: Work = product()
     try:
+        for n in lengths:
+            by_length[n] = Reader.make(replace(config, max_len=n), corpus)
+        for n in layers:
+            by_layers[n] = Reader.make(replace(config, n_layers=n), corpus)
         for _ in tqdm(range(1 if options.quick else ROUNDS), desc="rounds", leave=False):
             best.time(1)
             for reader in [*by_length.values(), *by_layers.values()]:
                 # About as long for each: a line of 64 characters takes 1 ms, a step about 60.
                 reader.take_turn(max(1, 4096 // reader.config.max_len // reader.config.n_layers), 3)
     except KeyboardInterrupt:
-        if not by_layers[layers[-1]].training:
+        if layers[-1] not in by_layers or not by_layers[layers[-1]].training:
             print("stopped before the end of the first round")
             return
         print("stopped; the tables hold what there is")
