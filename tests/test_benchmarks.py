@@ -84,7 +84,7 @@ def test_time_to_loss_quick(
     time_to_loss.main(["--quick", "--picture", str(picture), "--keep", str(kept)])
     said = capsys.readouterr().out
     assert re.search(r"textbook, no dropout\s+[\d.]+ s +[\d.]+ M\s+—", said)
-    assert re.search(r"to 3\.3 nats: [\d.]+ times less wall time", said)
+    assert re.search(r"textbook, no dropout\s+[\d.]+ ×\s+—", said)
     assert picture.read_bytes().startswith(b"\x89PNG")
     where, results = time_to_loss.read(kept)
     assert where in said
@@ -94,14 +94,15 @@ def test_time_to_loss_quick(
     assert said.endswith(capsys.readouterr().out.removeprefix(f"{where}\n"))
 
 
-def test_ratios_are_to_the_better_peer() -> None:
-    def at(seconds: float) -> list[time_to_loss.Point]:
-        return [time_to_loss.Point(seconds, 10, 1.25)]
+def test_ratios_are_to_the_faster_of_ours() -> None:
+    def at(seconds: float, nats: float = 1.25) -> list[time_to_loss.Point]:
+        return [time_to_loss.Point(0.0, 0, 3.4), time_to_loss.Point(seconds, 10, nats)]
 
-    said = time_to_loss.ratios({"ours, a": at(2), "ours, b": at(4), "x": at(60), "y": at(50)})
-    assert "to 1.3 nats: 25.0 times less wall time (ours, a) than y" in said
-    assert "to 1.1 nats" not in said
-    assert "no peer got there" in time_to_loss.ratios({"ours": at(2)})
+    ratios = time_to_loss.ratios({"ours, a": at(2), "ours, b": at(4), "x": at(60), "y": at(9, 1.5)})
+    #                    2.5   2.0   1.6   1.4   1.3   1.2   1.1 nats
+    assert ratios["x"] == [30.0, 30.0, 30.0, 30.0, 30.0, None, None]
+    assert ratios["y"] == [4.5, 4.5, 4.5, None, None, None, None]
+    assert time_to_loss.ratios({"x": at(60)}) == {"x": [None] * 7}
 
 
 def test_the_peers_have_our_size_and_learn() -> None:
