@@ -681,13 +681,16 @@ def scaling_curves(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figur
         for (name, points), colour, marker in zip(curves.items(), colours, "ovs^D*", strict=False):
             operations, nats = zip(*points, strict=True) if points else ((), ())
             axes.plot(operations, nats, color=colour, marker=marker, markersize=6, label=name)
-        for column in sorted({x for points in curves.values() for x, _ in points}):
+        budgets = sorted({x for points in curves.values() for x, _ in points})
+        for column in budgets:
             lowest = min(y for points in curves.values() for x, y in points if x == column)
             axes.plot(
                 column, lowest, "o", markersize=15, fillstyle="none", color=INK, markeredgewidth=1.5
             )
         axes.set_xscale("log")
-        axes.set(xlabel="operations spent on training", ylabel="held-out loss (nats)")
+        axes.minorticks_off()
+        axes.set_xticks(budgets, [f"{x / 1e12:g}" for x in budgets])
+        axes.set(xlabel="TFLOP spent on training", ylabel="held-out loss (nats)")
         handles, labels = axes.get_legend_handles_labels()
         labels = [f"{label} parameters" if n == 0 else label for n, label in enumerate(labels)]
         figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), fontsize=9)
