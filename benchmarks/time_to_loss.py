@@ -8,8 +8,10 @@ the same corpus and the same vocabulary, and measures them on the same held-out 
   without its dropout of 0.1, by whoever knows that so short a training memorises nothing;
 * BERT: ``transformers.BertForMaskedLM``, AdamW, linear warm-up and decay, 15 %, at four peak rates.
 
-Only training is timed, not measuring. It takes about an hour and a half on an idle core; interrupt
-it at any time and keep what it has printed. BERT needs ``pip install -e .[peers]``.
+Only training is timed, not measuring. At the end all train a little more in turns, which tells how
+fast each is when the machine is equally fast for all. It takes an hour and a half of training and
+ten minutes of measuring on an idle core; interrupt it at any time and keep what it has printed. BERT
+needs ``pip install -e .[peers]``.
 
 ``--kept benchmarks/time_to_loss.json`` prints and draws the race that the README quotes.
 """
@@ -21,6 +23,7 @@ import importlib.util
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -201,15 +204,42 @@ def table(races: Mapping[str, Sequence[Point]]) -> str:
     return "\n".join(rows)
 
 
-def ratios(races: Mapping[str, Sequence[Point]]) -> dict[str, list[float | None]]:
+def speeds_in_turns(
+    running: Sequence[Contestant], corpus: Corpus, rounds: int, seconds: float
+) -> dict[str, float]:
+    """Return everybody's characters a second of training, measured in turns.
+
+    A shared machine is not equally fast all through a race of an hour and a half.
+    """
+    built = {contestant.name: contestant.build(corpus) for contestant in running}
+    characters: Counter[str] = Counter()
+    spent = dict.fromkeys(built, 0.0)
+    for _ in tqdm(range(rounds), desc="speeds", leave=False):
+        for name, (model, step, a_step) in built.items():
+            model.train()
+            started = now = time.perf_counter()
+            while now < started + seconds:
+                step(0.0)
+                characters[name] += a_step
+                now = time.perf_counter()
+            spent[name] += now - started
+    return {name: round(characters[name] / spent[name]) for name in built}
+
+
+def ratios(
+    races: Mapping[str, Sequence[Point]], speeds: Mapping[str, float] | None = None
+) -> dict[str, list[float | None]]:
     """Return how many times the wall time of ours each peer took, for each target.
 
-    Ours is the faster of its two to that target; None: one of the sides did not get there.
+    Ours is the faster of its two to that target; None: one of the sides did not get there. With
+    ``speeds``, wall time is the characters read at that speed.
     """
 
     def seconds(name: str, target: float) -> float:
         point = reached(races[name], target)
-        return point.seconds if point else math.inf
+        if not point:
+            return math.inf
+        return point.characters / speeds[name] if speeds else point.seconds
 
     mine = [name for name in races if name.startswith("ours")]
     best = [min((seconds(name, t) for name in mine), default=math.inf) for t in TARGETS]
@@ -223,13 +253,13 @@ def ratios(races: Mapping[str, Sequence[Point]]) -> dict[str, list[float | None]
     }
 
 
-def ratio_table(races: Mapping[str, Sequence[Point]]) -> str:
-    """Write the ratios, a row a peer."""
-    rows = [
+def ratio_table(rows: Mapping[str, Sequence[float | None]]) -> str:
+    """Write ratios, a row a peer."""
+    written = [
         f"{name:<22}" + "".join(f"{f'{r:.1f} ×' if r else '—':>16}" for r in row)
-        for name, row in ratios(races).items()
+        for name, row in rows.items()
     ]
-    return "\n".join([HEADER, *rows])
+    return "\n".join([HEADER, *written])
 
 
 def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> None:
@@ -246,28 +276,47 @@ def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> 
     figure.savefig(path, dpi=150)
 
 
-def report(results: Mapping[str, Sequence[Point]], picture: Path | None) -> None:
+class Result(NamedTuple):
+    """What a race found out."""
+
+    machine: str
+    """Where it was run."""
+    contestants: dict[str, list[Point]]
+    speeds: dict[str, float]
+    """Characters a second, measured in turns; empty when the race was stopped before."""
+
+
+def report(result: Result, picture: Path | None) -> None:
     """Print the tables and draw the picture."""
-    print(f"\nSeconds and millions of characters to a held-out loss\n{table(results)}")
-    print(f"\nSo many times more wall time than the faster of ours\n{ratio_table(results)}")
+    races, speeds = result.contestants, result.speeds
+    print(f"\nSeconds and millions of characters to a held-out loss\n{table(races)}")
+    print(f"\nSo many times the wall time of the faster of ours\n{ratio_table(ratios(races))}")
+    if speeds:
+        said = ", ".join(f"{name} {speed:,.0f}" for name, speed in speeds.items())
+        print(f"\nCharacters a second, in turns: {said}\nThe ratios if all had kept these speeds")
+        print(ratio_table(ratios(races, speeds)))
     if picture:
-        draw(results, Corpus.load(), picture)
+        draw(races, Corpus.load(), picture)
 
 
-def read(path: Path) -> tuple[str, dict[str, list[Point]]]:
-    """Read which machine a race was run on, and its measurements."""
+def read(path: Path) -> Result:
+    """Read the result of a race."""
     kept = json.loads(path.read_text(encoding="utf-8"))
-    return kept["machine"], {
+    races = {
         name: [Point(*point) for point in points] for name, points in kept["contestants"].items()
     }
+    return Result(kept["machine"], races, kept["speeds"])
 
 
-def write(path: Path, results: Mapping[str, Sequence[Point]]) -> None:
-    """Keep the measurements of a race, and which machine it was run on."""
-    rows = [f"{json.dumps(name)}: {json.dumps(points)}" for name, points in results.items()]
+def write(path: Path, result: Result) -> None:
+    """Keep the result of a race."""
+    rows = [f"{json.dumps(name)}: {json.dumps(ps)}" for name, ps in result.contestants.items()]
     contestants = ",\n".join(rows)
-    text = f'{{"machine": {json.dumps(machine())}, "contestants": {{\n{contestants}\n}}}}\n'
-    path.write_text(text, encoding="utf-8")
+    path.write_text(
+        f'{{"machine": {json.dumps(result.machine)},\n"speeds": {json.dumps(result.speeds)},\n'
+        f'"contestants": {{\n{contestants}\n}}}}\n',
+        encoding="utf-8",
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -281,11 +330,11 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.kept:
         try:
-            where, results = read(options.kept)
+            result = read(options.kept)
         except (OSError, ValueError, KeyError, TypeError) as error:
             parser.error(f"{options.kept} holds no measurements that --keep wrote: {error}")
-        print(where)
-        report(results, options.picture)
+        print(result.machine)
+        report(result, options.picture)
         return
     running = [c for c in contestants() if c.name.startswith(options.only or "")]
     if options.quick:
@@ -294,6 +343,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no contestant's name begins with {options.only!r}")
     corpus = Corpus.load()
     held_out = held_out_batch(corpus.held_out_windows())
+    turns = (1, 0.05) if options.quick else (10, 0.5)  # rounds, and seconds a turn
     if options.quick:
         held_out = MaskedBatch(*(part[:20] for part in held_out))
     minutes = sum(c.budget for c in running) / 60
@@ -301,20 +351,21 @@ def main(arguments: list[str] | None = None) -> None:
         f"{machine()}\nThis takes up to {minutes:.0f} minutes of training, and measuring besides.",
         flush=True,
     )
-    results = {}
+    result = Result(machine(), {}, {})
     try:
         for contestant in running:
-            points = results[contestant.name] = []
+            points = result.contestants[contestant.name] = []
             points.extend(race(contestant, corpus, held_out))  # what came before an interrupt stays
             last = points[-1]
             print(f"{contestant.name}: {last.held_out:.3f} nats, {last.seconds:.1f} s", flush=True)
             if options.keep:
-                write(options.keep, results)
+                write(options.keep, result)
+        result.speeds.update(speeds_in_turns(running, corpus, *turns))
     except KeyboardInterrupt:
         print("\nStopped; the tables hold what there is.")
-        if options.keep:
-            write(options.keep, results)
-    report(results, options.picture)
+    if options.keep:
+        write(options.keep, result)
+    report(result, options.picture)
 
 
 if __name__ == "__main__":
