@@ -10,8 +10,8 @@ the same corpus and the same vocabulary, and measures them on the same held-out 
 
 Only training is timed, not measuring. At the end all train a little more in turns, which tells how
 fast each is when the machine is equally fast for all. It takes an hour and a half of training and
-ten minutes of measuring on an idle core; interrupt it at any time and keep what it has printed. BERT
-needs ``pip install -e .[peers]``.
+ten minutes of measuring on an idle core; interrupt it at any time and keep what it has printed.
+BERT needs ``pip install -e .[peers]``.
 
 ``--kept benchmarks/time_to_loss.json`` prints and draws the race that the README quotes.
 """
