@@ -5,7 +5,7 @@ that was told to, shows an explorer in each and clicks in each of them every two
 minute, at random moments; then once more with 8, of which one trains. It prints how long they wait
 for their explorer, how long the answers to their clicks take and what a learner needs of memory and
 processor; and from these, which of the two is used up first, and by how many learners. The clicks
-go straight to the kernels: the browsers are the learners' own. About eight minutes; interrupt it at
+go straight to the kernels: the browsers are the learners' own. About six minutes; interrupt it at
 any time and keep what it has printed.
 """
 
@@ -128,8 +128,8 @@ def kernel() -> Iterator[Learner]:
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel()
     client = manager.blocking_client()
-    client.start_channels()
     try:
+        client.start_channels()
         provisioner: Any = manager.provisioner
         yield Learner(client, psutil.Process(provisioner.pid))
     finally:
@@ -175,7 +175,7 @@ def lesson(n: int, seconds: float, *, one_trains: bool = False) -> Lesson:
     with ThreadPoolExecutor(n) as threads, ExitStack() as stack:
         started = time.perf_counter()
         learners = [stack.enter_context(kernel()) for _ in range(n)]
-        for learner in learners:
+        for learner in tqdm(learners, f"{n} kernels start", leave=False):
             learner.ask_for_the_explorer()
         for learner in tqdm(learners, f"{n} learners arrive", leave=False):
             learner.wait_for_the_explorer()
@@ -184,11 +184,13 @@ def lesson(n: int, seconds: float, *, one_trains: bool = False) -> Lesson:
         if one_trains:
             trainer, *clicking = learners
             trainer.client.execute(TRAINING)
-        arrived = [learner.processor_seconds for learner in clicking]
-        clicks = [
-            threads.submit(learner.click_until, over, seed) for seed, learner in enumerate(clicking)
-        ]
+        arrived = [learner.processor_seconds for learner in learners]
+        clicks = []
         try:
+            clicks += [
+                threads.submit(learner.click_until, over, seed)
+                for seed, learner in enumerate(clicking)
+            ]
             for _ in tqdm(range(round(seconds)), f"{n} learners click", unit="s", leave=False):
                 time.sleep(1)
         finally:
@@ -196,7 +198,9 @@ def lesson(n: int, seconds: float, *, one_trains: bool = False) -> Lesson:
             wait(clicks)  # or their kernels would vanish while they wait for an answer
         for click in clicks:
             click.result()
-        busy = [x.processor_seconds - b for x, b in zip(clicking, arrived, strict=True)]
+        busy = [x.processor_seconds - b for x, b in zip(learners, arrived, strict=True)]
+        if one_trains and busy.pop(0) < seconds / 10:
+            raise RuntimeError("the learner who should train did not")
         return Lesson(
             arrival=arrival,
             answers=[answer for learner in clicking for answer in learner.answers],
@@ -211,13 +215,16 @@ def limits(lesson: Lesson) -> str:
     """Say how many learners fill this machine, and with what."""
     memory = psutil.virtual_memory().available / 2**20
     cores = os.cpu_count() or 1
-    by_memory, by_processor = int(memory / lesson.megabytes), int(cores / lesson.to_click)
+    by_memory, by_processor = (
+        int(memory / lesson.megabytes),
+        int(cores / max(lesson.to_click, 1e-4)),
+    )
     first = "memory" if by_memory < by_processor else "the processor"
     learners = min(by_memory, by_processor)
     return (
         f"{memory / 1024:.1f} GB of free memory hold {by_memory} learners, {cores} cores are busy "
         f"with {by_processor} that click: {first} is used up first. If all {learners} came at the "
-        f"same moment, the last would wait {learners * lesson.to_arrive / cores:.0f} s."
+        f"same moment, the last would wait at least {learners * lesson.to_arrive / cores:.0f} s."
     )
 
 
@@ -233,7 +240,7 @@ def main(arguments: list[str] | None = None) -> None:
     seconds = 3.0 if options.quick else SECONDS
     print(f"{machine()}\n{HEADER}")
     lessons = [(n, False) for n in sizes] + [(2 if options.quick else 8, True)]
-    largest = None
+    last = None
     try:
         for n, one_trains in lessons:
             start = f"{n:>8} {'one' if one_trains else 'none':>7}"
@@ -243,9 +250,9 @@ def main(arguments: list[str] | None = None) -> None:
                 print(f"{start} broke down: {error or 'no answer in two minutes'}", flush=True)
                 continue
             print(f"{start} {held}", flush=True)
-            largest = largest if one_trains else held
-        if largest:
-            print(limits(largest))
+            last = last if one_trains else held
+        if last:
+            print(limits(last))
     except KeyboardInterrupt:
         print("\nStopped; what is printed holds.")
 

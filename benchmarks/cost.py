@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from benchmarks.machine import machine
 from benchmarks.operations import by_formula
+from benchmarks.paths import to_write
 from benchmarks.throughput import Work, product
 from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.plots import cost_growth
@@ -119,7 +120,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Take turns, then print the tables and draw the picture."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cost", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few sizes, for the tests")
-    parser.add_argument("--picture", type=Path, help="where to draw the growth (.png)")
+    parser.add_argument("--picture", type=to_write(".png"), help="where to draw the growth (.png)")
     options = parser.parse_args(arguments)
     lengths, layers = (LENGTHS[:3], LAYERS[:2]) if options.quick else (LENGTHS, LAYERS)
     print(machine())

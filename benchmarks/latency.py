@@ -13,7 +13,7 @@
 * lab: from starting JupyterLab, as ``python run.py lab`` does it, to the answer of a first cell;
 * notebooks: the time of each under nbval, and the peak memory of the kernel that runs it.
 
-About thirteen minutes; interrupt it at any time and keep what it has printed. Clicks and lab need
+About twelve minutes; interrupt it at any time and keep what it has printed. Clicks and lab need
 Chromium or Chrome.
 """
 
@@ -211,7 +211,11 @@ def under_nbval(path: Path) -> tuple[float, float]:
                     most = max([most, *(child.memory_info().rss for child in children)])
                 time.sleep(0.05)
         finally:
-            tests.kill()
+            try:
+                tests.wait(timeout=5)  # Ctrl-C reached it too: let it end its kernel
+            except subprocess.TimeoutExpired:
+                tests.kill()
+                tests.wait()
         seconds = time.perf_counter() - started
         said.seek(0)
         if tests.returncode:

@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from benchmarks.machine import machine
 from benchmarks.operations import executed
+from benchmarks.paths import to_write
 from cloze.encoder import EncoderConfig, MaskedLM
 from cloze.plots import scaling_curves
 from cloze.text import DATA, Corpus
@@ -145,7 +146,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few steps, for the tests")
     parser.add_argument("--only", choices=("sizes", "processes"), help="one of the two parts")
-    parser.add_argument("--picture", type=Path, help="where to draw loss against compute (.png)")
+    parser.add_argument(
+        "--picture", type=to_write(".png"), help="where to draw loss against compute (.png)"
+    )
     options = parser.parse_args(arguments)
     shapes, budgets, rounds, steps, corpus = SHAPES, BUDGETS, 5, 120, DATA / "corpus"
     if options.quick:

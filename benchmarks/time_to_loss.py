@@ -35,6 +35,7 @@ from torch import nn
 from tqdm import tqdm
 
 from benchmarks.machine import machine
+from benchmarks.paths import to_write
 from benchmarks.peers import Bert, Textbook
 from cloze.encoder import MaskedLM
 from cloze.loss import baseline_losses, mlm_loss
@@ -192,10 +193,10 @@ def reached(points: Sequence[Point], target: float) -> Point | None:
 HEADER = f"{'':<22}" + "".join(f"{f'{t} nats':>16}" for t in TARGETS)
 
 
-def table(races: Mapping[str, Sequence[Point]]) -> str:
+def table(results: Mapping[str, Sequence[Point]]) -> str:
     """Write seconds and millions of characters to each target, a row a contestant."""
     rows = [HEADER]
-    for name, points in races.items():
+    for name, points in results.items():
         cells = [
             f"{p.seconds:.1f} s {p.characters / 1e6:5.2f} M" if (p := reached(points, t)) else "—"
             for t in TARGETS
@@ -227,7 +228,7 @@ def speeds_in_turns(
 
 
 def ratios(
-    races: Mapping[str, Sequence[Point]], speeds: Mapping[str, float] | None = None
+    results: Mapping[str, Sequence[Point]], speeds: Mapping[str, float] | None = None
 ) -> dict[str, list[float | None]]:
     """Return how many times the wall time of ours each peer took, for each target.
 
@@ -236,19 +237,19 @@ def ratios(
     """
 
     def seconds(name: str, target: float) -> float:
-        point = reached(races[name], target)
+        point = reached(results[name], target)
         if not point:
             return math.inf
         return point.characters / speeds[name] if speeds else point.seconds
 
-    mine = [name for name in races if name.startswith("ours")]
-    best = [min((seconds(name, t) for name in mine), default=math.inf) for t in TARGETS]
+    mine = [name for name in results if name.startswith("ours")]
+    bests = [min((seconds(name, t) for name in mine), default=math.inf) for t in TARGETS]
     return {
         name: [
-            seconds(name, target) / ours if max(seconds(name, target), ours) < math.inf else None
-            for target, ours in zip(TARGETS, best, strict=True)
+            seconds(name, target) / best if max(seconds(name, target), best) < math.inf else None
+            for target, best in zip(TARGETS, bests, strict=True)
         ]
-        for name in races
+        for name in results
         if name not in mine
     }
 
@@ -264,13 +265,15 @@ def ratio_table(rows: Mapping[str, Sequence[float | None]]) -> str:
 
 def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> None:
     """Draw held-out loss against seconds of training."""
-    figure = races(
-        {
-            name: [(p.seconds, p.held_out) for p in points]
-            for name, points in results.items()
-            if len(points) > 1  # one that was stopped at once has no curve
-        }
-    )
+    curves = {
+        name: [(p.seconds, p.held_out) for p in points]
+        for name, points in results.items()
+        if len(points) > 1  # one that was stopped at once has no curve
+    }
+    if not curves:
+        print("There is no curve to draw yet.")
+        return
+    figure = races(curves)
     held_out = held_out_batch(corpus.held_out_windows())
     price_lines(figure.axes[0], baseline_losses(corpus, held_out))
     figure.savefig(path, dpi=150)
@@ -288,24 +291,24 @@ class Result(NamedTuple):
 
 def report(result: Result, picture: Path | None) -> None:
     """Print the tables and draw the picture."""
-    races, speeds = result.contestants, result.speeds
-    print(f"\nSeconds and millions of characters to a held-out loss\n{table(races)}")
-    print(f"\nSo many times the wall time of the faster of ours\n{ratio_table(ratios(races))}")
+    results, speeds = result.contestants, result.speeds
+    print(f"\nSeconds and millions of characters to a held-out loss\n{table(results)}")
+    print(f"\nSo many times the wall time of the faster of ours\n{ratio_table(ratios(results))}")
     if speeds:
         said = ", ".join(f"{name} {speed:,.0f}" for name, speed in speeds.items())
         print(f"\nCharacters a second, in turns: {said}\nThe ratios if all had kept these speeds")
-        print(ratio_table(ratios(races, speeds)))
+        print(ratio_table(ratios(results, speeds)))
     if picture:
-        draw(races, Corpus.load(), picture)
+        draw(results, Corpus.load(), picture)
 
 
 def read(path: Path) -> Result:
     """Read the result of a race."""
     kept = json.loads(path.read_text(encoding="utf-8"))
-    races = {
+    results = {
         name: [Point(*point) for point in points] for name, points in kept["contestants"].items()
     }
-    return Result(kept["machine"], races, kept["speeds"])
+    return Result(kept["machine"], results, kept["speeds"])
 
 
 def write(path: Path, result: Result) -> None:
@@ -324,14 +327,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.time_to_loss", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few steps of each, for the tests")
     parser.add_argument("--only", help="contestants whose name begins like this")
-    parser.add_argument("--picture", type=Path, help="where to draw the curves (.png)")
-    parser.add_argument("--keep", type=Path, help="where to keep every measurement (.json)")
+    parser.add_argument("--picture", type=to_write(".png"), help="where to draw the curves (.png)")
+    parser.add_argument(
+        "--keep", type=to_write(".json"), help="where to keep every measurement (.json)"
+    )
     parser.add_argument("--kept", type=Path, help="print and draw kept measurements, train nothing")
     options = parser.parse_args(arguments)
     if options.kept:
         try:
             result = read(options.kept)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             parser.error(f"{options.kept} holds no measurements that --keep wrote: {error}")
         print(result.machine)
         report(result, options.picture)

@@ -65,7 +65,7 @@ def test_classroom_quick() -> None:
     assert re.fullmatch(
         r"[\d.]+ GB of free memory hold \d+ learners, \d+ cores are busy with \d+ that click: "
         r"(memory|the processor) is used up first\. "
-        r"If all \d+ came at the same moment, the last would wait \d+ s\.",
+        r"If all \d+ came at the same moment, the last would wait at least \d+ s\.",
         limits,
     )
 
@@ -211,9 +211,12 @@ def test_the_sizes_go_from_a_quarter_of_the_default_to_fifteen_times_it() -> Non
         (classroom, ["--learners", "0"]),
         (time_to_loss, ["--only", "nobody"]),
         (time_to_loss, ["--kept", "README.md"]),
+        (time_to_loss, ["--keep", "no/such/folder/race.json"]),
         (throughput, ["--rounds", "0"]),
         (cost, ["--lengths", "16"]),
+        (cost, ["--picture", "no/such/folder/cost.png"]),
         (scale, ["--only", "nothing"]),
+        (scale, ["--picture", "scale.txt"]),
     ],
 )
 def test_bad_arguments_get_a_usage_line(
