@@ -61,7 +61,11 @@ def test_classroom_quick() -> None:
         assert unanswered == 0
         assert 0 < median <= p95 <= worst < 10_000
         assert 50 < megabytes < 2_000
-        assert all(0 < part < 100 for part in busy)
+        to_arrive, of_a_core = busy
+        assert 0 < to_arrive < 100
+        assert (
+            0 <= of_a_core < 100
+        )  # two clicks may take less than the clock of processor time ticks
     assert re.fullmatch(
         r"[\d.]+ GB of free memory hold \d+ learners, \d+ cores are busy with \d+ that click: "
         r"(memory|the processor) is used up first\. "
@@ -108,6 +112,8 @@ def test_ratios_are_to_the_faster_of_ours() -> None:
     assert time_to_loss.ratios({"x": at(60)}) == {"x": [None] * 7}
     speeds = {"ours": 10.0, "x": 4.0}  # for 10 characters each
     assert time_to_loss.ratios({"ours": at(2), "x": at(60)}, speeds)["x"][4] == 2.5
+    slower = time_to_loss.ratios({"ours, a": at(2), "ours, b": at(4), "x": at(60)}, ours="ours, b")
+    assert slower == {"x": [15.0, 15.0, 15.0, 15.0, 15.0, None, None]}
 
 
 def test_the_readme_quotes_the_race_that_is_kept() -> None:
@@ -121,6 +127,10 @@ def test_the_readme_quotes_the_race_that_is_kept() -> None:
         (times["textbook"], "less than the textbook recipe"),
     ):
         assert f"**{ratio:.0f} times** {whose}" in readme
+    of_default = time_to_loss.ratios(races, ours=time_to_loss.DEFAULT)
+    least = min(row[at] or 99.0 for name, row in of_default.items() if name.startswith("BERT"))
+    quoted = [least, of_default["textbook"][at] or 99.0, of_default[NO_DROPOUT][at] or 99.0]
+    assert "passes it {:.0f}, {:.0f} and {:.0f} times earlier".format(*quoted) in readme
     assert (
         f"its dropout, which so short a training does not need, **{times[NO_DROPOUT]:.0f}" in readme
     )
