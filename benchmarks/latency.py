@@ -129,10 +129,14 @@ def clicks(repeats: int) -> Iterator[str]:
         versions = ", ".join(f"{package} {version(package)}" for package in packages)
         yield f"Chromium {browser.version}, {versions}"
         yield f"{'milliseconds from press to':<45}{'new HTML':>16}{'its frame':>16}"
-        yield f"{'JupyterLab':<14}{'widget':<18}{'clicks':<13}{'  median    95 %' * 2}"
+        title = f"{'JupyterLab':<14}{'widget':<18}{'clicks':<13}{'  median    95 %' * 2}"
+        yield f"{title}{'times bare':>12}"
         for setting in list(SETTINGS)[: 1 if repeats < 10 else None]:
+            bare: dict[str, float] = {}
             for widget, pace, answers in measure(browser, setting, repeats):
-                yield f"{setting:<14}{widget:<18}{pace:<13}{row(answers)}"
+                median = statistics.median(answer.html for answer in answers)
+                times = median / bare.setdefault(pace, median)  # the bare round trip comes first
+                yield f"{setting:<14}{widget:<18}{pace:<13}{row(answers)}{times:>12.1f}"
 
 
 # ── everything else ──

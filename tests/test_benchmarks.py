@@ -35,9 +35,11 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line for line in said.splitlines() if line.startswith("run.py lab")]
     for line, widget in zip(rows, sorted([*latency.WIDGETS] * 2), strict=True):
         assert line.startswith(f"run.py lab    {widget}")
-        html, slow_html, frame, slow_frame = map(int, line.split()[-4:])
+        html, slow_html, frame, slow_frame = map(int, line.split()[-5:-1])
         assert 0 < html <= slow_html <= slow_frame < 10_000
         assert html <= frame <= slow_frame
+        times = float(line.split()[-1])
+        assert times == 1.0 if widget == "bare round trip" else times > 0
     for pattern in (
         r" 10 of 64 masked, left \+ right \+ both: [\d.]+ ms",
         r"import torch: [\d.]+ s",

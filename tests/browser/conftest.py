@@ -42,9 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.timeout(300))
-            # Once in some hundred tests JupyterLab never hears that its first cell has ended. The
-            # summary counts what ran twice.
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="to have text"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
