@@ -1,0 +1,1 @@
+"""Notebook 00: where the series begins."""

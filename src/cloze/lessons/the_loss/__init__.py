@@ -1,0 +1,1 @@
+"""Notebook 01: the formula that scores a guess."""

@@ -1,0 +1,1 @@
+"""What lessons share: exercises and how they are marked."""
