@@ -24,7 +24,7 @@ import re
 import reprlib
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -224,11 +224,11 @@ def _same(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    incomparable = type(a).__eq__ is object.__eq__  # a model, an optimizer
+    incomparable = getattr(type(a), "__eq__", None) is getattr(object, "__eq__", None)  # a model
     return type(a) is type(b) and (incomparable or bool(a == b))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What one call gave."""
 
@@ -244,8 +244,6 @@ class Outcome:
         if self.error is not None or other.error is not None:
             return type(self.error) is type(other.error) and str(self.error) == str(other.error)
         return _same(self.value, other.value)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def call(function: Function, probe: Probe) -> Outcome:
@@ -503,7 +501,7 @@ def _codes(function: Any) -> Iterator[types.CodeType]:
         waiting += [const for const in code.co_consts if isinstance(const, types.CodeType)]
 
 
-def _neglected(function: Any) -> list[str]:
+def neglected(function: Any) -> list[str]:
     """Find the parameters that a function never reads, or overwrites before it does."""
     code = next(_codes(function), None)
     if code is None:
@@ -528,8 +526,8 @@ def _borrowed(function: Any) -> list[str]:
     return [
         name
         for name in found
-        if name in world and not isinstance(world[name], types.ModuleType | type)
-        if not callable(world[name])
+        if name in world and not hasattr(world[name], "__name__")  # of functions, classes, modules
+        if len(name) == 1 or not name.isupper()  # constants
     ]
 
 
@@ -596,11 +594,6 @@ class View:
         seen, right = self.seen, self.right
         if seen == right or any(outcome.error for outcome in seen):
             return
-        if len(seen) > 2 and all(outcome == seen[0] for outcome in seen):
-            raise Symptom(
-                f"{self.part}You return {_show(seen[0].value)} whatever the input: is it written "
-                "down, or does a condition always go the same way? Compute it from the parameters."
-            )
         whole = any(isinstance(outcome.value, np.ndarray) for outcome in right)
         twists = {**(RESHAPED if whole else {}), **TWISTS}
         for symptom, outcomes in {"": right, **self.known}.items():
@@ -608,6 +601,17 @@ class View:
                 twisted = [Outcome(_twisted(function, outcome.value)) for outcome in outcomes]
                 if twisted == seen:
                     raise Symptom(self.part + (f"{twist} And: {symptom}" if symptom else twist))
+
+    def tell_constant(self) -> None:
+        """Tell that the result is the same for every input, though the right one is not."""
+        first = self.seen[0]
+        if len(self.seen) > 2 and self.seen != self.right and first.error is None:
+            if all(seen == first for seen in self.seen) and not _same(first.value, math.nan):
+                raise Symptom(
+                    f"{self.part}You return {_show(first.value)} whatever the input: is it written "
+                    "down, or does a condition always go the same way? Compute it from the "
+                    "parameters."
+                )
 
     def tell_likeliest(self) -> None:
         """Tell the mistake that explains at least two, and half, of the wrong results."""
@@ -717,8 +721,8 @@ class Exercise:
         raw = [call(function, probe) for probe in probes]
         right = self._outcomes(self.solution, probes)
         seen = [self._read(outcome) for outcome in raw]
-        print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         self._returned(raw, probes)
+        print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         if seen == right:
             self._right_but(raw)
             return
@@ -728,14 +732,16 @@ class Exercise:
             views += [views[0].entry(i) for i in range(len(right[0].value))]
         for view in views:
             view.tell_known()
+        told = self._first_difference(raw, seen, right, probes)
+        self._own_parameters(function, told, all)
         for view in views:
             view.tell_twisted()
-        told = self._first_difference(raw, seen, right, probes)
-        self._own_parameters(function, told)
+        self._own_parameters(function, told, any)
         for outcome in raw:
             if outcome.error is None:
                 self.wants(outcome.value)
         for view in views:
+            view.tell_constant()
             view.tell_likeliest()
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
@@ -747,9 +753,7 @@ class Exercise:
 
     def _returned(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse an answer that returns nothing, or nothing for some inputs."""
-        nothing = [
-            i for i, seen in enumerate(raw) if seen.error is None and seen.value is None
-        ]
+        nothing = [i for i, seen in enumerate(raw) if seen.error is None and seen.value is None]
         if nothing and len(nothing) < len(raw) and callable(self.solution):
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
@@ -773,14 +777,19 @@ class Exercise:
                     "or dict)."
                 )
 
-    def _own_parameters(self, function: Function, told: str) -> None:
-        """Refuse an answer that looks at the notebook's variables instead of its parameters."""
-        if not callable(self.solution) or not (neglected := _neglected(function)):
+    def _own_parameters(
+        self, function: Function, told: str, few: Callable[[Iterable[bool]], bool]
+    ) -> None:
+        """Refuse an answer that never looks at its parameters, ``all`` or ``any`` of them."""
+        if not callable(self.solution):
+            return
+        unread = neglected(function)
+        if not unread or not few(name in unread for name in inspect.signature(function).parameters):
             return
         borrowed = _borrowed(function)
         instead = f"; it reads `{'`, `'.join(borrowed)}` of the notebook instead" * bool(borrowed)
         raise Symptom(
-            f"Your function never uses what it is given as `{'` and `'.join(neglected)}`{instead}. "
+            f"Your function never uses what it is given as `{'` and `'.join(unread)}`{instead}. "
             f"It is called with other inputs than those you see. {told}"
         )
 
@@ -801,7 +810,7 @@ class Exercise:
         inputs = self._input(probes[at]) if probes[at] else ""
         others = f"Right for {len(raw) - len(wrong)} other inputs, but w" if at else "W"
         if (error := raw[at].error) is not None:
-            return f"{others}ith {inputs} your function raised {_raised(error)}"
+            return f"Your function raised {_raised(error)} ({others}ith {inputs}.)"
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
         got, truth = (_show(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:

@@ -15,7 +15,16 @@ def count_gaps(line: str) -> int:
 def lines(chance: random.Random) -> list[Probe]:
     """Make lines with gaps apart, gaps that touch, at the ends, and without any."""
     drawn = ["".join(chance.choices("abcde __", k=chance.randint(12, 30))) for _ in range(4)]
-    fixed = ["the very qu_ck br_wn f_x", "tw__ w_rd", "_t the end_", "no gap here", "_", ""]
+    fixed = [
+        "the very qu_ck br_wn f_x",
+        "tw__ w_rd",
+        "_t the end_",
+        "st_p_",
+        "_nd then",
+        "no gap here",
+        "_",
+        "",
+    ]
     return [(line,) for line in fixed + drawn]
 
 
@@ -62,9 +71,8 @@ check_count_gaps = Exercise(
         "You counted only gaps that touch, '__'; every single '_' is a gap.": (
             lambda line: line.count("__")
         ),
-        "You return how many parts split('_') makes, which is one more than there are gaps.": (
-            lambda line: len(line.split("_"))
-        ),
+        "You count one too many: does your count start at 1 rather than 0, or do you count the "
+        "parts that split('_') makes?": lambda line: len(line.split("_")),
         "You return where the first gap is; the question is how many there are.": (
             lambda line: line.find("_")
         ),
@@ -108,7 +116,6 @@ check_count_gaps = Exercise(
         "Gaps at the ends of the line are left out: did you use strip?": (
             lambda line: line.strip("_").count("_")
         ),
-        "Your count starts at 1 rather than 0.": lambda line: 1 + line.count("_"),
         "You add up the positions of the gaps; add 1 for each.": (
             lambda line: sum(i for i, c in enumerate(line) if c == "_")
         ),
