@@ -76,7 +76,7 @@ def overwrites(part: float, whole: float) -> float:
 
 def shadows(part: float, whole: float) -> Any:
     rate = rate(part, whole)  # noqa: F823
-    return rate
+    return rate  # noqa: RET504
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
         (lambda a, b: a > b, "Your answer is True or False; what is asked for is one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
-        (lambda a, b: a // b, "rounded (to 0 digits)"),
+        (lambda a, b: a // b, "or cut off by // or int()"),
         (lambda a, b: int(10 * a / b), "you return"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
@@ -130,6 +130,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (overwrites, "never uses what it is given as `whole`"),
         (lambda a, b: a / b + a, "With part = 1.0, whole = 3.0 you return 1.333 instead of 0.3333"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 other inputs, but with"),
+        (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
         (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
         (lambda a, b: a / b + random.random(), "differently each time"),
         (lambda a, b: log(a / b), "NameError: name 'log' is not defined. Write math.log."),  # type: ignore[name-defined]  # noqa: F821

@@ -207,6 +207,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, abstract.Real) and not isinstance(value, bool)
+    return real and math.isfinite(value)
+
+
 def _same(a: Any, b: Any) -> bool:
     """Compare two plain values; numbers within single precision."""
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
@@ -226,6 +231,14 @@ def _same(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     incomparable = getattr(type(a), "__eq__", None) is getattr(object, "__eq__", None)  # a model
     return type(a) is type(b) and (incomparable or bool(a == b))
+
+
+def _nearly(a: Any, b: Any) -> bool:
+    """Whether numbers differ by so little that a rounded constant may be why."""
+    try:
+        return np.allclose(np.asarray(a, dtype=float), np.asarray(b, dtype=float), rtol=1e-3)
+    except (TypeError, ValueError):
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +342,11 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         IndexError,
+        "shape mismatch|broadcast|too many indices|did not match",
+        "What stands in the square brackets does not fit the shape before them: print both shapes.",
+    ),
+    (
+        IndexError,
         "",
         "An index is beyond the end: are two things of different length or meaning indexed alike?",
     ),
@@ -360,6 +378,11 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         TypeError,
         "not subscriptable|not iterable",
         "That is a single value, with no entries to take: look at what you have there.",
+    ),
+    (
+        TypeError,
+        "interpreted as an integer",
+        "range(…) wants a number; to go through a list, write `for i in` and the list itself.",
     ),
     (TypeError, "NoneType", "Something before it returned None, as list.append and .sort do."),
     (
@@ -605,20 +628,21 @@ class View:
     def tell_constant(self) -> None:
         """Tell that the result is the same for every input, though the right one is not."""
         first = self.seen[0]
-        if len(self.seen) > 2 and self.seen != self.right and first.error is None:
-            if all(seen == first for seen in self.seen) and not _same(first.value, math.nan):
-                raise Symptom(
-                    f"{self.part}You return {_show(first.value)} whatever the input: is it written "
-                    "down, or does a condition always go the same way? Compute it from the "
-                    "parameters."
-                )
+        constant = len(self.seen) > 2 and all(seen == first for seen in self.seen)
+        if constant and self.seen != self.right and _is_number(first.value):
+            raise Symptom(
+                f"{self.part}You return {_show(first.value)} whatever the input: is it written "
+                "down, or cut off by // or int(), or does a condition always go the same way?"
+            )
 
     def tell_likeliest(self) -> None:
         """Tell the mistake that explains at least two, and half, of the wrong results."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
 
         def explained(symptom: str) -> int:
-            return sum(self.seen[i] == self.known[symptom][i] for i in wrong)
+            hits = [self.seen[i] for i in wrong if self.seen[i] == self.known[symptom][i]]
+            # Where all hits are alike, say 0, they may well be so by accident.
+            return len(hits) if any(hit != hits[0] for hit in hits) else 0
 
         best = max(self.known, key=explained, default="")
         if best and explained(best) >= max(2, len(wrong) / 2):
@@ -735,13 +759,13 @@ class Exercise:
         told = self._first_difference(raw, seen, right, probes)
         self._own_parameters(function, told, all)
         for view in views:
+            view.tell_constant()
             view.tell_twisted()
         self._own_parameters(function, told, any)
         for outcome in raw:
             if outcome.error is None:
                 self.wants(outcome.value)
         for view in views:
-            view.tell_constant()
             view.tell_likeliest()
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
@@ -816,7 +840,10 @@ class Exercise:
         if shapes[0] != shapes[1]:
             got, truth = (f"the shape {shape}" if shape else "a number" for shape in shapes)
         special = ""
-        if got == "nan":
+        if _nearly(seen[at].value, right[at].value):
+            got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
+            special = " That is close: is a constant in it rounded, such as 0.693 for math.log(2)?"
+        elif got == "nan":
             special = " NaN comes from a logarithm of a negative number, 0/0 or inf − inf."
         elif got in ("inf", "-inf"):
             special = " Infinity comes from the logarithm of 0 or a division by 0."

@@ -490,7 +490,7 @@ check_my_mlm_loss = Exercise(
     probes=batches,
     solved="It equals F.cross_entropy(…, ignore_index=-100), even for extreme logits.",
     direction="It is the mean of −log_softmax(logits) at the label, over the labels that are not "
-    "-100.",
+    "-100; log_softmax needs no small number added and nothing clamped.",
     without={
         "cross_entropy": OWN,
         "CrossEntropyLoss": OWN,
