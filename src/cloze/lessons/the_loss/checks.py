@@ -217,7 +217,7 @@ def units(costs: Sequence[float]) -> tuple[float, float, float]:
 def costs_in_nats(chance: random.Random) -> list[Probe]:
     """Make costs of several positions; the first list is 2 bits and perplexity 4."""
     lists = [[math.log(2), math.log(2), math.log(16)]]
-    lists += [[round(chance.uniform(0.3, 2.5), 2) for _ in range(n)] for n in (4, 5, 2, 7)]
+    lists += [[chance.uniform(0.3, 2.5) for _ in range(n)] for n in (4, 5, 2, 7)]
     return [(costs,) for costs in lists]
 
 
