@@ -11,9 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = {path.stem[3:]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
-LESSONS = [
-    path.parent.name for path in sorted((ROOT / "src/cloze/lessons").glob("*/figures.py"))
-]
+LESSONS = [path.parent.name for path in sorted((ROOT / "src/cloze/lessons").glob("*/figures.py"))]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

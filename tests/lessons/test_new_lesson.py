@@ -76,7 +76,7 @@ CELLS = [
     """>from cloze.lessons.tiny import figures
 from cloze.lessons.tiny.checks import check_twice
 from cloze.teaching.quiz import AnswerSheet
-from cloze.widgets import Quiz""",
+from cloze.widgets import Quiz"""
     ">figures.doubling([1, 2, 3])\nprint([2, 4, 6])",
     "## Exercise 1 · Twice\n\nReturn two times x.",
     ">def twice(x):\n    return ...\n\n\ncheck_twice(twice)",
@@ -150,7 +150,9 @@ def test_its_notebook_is_compared_cell_by_cell(copy: Path) -> None:
 
 
 def test_its_imports_are_held_to_the_same_direction(copy: Path) -> None:
-    (copy / "src/cloze/lessons/tiny/figures.py").write_text("import cloze.lessons.the_mask.figures\n")
+    (copy / "src/cloze/lessons/tiny/figures.py").write_text(
+        "import cloze.lessons.the_mask.figures\n"
+    )
     linter = Path(sys.executable).with_name("lint-imports")
     result = subprocess.run(
         [linter, "--no-cache"],

@@ -8,16 +8,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    VIOLET,
-    new_figure,
-    series_style,
-)
+from cloze.teaching.figures import BLUE, GREEN, GREY, INK, ORANGE, VIOLET, new_figure, series_style
 from cloze.vocabulary import visible
 
 

@@ -6,13 +6,7 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREY,
-    ORANGE,
-    VIOLET,
-    new_figure,
-)
+from cloze.teaching.figures import BLUE, GREY, ORANGE, VIOLET, new_figure
 
 
 def costs_by_kind(

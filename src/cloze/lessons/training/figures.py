@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    RED,
-    VIOLET,
-    new_figure,
-    price_lines,
-)
+from cloze.teaching.figures import BLUE, GREEN, ORANGE, RED, VIOLET, new_figure, price_lines
 from cloze.vocabulary import visible
 
 
