@@ -271,6 +271,7 @@ class Notebook:
     def __init__(self, server: Server, page: Page) -> None:
         self.server = server
         self.page = page
+        page.set_default_timeout(PATIENCE * 1000)
         self.name = ""
 
     def new(self, *cells: str) -> None:
