@@ -108,7 +108,7 @@ def environment(home: Path) -> dict[str, str]:
         **{variable: str(home / name) for variable, name in folders.items()},
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_PREFER_ENV_PATH": "1",
-        "PYTHONPATH": str(NO_NETWORK),
+        "PYTHONPATH": os.pathsep.join([str(NO_NETWORK), os.environ.get("PYTHONPATH", "")]),
     }
 
 
