@@ -108,7 +108,7 @@ def environment(home: Path) -> dict[str, str]:
         **{variable: str(home / name) for variable, name in folders.items()},
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_PREFER_ENV_PATH": "1",
-        "PYTHONPATH": os.pathsep.join([str(NO_NETWORK), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(NO_NETWORK), kept.get("PYTHONPATH")])),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 import pytest
+import torch
 
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz
