@@ -196,7 +196,7 @@ def test_a_dead_kernel_is_noticed_within_seconds(tmp_path: Path) -> None:
     result = run_nbval(path)
     assert result.returncode == 1
     assert "The kernel died" in result.stdout
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60  # a busy machine starts slowly; nbval waits 600
 
 
 def test_a_notebook_cannot_reach_the_network(tmp_path: Path) -> None:
