@@ -30,7 +30,7 @@ All others go, one by one, to the next free worker.
 """
 
 
-class Scheduling(LoadScopeScheduling):
+class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """What LoadScopeScheduling does for the tests of a module, done for those that are together."""
 
     def _split_scope(self, nodeid: str) -> str:
