@@ -131,6 +131,20 @@ def disk_full(root: Path) -> str:
     )
 
 
+def not_writable(root: Path) -> str:
+    """Say that this folder is somebody else's, or on a disk that is only read."""
+    return f"{root} cannot be written to: copy the project to a folder of yours, run it there."
+
+
+def refusal(error: OSError, root: Path) -> str:
+    """Say what the operating system would not do."""
+    if any(mark in str(error) for mark in DISK_MARKS):
+        return disk_full(root)
+    if not os.access(root, os.W_OK):
+        return not_writable(root)
+    return f"The operating system refused: {error}."
+
+
 def platform_problem() -> str:
     """Say why no Python package of the lock would fit this machine; nothing when they do."""
     system, machine, wide = platform.system(), platform.machine(), sys.maxsize > 2**32
@@ -192,7 +206,7 @@ def explain(output: str, root: Path, free: int) -> str:
     if free < 50_000_000 or mentions(DISK_MARKS):
         return disk_full(root)
     if mentions(PERMISSION_MARKS):
-        return f"{root} cannot be written to: copy the project to a folder of yours, run it there."
+        return not_writable(root)
     # A pip that reached no index ends by saying that there is no such version: look here first.
     if mentions(NETWORK_MARKS):
         return (
@@ -354,11 +368,12 @@ def ensure(root: Path) -> None:
         try:
             if found and complaints_of(pip_install(root, ASK_INDEX), root, show=False)[0]:
                 raise SetupError("No package index answers: the next start asks again.")
-            build(root, wanted)
-        except SetupError as error:
+            build(root, wanted, bool(found))
+        except (SetupError, OSError) as error:
             if not found:
                 raise
-            say(f"The list of packages has changed, but the packages stay as they were. {error}")
+            reason = refusal(error, root) if isinstance(error, OSError) else error
+            say(f"The list of packages has changed, but the packages stay as they were. {reason}")
 
 
 @contextlib.contextmanager
@@ -380,10 +395,6 @@ def alone(root: Path) -> Iterator[None]:
         try:
             settle(root)
             work(root).mkdir()
-        except OSError as error:
-            say(str(error))
-            raise SetupError(explain(str(error), root, shutil.disk_usage(root).free)) from None
-        try:
             yield
         finally:
             settle(root)
@@ -400,8 +411,8 @@ def settle(root: Path) -> None:
         shutil.rmtree(work(root), ignore_errors=True)
 
 
-def build(root: Path, wanted: str) -> None:
-    """Make .venv afresh, beginning with the move of the one before into the folder of the work."""
+def build(root: Path, wanted: str, usable: bool) -> None:
+    """Make a new .venv, from a copy of the one before if that is usable, which saves minutes."""
     if platform_problem():
         raise SetupError(platform_problem())
     if not all(importlib.util.find_spec(module) for module in ("venv", "ensurepip")):
@@ -418,10 +429,15 @@ def build(root: Path, wanted: str) -> None:
             f"{venv} is in use ({error}): close JupyterLab and what else runs from it, "
             "`deactivate` it, and run the same command again."
         ) from None
-    say("Making .venv with Python {}.{}.{}.".format(*sys.version_info[:3]))
-    # The Python that this one, which may be the one in .venv, was made from.
-    python = getattr(sys, "_base_executable", sys.executable)
-    install([python, "-m", "venv", str(venv)], root)
+    if usable:
+        say("The list of packages has changed: bringing a copy of .venv up to date.")
+        unstamped = shutil.ignore_patterns(STAMP)
+        shutil.copytree(work(root) / "before", venv, symlinks=True, ignore=unstamped)
+    else:
+        say("Making .venv with Python {}.{}.{}.".format(*sys.version_info[:3]))
+        # The Python that this one, which may be the one in .venv, was made from.
+        python = getattr(sys, "_base_executable", sys.executable)
+        install([python, "-m", "venv", str(venv)], root)
     if sys.platform == "linux":
         # The default index has PyTorch with several GB of CUDA, for which nothing here has a use.
         if cpu_index_answers():
@@ -558,8 +574,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     except SetupError as error:
         problem = str(error)
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        problem = disk_full(root) if full else f"The operating system refused: {error}."
+        problem = refusal(error, root)
     print(f"\n{problem}", file=sys.stderr)
     return 1
 
