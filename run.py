@@ -73,14 +73,8 @@ LOCK = "requirements.lock"
 INSTALL_CLOZE = ("--only-binary", ":all:", "--constraint", LOCK, "--editable", ".[test]")
 # What pip's own settings name as index, proxy or folder of wheels is what gets asked. Everything
 # that is built needs setuptools, so every index has it.
-ASK_INDEX = (
-    "--dry-run",
-    "--ignore-installed",
-    "--no-deps",
-    "--retries=0",
-    "--timeout=5",
-    "setuptools",
-)
+ASK_INDEX = ("--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--retries=0", "--timeout=5")
+ASK_INDEX += ("setuptools",)
 
 STAMP = "cloze-installed"
 
