@@ -65,16 +65,16 @@ PLATFORMS = (
     "(Apple silicon), for 64-bit Python 3.11 to 3.14"
 )
 
+GIVE_UP_SOON = ("--retries", "0", "--timeout", "10")
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 # --no-deps: the default index has the rest, and this one is not asked for what it may not mirror.
-INSTALL_CPU_TORCH = ("--index-url", CPU_INDEX, "--no-deps", "--retries", "0", "--timeout", "10")
+INSTALL_CPU_TORCH = ("--index-url", CPU_INDEX, "--no-deps", *GIVE_UP_SOON)
 LOCK = "requirements.lock"
 # As constraints: a universal lock lists the CUDA packages too, which a PyTorch for the CPU lacks.
 INSTALL_CLOZE = ("--only-binary", ":all:", "--constraint", LOCK, "--editable", ".[test]")
 # What pip's own settings name as index, proxy or folder of wheels is what gets asked. Everything
 # that is built needs setuptools, so every index has it.
-ASK_INDEX = ("--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--retries=0", "--timeout=5")
-ASK_INDEX += ("setuptools",)
+ASK_INDEX = ("setuptools", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", *GIVE_UP_SOON)
 
 STAMP = "cloze-installed"
 
@@ -265,17 +265,16 @@ def child(
 
 def run(command: Sequence[str], root: Path, settings: Mapping[str, str] | None = None) -> int:
     """Run a command in this terminal and return its exit code."""
-    interrupted = False
-    with child(command, root, settings=settings) as process:
-        while True:
-            try:
-                code = process.wait()
-                break
-            except KeyboardInterrupt:
-                # The terminal sent it to the child too. JupyterLab asks whether it is meant, pytest
-                # sums up: let them.
-                interrupted = True
-    if interrupted and code:
+    interruptions = []
+    # The terminal sends Ctrl-C to the child too. JupyterLab asks whether it is meant, pytest sums
+    # up: let them. (An exception instead of this note could come between the child's end and us.)
+    before = signal.signal(signal.SIGINT, lambda *_: interruptions.append(True))
+    try:
+        with child(command, root, settings=settings) as process:
+            code = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interruptions and code:
         return 130
     return code if code >= 0 else 128 - code
 
@@ -507,7 +506,7 @@ def port_problem(port: str) -> str:
 
 
 def home_of_jupyter(root: Path) -> dict[str, str]:
-    """Give Jupyter another home folder if it cannot write its settings below the user's own."""
+    """Give Jupyter another home folder if it cannot write below the user's own."""
     home = Path(os.path.expanduser("~"))  # Path.home raises where this does not  # noqa: PTH111
     for folder in (".jupyter", ".ipython", ".local/share/jupyter/runtime", "Library/Jupyter"):
         path = home / folder
@@ -516,7 +515,7 @@ def home_of_jupyter(root: Path) -> dict[str, str]:
             other = root / ".venv" / "home"
             other.mkdir(exist_ok=True)
             say(f"{path} cannot be written to: Jupyter keeps its settings in {other} instead.")
-            return {"HOME": str(other), "USERPROFILE": str(other)}
+            return {"HOME": str(other)}
     return {}
 
 
