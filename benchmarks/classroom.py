@@ -43,8 +43,8 @@ explorer = MaskExplorer()
 print(explorer.comm.comm_id)
 """
 TRAINING = """
-from cloze.encoder import MaskedLM
-from cloze.text import Corpus
+from cloze.heads import MaskedLM
+from cloze.corpus import Corpus
 from cloze.training import Recipe, TrainingRun, fit
 for _ in fit(TrainingRun(MaskedLM(), Corpus.load(), Recipe(steps=1_000_000)), progress=False):
     pass

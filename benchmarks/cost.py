@@ -18,13 +18,14 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from benchmarks.figures import cost_growth
 from benchmarks.machine import machine
 from benchmarks.operations import by_formula
 from benchmarks.paths import to_write
 from benchmarks.throughput import Work, product
-from cloze.encoder import EncoderConfig, MaskedLM
-from cloze.plots import cost_growth
-from cloze.text import Corpus, sample_windows
+from cloze.corpus import Corpus, sample_windows
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
 from cloze.training import Recipe, TrainingRun
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)

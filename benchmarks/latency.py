@@ -36,7 +36,7 @@ from tqdm import tqdm
 
 from benchmarks.machine import machine
 from cloze.prediction import predict, shipped_models
-from cloze.text import VOCABULARY
+from cloze.vocabulary import VOCABULARY
 from tests.browser import jupyter
 from tests.browser.jupyter import Answer, Notebook, click_and_time
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 import torch
 
 from benchmarks.machine import machine
-from cloze.encoder import EncoderConfig, MaskedLM
-from cloze.text import Corpus
+from cloze.corpus import Corpus
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
 from cloze.training import Recipe, TrainingRun, fit
 
 MINUTE = Recipe().steps

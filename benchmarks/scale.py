@@ -22,13 +22,15 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from benchmarks.figures import scaling_curves
 from benchmarks.machine import machine
 from benchmarks.operations import executed
 from benchmarks.paths import to_write
-from cloze.encoder import EncoderConfig, MaskedLM
-from cloze.plots import scaling_curves
-from cloze.text import DATA, Corpus
-from cloze.training import Recipe, TrainingRun, fit, held_out_loss
+from cloze.corpus import DATA, Corpus
+from cloze.encoder import EncoderConfig
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
+from cloze.training import Recipe, TrainingRun, fit
 
 SHAPES: tuple[tuple[int, int], ...] = ((64, 2), (96, 2), (128, 2), (192, 2), (256, 3), (320, 5))
 """d_model and n_layers of each size; heads of 16 numbers and d_ff = 2 · d_model, as by default."""

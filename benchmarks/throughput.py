@@ -19,10 +19,10 @@ from tqdm import tqdm
 
 from benchmarks.machine import machine
 from benchmarks.operations import OTHER, Watch, executed
-from cloze.encoder import MaskedLM
+from cloze.corpus import Corpus
+from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch
-from cloze.text import Corpus
 from cloze.training import TrainingRun
 
 SIDE = 1536

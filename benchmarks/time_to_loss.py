@@ -34,15 +34,18 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from benchmarks.figures import races
 from benchmarks.machine import machine
 from benchmarks.paths import to_write
 from benchmarks.peers import Bert, Textbook
-from cloze.encoder import MaskedLM
-from cloze.loss import baseline_losses, mlm_loss
+from cloze.baselines import baseline_losses
+from cloze.corpus import Corpus, sample_windows
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
+from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
-from cloze.plots import price_lines, races
-from cloze.text import Corpus, sample_windows
-from cloze.training import Recipe, TrainingRun, held_out_loss
+from cloze.teaching.figures import price_lines
+from cloze.training import Recipe, TrainingRun
 
 TARGETS = (2.5, 2.0, 1.6, 1.4, 1.3, 1.2, 1.1)
 BATCH_SIZE, LENGTH, MASK_PROB = 32, 64, 0.15

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cloze import training
+from cloze import evaluation, training
 
 CAN_INTERRUPT = pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends a process there")
 
@@ -28,5 +28,6 @@ def interrupt_in(name: str, call: int) -> Iterator[None]:
         return function(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, name, interrupted)
+        for module in (training, evaluation):
+            patch.setattr(module, name, interrupted)
         yield

@@ -13,8 +13,9 @@ import torch
 
 from benchmarks import classroom, cost, latency, operations, recipe, scale, throughput, time_to_loss
 from benchmarks.peers import Bert, Textbook
-from cloze.encoder import EncoderConfig, MaskedLM
-from cloze.text import VOCABULARY
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.vocabulary import VOCABULARY
 from tests.browser import jupyter
 
 NO_DROPOUT = "textbook, no dropout"

@@ -1,10 +1,10 @@
 """Cloze: masked language modeling, from the loss formula to an encoder you trained yourself.
 
-The modules read in the order in which data flow through them:
-
-    text -> masking -> encoder -> loss -> checkpoint -> muon -> distributed -> training
-         -> prediction -> plots -> checks -> questions -> environment -> server -> widgets
-         -> __main__
+The core reads in the order in which data flow through it: vocabulary and corpus, masking, encoder
+and heads, loss and baselines, training, prediction and evaluation. What teaches stands on it:
+``teaching`` (exercises, quizzes, figures) and ``widgets`` hold what lessons share, and ``lessons``
+has a folder for each notebook. Imports run this way only (``[tool.importlinter]`` in
+pyproject.toml).
 
 ``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cloze.text import Corpus
+    from cloze.corpus import Corpus
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -63,8 +63,10 @@ def _train(options: argparse.Namespace) -> None:
     import torch
 
     from cloze.checkpoint import save_model
-    from cloze.encoder import EncoderConfig, MaskedLM
-    from cloze.training import Recipe, TrainingRun, fit, held_out_loss, steps_in
+    from cloze.encoder import EncoderConfig
+    from cloze.evaluation import held_out_loss
+    from cloze.heads import MaskedLM
+    from cloze.training import Recipe, TrainingRun, fit, steps_in
 
     options.output.parent.mkdir(parents=True, exist_ok=True)
     if options.output.is_dir():  # said now rather than after a minute of training
@@ -117,11 +119,12 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    from cloze.baselines import baseline_losses
     from cloze.checkpoint import load_model
-    from cloze.loss import baseline_losses, to_bits
+    from cloze.evaluation import held_out_loss
+    from cloze.loss import to_bits
     from cloze.masking import held_out_batch
     from cloze.prediction import shipped_model
-    from cloze.training import held_out_loss
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
@@ -153,7 +156,7 @@ def _portable(word: str) -> str:
 
 
 def _corpus(path: Path | None) -> Corpus:
-    from cloze.text import Corpus
+    from cloze.corpus import Corpus
 
     if path is None:
         return Corpus.load()

@@ -13,8 +13,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from cloze.encoder import EncoderConfig, MaskedLM
-from cloze.text import DATA
+from cloze.corpus import DATA
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
 
 CHECKPOINTS = DATA / "checkpoints"
 

@@ -747,8 +747,9 @@ def check_train_step(train_step: Callable[..., Any]) -> Verdict:
     """Mark ``train_step(model, optimizer, windows)``: one step at 30 %, returning its loss."""
     import torch
 
-    from cloze.encoder import EncoderConfig, MaskedLM
-    from cloze.text import VOCABULARY
+    from cloze.encoder import EncoderConfig
+    from cloze.heads import MaskedLM
+    from cloze.vocabulary import VOCABULARY
 
     torch.manual_seed(0)
     model = MaskedLM(EncoderConfig(d_model=32, n_heads=2, n_layers=1, d_ff=32))
@@ -890,7 +891,7 @@ SHOWN_IN_05 = "she asked a question about the weather"
 def check_right_finding(right_finding: Any) -> Verdict:
     """Mark ``right_finding``: a line and a position that only the right side can fill."""
     from cloze.prediction import compare
-    from cloze.text import GAP, VOCABULARY, TextError, read_line
+    from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
 
     if isinstance(right_finding, tuple | list) and ... in right_finding:
         return not_yet("Replace the ... by your answer and run the cell again.")
@@ -987,7 +988,7 @@ def check_hide_right(hide_right: Callable[..., Any]) -> Verdict:
     """Mark ``hide_right(input_ids, position)``: ``[MASK]`` at every position right of one."""
     import torch
 
-    from cloze.text import VOCABULARY
+    from cloze.vocabulary import VOCABULARY
 
     mask = VOCABULARY.mask_id
     input_ids = torch.tensor([7, 3, 9, 4, 11, 5])

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from cloze.encoder import MaskedLM
+from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch
 
 

@@ -50,7 +50,7 @@ class EncoderConfig:
         return self.d_model // self.n_heads
 
 
-def may_look(length: int, direction: Direction) -> Tensor | None:
+def attention_mask(length: int, direction: Direction) -> Tensor | None:
     """Return which position (row) may look at which (column), shape ``(length, length)``.
 
     ``None`` means everywhere: an encoder has no causal mask.
@@ -260,7 +260,7 @@ class Encoder(nn.Module):
                 f"The line has {length} symbols, but this encoder reads at most "
                 f"max_len = {self.config.max_len}."
             )
-        mask = may_look(length, self.config.direction)
+        mask = attention_mask(length, self.config.direction)
         if padding_mask is None:
             return mask
         # A padding position still sees itself: a softmax over nothing would be NaN.
@@ -283,29 +283,6 @@ class Encoder(nn.Module):
         )
         wider.load_state_dict(state)
         return wider
-
-
-class MaskedLM(nn.Module):
-    """An encoder with the head that predicts the symbol at every position."""
-
-    def __init__(self, config: EncoderConfig | None = None) -> None:
-        super().__init__()
-        self.encoder = Encoder(config)
-        self.config = self.encoder.config
-        self.head = nn.Linear(self.config.d_model, self.config.vocab_size)
-
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
-        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
-        return self.head(self.encoder(input_ids, padding_mask))
-
-    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        """Return logits at the selected positions only, shape ``(|M|, |V|)``.
-
-        Args:
-            input_ids: shape ``(batch, length)``.
-            selected: boolean, shape ``(batch, length)``.
-        """
-        return self.head(self.encoder(input_ids, selected=selected))
 
 
 def parameter_ledger(

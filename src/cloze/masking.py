@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.text import VOCABULARY, Vocabulary
+from cloze.vocabulary import VOCABULARY, Vocabulary
 
 IGNORE = -100
 """The label of a position that is not predicted; torch's ``cross_entropy`` skips it by default."""
@@ -120,3 +120,42 @@ def held_out_batch(windows: Tensor, mask_prob: float = 0.15, seed: int = 0) -> M
     two of its numbers can be compared.
     """
     return StaticMasks(windows, mask_prob, seed=seed).epoch(0)
+
+
+MASKED, RANDOM, KEPT = "M", "R", "K"
+
+
+PROMISED = {MASKED: 0.8, RANDOM: 0.1, KEPT: 0.1}
+
+
+class Draw(NamedTuple):
+    """Some lines, masked."""
+
+    inputs: Tensor
+    """What the model reads, ``(lines, length)``."""
+    fates: dict[str, Tensor]
+    """By fate, where it happened: boolean, ``(lines, length)``."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many positions met each fate."""
+        return {fate: int(where.sum()) for fate, where in self.fates.items()}
+
+
+def draw_masks(input_ids: Tensor, generator: torch.Generator, mask_prob: float = 0.15) -> Draw:
+    """Mask lines of shape ``(lines, length)`` with ``mask_tokens``, and tell the fates apart.
+
+    A random character may be the original by chance, and then nothing that the model reads shows
+    that it was swapped. So the same numbers are used a second time, with ``[MASK]`` for the swapped
+    ones as well: what is hidden only then is random.
+    """
+    again = generator.clone_state()
+    inputs, labels = mask_tokens(input_ids, mask_prob, generator=generator)
+    either = PROMISED[MASKED] + PROMISED[RANDOM]
+    corrupted = mask_tokens(
+        input_ids, mask_prob, mask_share=either, random_share=0, generator=again
+    ).inputs
+    selected = labels >= 0
+    masked = selected & (inputs == VOCABULARY.mask_id)
+    random = selected & (corrupted == VOCABULARY.mask_id) & ~masked
+    return Draw(inputs, {MASKED: masked, RANDOM: random, KEPT: selected & ~masked & ~random})

@@ -17,12 +17,13 @@ from tqdm.std import tqdm
 
 from cloze import checkpoint
 from cloze.checkpoint import CheckpointError
+from cloze.corpus import Corpus, sample_windows
 from cloze.distributed import Team
-from cloze.encoder import MaskedLM
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.masking import held_out_batch, mask_tokens
 from cloze.muon import Muon
-from cloze.text import Corpus, sample_windows
 
 
 @dataclass(frozen=True)
@@ -245,19 +246,6 @@ def fit(
                 raise KeyboardInterrupt
             if team.any(stop is not None and stop()):
                 return
-
-
-@torch.no_grad()
-def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) -> float:
-    """Return the mean loss in nats over the selected positions of fixed masks."""
-    total = 0.0
-    for start in range(0, len(held_out.inputs), batch_size):
-        inputs, labels = (part[start : start + batch_size] for part in held_out)
-        selected = labels >= 0
-        if selected.any():
-            logits = model.logits_at(inputs, selected)
-            total += mlm_loss(logits, labels[selected], reduction="sum").item()
-    return total / int(held_out.selected.sum())
 
 
 @contextmanager

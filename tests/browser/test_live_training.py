@@ -10,9 +10,10 @@ from tests.browser.jupyter import Notebook, Server, Watch, click_and_time, low_c
 
 # A model so small, and a schedule so long, that its steps pass quickly and never end.
 SETUP = """
-from cloze import plots
-from cloze.encoder import EncoderConfig, MaskedLM
-from cloze.text import Corpus, Piece
+from cloze.lessons.training import figures
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.corpus import Corpus, Piece
 from cloze.training import Recipe, TrainingRun
 from cloze.widgets import TrainingCurve
 
@@ -22,7 +23,7 @@ recipe = Recipe(steps=100_000, batch_size=2, length=32, evaluations=2)
 run = TrainingRun(MaskedLM(config), Corpus((piece,), (piece,)), recipe)
 curve = TrainingCurve(run, {"uniform": 3.37})
 """
-TWIN = 'plots.loss_curves({"training": [(r.step, r.loss) for r in run.history]}, {}, "steps");'
+TWIN = 'figures.loss_curves({"training": [(r.step, r.loss) for r in run.history]}, {}, "steps");'
 UNDERWAY = re.compile(r"step [1-9]")
 
 

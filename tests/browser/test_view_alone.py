@@ -10,7 +10,8 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
-from cloze.encoder import EncoderConfig, MaskedLM
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
 from cloze.widgets import MaskExplorer, Quiz, view
 from cloze.widgets.view import View
 
@@ -209,7 +210,7 @@ def test_a_removed_view_listens_no_more(put: Put, page: Page, explorer: MaskExpl
 
 
 def test_radio_buttons_of_two_views_do_not_mix(put: Put, page: Page) -> None:
-    quiz = Quiz("01")
+    quiz = Quiz("the_loss")
     widget = put(quiz)
     widget.get_by_role("radio").first.check()
     expect(page.locator("#second").get_by_role("radio").first).to_be_checked()

@@ -1,19 +1,24 @@
-"""Widgets: thin views in the browser over controllers that own every number in Python."""
+"""Widgets that more than one lesson shows: thin views over controllers that own every number.
 
-from cloze.widgets.guessing_game import GuessingGame
-from cloze.widgets.mask_draws import MaskDraws
-from cloze.widgets.mask_explorer import MaskExplorer
-from cloze.widgets.probability_bet import ProbabilityBet
-from cloze.widgets.quiz import Quiz
-from cloze.widgets.sight import Sight
-from cloze.widgets.training_curve import TrainingCurve
+Each loads what it needs when it is first asked for, so a quiz alone does not load torch.
+"""
 
-__all__ = [
-    "GuessingGame",
-    "MaskDraws",
-    "MaskExplorer",
-    "ProbabilityBet",
-    "Quiz",
-    "Sight",
-    "TrainingCurve",
-]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cloze.widgets.curve import TrainingCurve
+    from cloze.widgets.explorer.widget import MaskExplorer
+    from cloze.widgets.quiz import Quiz
+
+__all__ = ["MaskExplorer", "Quiz", "TrainingCurve"]
+
+_HOMES = {"MaskExplorer": "explorer.widget", "Quiz": "quiz", "TrainingCurve": "curve"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The checkpoint questions of a notebook as a form that answers."""
+"""The checkpoint questions of a lesson as a form that answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from cloze.questions import Option, Question, inline, questions_of
+from cloze.teaching.quiz import Option, Question, inline, questions_of
 from cloze.widgets.view import View, button, element, whole_number
 
 
@@ -14,10 +14,10 @@ class Quiz(View):
     """Questions with one right answer each; every choice is explained at once.
 
     Args:
-        questions: the number of a notebook, such as ``"01"``, or questions of your own.
+        questions: the name of a lesson, such as ``"the_loss"``, or questions of your own.
 
     Raises:
-        ValueError: there are no questions for this notebook.
+        ValueError: there are no questions for this lesson.
     """
 
     def __init__(self, questions: str | Sequence[Question]) -> None:

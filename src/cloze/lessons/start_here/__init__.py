@@ -1,0 +1,1 @@
+"""Start here: fill gaps with a trained model."""

@@ -1,0 +1,1 @@
+"""The encoder: from characters to guesses."""

@@ -1,0 +1,1 @@
+"""The explorer: what each side of a gap is worth."""

@@ -1,0 +1,419 @@
+"""The rules of the guessing game: what is hidden, what a guess costs, how results are pooled.
+
+Nothing here is a widget: a game can be played by any function that guesses (:func:`play`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import torch
+
+from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
+from cloze.corpus import Corpus, windows
+from cloze.loss import to_bits
+from cloze.prediction import Guess, mask_positions, predict, shipped_model, top_k
+from cloze.vocabulary import VOCABULARY, normalise, visible
+
+SIDES = ("left", "both")
+"""What a guesser sees: first only what stands left of the gap, then all of the line."""
+SIGHT = {"left": "from the left", "both": "from both sides"}
+LETTERS = "abcdefghijklmnopqrstuvwxyz "
+"""What may be hidden; ends of lines never are."""
+SURENESS = (20, 40, 60, 80, 95)
+"""How sure one can be of a letter, in percent."""
+RIVALS = {
+    "you": {"left": "you", "both": "you"},
+    "model": {"left": "left twin", "both": "encoder"},
+    "neighbours": {"left": "left bigram", "both": "both neighbours"},
+    "unigram": {"left": "unigram", "both": "unigram"},
+}
+"""Everyone who is asked, and what they are called on each side."""
+
+
+# ── what is hidden ───────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """A held-out line with one hidden character."""
+
+    line: str
+    at: int
+    """The position of the hidden character."""
+
+    @property
+    def before(self) -> str:
+        """What stands left of the gap."""
+        return self.line[: self.at]
+
+    @property
+    def truth(self) -> str:
+        """What is hidden."""
+        return self.line[self.at]
+
+    @property
+    def after(self) -> str:
+        """What stands right of the gap."""
+        return self.line[self.at + 1 :]
+
+
+def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) -> list[Puzzle]:
+    """Draw lines from the held-out pieces and hide one character of each.
+
+    A line is whole words from within one paragraph. Every character of it that has at least a
+    quarter of the line on either side is hidden with the same probability.
+
+    Args:
+        corpus: where the lines come from.
+        n: how many.
+        seed: the same seed gives the same lines and gaps.
+        longest: the most characters of a line.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    drawn: list[Puzzle] = []
+    while len(drawn) < n:
+        # A round takes one line of each piece, so lines repeat as late as possible.
+        for i in torch.randperm(len(corpus.held_out), generator=generator).tolist():
+            line = _draw_line(corpus.held_out[i].text, longest, generator)
+            edge = len(line) // 4
+            at = int(torch.randint(edge, len(line) - edge, (1,), generator=generator))
+            drawn.append(Puzzle(line, at))
+    return drawn[:n]
+
+
+def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
+    paragraphs = [p for p in text.split("\n") if len(p) > longest] or text.split("\n")
+    paragraph = paragraphs[int(torch.randint(len(paragraphs), (1,), generator=generator))]
+    starts = [0, *(match.end() for match in re.finditer(" ", paragraph))]
+    starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
+    start = starts[int(torch.randint(len(starts), (1,), generator=generator))]
+    line = paragraph[start : start + longest + 1]
+    return line.rpartition(" ")[0] if len(line) > longest else line
+
+
+# ── what a guess costs ───────────────────────────────────────────────────────────────────────────
+
+
+class Bet(NamedTuple):
+    """A letter and how sure one is of it; no letter means no idea."""
+
+    letter: str | None
+    percent: int = 0
+
+    def __str__(self) -> str:
+        return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent} %"
+
+
+def read_bet(letter: object, percent: object) -> Bet:
+    """Read a bet as it was clicked, typed or written in Python.
+
+    Args:
+        letter: a letter or a space; None or "" when there is no idea.
+        percent: one of ``SURENESS``; 0 for no idea, whatever the letter.
+
+    Raises:
+        ValueError: something is missing, or it is no such letter or sureness.
+    """
+    if percent in (None, ""):
+        raise ValueError("Say how sure you are: choose one of the percentages, or “no idea”.")
+    known = {str(p): p for p in (0, *SURENESS)}
+    if str(percent) not in known:
+        choices = ", ".join(map(str, SURENESS))
+        raise ValueError(f"How sure one can be: {choices} %, or 0 for no idea, not {percent!r}.")
+    sure = known[str(percent)]
+    if not sure:
+        return Bet(None)
+    if letter in (None, ""):
+        raise ValueError("Choose a letter too, or “no idea”.")
+    lower = letter.lower() if isinstance(letter, str) else ""
+    if len(lower) != 1 or lower not in LETTERS:
+        raise ValueError(f"A gap hides a letter from a to z or a space, not {letter!r}.")
+    return Bet(lower, sure)
+
+
+def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
+    """Turn a bet into a probability for every character.
+
+    The letter gets what the guesser is sure of. The rest is shared by all other characters in
+    proportion to how frequent they are, so the truth always keeps a probability above 0 and the
+    cost stays finite. "No idea" is the frequencies themselves.
+
+    Args:
+        bet: a letter and how sure.
+        frequencies: P(character) without any context; they sum to 1.
+    """
+    if bet.letter is None:
+        return dict(frequencies)
+    sure = bet.percent / 100
+    others = 1 - frequencies[bet.letter]
+    shared = {c: (1 - sure) * p / others for c, p in frequencies.items()}
+    return {**shared, bet.letter: sure}
+
+
+def bits(bet: Bet, truth: str, frequencies: Mapping[str, float]) -> float:
+    """Return −log2 P(truth): what a bet costs in bits."""
+    return -math.log2(spread(bet, frequencies)[truth])
+
+
+@lru_cache(maxsize=1)
+def frequencies_of_letters() -> dict[str, float]:
+    """Return how frequent each character is in the training text."""
+    known = letter_frequencies().tolist()
+    return dict(zip(VOCABULARY.characters, known, strict=True))
+
+
+@lru_cache(maxsize=1)
+def _neighbour_baselines() -> dict[str, NeighbourBaseline]:
+    text = windows(Corpus.load().train_ids, 64)
+    names = {side: RIVALS["neighbours"][side] for side in SIDES}
+    return {
+        side: NeighbourBaseline(BASELINES[name]).fit(text, epochs=2) for side, name in names.items()
+    }
+
+
+@dataclass(frozen=True)
+class Round:
+    """One gap, guessed by everyone from the left and from both sides."""
+
+    puzzle: Puzzle
+    bets: Mapping[str, Bet]
+    """The guesser's, by side."""
+    bits: Mapping[str, Mapping[str, float]]
+    """What each rival paid, by side: ``bits["left"]["you"]``."""
+    guesses: Mapping[str, list[Guess]]
+    """The model's best guesses, by side."""
+
+
+def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
+    """Let model and baselines guess the same gap, and say what everybody pays.
+
+    On the left side they all see what the guesser sees: the left twin cannot look to the right.
+    """
+    input_ids = VOCABULARY.encode(puzzle.line)
+    masked = mask_positions(input_ids, [puzzle.at])
+    paid: dict[str, dict[str, float]] = {}
+    guesses: dict[str, list[Guess]] = {}
+    frequencies = frequencies_of_letters()
+    for side in SIDES:
+        model = shipped_model("left" if side == "left" else "both")
+        prediction = predict(model, input_ids, [puzzle.at])
+        counted = _neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
+        counted = counted[: VOCABULARY.n_characters].log_softmax(dim=-1)
+        paid[side] = {
+            "you": bits(bets[side], puzzle.truth, frequencies),
+            "model": to_bits(float(prediction.costs[0])),
+            "neighbours": to_bits(-float(counted[VOCABULARY.ids[puzzle.truth]])),
+            "unigram": -math.log2(frequencies[puzzle.truth]),
+        }
+        guesses[side] = top_k(prediction[puzzle.at])
+    return Round(puzzle, dict(bets), paid, guesses)
+
+
+# ── a whole game ─────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The rounds of a game, and what they cost on average."""
+
+    seed: int
+    rounds: tuple[Round, ...] = ()
+
+    def mean(self, side: str, rival: str = "you") -> float:
+        """Return the mean cost of a rival in bits a gap.
+
+        Raises:
+            ValueError: no gap has been played yet.
+        """
+        if not self.rounds:
+            raise ValueError("No gap has been played yet, so there is no mean.")
+        return sum(r.bits[side][rival] for r in self.rounds) / len(self.rounds)
+
+    def with_round(self, played: Round) -> Tally:
+        """Return the tally with one more round."""
+        return Tally(self.seed, (*self.rounds, played))
+
+    @property
+    def result(self) -> str:
+        """One line that says how the game went, to be copied; "" before the first round."""
+        if not self.rounds:
+            return ""
+        n = len(self.rounds)
+        scores = (
+            f"{side}={n}:{self.mean(side):.2f}/{self.mean(side, 'model'):.2f}" for side in SIDES
+        )
+        return _with_check(f"cloze 1 seed={self.seed} {' '.join(scores)}")
+
+    def __repr__(self) -> str:
+        if not self.rounds:
+            return "No gap has been played yet."
+        rows = []
+        for n, played in enumerate(self.rounds, start=1):
+            puzzle = played.puzzle
+            shown = f"{puzzle.before}[{visible(puzzle.truth)}]{puzzle.after}"
+            said = "; ".join(
+                f"{SIGHT[side]} {bet} costs {played.bits[side]['you']:.2f}"
+                for side, bet in played.bets.items()
+            )
+            rows += [f"{n:>2}  {shown}", f"    {said}"]
+        rows.append(f"{'mean bits a gap':<34} {'left':>6} {'both':>6}")
+        for rival, names in RIVALS.items():
+            name = " / ".join(dict.fromkeys(names.values()))
+            means = " ".join(f"{self.mean(side, rival):>6.2f}" for side in SIDES)
+            rows.append(f"{name:<34} {means}")
+        return "\n".join(rows)
+
+
+Player = Callable[[str, str | None], tuple[str | None, int]]
+"""A guesser: gets what stands before the gap and what stands after it (None while that is hidden),
+returns a letter and how sure it is in percent."""
+
+
+def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
+    """Let a function play a game.
+
+    Args:
+        puzzles: as drawn with ``draw_puzzles(corpus, n, seed)``.
+        player: the guesser.
+        seed: what the puzzles were drawn with.
+
+    Raises:
+        ValueError: the player answers with something that is no bet.
+    """
+    tally = Tally(seed)
+    for puzzle in puzzles:
+        sights = {"left": None, "both": puzzle.after}
+        bets = {side: read_bet(*player(puzzle.before, after)) for side, after in sights.items()}
+        tally = tally.with_round(judge(puzzle, bets))
+    return tally
+
+
+# ── the results of a class ───────────────────────────────────────────────────────────────────────
+
+
+def _with_check(line: str) -> str:
+    """Put a check behind a line: four digits that another line would not have."""
+    return f"{line} check={zlib.crc32(line.encode()) & 0xFFFF:04x}"
+
+
+_RESULT = re.compile(
+    r"cloze 1 seed=(?P<seed>\d{1,9})"
+    r" left=(?P<n_left>\d{1,4}):(?P<left>\d{1,3}\.\d\d)/(?P<left_model>\d{1,3}\.\d\d)"
+    r" both=(?P<n_both>\d{1,4}):(?P<both>\d{1,3}\.\d\d)/(?P<both_model>\d{1,3}\.\d\d)"
+    r" check=[0-9a-f]{4}"
+)
+
+
+class Result(NamedTuple):
+    """What one line of a result says."""
+
+    line: str
+    seed: int
+    gaps: dict[str, int]
+    """How many gaps, by side."""
+    you: dict[str, float]
+    """The guesser's mean bits a gap, by side."""
+    model: dict[str, float]
+    """What the model paid for the same gaps, by side."""
+
+
+def read_result(line: str) -> Result:
+    """Read a line that a game gave out; a name before it is passed over.
+
+    Raises:
+        ValueError: it is no such line, or it was mistyped.
+    """
+    text = " ".join(line.lower().split())
+    match = _RESULT.search(text)
+    if not match:
+        raise ValueError(
+            "this is no result of the guessing game, or part of it is missing; copy the whole line "
+            "from “cloze 1” to the check."
+        )
+    whole = match.group()
+    if _with_check(whole.rpartition(" check=")[0]) != whole:
+        raise ValueError("the check does not fit, so something was mistyped; copy the line again.")
+    found = match.groupdict()
+    gaps = {side: int(found[f"n_{side}"]) for side in SIDES}
+    if min(gaps.values()) < 1:
+        raise ValueError("it has no gaps.")
+    return Result(
+        whole,
+        int(found["seed"]),
+        gaps,
+        {side: float(found[side]) for side in SIDES},
+        {side: float(found[f"{side}_model"]) for side in SIDES},
+    )
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The results of a class."""
+
+    results: tuple[Result, ...]
+    remarks: tuple[str, ...]
+    """What was left out, and why."""
+
+    def mean(self, side: str, who: str = "you") -> float:
+        """Return the mean of all gaps of all results in bits.
+
+        Args:
+            side: "left" or "both".
+            who: "you" for the class, "model" for the model on the same gaps.
+
+        Raises:
+            ValueError: there is no result.
+        """
+        if not self.results:
+            raise ValueError("There is no result to pool.")
+        n = sum(result.gaps[side] for result in self.results)
+        return sum(r.gaps[side] * getattr(r, who)[side] for r in self.results) / n
+
+    def __repr__(self) -> str:
+        n = len(self.results)
+        gaps = sum(result.gaps["left"] for result in self.results)
+        rows = [f"{n} result{'s' * (n != 1)}, {gaps} gap{'s' * (gaps != 1)}"]
+        if n:
+            rows.append(
+                f"{'mean bits a gap':<16} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
+            )
+            for side in SIDES:
+                each = [result.you[side] for result in self.results]
+                values = (self.mean(side), min(each), max(each), self.mean(side, "model"))
+                rows.append(f"{SIGHT[side]:<16} " + " ".join(f"{v:>6.2f}" for v in values))
+        return "\n".join([*rows, *self.remarks])
+
+
+def pool(lines: str | Iterable[str]) -> Pool:
+    """Combine the results of a class.
+
+    Args:
+        lines: one result a line, as each learner copied it; a name before it is passed over, and
+            so are empty lines. Lines that cannot be read are named, and a line that comes twice
+            counts once.
+    """
+    results: dict[str, Result] = {}
+    numbers: dict[str, int] = {}
+    remarks = []
+    for number, line in enumerate(lines.splitlines() if isinstance(lines, str) else lines, start=1):
+        if not normalise(line).text:
+            continue
+        try:
+            result = read_result(line)
+        except ValueError as error:
+            remarks.append(f"line {number}: {error}")
+            continue
+        if result.line in results:
+            remarks.append(
+                f"line {number}: the same as line {numbers[result.line]}, so it counts once."
+            )
+            continue
+        results[result.line], numbers[result.line] = result, number
+    return Pool(tuple(results.values()), tuple(remarks))

@@ -1,0 +1,1 @@
+"""The loss: the formula that scores a guess."""

@@ -1,0 +1,1 @@
+"""The mask: what is hidden, and how one proves it."""

@@ -1,0 +1,163 @@
+"""The checkpoint questions: each lesson ends with some, and every option has its explanation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+from markupsafe import Markup, escape
+
+
+@dataclass(frozen=True)
+class Option:
+    """One possible answer.
+
+    In all texts here `` `code` `` and ``*emphasis*`` are the only markup.
+    """
+
+    text: str
+    right: bool
+    explanation: str
+    """Why it is right or wrong, without a "Yes." or "No." at the beginning."""
+
+    @property
+    def verdict(self) -> str:
+        """The first word of the answer to whoever chose this."""
+        return "Yes." if self.right else "No."
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with exactly one right answer.
+
+    Raises:
+        ValueError: fewer than two options, or not exactly one of them is right.
+    """
+
+    text: str
+    options: tuple[Option, ...]
+
+    def __post_init__(self) -> None:
+        right = sum(option.right for option in self.options)
+        if len(self.options) < 2 or right != 1:
+            raise ValueError(
+                "A question has at least 2 options, of which 1 is right; "
+                f"{self.text!r} has {len(self.options)} with {right} right."
+            )
+
+    @property
+    def by_letter(self) -> dict[str, Option]:
+        """The options by the letters that they are called by, from a on."""
+        return {chr(ord("a") + i): option for i, option in enumerate(self.options)}
+
+
+def inline(text: str) -> Markup:
+    """Write `` `code` `` and ``*emphasis*`` as HTML; everything else is escaped."""
+    parts: list[Markup] = []
+    end = 0
+    for match in re.finditer(r"`([^`]+)`|\*([^*\s][^*]*)\*", text):
+        tag = "code" if match[1] else "em"
+        parts.append(escape(text[end : match.start()]))
+        parts.append(Markup("<{0}>{1}</{0}>").format(tag, match[1] or match[2]))
+        end = match.end()
+    return Markup("").join([*parts, escape(text[end:])])
+
+
+class AnswerSheet:
+    """The questions of a lesson with the explanation of every option, to be read.
+
+    It is what stays of the quiz when nothing runs: HTML with the answers folded away, and text.
+
+    Args:
+        lesson: the name of its folder in ``cloze.lessons``, such as ``"the_loss"``.
+    """
+
+    def __init__(self, lesson: str) -> None:
+        self.questions = questions_of(lesson)
+
+    def __repr__(self) -> str:
+        lines = []
+        for number, question in enumerate(self.questions, start=1):
+            lines += ["", f"{number}. {question.text}"]
+            for letter, option in question.by_letter.items():
+                lines += [f"   ({letter}) {option.text}"]
+                lines += [f"       {option.verdict} {option.explanation}"]
+        return "\n".join(lines[1:])
+
+    def _repr_html_(self) -> str:
+        return str(Markup("").join(map(self._in_html, range(1, len(self.questions) + 1))))
+
+    def _in_html(self, number: int) -> Markup:
+        question = self.questions[number - 1]
+        options, answers = [], []
+        for letter, option in question.by_letter.items():
+            verdict = Markup("<b>{}</b>").format(option.verdict) if option.right else option.verdict
+            options.append(Markup("<li>({}) {}</li>").format(letter, inline(option.text)))
+            answers.append(
+                Markup("<li>({}) {} {}</li>").format(letter, verdict, inline(option.explanation))
+            )
+        # The signs (a), (b) are written out, so the list needs none of its own.
+        a_list = Markup('<ul style="list-style: none; margin: 4px 0; padding-left: 1.5em">{}</ul>')
+        return Markup(
+            "<p style='margin: 10px 0 0'><b>{0}.</b> {1}</p>{2}"
+            "<details><summary>Answers to question {0}</summary>{3}</details>"
+        ).format(
+            number,
+            inline(question.text),
+            a_list.format(Markup("").join(options)),
+            a_list.format(Markup("").join(answers)),
+        )
+
+
+def questions_of(lesson: str) -> tuple[Question, ...]:
+    """Return the checkpoint questions of a lesson, as its ``quiz.md`` holds them.
+
+    Args:
+        lesson: the name of its folder in ``cloze.lessons``, such as ``"the_loss"``.
+
+    Raises:
+        ValueError: there is no such lesson, or its file is not in the form of a quiz.
+    """
+    texts = {
+        folder.name: folder / "quiz.md"
+        for folder in files("cloze.lessons").iterdir()
+        if (folder / "quiz.md").is_file()
+    }
+    if lesson not in texts:
+        raise ValueError(
+            f"There are questions for the lessons {', '.join(sorted(texts))}, not for {lesson!r}."
+        )
+    return parse_quiz(texts[lesson].read_text(encoding="utf-8"))
+
+
+def parse_quiz(text: str) -> tuple[Question, ...]:
+    """Read questions written in Markdown.
+
+    A question is a heading of the second level. Its options follow as a list, ``- [x]`` before the
+    right one and ``- [ ]`` before the others, each with its explanation as a paragraph below it.
+
+    Raises:
+        ValueError: a question is not in this form; the message says which.
+    """
+    before, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    if before.strip() or not parts:
+        raise ValueError("A quiz begins with a question: a line that starts with '## '.")
+    return tuple(map(_parse_question, parts))
+
+
+def _parse_question(part: str) -> Question:
+    heading, _, rest = part.partition("\n")
+    before, *items = re.split(r"^- \[([ x])\] ", rest, flags=re.MULTILINE)
+    options = []
+    for sign, item in zip(items[::2], items[1::2], strict=True):
+        paragraphs = [" ".join(lines.split()) for lines in re.split(r"\n\s*\n", item.strip())]
+        if len(paragraphs) != 2:
+            raise ValueError(
+                f"Each option of {heading!r} is one paragraph with its explanation as a second, "
+                f"indented one below it; {paragraphs[0]!r} has {len(paragraphs)}."
+            )
+        options.append(Option(paragraphs[0], sign == "x", paragraphs[1]))
+    if before.strip():
+        raise ValueError(f"Between {heading!r} and its options stands {before.strip()!r}.")
+    return Question(heading.strip(), tuple(options))

@@ -1,0 +1,1 @@
+"""The explorer: its state, its markup, and the widget that joins them."""

@@ -1,0 +1,281 @@
+"""What the explorer knows besides the models' answers, and how every action changes it.
+
+A state is a value: each action is a method that returns the next state or raises a ``ValueError``
+with a sentence for the learner. Nothing here computes a prediction or writes markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from cloze.encoder import EncoderConfig
+from cloze.vocabulary import GAP, MASK, VOCABULARY, TextError, counted, read_line, visible
+from cloze.widgets.view import whole_number
+
+VIEWS = {
+    "guesses": "Guesses",
+    "pair": "Two gaps",
+    "attention": "Attention",
+    "surprise": "Surprise",
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """One line, its masked positions and what is looked at."""
+
+    line: str
+    """The line in truth, normalised; ``_`` where not even the line knows the truth."""
+    masked: frozenset[int] = frozenset()
+    """Positions that are hidden; the line's own gaps are always among them."""
+    filled: Mapping[int, str] = field(default_factory=dict)
+    """Masked positions that hold somebody's guess: the models read it and predict the others."""
+    guesses: Mapping[int, str] = field(default_factory=dict)
+    """What the learner guessed, by position."""
+    focus: int = 0
+    """The position whose guesses are shown."""
+    view: str = "guesses"
+    layer: int = 0
+    head: int = 0
+    guess_first: bool = False
+    """Keep truth and guesses back until ``revealed``."""
+    revealed: bool = False
+    event: str = field(default="", compare=False)
+    """What happened last, in words."""
+
+    # ── what follows from it ─────────────────────────────────────────────────────────────────────
+
+    @property
+    def gaps(self) -> frozenset[int]:
+        """Positions whose truth nobody knows."""
+        return frozenset(i for i, character in enumerate(self.line) if character == GAP)
+
+    @property
+    def open(self) -> list[int]:
+        """Masked positions that nothing fills: what the models are asked for, ascending."""
+        return sorted(self.masked - self.filled.keys())
+
+    @property
+    def hidden(self) -> bool:
+        """Whether truth and guesses are kept back."""
+        return self.guess_first and not self.revealed
+
+    @property
+    def input_ids(self) -> Tensor:
+        """The line with what was filled in, shape ``(length,)``; no open position is hidden."""
+        characters = [self.filled.get(i, character) for i, character in enumerate(self.line)]
+        return VOCABULARY.encode("".join(characters).replace(GAP, MASK))
+
+    def truth(self, position: int) -> str | None:
+        """Return the true character; None where nobody knows it."""
+        return None if self.line[position] == GAP else self.line[position]
+
+    # ── actions ──────────────────────────────────────────────────────────────────────────────────
+
+    @classmethod
+    def read(cls, text: object, max_len: int) -> State:
+        """Read a line as it was typed or pasted.
+
+        Raises:
+            TextError: it is no text, nothing usable is left of it, or it is too long.
+        """
+        if not isinstance(text, str):
+            raise TextError(f"A line is text, not {type(text).__name__}.")
+        input_ids, note = read_line(text, max_len)
+        line = VOCABULARY.decode(input_ids, gap=GAP)
+        gaps = frozenset(i for i, character in enumerate(line) if character == GAP)
+        return cls(
+            line,
+            masked=gaps,
+            focus=min(gaps, default=0),
+            event=f"New line, {counted(len(line), 'character')}{f' ({note})' if note else ''}.",
+        )
+
+    def with_line(self, text: object, max_len: int) -> State:
+        """Take another line; how one looks at it stays."""
+        new = State.read(text, max_len)
+        return replace(
+            self,
+            line=new.line,
+            masked=new.masked,
+            filled={},
+            guesses={},
+            focus=new.focus,
+            revealed=False,
+            event=new.event,
+        )
+
+    def position(self, at: object) -> int:
+        """Read a position.
+
+        Raises:
+            ValueError: it is not in the line.
+        """
+        return whole_number(at, 0, len(self.line) - 1, "A position of this line")
+
+    def with_masked(self, positions: object, event: str = "") -> State:
+        """Mask exactly these positions, and the line's own gaps, and look at one of them.
+
+        Raises:
+            ValueError: a position is not in the line, or they are no collection of positions.
+        """
+        if isinstance(positions, str | bytes) or not isinstance(positions, Iterable):
+            raise ValueError("masked is a collection of positions, for instance {3, 4}.")
+        masked = frozenset(self.position(at) for at in positions) | self.gaps
+        still = masked & self.masked
+        return replace(
+            self,
+            masked=masked,
+            filled={i: c for i, c in self.filled.items() if i in still},
+            guesses={i: c for i, c in self.guesses.items() if i in still},
+            revealed=self.revealed and masked == self.masked,
+            focus=self.focus if self.focus in masked or not masked else min(masked),
+            event=event or f"{counted(len(masked), 'position')} masked.",
+        )
+
+    def with_focus(self, at: object) -> State:
+        """Look at a position."""
+        at = self.position(at)
+        what = "masked" if at in self.masked else "not masked"
+        if at in self.filled:
+            what = f"filled with {visible(self.filled[at])}"
+        return replace(self, focus=at, event=f"Position {at}, {what}.")
+
+    def toggle(self, at: object) -> State:
+        """Mask a position. A masked one is first looked at; the one looked at is unmasked.
+
+        Raises:
+            ValueError: there is no truth to go back to.
+        """
+        at = self.position(at)
+        if at not in self.masked:
+            state = self.with_masked(self.masked | {at}, f"Position {at} masked.")
+        elif at != self.focus:
+            return self.with_focus(at)
+        elif at in self.gaps:
+            raise ValueError(f"The line does not say what stands at {at}; fill it instead.")
+        else:
+            state = self.with_masked(self.masked - {at}, f"Position {at} unmasked.")
+        return replace(state, focus=at)
+
+    def mask_span(self, start: object, end: object) -> State:
+        """Mask everything from one position to another, whichever is first."""
+        first, last = self.position(start), self.position(end)
+        span = range(min(first, last), max(first, last) + 1)
+        state = self.with_masked(
+            self.masked | set(span), f"Positions {span[0]} to {span[-1]} masked."
+        )
+        return replace(state, focus=last)
+
+    def mask_word(self) -> State:
+        """Mask the word at the focus or after it; when it is masked already, the next one."""
+        words = [range(*match.span()) for match in re.finditer(r"\S+", self.line)]
+        # From the focus on, and round again from the start of the line.
+        words.sort(key=lambda word: (word[-1] < self.focus, word[0]))
+        for word in words:
+            if not self.masked.issuperset(word):
+                state = self.with_masked(
+                    self.masked | set(word), f"Word at {word[0]} to {word[-1]} masked."
+                )
+                return replace(state, focus=word[0])
+        raise ValueError("Every word is masked already; unmask some first.")
+
+    def mask_at_random(self, generator: torch.Generator, share: float = 0.15) -> State:
+        """Mask each position with the same probability, and at least one."""
+        draws = torch.rand(len(self.line), generator=generator)
+        positions = (draws < share).nonzero().flatten().tolist() or [int(draws.argmin())]
+        state = self.with_masked(positions, f"{counted(len(positions), 'position')} drawn.")
+        return replace(state, focus=positions[0])
+
+    def unmask_all(self) -> State:
+        """Show the line again."""
+        return self.with_masked((), "Nothing is masked.")
+
+    def fill(self, at: object, character: object) -> State:
+        """Put a character into a masked position; the models read it from now on.
+
+        Raises:
+            ValueError: the position is not masked, or it is not one of the characters.
+        """
+        at = self.position(at)
+        if at not in self.masked:
+            raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
+        character = self._character(character)
+        return replace(
+            self,
+            filled={**self.filled, at: character},
+            focus=at,
+            event=f"Position {at} filled with {visible(character)}; it is read as text now.",
+        )
+
+    def empty(self, at: object) -> State:
+        """Take a filled character out again."""
+        at = self.position(at)
+        filled = {i: c for i, c in self.filled.items() if i != at}
+        return replace(self, filled=filled, focus=at, event=f"Position {at} is a gap again.")
+
+    def with_filled(self, filled: object) -> State:
+        """Fill exactly these positions.
+
+        Raises:
+            ValueError: it is no mapping from masked positions to characters.
+        """
+        if not isinstance(filled, Mapping):
+            raise ValueError("filled maps positions to characters, for instance {3: 'e'}.")
+        state = replace(self, filled={})
+        for at, character in filled.items():
+            state = state.fill(at, character)
+        return replace(state, focus=self.focus)
+
+    def guess(self, at: object, key: object) -> State:
+        """Note the learner's own guess at an open position."""
+        at = self.position(at)
+        if at not in self.open:
+            raise ValueError(f"Position {at} is no open gap; guess where something is hidden.")
+        character = self._character(key)
+        return replace(
+            self,
+            guesses={**self.guesses, at: character},
+            focus=at,
+            event=f"Your guess at position {at}: {visible(character)}.",
+        )
+
+    def guess_before_looking(self, value: object) -> State:
+        """Keep truth and guesses back from now on, or no longer."""
+        event = "Guess first: truth and guesses are hidden." if value else "Nothing is hidden."
+        return replace(self, guess_first=bool(value), revealed=False, event=event)
+
+    def reveal(self) -> State:
+        """Show truth and guesses."""
+        return replace(self, revealed=True, event="Revealed.")
+
+    def with_view(self, view: object) -> State:
+        """Look at guesses, two gaps, attention or surprise.
+
+        Raises:
+            ValueError: there is no such view.
+        """
+        if not isinstance(view, str) or view not in VIEWS:
+            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {view!r}.")
+        return replace(self, view=view, event=f"{VIEWS[view]}.")
+
+    def with_head(self, layer: object, head: object, config: EncoderConfig) -> State:
+        """Look at another attention head; both count from 0.
+
+        Raises:
+            ValueError: the model has no such layer or head.
+        """
+        layer = whole_number(layer, 0, config.n_layers - 1, "A layer of this model")
+        head = whole_number(head, 0, config.n_heads - 1, "A head of this model")
+        return replace(self, layer=layer, head=head, event=f"Layer {layer + 1}, head {head + 1}.")
+
+    def _character(self, character: object) -> str:
+        lower = character.lower() if isinstance(character, str) else ""
+        if lower == GAP or lower not in VOCABULARY.symbols[: VOCABULARY.n_characters]:
+            raise ValueError(f"A gap holds one letter, a space or a newline, not {character!r}.")
+        return lower

@@ -1,0 +1,511 @@
+"""The encoder: its size, what may look at what, and its attention against torch's and by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from cloze.encoder import (
+    Attention,
+    Direction,
+    Encoder,
+    EncoderConfig,
+    Layer,
+    attention_mask,
+    neighbour_offsets,
+    parameter_ledger,
+    rotary_angles,
+    rotate,
+)
+from cloze.heads import MaskedLM
+
+DIRECTIONS: list[Direction] = ["both", "left", "right"]
+CONFIG = EncoderConfig()
+SMALL = EncoderConfig(max_len=16, d_model=16, n_heads=2, d_ff=24)
+
+each_direction = pytest.mark.parametrize("direction", DIRECTIONS)
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+def random_ids(batch: int = 2, length: int = 12, vocab_size: int = CONFIG.vocab_size) -> Tensor:
+    return torch.randint(vocab_size, (batch, length))
+
+
+def first_attention(config: EncoderConfig) -> Attention:
+    layer = Encoder(config).layers[0]
+    assert isinstance(layer, Layer)
+    return layer.attention
+
+
+def randomise_biases(module: nn.Module) -> None:
+    """Give norms and biases values that matter, so that a test would see them go wrong."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+
+
+# ── Size ──
+
+
+def test_the_default_has_260_000_to_280_000_parameters() -> None:
+    count = sum(p.numel() for p in MaskedLM().parameters())
+    assert 260_000 <= count <= 280_000
+
+
+@pytest.mark.parametrize("config", [CONFIG, SMALL, replace(SMALL, n_layers=3, vocab_size=40)])
+def test_the_ledger_counts_what_torch_counts(config: EncoderConfig) -> None:
+    ledger = parameter_ledger(config.vocab_size, config.d_model, config.n_layers, config.d_ff)
+    model = MaskedLM(config)
+    assert sum(ledger.values()) == sum(p.numel() for p in model.parameters())
+    encoder_only = parameter_ledger(
+        config.vocab_size, config.d_model, config.n_layers, config.d_ff, head=False
+    )
+    assert sum(encoder_only.values()) == sum(p.numel() for p in model.encoder.parameters())
+
+
+@pytest.mark.parametrize(
+    ("d_model", "n_layers", "d_ff", "published"),
+    [(768, 12, 3072, 109_482_240), (1024, 24, 4096, 335_141_888)],
+)
+def test_the_ledger_counts_bert(d_model: int, n_layers: int, d_ff: int, published: int) -> None:
+    ledger = parameter_ledger(
+        30522,
+        d_model,
+        n_layers,
+        d_ff,
+        positions=512,
+        segments=2,
+        embedding_norm=True,
+        final_norm=False,
+        pooler=True,
+        head=False,
+    )
+    assert sum(ledger.values()) == published
+    assert all(ledger.values())
+
+
+def test_directions_and_neighbours_cost_no_parameters() -> None:
+    sizes = {
+        sum(
+            p.numel() for p in MaskedLM(replace(SMALL, direction=d, neighbour_focus=c)).parameters()
+        )
+        for d in DIRECTIONS
+        for c in (0.0, 2.0)
+    }
+    assert len(sizes) == 1
+
+
+# ── What may look at what ──
+
+
+@pytest.mark.parametrize("changed", [0, 5, 11])
+@each_direction
+@torch.no_grad()
+def test_a_change_moves_what_may_see_it_and_nothing_else(
+    direction: Direction, changed: int
+) -> None:
+    encoder = Encoder(replace(CONFIG, direction=direction))
+    randomise_biases(encoder)
+    a = random_ids(1)
+    b = a.clone()
+    b[0, changed] = (a[0, changed] + 1) % CONFIG.vocab_size
+    moved = (encoder(a) - encoder(b))[0].norm(dim=-1)
+    allowed = attention_mask(12, direction)
+    sees = torch.ones(12, dtype=torch.bool) if allowed is None else allowed[:, changed]
+    assert (moved[sees] > 1e-4).all()
+    assert (moved[~sees] < 1e-5).all()
+
+
+def test_may_look() -> None:
+    assert attention_mask(3, "both") is None
+    left, right = attention_mask(3, "left"), attention_mask(3, "right")
+    assert left is not None
+    assert right is not None
+    assert left.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
+    assert torch.equal(right, left.T)
+
+
+@each_direction
+@torch.no_grad()
+def test_padding_changes_nothing(direction: Direction) -> None:
+    model = MaskedLM(replace(CONFIG, direction=direction))
+    randomise_biases(model)
+    ids = random_ids(2, 9)
+    alone = model(ids)
+    for filler in (0, 7):
+        padded = torch.full((2, 14), filler)
+        padded[:, :9] = ids
+        padding = torch.arange(14).expand(2, 14) >= 9
+        logits = model(padded, padding)
+        assert logits.isfinite().all()
+        torch.testing.assert_close(logits[:, :9], alone, atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_padding_may_differ_from_line_to_line_and_stand_on_the_left() -> None:
+    encoder = Encoder(CONFIG)
+    ids = random_ids(2, 10)
+    padding = torch.zeros(2, 10, dtype=torch.bool)
+    padding[0, :4] = True  # rotary positions: what counts is distance, not the place in the line
+    padding[1, 7:] = True
+    hidden = encoder(ids, padding)
+    torch.testing.assert_close(hidden[:1, 4:], encoder(ids[:1, 4:]), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(hidden[1:, :7], encoder(ids[1:, :7]), atol=1e-5, rtol=1e-4)
+
+
+@each_direction
+@torch.no_grad()
+def test_a_line_that_is_all_padding_is_not_nan(direction: Direction) -> None:
+    encoder = Encoder(replace(SMALL, direction=direction))
+    padding = torch.tensor([[True] * 5, [False] * 5])
+    assert encoder(random_ids(2, 5), padding).isfinite().all()
+    assert encoder.attention(random_ids(2, 5), padding).isfinite().all()
+
+
+def test_gradients_of_a_padded_line_are_finite() -> None:
+    model = MaskedLM(SMALL)
+    padding = torch.tensor([[False, False, True, True], [True] * 4])
+    model(random_ids(2, 4), padding).square().mean().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+# ── Attention ──
+
+
+@each_direction
+@torch.no_grad()
+def test_attention_weights_sum_to_1_and_respect_the_masks(direction: Direction) -> None:
+    config = replace(CONFIG, direction=direction)
+    encoder = Encoder(config)
+    padding = torch.zeros(3, 10, dtype=torch.bool)
+    padding[1, 6:] = True
+    weights = encoder.attention(random_ids(3, 10), padding)
+    assert weights.shape == (config.n_layers, 3, config.n_heads, 10, 10)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+    allowed = attention_mask(10, direction)
+    if allowed is not None:
+        assert (weights[..., ~allowed] == 0).all()
+    assert (weights[:, 1, :, :6, 6:] == 0).all()
+
+
+@each_direction
+@torch.no_grad()
+def test_the_weights_shown_are_the_weights_used(direction: Direction) -> None:
+    config = replace(CONFIG, direction=direction)
+    attention = first_attention(config)
+    randomise_biases(attention)
+    x, mask = torch.randn(2, 9, config.d_model), attention_mask(9, direction)
+    value = attention.value(x).unflatten(-1, (config.n_heads, config.d_head)).transpose(1, 2)
+    gathered = (attention.weights(x, mask) @ value).transpose(1, 2).flatten(2)
+    torch.testing.assert_close(attention.output(gathered), attention(x, mask), atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_the_encoder_shows_the_attention_of_each_of_its_layers() -> None:
+    encoder = Encoder(CONFIG)
+    ids = random_ids()
+    x = encoder.embedding(ids)
+    for layer, weights in zip(encoder.layers, encoder.attention(ids), strict=True):
+        assert isinstance(layer, Layer)
+        torch.testing.assert_close(weights, layer.attention.weights(layer.attention_norm(x), None))
+        x = layer(x, None)
+    torch.testing.assert_close(encoder.norm(x), encoder(ids))
+
+
+@each_direction
+@torch.no_grad()
+def test_it_equals_torchs_own_attention(direction: Direction) -> None:
+    """Without positions and with the same weights, it is nn.MultiheadAttention."""
+    config = replace(CONFIG, direction=direction, neighbour_focus=0)
+    ours = first_attention(config)
+    randomise_biases(ours)
+    ours.angles.zero_()
+    theirs = nn.MultiheadAttention(config.d_model, config.n_heads, batch_first=True)
+    projections = (ours.query, ours.key, ours.value)
+    theirs.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
+    theirs.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
+    theirs.out_proj.load_state_dict(ours.output.state_dict())
+
+    x, mask = torch.randn(3, 11, config.d_model), attention_mask(11, direction)
+    forbidden = None if mask is None else ~mask
+    expected, weights = theirs(x, x, x, attn_mask=forbidden, average_attn_weights=False)
+    torch.testing.assert_close(ours(x, mask), expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ours.weights(x, mask), weights, atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_it_equals_torchs_own_attention_with_padding() -> None:
+    config = replace(SMALL, neighbour_focus=0)
+    layer = Encoder(config).layers[0]
+    assert isinstance(layer, Layer)
+    ours = layer.attention
+    ours.angles.zero_()
+    theirs = nn.MultiheadAttention(config.d_model, config.n_heads, batch_first=True)
+    projections = (ours.query, ours.key, ours.value)
+    theirs.in_proj_weight.copy_(torch.cat([p.weight for p in projections]))
+    theirs.in_proj_bias.copy_(torch.cat([p.bias for p in projections]))
+    theirs.out_proj.load_state_dict(ours.output.state_dict())
+    x, padding = torch.randn(2, 6, config.d_model), torch.zeros(2, 6, dtype=torch.bool)
+    padding[0, 4:] = True
+    expected, _ = theirs(x, x, x, key_padding_mask=padding)
+    torch.testing.assert_close(ours(x, ~padding[:, None, None, :]), expected, atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_attention_computed_by_hand() -> None:
+    """Three positions, one head of two numbers; everything below follows on paper.
+
+    Queries are (1, 0), (0, 1), (1, 1); keys are √2 · log 2 · the same, so the scores divided by √2
+    are log 2 · (1 0 1; 0 1 1; 1 1 2), and e to the power of them is (2 1 2; 1 2 2; 2 2 4).
+    Values are 20 · the inputs.
+    """
+    config = EncoderConfig(d_model=2, n_heads=1, d_ff=2, n_layers=1, max_len=3, neighbour_focus=0)
+    attention = first_attention(config)
+    attention.angles.zero_()
+    for linear, factor in (
+        (attention.query, 1.0),
+        (attention.key, math.sqrt(2) * math.log(2)),
+        (attention.value, 20.0),
+        (attention.output, 1.0),
+    ):
+        linear.weight.copy_(factor * torch.eye(2))
+        linear.bias.zero_()
+    x = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
+    weights = torch.tensor([[2 / 5, 1 / 5, 2 / 5], [1 / 5, 2 / 5, 2 / 5], [1 / 4, 1 / 4, 1 / 2]])
+    torch.testing.assert_close(attention.weights(x, None)[0, 0], weights)
+    gathered = torch.tensor([[[16.0, 12.0], [12.0, 16.0], [15.0, 15.0]]])
+    torch.testing.assert_close(attention(x, None), gathered)
+    one_sided = torch.tensor([[[20.0, 0.0], [20 / 3, 40 / 3], [15.0, 15.0]]])
+    torch.testing.assert_close(attention(x, attention_mask(3, "left")), one_sided)
+
+
+# ── Positions ──
+
+
+def test_rotary_products_depend_on_the_difference_only() -> None:
+    d_head = CONFIG.d_head
+    query, key = torch.randn(2, 1, d_head)
+    angles = rotary_angles(40, d_head, CONFIG.rotary_base)
+    queries, keys = (rotate(v.expand(40, d_head), angles) for v in (query, key))
+    products = queries @ keys.T
+    for offset in range(-39, 40):
+        stripe = products.diagonal(offset)
+        torch.testing.assert_close(stripe, stripe[:1].expand_as(stripe), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(products.diagonal(), (query * key).sum().expand(40))
+    assert products[0].std() > 0.1
+
+
+def test_rotating_by_hand() -> None:
+    x = torch.tensor([[1.0, 0.0, 0.0, 2.0]])
+    turned = rotate(x, torch.tensor([[math.pi / 2, math.pi / 6]]))
+    expected = torch.tensor([[0.0, 1.0, -1.0, math.sqrt(3)]])
+    torch.testing.assert_close(turned, expected, atol=1e-6, rtol=1e-6)
+    torch.testing.assert_close(rotate(x, torch.zeros(1, 2)), x)
+    torch.testing.assert_close(turned.norm(), x.norm())
+
+
+def test_rotary_rates_fall_from_1_to_nearly_1_over_base() -> None:
+    angles = rotary_angles(3, 8, 100.0)
+    rates = [1.0, 100**-0.25, 100**-0.5, 100**-0.75]
+    torch.testing.assert_close(angles, torch.outer(torch.arange(3.0), torch.tensor(rates)))
+
+
+@torch.no_grad()
+def test_without_positions_shuffled_context_changes_nothing() -> None:
+    encoder = Encoder(CONFIG)
+    ids = random_ids(1, 10)
+    order = torch.tensor([0, 9, 2, 7, 1, 3, 8, 4, 6, 5])
+    assert not torch.allclose(encoder(ids[:, order])[0, 0], encoder(ids)[0, 0], atol=1e-3)
+    for layer in encoder.layers:
+        assert isinstance(layer, Layer)
+        layer.attention.angles.zero_()
+    torch.testing.assert_close(encoder(ids[:, order])[0, 0], encoder(ids)[0, 0])
+
+
+@torch.no_grad()
+def test_hidden_states_do_not_depend_on_where_a_line_begins() -> None:
+    encoder = Encoder(CONFIG)
+    ids = random_ids(1, 20)
+    padding = torch.arange(20)[None] < 6
+    torch.testing.assert_close(
+        encoder(ids, padding)[:, 6:], encoder(ids[:, 6:]), atol=1e-5, rtol=1e-4
+    )
+
+
+# ── Heads that are born looking at their neighbours ──
+
+
+@each_direction
+def test_neighbour_offsets(direction: Direction) -> None:
+    offsets = neighbour_offsets(replace(CONFIG, direction=direction))
+    assert len(set(offsets)) == CONFIG.n_heads
+    assert 0 not in offsets
+    if direction == "both":
+        assert offsets[:4] == [-1, 1, -2, 2][: len(offsets)]
+        assert all(abs(a) <= abs(b) for a, b in pairwise(offsets))
+    else:
+        sign = -1 if direction == "left" else 1
+        assert offsets == [sign * k for k in range(1, CONFIG.n_heads + 1)]
+
+
+@each_direction
+@torch.no_grad()
+def test_heads_peak_at_their_neighbours_before_training(direction: Direction) -> None:
+    config = replace(CONFIG, direction=direction)
+    weights = Encoder(config).attention(random_ids(32, config.max_len))
+    for layer in weights.mean(dim=1):
+        for head, offset in zip(layer, neighbour_offsets(config), strict=True):
+            means = {d: head.diagonal(d).mean().item() for d in range(-12, 13)}
+            assert max(means, key=means.__getitem__) == offset
+            assert means[offset] > 10 / config.max_len
+
+
+@torch.no_grad()
+def test_ordinary_heads_look_everywhere_alike() -> None:
+    config = replace(CONFIG, neighbour_focus=0)
+    mean = Encoder(config).attention(random_ids(32, config.max_len)).mean(dim=1)
+    assert mean.max() < 3 / config.max_len
+
+
+# ── Symbols, selected positions, determinism ──
+
+
+@torch.no_grad()
+def test_added_symbols_leave_the_old_ones_as_they_were() -> None:
+    encoder = Encoder(CONFIG)
+    randomise_biases(encoder)
+    ids = random_ids()
+    before = encoder(ids)
+    wider = encoder.add_symbols(3)
+    assert wider.config == replace(CONFIG, vocab_size=CONFIG.vocab_size + 3)
+    assert wider.embedding.weight.shape == (CONFIG.vocab_size + 3, CONFIG.d_model)
+    assert torch.equal(wider(ids), before)
+    assert torch.equal(encoder(ids), before)
+    new = ids.clone()
+    new[:, 4] = CONFIG.vocab_size + 2
+    assert wider(new).isfinite().all()
+    with pytest.raises(IndexError):
+        encoder(new)
+
+
+def test_added_symbols_share_nothing_with_the_old_encoder() -> None:
+    encoder = Encoder(SMALL)
+    wider = encoder.add_symbols(1)
+    assert all(p.requires_grad for p in wider.parameters())
+    with torch.no_grad():
+        for parameter in wider.parameters():
+            parameter.zero_()
+    assert encoder(random_ids()).norm() > 0
+
+
+@each_direction
+@torch.no_grad()
+def test_logits_at_are_the_logits_there(direction: Direction) -> None:
+    model = MaskedLM(replace(CONFIG, direction=direction))
+    randomise_biases(model)
+    ids = random_ids(4, 20)
+    selected = torch.rand(4, 20) < 0.3
+    logits = model(ids)
+    assert logits.shape == (4, 20, CONFIG.vocab_size)
+    at = model.logits_at(ids, selected)
+    assert at.shape == (int(selected.sum()), CONFIG.vocab_size)
+    torch.testing.assert_close(at, logits[selected], atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_logits_at_no_position_and_at_every_position() -> None:
+    model = MaskedLM(SMALL)
+    ids = random_ids(2, 5)
+    everywhere = torch.ones(2, 5, dtype=torch.bool)
+    assert model.logits_at(ids, ~everywhere).shape == (0, SMALL.vocab_size)
+    at = model.logits_at(ids, everywhere)
+    torch.testing.assert_close(at, model(ids).flatten(0, 1), atol=1e-5, rtol=1e-4)
+
+
+def test_unselected_positions_get_gradients_through_what_they_tell() -> None:
+    model = MaskedLM(SMALL)
+    ids = torch.arange(6)[None]
+    selected = torch.zeros(1, 6, dtype=torch.bool)
+    selected[0, 2] = True
+    F.cross_entropy(model.logits_at(ids, selected), torch.tensor([2])).backward()  # type: ignore[no-untyped-call]
+    gradient = model.encoder.embedding.weight.grad
+    assert gradient is not None
+    assert (gradient[:6].norm(dim=-1) > 0).all()
+    assert (gradient[6:] == 0).all()
+
+
+@torch.no_grad()
+def test_hidden_states_and_head_are_separate() -> None:
+    model = MaskedLM(SMALL)
+    ids = random_ids(2, 5)
+    hidden = model.encoder(ids)
+    assert hidden.shape == (2, 5, SMALL.d_model)
+    assert torch.equal(model.head(hidden), model(ids))
+
+
+@torch.no_grad()
+def test_one_seed_gives_one_model() -> None:
+    models = []
+    for _ in range(2):
+        torch.manual_seed(5)
+        models.append(MaskedLM(SMALL))
+    a, b = (model.state_dict() for model in models)
+    assert all(torch.equal(a[name], b[name]) for name in a)
+
+
+@torch.no_grad()
+def test_one_line_gives_what_it_gives_in_a_batch() -> None:
+    model = MaskedLM(CONFIG)
+    ids = random_ids(3, 8)
+    torch.testing.assert_close(model(ids)[1:2], model(ids[1:2]), atol=1e-5, rtol=1e-4)
+    assert model(ids[:, :1]).shape == (3, 1, CONFIG.vocab_size)
+
+
+# ── Errors ──
+
+
+def test_a_line_too_long_is_an_error_with_both_numbers() -> None:
+    encoder = Encoder(SMALL)
+    longest = SMALL.max_len
+    assert encoder(random_ids(1, longest)).shape == (1, longest, SMALL.d_model)
+    with pytest.raises(ValueError, match=rf"{longest + 1} symbols.*max_len = {longest}"):
+        encoder(random_ids(1, longest + 1))
+    with pytest.raises(ValueError, match="max_len"):
+        encoder.attention(random_ids(1, longest + 1))
+
+
+def test_a_wrong_shape_is_an_error_that_says_what_to_do() -> None:
+    model = MaskedLM(SMALL)
+    with pytest.raises(ValueError, match=r"\(batch, length\), not \(5,\).*input_ids\[None\]"):
+        model(torch.arange(5))
+    with pytest.raises(ValueError, match=r"\(1, 1, 5\)"):
+        model.encoder.attention(torch.arange(5)[None, None])
+
+
+@pytest.mark.parametrize(
+    "name", ["vocab_size", "max_len", "d_model", "n_heads", "n_layers", "d_ff"]
+)
+def test_sizes_are_at_least_1(name: str) -> None:
+    sizes = {name: 0}
+    with pytest.raises(ValueError, match="at least 1"):
+        EncoderConfig(**sizes)  # type: ignore[arg-type]
+
+
+def test_d_model_must_fit_the_heads() -> None:
+    with pytest.raises(ValueError, match=r"multiple of 2 · n_heads = 12.*not 16"):
+        EncoderConfig(d_model=16, n_heads=6)
+
+
+def test_an_unknown_direction_is_an_error() -> None:
+    with pytest.raises(ValueError, match="'up'"):
+        EncoderConfig(direction="up")  # type: ignore[arg-type]

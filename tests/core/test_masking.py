@@ -1,0 +1,342 @@
+"""Masking: shares on a million positions, and properties that hold for every shape and rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from cloze.masking import IGNORE, MaskedBatch, StaticMasks, held_out_batch, mask_tokens
+from cloze.vocabulary import VOCABULARY, Vocabulary
+
+N = 1_000_000
+SIGMAS = 5
+"""An honest count is further away than this once in 1.7 million."""
+
+EXTENDED = VOCABULARY.with_specials("[PAD]", "[CLS]", "<extra_0>")
+
+Masker = Callable[[Tensor, torch.Generator], MaskedBatch]
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def million(seed: int = 1) -> Tensor:
+    return torch.randint(28, (N,), generator=seeded(seed)).view(-1, 50)
+
+
+def sigmas(count: int, n: int, p: float) -> float:
+    """Return how far a binomial count lies from its mean, in standard deviations."""
+    if p in (0, 1):
+        return 0.0 if count == n * p else math.inf
+    return (count - n * p) / math.sqrt(n * p * (1 - p))
+
+
+def judge(
+    masker: Masker, rate: float = 0.15, hide: float = 0.8, swap: float = 0.1, seed: int = 0
+) -> dict[str, float]:
+    """Mask a million characters and return every share's distance from what it should be."""
+    original = million()
+    inputs, labels = masker(original.clone(), seeded(seed))
+    selected = labels != IGNORE
+    n = int(selected.sum())
+    hidden = inputs[selected] == VOCABULARY.mask_id
+    same = inputs[selected] == original[selected]
+    keep = 1 - hide - swap
+    return {
+        "selected": sigmas(n, N, rate),
+        "hidden": sigmas(int(hidden.sum()), n, hide),
+        # A random character is the original once in 28.
+        "changed": sigmas(n - int(hidden.sum()) - int(same.sum()), n, swap * 27 / 28),
+        "unchanged": sigmas(int(same.sum()), n, max(0.0, keep) + swap / 28),
+    }
+
+
+def passes(distances: dict[str, float]) -> bool:
+    return all(abs(distance) < SIGMAS for distance in distances.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rate", [0.01, 0.15, 0.4, 0.8])
+def test_80_10_10_of_the_selected(rate: float, seed: int) -> None:
+    distances = judge(lambda x, g: mask_tokens(x, rate, generator=g), rate, seed=seed)
+    assert passes(distances), distances
+
+
+@pytest.mark.parametrize(("hide", "swap"), [(1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.5, 0.5)])
+def test_other_shares(hide: float, swap: float) -> None:
+    distances = judge(
+        lambda x, g: mask_tokens(x, mask_share=hide, random_share=swap, generator=g),
+        hide=hide,
+        swap=swap,
+    )
+    assert passes(distances), distances
+
+
+def planted(hide_first: float, swap_first: float, swap_second: float) -> Masker:
+    """Return a masker that draws twice, as public versions do."""
+
+    def mask(original: Tensor, generator: torch.Generator) -> MaskedBatch:
+        selected = torch.rand(original.shape, generator=generator) < 0.15
+        swap = selected & (torch.rand(original.shape, generator=generator) < swap_first)
+        hide = selected & ~swap & (torch.rand(original.shape, generator=generator) < hide_first)
+        rest = selected & ~swap & ~hide
+        swap |= rest & (torch.rand(original.shape, generator=generator) < swap_second)
+        random_ids = torch.randint(28, original.shape, generator=generator)
+        inputs = torch.where(swap, random_ids, original).masked_fill(hide, VOCABULARY.mask_id)
+        return MaskedBatch(inputs, original.masked_fill(~selected, IGNORE))
+
+    return mask
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_planted_81_10_9_fails(seed: int) -> None:
+    distances = judge(planted(0.9, 0.1, 0), seed=seed)
+    assert not passes(distances)
+    assert distances["hidden"] > SIGMAS  # 81 % is 9.7 sigma from 80 %
+    assert distances["unchanged"] < -SIGMAS  # and 9 % is 12.7 from 10 %
+    assert abs(distances["selected"]) < SIGMAS
+
+
+def test_a_planted_80_2_18_fails() -> None:
+    assert not passes(judge(planted(0.8, 0, 0.1)))
+
+
+def test_two_draws_with_the_right_rates_pass() -> None:
+    distances = judge(planted(0.8, 0, 0.5))
+    assert passes(distances), distances
+
+
+def test_random_characters_are_uniform_and_blind_to_the_original() -> None:
+    original = torch.full((N,), 5)
+    swapped = mask_tokens(original, 1.0, mask_share=0, random_share=1, generator=seeded()).inputs
+    counts = torch.bincount(swapped, minlength=29)
+    assert counts[28] == 0
+    assert all(abs(sigmas(int(count), N, 1 / 28)) < SIGMAS for count in counts[:28])
+
+
+def test_positions_are_selected_independently_of_place_and_neighbour() -> None:
+    selected = mask_tokens(million(), generator=seeded()).selected
+    by_place = selected.sum(0)
+    assert all(abs(sigmas(int(c), N // 50, 0.15)) < SIGMAS for c in by_place)
+    both = selected[:, :-1] & selected[:, 1:]
+    # Pairs that share a position are not independent: var = n p²(1 − p²) + 2n p³(1 − p).
+    n, p = both.numel(), 0.15
+    spread = math.sqrt(n * (p**2 * (1 - p**2) + 2 * p**3 * (1 - p)))
+    assert abs(int(both.sum()) - n * p**2) < SIGMAS * spread
+
+
+def test_one_draw_decides_each_fate() -> None:
+    """The fates are intervals of the second uniform number, in the order the lesson shows."""
+    original = million()
+    batch = mask_tokens(original, generator=seeded(7))
+    source = seeded(7)
+    chance = torch.rand(original.shape, generator=source)
+    action = torch.rand(original.shape, generator=source)
+    random_ids = torch.randint(28, original.shape, generator=source)
+    selected = chance < 0.15
+    assert torch.equal(batch.selected, selected)
+    expected = torch.where(action < 0.9, random_ids, original)
+    expected = torch.where(action < 0.8, torch.full_like(original, 28), expected)
+    assert torch.equal(batch.inputs, torch.where(selected, expected, original))
+
+
+def test_the_fate_of_a_position_moves_with_the_shares_as_one_draw_does() -> None:
+    """Raising mask_share only ever turns swapped or kept positions into [MASK], never back."""
+    original = million()
+    fewer = mask_tokens(original, mask_share=0.5, random_share=0.1, generator=seeded())
+    more = mask_tokens(original, mask_share=0.8, random_share=0.1, generator=seeded())
+    assert torch.equal(fewer.labels, more.labels)
+    assert not ((fewer.inputs == 28) & (more.inputs != 28)).any()
+
+
+def test_a_higher_rate_selects_more_and_never_fewer() -> None:
+    original = million()
+    low, high = (mask_tokens(original, rate, generator=seeded()).selected for rate in (0.15, 0.3))
+    assert (high | ~low).all()
+    assert high.sum() > low.sum()
+
+
+# ── For every shape, rate and input ──────────────────────────────────────────────────────────────
+
+shapes = st.one_of(
+    st.tuples(st.integers(1, 70)),
+    st.tuples(st.integers(1, 5), st.integers(1, 20)),
+    st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 5)),
+)
+rates = st.floats(0, 1)
+seeds = st.integers(0, 2**31)
+shares = st.tuples(rates, rates).map(lambda s: (s[0], (1 - s[0]) * s[1]))
+vocabularies = st.sampled_from(
+    [VOCABULARY, EXTENDED, Vocabulary(characters="ab", specials=("[MASK]", "[PAD]"))]
+)
+
+
+@given(shapes, rates, shares, seeds, vocabularies)
+def test_what_holds_of_every_masked_batch(
+    shape: tuple[int, ...],
+    rate: float,
+    hide_and_swap: tuple[float, float],
+    seed: int,
+    vocabulary: Vocabulary,
+) -> None:
+    original = torch.randint(len(vocabulary), shape, generator=seeded(seed))
+    original.view(-1)[0] = 0  # at least one ordinary character
+    before = original.clone()
+    hide, swap = hide_and_swap
+
+    def mask() -> MaskedBatch:
+        return mask_tokens(
+            original,
+            rate,
+            mask_share=hide,
+            random_share=swap,
+            vocabulary=vocabulary,
+            generator=seeded(seed),
+        )
+
+    batch = mask()
+    inputs, labels = batch
+    assert torch.equal(original, before), "the input was changed"
+    assert inputs.shape == labels.shape == original.shape
+    assert inputs.dtype == labels.dtype == torch.int64
+    assert inputs.data_ptr() != original.data_ptr()
+    selected = batch.selected
+    assert selected.any(), "nothing is selected"
+    assert (labels[selected] == original[selected]).all()
+    assert (labels[~selected] == IGNORE).all()
+    assert (inputs[~selected] == original[~selected]).all()
+    special = original >= vocabulary.n_characters
+    assert not (selected & special).any(), "a special symbol was selected"
+    shown = inputs[selected]
+    assert ((shown < vocabulary.n_characters) | (shown == vocabulary.mask_id)).all()
+    again = mask()
+    assert torch.equal(inputs, again.inputs)
+    assert torch.equal(labels, again.labels)
+    assert torch.equal(torch.where(selected, labels, inputs), original)
+
+
+@given(shapes, seeds)
+def test_rate_0_selects_one_position_and_rate_1_all(shape: tuple[int, ...], seed: int) -> None:
+    original = torch.randint(28, shape, generator=seeded(seed))
+    assert mask_tokens(original, 0.0, generator=seeded(seed)).selected.sum() == 1
+    assert mask_tokens(original, 1.0, generator=seeded(seed)).selected.all()
+
+
+@given(rates, seeds)
+def test_the_only_ordinary_character_is_selected(rate: float, seed: int) -> None:
+    original = torch.full((4, 9), EXTENDED.ids["[PAD]"])
+    original[2, 3] = 11
+    batch = mask_tokens(original, rate, vocabulary=EXTENDED, generator=seeded(seed))
+    assert batch.selected.nonzero().tolist() == [[2, 3]]
+
+
+def test_special_symbols_are_never_drawn_even_in_a_million() -> None:
+    original = million()
+    batch = mask_tokens(
+        original, 1.0, mask_share=0, random_share=1, vocabulary=EXTENDED, generator=seeded()
+    )
+    assert torch.bincount(batch.inputs.flatten()).nonzero().flatten().tolist() == list(range(28))
+
+
+def test_mask_symbols_already_in_the_text_are_not_asked_for() -> None:
+    original = VOCABULARY.encode("the [MASK]uick brown f[MASK]x")
+    batch = mask_tokens(original, 1.0, generator=seeded())
+    assert torch.equal(batch.selected, original != VOCABULARY.mask_id)
+
+
+def test_the_forced_position_is_fair() -> None:
+    """At a rate of 0 the one selected position is every position equally often."""
+    source = seeded()
+    hits = torch.zeros(4)
+    for _ in range(2000):
+        hits += mask_tokens(torch.zeros(4, dtype=torch.int64), 0.0, generator=source).selected
+    assert all(abs(sigmas(int(count), 2000, 0.25)) < SIGMAS for count in hits)
+
+
+def test_without_a_generator_the_global_one_is_used() -> None:
+    original = million()[:10]
+    torch.manual_seed(3)
+    first = mask_tokens(original)
+    torch.manual_seed(3)
+    assert torch.equal(first.inputs, mask_tokens(original).inputs)
+    assert not torch.equal(first.inputs, mask_tokens(original).inputs)
+
+
+# ── Static and dynamic ───────────────────────────────────────────────────────────────────────────
+
+
+def test_static_masks_take_turns_and_stay() -> None:
+    masks = StaticMasks(million()[:100], copies=3, seed=5)
+    seen = [masks.epoch(n).inputs for n in range(7)]
+    for n in range(4):
+        assert torch.equal(seen[n], seen[n + 3])
+    assert not torch.equal(seen[0], seen[1])
+    assert not torch.equal(seen[1], seen[2])
+    again = StaticMasks(million()[:100], copies=3, seed=5)
+    assert torch.equal(seen[2], again.epoch(2).inputs)
+    assert not torch.equal(seen[0], StaticMasks(million()[:100], seed=6).epoch(0).inputs)
+
+
+@pytest.mark.parametrize("copies", [1, 4, 10])
+def test_coverage_follows_the_formula(copies: int) -> None:
+    original = million()[:4000]
+    masks = StaticMasks(original, copies=copies)
+    source = seeded(9)
+    static, dynamic = (torch.zeros_like(original, dtype=torch.bool) for _ in range(2))
+    n = original.numel()
+    for epoch in range(1, 13):
+        static |= masks.epoch(epoch - 1).selected
+        dynamic |= mask_tokens(original, generator=source).selected
+        met = min(epoch, copies)
+        assert abs(sigmas(int(static.sum()), n, 1 - 0.85**met)) < SIGMAS
+        assert abs(sigmas(int(dynamic.sum()), n, 1 - 0.85**epoch)) < SIGMAS
+
+
+def test_held_out_masks_are_fixed() -> None:
+    windows = million()[:30]
+    first, second = held_out_batch(windows), held_out_batch(windows)
+    assert torch.equal(first.inputs, second.inputs)
+    assert torch.equal(first.inputs, mask_tokens(windows, 0.15, generator=seeded(0)).inputs)
+
+
+# ── Errors ───────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.1, math.nan, math.inf])
+def test_a_rate_outside_0_to_1(rate: float) -> None:
+    with pytest.raises(ValueError, match="mask_prob is a probability, from 0 to 1"):
+        mask_tokens(torch.zeros(3, dtype=torch.int64), rate)
+
+
+@pytest.mark.parametrize(
+    ("hide", "swap"), [(-0.1, 0.5), (0.5, -0.1), (0.8, 0.3), (math.nan, 0.1), (0.1, math.nan)]
+)
+def test_shares_that_are_none(hide: float, swap: float) -> None:
+    with pytest.raises(ValueError, match="at most 1 together"):
+        mask_tokens(torch.zeros(3, dtype=torch.int64), mask_share=hide, random_share=swap)
+
+
+@pytest.mark.parametrize(
+    "original",
+    [
+        torch.empty(0, dtype=torch.int64),
+        torch.empty(2, 0, dtype=torch.int64),
+        torch.full((2, 3), 28),
+        torch.tensor([29, 30, 31]),
+    ],
+)
+def test_nothing_to_select(original: Tensor) -> None:
+    with pytest.raises(ValueError, match="nothing to select"):
+        mask_tokens(original, vocabulary=EXTENDED)
+
+
+def test_static_masks_need_a_copy() -> None:
+    with pytest.raises(ValueError, match="at least 1 copy, not 0"):
+        StaticMasks(torch.zeros(3, dtype=torch.int64), copies=0)

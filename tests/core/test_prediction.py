@@ -1,0 +1,309 @@
+"""Prediction: filling gaps, distributions, scores; and any text that anybody may type."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cloze.checkpoint import CHECKPOINTS, provenance
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.prediction import (
+    DIRECTIONS,
+    Filled,
+    Guess,
+    attention_from,
+    compare,
+    distribution,
+    fill,
+    joint,
+    mask_positions,
+    predict,
+    score,
+    shipped_model,
+    shipped_models,
+    top_k,
+)
+from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
+
+T = TypeVar("T")
+torch.manual_seed(0)
+SMALL = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=20)).eval()
+LINE = "the qu_ck brown f_x"
+
+
+# Filling
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_gaps_are_filled_and_nothing_else_is_changed(at_once: bool) -> None:
+    filled = fill(LINE, SMALL, at_once=at_once)
+    assert filled.typed == LINE
+    assert len(filled.text) == len(LINE)
+    assert sorted(filled.guesses) == [6, 17]
+    for position, (typed, character) in enumerate(zip(LINE, filled.text, strict=True)):
+        best = filled.guesses[position][0].character if typed == GAP else typed
+        assert character == best
+
+
+def test_the_shipped_model_fills_a_plain_sentence() -> None:
+    filled = fill("She went to the h[MASK]use!")
+    assert filled.text == "she went to the house"
+    assert filled.typed == "she went to the h_use"
+    assert filled.note == "1 character dropped"
+
+
+def test_at_once_looks_at_the_line_a_single_time() -> None:
+    input_ids, _ = read_line(LINE)
+    at_once = fill(LINE, SMALL, at_once=True)
+    looked = distribution(SMALL, input_ids)
+    assert at_once.guesses == {i: top_k(looked[i]) for i in (6, 17)}
+
+
+def test_one_by_one_fills_the_surest_gap_and_looks_again() -> None:
+    input_ids, _ = read_line(LINE)
+    looked = distribution(SMALL, input_ids)
+    first, second = sorted((6, 17), key=lambda i: -float(looked[i].max()))
+    input_ids[first] = looked[first].argmax()
+    again = distribution(SMALL, input_ids)
+    filled = fill(LINE, SMALL)
+    assert list(filled.guesses) == [first, second]
+    assert filled.guesses == {first: top_k(looked[first]), second: top_k(again[second])}
+    assert filled.guesses[second] != top_k(looked[second])
+
+
+@pytest.mark.parametrize(("k", "kept"), [(1, 1), (5, 5), (28, 28), (99, 28)])
+def test_k_guesses_are_kept_best_first(k: int, kept: int) -> None:
+    (guesses,) = fill("a_b", SMALL, k=k).guesses.values()
+    assert len(guesses) == kept == len({guess.character for guess in guesses})
+    assert guesses == sorted(guesses, key=lambda guess: -guess.probability)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_no_guesses_at_all_is_refused(k: int) -> None:
+    with pytest.raises(ValueError, match=f"at least 1, not {k}"):
+        fill("a_b", SMALL, k=k)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("", "empty"), ("no gap", "no gap; put a _"), ("_" * 21, "21 characters .* reads 20")],
+)
+def test_a_line_that_cannot_be_filled_is_refused(line: str, reason: str) -> None:
+    with pytest.raises(TextError, match=reason):
+        fill(line, SMALL)
+
+
+def test_what_is_filled_reads_the_same_everywhere() -> None:
+    guesses = {1: [Guess(" ", 0.5), Guess("b", 0.254)], 0: [Guess("\n", 1.0)]}
+    assert repr(Filled("__", "\n ", guesses, "2 accents folded")) == (
+        "__\n\n \n  position 0: ↵ 1.00\n  position 1: ␣ 0.50, b 0.25\n  (2 accents folded)"
+    )
+    assert repr(Filled("_", "a", {}, "")) == "_\na"
+
+
+# Distributions
+
+
+def test_a_distribution_is_over_characters_and_sums_to_one() -> None:
+    input_ids, _ = read_line(LINE)
+    probabilities = distribution(SMALL, input_ids)
+    assert probabilities.shape == (19, 28)
+    assert probabilities.sum(-1).numpy() == pytest.approx(1, abs=1e-6)
+    with_mask = SMALL(input_ids[None])[0].softmax(-1)
+    rescaled = with_mask[:, :28] / with_mask[:, :28].sum(-1, keepdim=True)
+    assert torch.allclose(probabilities, rescaled, atol=1e-6)
+    assert not probabilities.requires_grad
+
+
+def test_top_k_by_hand() -> None:
+    probabilities = torch.zeros(28)
+    probabilities[[1, 2, 27]] = torch.tensor([0.25, 0.5, 0.125])
+    assert top_k(probabilities) == [("a", 0.5), (" ", 0.25), ("z", 0.125)]
+
+
+def test_masking_positions_leaves_the_line_alone() -> None:
+    input_ids = VOCABULARY.encode("abc")
+    assert VOCABULARY.decode(mask_positions(input_ids, {0, 2}), gap=GAP) == "_b_"
+    assert VOCABULARY.decode(mask_positions(input_ids, ()), gap=GAP) == "abc"
+    assert VOCABULARY.decode(input_ids) == "abc"
+
+
+# Scores
+
+
+@pytest.mark.parametrize("text", ["a", "the quick brown fox", "one\ntwo"])
+def test_a_score_masks_each_position_by_hand(text: str) -> None:
+    input_ids = VOCABULARY.encode(text)
+    by_hand = [
+        -distribution(SMALL, mask_positions(input_ids, [i]))[i, truth].log().item()
+        for i, truth in enumerate(input_ids.tolist())
+    ]
+    assert score(text, SMALL).numpy() == pytest.approx(by_hand, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("right", "typo"),
+    [
+        ("she went to the house", "she went to the hquse"),
+        ("it was a cold morning", "it was a cold moxning"),
+        ("they walked along the river", "they walkjd along the river"),
+    ],
+)
+def test_a_typo_surprises_the_shipped_model(right: str, typo: str) -> None:
+    (place,) = (i for i, (a, b) in enumerate(zip(right, typo, strict=True)) if a != b)
+    assert score(typo)[place] > score(right)[place] + 2
+    assert score(typo).sum() > score(right).sum() + 2
+
+
+@pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])
+def test_a_text_that_cannot_be_scored_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(TextError, match=reason):
+        score(text)
+
+
+# Anything typed
+
+
+def answer_or_sentence(ask: Callable[[], T]) -> T | str:
+    try:
+        return ask()
+    except TextError as error:
+        return str(error)
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(st.text(st.one_of(st.characters(), st.sampled_from("_ab \n"))))
+@example("<script>alert('_')</script>")
+@example("👩🏽‍🚀_🦊")
+@example("שלום _ a")
+@example("_a" * 50_000)
+@example("\0_\ud800\x7f")
+@example("[MASK][mask")
+def test_any_typed_text_gets_an_answer_or_a_sentence(text: str) -> None:
+    filled = answer_or_sentence(lambda: fill(text, SMALL))
+    if not isinstance(filled, str):
+        assert len(filled.text) == len(filled.typed)
+        assert filled.typed.count(GAP) == len(filled.guesses) > 0
+    costs = answer_or_sentence(lambda: score(text, SMALL))
+    if not isinstance(costs, str):
+        assert costs.isfinite().all()
+        assert (costs >= 0).all()
+    # The same line cannot both have a gap and have none.
+    assert isinstance(filled, str) or isinstance(costs, str)
+    assert all(answer.endswith(".") for answer in (filled, costs) if isinstance(answer, str))
+
+
+def test_the_shipped_model_is_loaded_once() -> None:
+    assert shipped_model() is shipped_model()
+
+
+# Left, right, both
+
+
+def test_a_prediction_is_the_distribution_at_the_masked_positions() -> None:
+    input_ids = VOCABULARY.encode("the quick fox")
+    answer = predict(SMALL, input_ids, [9, 4])
+    assert answer.positions == (4, 9)
+    expected = distribution(SMALL, mask_positions(input_ids, [4, 9]))
+    for position in (4, 9):
+        torch.testing.assert_close(answer[position], expected[position])
+        cost = -expected[position][input_ids[position]].log()
+        assert answer.cost(position) == pytest.approx(float(cost), abs=1e-5)
+    assert answer.loss == pytest.approx(sum(answer.known_costs) / 2)
+    assert "[MASK]" not in VOCABULARY.decode(input_ids), "the line itself is left alone"
+
+
+def test_a_gap_in_the_line_is_asked_and_costs_nothing_known() -> None:
+    input_ids, _ = read_line(LINE)
+    answer = predict(SMALL, input_ids, [0])
+    assert answer.positions == (0, 6, 17)
+    assert answer.cost(6) is None
+    assert answer.known_costs == [answer.cost(0)]
+    assert predict(SMALL, input_ids, []).loss is None
+
+
+def test_nothing_masked_is_no_question() -> None:
+    answer = predict(SMALL, VOCABULARY.encode("abc"), [])
+    assert answer.positions == ()
+    assert answer.probabilities.shape == (0, VOCABULARY.n_characters)
+    assert answer.loss is None
+
+
+def test_a_position_outside_the_line_is_refused() -> None:
+    with pytest.raises(IndexError):
+        predict(SMALL, VOCABULARY.encode("abc"), [3])
+
+
+@pytest.mark.parametrize(
+    ("direction", "unseen"), [("left", slice(6, None)), ("right", slice(0, 5))]
+)
+def test_a_twin_knows_nothing_of_its_blind_side(direction: str, unseen: slice) -> None:
+    model = shipped_models()[direction]
+    input_ids = VOCABULARY.encode("one two three")
+    other = input_ids.clone()
+    other[unseen] = VOCABULARY.ids["z"]
+    one, two = (predict(model, ids, [5])[5] for ids in (input_ids, other))
+    torch.testing.assert_close(one, two)
+    seen = slice(0, 5) if direction == "left" else slice(6, None)
+    other[seen] = VOCABULARY.ids["z"]
+    assert not torch.allclose(one, predict(model, other, [5])[5], atol=1e-3)
+
+
+def test_the_twins_differ_from_the_encoder_in_what_they_may_look_at_and_in_nothing_else() -> None:
+    models = shipped_models()
+    assert list(models) == list(DIRECTIONS)
+    configs = [model.config for model in models.values()]
+    assert [config.direction for config in configs] == list(DIRECTIONS)
+    assert len({replace(config, direction="both") for config in configs}) == 1
+    told = [provenance(CHECKPOINTS / f"{name}.safetensors") for name in ("masked", "left", "right")]
+    commands = [
+        re.sub(r" --direction \w+|\w+\.safetensors", "", str(origin["command"])) for origin in told
+    ]
+    assert commands[0] == commands[1] == commands[2]
+    for key in ("seed", "steps", "corpus_sha256"):
+        assert told[0][key] == told[1][key] == told[2][key]
+
+
+def test_a_comparison_reads_as_what_it_found() -> None:
+    comparison = compare("the quick b_own", [4])
+    text = repr(comparison)
+    assert text.splitlines()[0] == "the _uick b_own"
+    assert "position 4, in truth q" in text
+    assert "position 11\n" in text
+    both = comparison["both"]
+    cost = both.cost(4)
+    assert cost is not None
+    assert f"cost {cost:.2f} nats = {cost / 0.693147:.2f} bits" in text
+    assert text.splitlines()[-1].endswith(f"both {both.loss:.2f}")
+
+
+def test_any_models_can_be_compared_and_the_shortest_one_sets_the_limit() -> None:
+    assert compare("abc", [0], {"mine": SMALL}).positions == (0,)
+    with pytest.raises(TextError, match="reads 20"):
+        compare("a" * 21, [0], {"mine": SMALL, "shipped": shipped_model()})
+
+
+def test_a_joint_guess_by_hand() -> None:
+    input_ids = mask_positions(VOCABULARY.encode("new york"), [1, 2])
+    table = joint(SMALL, input_ids, 1, 2)
+    assert float(table.sum()) == pytest.approx(1, abs=1e-5)
+    first = distribution(SMALL, input_ids)[1]
+    torch.testing.assert_close(table.sum(1), first)
+    a, b = VOCABULARY.ids["e"], VOCABULARY.ids["w"]
+    filled = input_ids.clone()
+    filled[1] = a
+    by_hand = first[a] * distribution(SMALL, filled)[2][b]
+    assert float(table[a, b]) == pytest.approx(float(by_hand), abs=1e-6)
+
+
+def test_attention_from_a_position_is_a_row_of_the_map() -> None:
+    input_ids = VOCABULARY.encode("the quick")
+    weights = attention_from(SMALL, input_ids, position=3, layer=0, head=1)
+    assert float(weights.sum()) == pytest.approx(1, abs=1e-5)
+    torch.testing.assert_close(weights, SMALL.encoder.attention(input_ids[None])[0, 0, 1, 3])

@@ -1,0 +1,437 @@
+"""Training: runs that repeat, stop anywhere and go on exactly; Muon; measuring on the way."""
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from cloze import checkpoint, training
+from cloze.checkpoint import CheckpointError
+from cloze.corpus import DATA, Corpus, Piece
+from cloze.encoder import EncoderConfig
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
+from cloze.loss import mlm_loss
+from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.muon import Muon, orthogonalise
+from cloze.training import Recipe, Record, TrainingRun, fit, steps_in
+from cloze.vocabulary import normalise
+from tests.interrupting import CAN_INTERRUPT, interrupt_in
+
+STEPS = 12
+RECIPE = Recipe(steps=STEPS, batch_size=2, length=32, evaluations=3)  # measures after 1, 5 and 12
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    text = normalise((DATA / "sample.txt").read_text("ascii")).text
+    return Corpus((Piece("a", text),), (Piece("b", text[:128]),))
+
+
+def new_run(corpus: Corpus, recipe: Recipe = RECIPE) -> TrainingRun:
+    torch.manual_seed(0)
+    config = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=24)
+    return TrainingRun(MaskedLM(config), corpus, recipe)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(corpus: Corpus) -> TrainingRun:
+    run = new_run(corpus)
+    assert list(fit(run, progress=False)) == run.history
+    return run
+
+
+def finish(run: TrainingRun) -> list[Record]:
+    return list(fit(run, progress=False))
+
+
+def timeless(history: list[Record]) -> list[Record]:
+    return [record._replace(seconds=0) for record in history]
+
+
+def assert_same(run: TrainingRun, other: TrainingRun) -> None:
+    """Assert that two runs are equal bit for bit, seconds excepted."""
+    assert run.step == other.step
+    assert timeless(run.history) == timeless(other.history)
+    assert torch.equal(run.generator.get_state(), other.generator.get_state())
+    theirs = other.model.state_dict()
+    assert all(torch.equal(tensor, theirs[name]) for name, tensor in run.model.state_dict().items())
+
+
+# A run and its history
+
+
+def test_every_step_is_recorded(uninterrupted: TrainingRun) -> None:
+    history = uninterrupted.history
+    assert uninterrupted.finished
+    assert [record.step for record in history] == list(range(1, STEPS + 1))
+    assert [record.characters for record in history] == [64 * k for k in range(1, STEPS + 1)]
+    assert all(earlier.seconds < later.seconds for earlier, later in pairwise(history))
+    assert [r.step for r in history if r.held_out is not None] == [1, 5, 12]
+    assert history[-1].held_out == held_out_loss(uninterrupted.model, uninterrupted.held_out)
+    assert repr(uninterrupted) == "TrainingRun(step 12 of 12)"
+    assert finish(uninterrupted) == []
+
+
+def test_a_run_repeats_bit_for_bit(corpus: Corpus, uninterrupted: TrainingRun) -> None:
+    again = new_run(corpus)
+    finish(again)
+    assert_same(again, uninterrupted)
+    other = new_run(corpus, Recipe(**{**vars(RECIPE), "seed": 1}))
+    finish(other)
+    assert other.history[-1].loss != again.history[-1].loss
+
+
+def test_a_model_learns_the_sample_by_heart_in_seconds(corpus: Corpus) -> None:
+    torch.manual_seed(0)
+    run = TrainingRun(MaskedLM(), corpus, Recipe(steps=120, batch_size=16, evaluations=0))
+    before = held_out_loss(run.model, run.held_out)
+    finish(run)
+    assert before == pytest.approx(math.log(29), abs=0.6)
+    assert held_out_loss(run.model, run.held_out) < 0.2
+
+
+# Stopping and going on
+
+
+def stop_by_flag(run: TrainingRun) -> None:
+    assert len(list(fit(run, stop=lambda: run.step >= 5, progress=False))) == 5
+
+
+def stop_by_break(run: TrainingRun) -> None:
+    assert len(list(islice(fit(run, progress=False), 5))) == 5
+
+
+def stop_in_the_loop(run: TrainingRun) -> None:
+    def leave_at_5(record: Record) -> None:
+        if record.step == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        any(map(leave_at_5, fit(run, progress=False)))
+
+
+def stop_by_signal_in(name: str, call: int) -> Callable[[TrainingRun], None]:
+    """Stop by a real SIGINT that arrives in the midst of a function of the training loop."""
+
+    def stop(run: TrainingRun) -> None:
+        with interrupt_in(name, call), pytest.raises(KeyboardInterrupt):
+            finish(run)
+
+    return stop
+
+
+STOPS = [
+    stop_by_flag,
+    stop_by_break,
+    stop_in_the_loop,
+    pytest.param(stop_by_signal_in("mlm_loss", 8), id="signal in a step", marks=CAN_INTERRUPT),
+    pytest.param(stop_by_signal_in("held_out_loss", 2), id="in measuring", marks=CAN_INTERRUPT),
+    pytest.param(stop_by_signal_in("held_out_loss", 3), id="in the last", marks=CAN_INTERRUPT),
+]
+
+
+@pytest.mark.parametrize("saved", [False, True], ids=["at once", "saved and loaded"])
+@pytest.mark.parametrize("stop", STOPS)
+def test_interrupted_and_resumed_equals_uninterrupted(
+    stop: Callable[[TrainingRun], None],
+    saved: bool,
+    corpus: Corpus,
+    uninterrupted: TrainingRun,
+    tmp_path: Path,
+) -> None:
+    run = new_run(corpus)
+    handler = signal.getsignal(signal.SIGINT)
+    stop(run)
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert len(run.history) == run.step > 1
+    kept = list(run.history)
+    if saved:
+        run.save(tmp_path / "run")
+        torch.manual_seed(99)  # nothing may hang on the global source of chance
+        run = TrainingRun.load(tmp_path / "run", corpus)
+        assert run.history == kept
+    rest = finish(run)
+    assert rest == run.history[-len(rest) :]
+    assert run.history[: len(kept) - 1] == kept[:-1]  # the last may have been measured since
+    assert_same(run, uninterrupted)
+    assert finish(run) == []
+
+
+@pytest.mark.parametrize("steps", range(3))
+def test_a_saved_run_is_the_run(
+    steps: int, corpus: Corpus, uninterrupted: TrainingRun, tmp_path: Path
+) -> None:
+    run = new_run(corpus)
+    list(islice(fit(run, progress=False), steps))
+    run.save(tmp_path / "run")
+    again = TrainingRun.load(tmp_path / "run", corpus)
+    assert again.recipe == run.recipe
+    assert_same(again, run)
+    finish(again)
+    assert_same(again, uninterrupted)
+
+
+def test_the_stop_flag_is_answered_after_one_step(corpus: Corpus) -> None:
+    run = new_run(corpus)
+    assert len(list(fit(run, stop=lambda: True, progress=False))) == 1
+    assert run.step == 1
+
+
+def test_a_signal_lets_the_step_be_finished_first(corpus: Corpus) -> None:
+    run = new_run(corpus)
+
+    @training.whole_step()
+    def step() -> None:
+        signal.raise_signal(signal.SIGINT)
+        run.train_step()
+
+    with pytest.raises(KeyboardInterrupt):
+        step()
+    assert run.step == 1
+
+
+def test_an_error_in_a_step_gives_the_signal_back() -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(ZeroDivisionError), training.whole_step():
+        raise ZeroDivisionError
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_training_works_on_another_thread(corpus: Corpus, uninterrupted: TrainingRun) -> None:
+    run = new_run(corpus)
+    thread = threading.Thread(target=finish, args=(run,))
+    thread.start()
+    thread.join(60)
+    assert_same(run, uninterrupted)
+
+
+def test_progress_is_shown_where_it_is_wanted(
+    corpus: Corpus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finish(new_run(corpus))
+    assert capsys.readouterr() == ("", "")
+    list(fit(new_run(corpus)))
+    assert "/12 " in capsys.readouterr().err
+
+
+# Runs that cannot be gone on with
+
+
+def test_another_corpus_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    new_run(corpus).save(tmp_path / "run")
+    other = Corpus(corpus.held_out, corpus.train)
+    with pytest.raises(CheckpointError, match="was trained on another corpus"):
+        TrainingRun.load(tmp_path / "run", other)
+
+
+@pytest.mark.parametrize("part", ["recipe", "step", "history", "generator", "model.head.bias"])
+def test_a_run_with_a_part_missing_is_refused(part: str, corpus: Corpus, tmp_path: Path) -> None:
+    new_run(corpus).save(tmp_path / "run")
+    tensors, metadata = checkpoint.read(tmp_path / "run")
+    assert (part in tensors) != (part in metadata)
+    tensors.pop(part, None)
+    metadata.pop(part, None)
+    checkpoint.write(tmp_path / "run", tensors, metadata)
+    with pytest.raises(CheckpointError, match="do not fit together"):
+        TrainingRun.load(tmp_path / "run", corpus)
+
+
+def test_a_run_without_its_corpus_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    checkpoint.write(tmp_path / "run", {"x": torch.zeros(1)}, {"kind": "run"})
+    with pytest.raises(CheckpointError):
+        TrainingRun.load(tmp_path / "run", corpus)
+
+
+# The recipe
+
+
+def test_the_schedule_rises_to_one_and_falls_to_nothing() -> None:
+    recipe = Recipe(steps=100, warmup=0.2)
+    factors = [recipe.schedule(step) for step in range(100)]
+    assert factors[:20] == pytest.approx([k / 20 for k in range(1, 21)])
+    assert max(factors) == 1
+    assert factors[20] == 1
+    assert factors[20:] == pytest.approx([(100 - step) / 80 for step in range(20, 100)])
+    assert Recipe(steps=1).schedule(0) == 1
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 1100])
+def test_measuring_gets_rarer_and_ends_with_the_last_step(steps: int) -> None:
+    moments = sorted(Recipe(steps=steps).evaluated_after())
+    assert moments[0] >= 1
+    assert moments[-1] == steps
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
+    if steps == 1100:
+        assert len(moments) == 8
+        assert gaps == sorted(gaps)
+    assert Recipe(steps=steps, evaluations=0).evaluated_after() == set()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"steps": 0},
+        {"batch_size": 0},
+        {"length": -1},
+        {"evaluations": -1},
+        {"mask_prob": 1.1},
+        {"mask_prob": float("nan")},
+        {"warmup": 1.0},
+        {"warmup": -0.1},
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Recipe(**wrong)  # type: ignore[arg-type]
+
+
+def test_the_matrices_of_the_layers_go_to_muon_and_the_rest_to_adamw(corpus: Corpus) -> None:
+    run = new_run(corpus)
+    names = {id(p): name for name, p in run.model.named_parameters()}
+    (muon, _), (adam, _) = run.optimizers
+    theirs = [{names[id(p)] for p in o.param_groups[0]["params"]} for o in (muon, adam)]
+    assert isinstance(muon, Muon)
+    matrices = {n for n in names.values() if ".layers." in n and "weight" in n and "norm" not in n}
+    assert theirs[0] == matrices
+    assert theirs[1] == set(names.values()) - matrices
+    assert len(matrices) == 2 * 6
+
+
+# Muon
+
+
+def random_matrices(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("shape", [(3, 32, 32), (3, 16, 48), (3, 48, 16)])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+def test_orthogonalise_brings_singular_values_near_one_and_keeps_the_vectors(
+    shape: tuple[int, int, int], scale: float
+) -> None:
+    u, _, v = torch.linalg.svd(random_matrices(*shape), full_matrices=False)
+    values = torch.logspace(0, -2, u.shape[2])
+    result = orthogonalise(scale * (u * values) @ v)
+    inner = u.transpose(1, 2) @ result @ v.transpose(1, 2)
+    after = inner.diagonal(dim1=1, dim2=2)
+    assert after.min() > 0.13
+    assert after.max() < 1.87
+    assert (inner - torch.diag_embed(after)).abs().max() < 1e-3
+
+
+def test_matrices_are_orthogonalised_independently() -> None:
+    matrices = random_matrices(4, 16, 24)
+    alone = torch.cat([orthogonalise(matrix[None]) for matrix in matrices])
+    assert torch.allclose(orthogonalise(matrices), alone, atol=1e-5)
+    assert not orthogonalise(torch.zeros(1, 4, 4)).any()
+
+
+def steps_of(make: Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]) -> list[Tensor]:
+    """Take three steps with fixed gradients and return how far each parameter went."""
+    parameters = [torch.nn.Parameter(m.clone()) for m in random_matrices(2, 32, 16)]
+    parameters.append(torch.nn.Parameter(random_matrices(16, 32)))
+    start = [p.detach().clone() for p in parameters]
+    optimizer = make(parameters)
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(3):
+        for p in parameters:
+            p.grad = torch.randn(p.shape, generator=generator)
+        optimizer.step()
+    return [p.detach() - before for p, before in zip(parameters, start, strict=True)]
+
+
+def test_muon_goes_where_torch_s_muon_goes() -> None:
+    ours = steps_of(lambda params: Muon(params, lr=0.02, momentum=0.9))
+    theirs = steps_of(lambda params: torch.optim.Muon(params, 0.02, weight_decay=0, momentum=0.9))
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.cosine_similarity(one.flatten(), other.flatten(), dim=0) > 0.9
+        assert (one.norm() / other.norm()).item() == pytest.approx(1.33, abs=0.15)
+
+
+def test_muon_does_each_matrix_as_if_alone() -> None:
+    class OneByOne:
+        def __init__(self, params: list[torch.nn.Parameter]) -> None:
+            self.muons = [Muon([p]) for p in params]
+
+        def step(self) -> None:
+            for muon in self.muons:
+                muon.step()
+
+    together, alone = steps_of(Muon), steps_of(OneByOne)  # type: ignore[arg-type]
+    for one, other in zip(together, alone, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+
+
+def test_muon_decays_weights_and_skips_what_has_no_gradient() -> None:
+    decayed, untouched = (torch.nn.Parameter(torch.ones(2, 2)) for _ in range(2))
+    decayed.grad = torch.zeros(2, 2)
+    Muon([decayed, untouched], lr=0.1, weight_decay=0.5).step()
+    assert decayed.detach().numpy() == pytest.approx(0.95)
+    assert untouched.detach().numpy() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2, 2), ()])
+def test_muon_refuses_what_is_not_a_matrix(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="Muon is for matrices"):
+        Muon([torch.nn.Parameter(torch.zeros(shape))])
+    with pytest.raises(ValueError, match="closure"):
+        Muon([torch.nn.Parameter(torch.zeros(2, 2))]).step(lambda: 0.0)
+
+
+# One text for all
+
+
+def test_twins_read_the_same_corrupted_inputs(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: dict[str, list[Tensor]] = {"both": [], "left": [], "right": []}
+    for direction, batches in read.items():
+        torch.manual_seed(0)
+        config = replace(new_run(corpus).model.config, direction=direction)  # type: ignore[arg-type]
+        run = TrainingRun(MaskedLM(config), corpus, RECIPE)
+
+        def watched(*arguments: Any, to: list[Tensor] = batches, **options: Any) -> MaskedBatch:
+            batch = mask_tokens(*arguments, **options)
+            to += batch
+            return batch
+
+        monkeypatch.setattr(training, "mask_tokens", watched)
+        finish(run)
+    assert len(read["both"]) >= 2 * STEPS
+    for direction in ("left", "right"):
+        assert all(map(torch.equal, read["both"], read[direction]))
+
+
+# Measuring
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 64])
+def test_held_out_loss_is_the_loss_of_everything_at_once(corpus: Corpus, batch_size: int) -> None:
+    model = new_run(corpus).model
+    held_out = held_out_batch(corpus.held_out_windows(8))
+    assert len(held_out.inputs) == 16
+    at_once = mlm_loss(model(held_out.inputs), held_out.labels).item()
+    assert held_out_loss(model, held_out, batch_size) == pytest.approx(at_once, abs=1e-6)
+
+
+def test_steps_in_counts_without_touching_the_model(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = new_run(corpus)
+    before = {name: t.clone() for name, t in run.model.state_dict().items()}
+    now = iter(range(1000))
+    monkeypatch.setattr(time, "perf_counter", lambda: next(now))  # every step takes a second
+    assert steps_in(60, run.model, corpus, RECIPE) == 60
+    assert steps_in(0.1, run.model, corpus, RECIPE) == 1
+    after = run.model.state_dict()
+    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())

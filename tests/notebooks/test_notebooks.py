@@ -1,0 +1,225 @@
+"""The notebooks as they are committed: executed, clean, short cells, working links, solutions."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from cloze.teaching.quiz import AnswerSheet
+from cloze.widgets import Quiz
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+MAX_LINES = 25
+MAX_IGNORED_SHARE = 0.05
+IGNORING = re.compile(r"NBVAL_(IGNORE_OUTPUT|SKIP)")
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(path: Path) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def prose(path: Path) -> list[str]:
+    return [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def test_the_series_is_there() -> None:
+    assert len(NOTEBOOKS) >= 6
+    assert [path.stem[:3] for path in NOTEBOOKS] == [f"{n:02}_" for n in range(len(NOTEBOOKS))]
+
+
+@each_notebook
+def test_every_cell_has_run_in_order_without_an_error(path: Path) -> None:
+    cells = code_cells(path)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert not [output for output in outputs if output.output_type == "error"]
+    assert not [output for output in outputs if output.get("name") == "stderr"]
+
+
+@each_notebook
+def test_nothing_of_the_machine_is_kept(path: Path) -> None:
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert set(notebook.metadata.language_info) == {"name"}
+    assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"/(home|root|Users|tmp|usr)/|0x[0-9a-f]{8,}", text)
+
+
+@each_notebook
+def test_cells_are_short(path: Path) -> None:
+    lengths = [len(cell.source.splitlines()) for cell in code_cells(path)]
+    assert max(lengths) <= MAX_LINES
+    assert statistics.median(lengths) <= 7
+    assert 0 not in lengths
+
+
+@each_notebook
+def test_one_title_and_headings_in_order(path: Path) -> None:
+    text = re.sub(r"```.*?```", "", "\n".join(prose(path)), flags=re.DOTALL)
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", text, flags=re.MULTILINE)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+
+
+@each_notebook
+def test_it_opens_and_ends_as_all_do(path: Path) -> None:
+    cells = prose(path)
+    for words in ("You will be able to", "You need", "Time"):
+        assert f"**{words}" in cells[0], words
+    headings = re.findall(r"^## (.+)$", "\n".join(cells), flags=re.MULTILINE)
+    assert headings[-2:] == ["Checkpoint", "What comes next"]
+
+
+@each_notebook
+def test_links_resolve_and_images_have_a_text(path: Path) -> None:
+    text = "\n".join(prose(path))
+    links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)", text)
+    for link in links:
+        target = link.split("#")[0]
+        assert link.startswith("http") or (path.parent / target).exists(), link
+    assert not re.search(r"!\[\s*\]\(", text)
+    assert all("alt=" in tag for tag in re.findall(r"<img[^>]*>", text))
+
+
+@each_notebook
+def test_the_checkpoint_is_a_form_and_its_answers_stay(path: Path) -> None:
+    form, sheet = code_cells(path)[-2:]
+    lesson = path.stem[3:]
+    assert form.source.splitlines()[-1] == f'Quiz("{lesson}")'
+    assert sheet.source.splitlines()[-1] == f'AnswerSheet("{lesson}")'
+    assert form.outputs[0].data["text/plain"] == repr(Quiz(lesson))
+    assert sheet.outputs[0].data["text/plain"] == repr(AnswerSheet(lesson))
+    assert sheet.outputs[0].data["text/html"] == AnswerSheet(lesson)._repr_html_()
+
+
+def test_few_cells_skip_the_comparison() -> None:
+    cells = [cell for path in NOTEBOOKS for cell in code_cells(path)]
+    skipping = [
+        cell
+        for cell in cells
+        if IGNORING.search(cell.source)
+        or {"nbval-ignore-output", "nbval-skip"} & set(cell.metadata.get("tags", []))
+    ]
+    assert len(skipping) <= MAX_IGNORED_SHARE * len(cells)
+
+
+def solutions() -> list[tuple[str, str]]:
+    """Find every check call in an exercise cell: notebook and the call."""
+    found = []
+    for path in NOTEBOOKS:
+        for cell in code_cells(path):
+            last = cell.source.splitlines()[-1]
+            if re.fullmatch(r"check_\w+\(.+\)", last):
+                found.append((path.stem, last))
+    return found
+
+
+@pytest.mark.parametrize(("stem", "call"), solutions(), ids=lambda text: str(text))
+def test_the_hidden_solution_passes_its_check(stem: str, call: str) -> None:
+    text = "\n".join(prose(ROOT / "notebooks" / f"{stem}.ipynb"))
+    answer = re.fullmatch(r"check_\w+\((\w+)\)", call)
+    assert answer, f"{call} should be given one name"
+    blocks = re.findall(r"<summary>Solution[^<]*</summary>\s*```python\n(.*?)```", text, re.DOTALL)
+    name = answer[1]
+    [block] = [b for b in blocks if re.search(rf"^(def {name}\(|{name} = )", b, re.MULTILINE)]
+    namespace: dict[str, Any] = {}
+    exec(block, namespace)
+    checks = importlib.import_module(f"cloze.lessons.{stem[3:]}.checks")
+    check = getattr(checks, call.split("(")[0])
+    verdict = check(namespace[name])
+    assert verdict.solved, verdict.message
+
+
+@pytest.mark.parametrize(("stem", "call"), solutions(), ids=lambda text: str(text))
+def test_an_unfilled_exercise_says_not_yet(stem: str, call: str) -> None:
+    [cell] = [
+        cell
+        for cell in code_cells(ROOT / "notebooks" / f"{stem}.ipynb")
+        if cell.source.splitlines()[-1] == call
+    ]
+    assert "Not yet" in str(cell.outputs[-1])
+
+
+def notebook_of(*sources: str) -> Any:
+    """Make an executed-looking notebook of cells without outputs."""
+    cells = [nbformat.v4.new_code_cell(source, execution_count=1) for source in sources]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "", "language": "python"}
+    return notebook
+
+
+def run_nbval(*paths: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    options = ["-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
+    plugin = ["-p", "notebooks.conftest"]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, *options, *map(str, paths)],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+def test_a_dead_kernel_is_noticed_within_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "dies.ipynb"
+    nbformat.write(notebook_of("import os\nos._exit(1)"), path)
+    started = time.monotonic()
+    result = run_nbval(path)
+    assert result.returncode == 1
+    assert "The kernel died" in result.stdout
+    assert time.monotonic() - started < 30
+
+
+def test_a_notebook_cannot_reach_the_network(tmp_path: Path) -> None:
+    path = tmp_path / "asks.ipynb"
+    ask = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=2)"
+    nbformat.write(notebook_of(ask), path)
+    result = run_nbval(path)
+    assert result.returncode == 1
+    assert "The series touches no network" in result.stdout
+
+
+def test_the_notebooks_hold_on_processors_without_avx512() -> None:
+    """Compare every notebook once more with torch's AVX2 kernels."""
+    result = run_nbval(*NOTEBOOKS, ATEN_CPU_CAPABILITY="avx2")
+    assert result.returncode == 0, result.stdout[-4000:]
+
+
+def test_a_chatty_widget_loses_no_output(tmp_path: Path) -> None:
+    """More messages than a queue holds, and then the output that is compared."""
+    path = tmp_path / "chatty.ipynb"
+    chat = "import ipywidgets, time\nw = ipywidgets.Text()\nfor i in range(5000):\n"
+    chat += "    w.value = f'{i:09999}'\n    time.sleep(0.001)\nprint('done')"
+    notebook = notebook_of(chat)
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="done\n")]
+    nbformat.write(notebook, path)
+    result = run_nbval(path)
+    assert result.returncode == 0, result.stdout[-2000:]

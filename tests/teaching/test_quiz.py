@@ -1,0 +1,203 @@
+"""The checkpoint questions, the form that asks them, and the sheet that answers them."""
+
+import html
+import math
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloze import lessons
+from cloze.teaching.quiz import AnswerSheet, Option, Question, inline, questions_of
+from cloze.vocabulary import ALPHABET
+from cloze.widgets import Quiz
+from tests.markup import accessible_name, assert_usable, read
+
+QUESTIONS = {
+    path.parent.name: questions_of(path.parent.name)
+    for path in sorted(Path(lessons.__file__).parent.glob("*/quiz.md"))
+}
+ALL = [question for questions in QUESTIONS.values() for question in questions]
+each_question = pytest.mark.parametrize("question", ALL, ids=lambda question: question.text[:40])
+each_notebook = pytest.mark.parametrize("notebook", QUESTIONS)
+
+
+# The questions
+
+
+@each_question
+def test_every_option_is_explained(question: Question) -> None:
+    assert sum(option.right for option in question.options) == 1
+    explanations = [option.explanation for option in question.options]
+    assert len(set(explanations)) == len({o.text for o in question.options}) == len(explanations)
+    for explanation in explanations:
+        assert re.fullmatch(r"(e⁰|[^a-z]).{10,}\.", explanation), explanation
+        assert not explanation.startswith(("Yes", "No."))
+    for text in (question.text, *explanations, *(option.text for option in question.options)):
+        assert "$" not in text
+        assert text.count("`") % 2 == text.count("*") % 2 == 0
+        assert text == text.strip()
+
+
+@each_notebook
+def test_the_right_option_has_no_favourite_place(notebook: str) -> None:
+    places = [[o.right for o in question.options].index(True) for question in QUESTIONS[notebook]]
+    assert len(places) in (4, 5)
+    assert max(places.count(place) for place in places) <= 3
+    assert len(set(places)) >= 2
+
+
+def words(notebook: str, number: int) -> dict[str, str]:
+    """Return texts and explanations of a question by letter."""
+    by_letter = QUESTIONS[notebook][number - 1].by_letter
+    return {letter: f"{option.text} {option.explanation}" for letter, option in by_letter.items()}
+
+
+def test_the_numbers_in_the_answers_are_true() -> None:
+    assert f"{3 * 0.005:.3f}" in words("start_here", 2)["a"]
+    assert f"{len(ALPHABET) - 3} characters" in words("start_here", 2)["c"]
+    sums = words("the_loss", 1)
+    assert f"{0.1 * 0.1:.2f}" in sums["a"]
+    assert f"{-math.log(0.1):.2f}" in sums["b"]
+    assert f"{-2 * math.log(0.1):.2f}" in sums["c"]
+    assert f"{-math.log(0.1):.3f}" in sums["c"]
+    assert math.isclose(2 * math.log(0.1), math.log(1 / 100))
+    assert f"{1 / math.log(2):.2f} bits" in words("the_loss", 4)["a"]
+    assert f"= {1.4 * math.log(2):.2f} nats" in words("the_loss", 4)["b"]
+    assert 1.4 * math.log(2) < 1.0
+    assert f"{10 * 27 / 28:.2f} % and {10 + 10 / 28:.2f} %" in words("the_mask", 2)["a"]
+    multiplied = words("the_mask", 3)
+    assert f"{0.9 * 0.8:.0%}/10/{0.9 * 0.2:.0%}".replace("%", "") in multiplied["b"]
+    assert math.isclose(0.9 * (0.8 / 0.9), 0.8)
+    assert f"{0.9 * 0.9:.0%}".replace("%", " %") in multiplied["c"]
+    assert f"{math.log(29):.2f}" in words("training", 1)["a"]
+    assert f"{math.log(29):.2f}" in words("training", 2)["a"]
+    assert f"{0.40 / 0.15:.1f} times" in words("training", 4)["c"]
+    assert (
+        f"{round(64 * 0.4)} lessons in a window instead of {round(64 * 0.15)}"
+        in (words("training", 4)["c"])
+    )
+
+
+def test_a_question_needs_exactly_one_right_option() -> None:
+    wrong, right = Option("a", False, "Why not."), Option("b", True, "Why.")
+    assert Question("?", (wrong, right)).by_letter == {"a": wrong, "b": right}
+    for options in ((right,), (wrong, wrong), (right, right), ()):
+        with pytest.raises(ValueError, match="at least 2 options, of which 1 is right"):
+            Question("?", options)
+
+
+@pytest.mark.parametrize("of", [questions_of, AnswerSheet, Quiz])
+def test_an_unknown_notebook_is_named(of: type) -> None:
+    with pytest.raises(ValueError, match=r"for the lessons start_here, .* not for '77'"):
+        of("77")
+
+
+def test_code_and_emphasis_are_the_only_markup() -> None:
+    assert inline("a `b*c*` *d e* 3 * 4") == "a <code>b*c*</code> <em>d e</em> 3 * 4"
+    assert inline("*<b>*`&`") == "<em>&lt;b&gt;</em><code>&amp;</code>"
+
+
+@given(st.text(alphabet="ab<>&\"'`* "))
+def test_no_text_becomes_other_markup(text: str) -> None:
+    page = read(inline(text))
+    assert {tag.name for tag in page.select("*")} <= {"code", "em"}
+    assert re.sub(r"[`*\s]", "", page.get_text()) == re.sub(r"[`*\s]", "", text)
+
+
+# The sheet
+
+
+@each_notebook
+def test_the_sheet_says_what_the_form_says(notebook: str) -> None:
+    sheet = AnswerSheet(notebook)
+    plain, page = repr(sheet), read(sheet._repr_html_())
+    folded = [details.get_text() for details in page.select("details")]
+    assert len(folded) == len(QUESTIONS[notebook])
+    quiz = Quiz(notebook)
+    for number, question in enumerate(QUESTIONS[notebook], start=1):
+        assert f"{number}. {question.text}\n" in plain
+        assert f"{number}. {inline(question.text).striptags()}" in page.get_text()
+        for letter, option in question.by_letter.items():
+            quiz.act("choose", question=number, value=letter)
+            answer = f"{option.verdict} {inline(option.explanation).striptags()}"
+            assert answer in read(quiz.html).get_text()
+            assert f"({letter}) {answer}" in folded[number - 1]
+            assert f"({letter}) {inline(option.text).striptags()}" in page.get_text()
+            told = f"{option.verdict} {option.explanation}\n"
+            assert f"   ({letter}) {option.text}\n       {told}" in f"{plain}\n"
+
+
+# The form
+
+
+def test_a_choice_is_explained_counted_and_spoken() -> None:
+    quiz = Quiz("the_loss")
+    assert repr(quiz) == "Quiz(5 questions, 0 answered, 0 right)"
+    assert "✓" not in quiz.html
+    assert "✗" not in quiz.html
+    quiz.act("choose", question="1", value="b")
+    page = assert_usable(quiz.html)
+    [told] = page.select("p.explanation.wrong")
+    assert told.get_text().startswith("✗ No. That is −log 0.1")
+    [spoken] = page.select("[role=status]")
+    assert spoken.get_text().startswith("Question 1, (b): No. That is −log 0.1")
+    assert spoken.get_text().endswith("5 questions: 1 answered, 0 right.")
+    quiz.act("choose", question="1", value="c")
+    assert "✗" not in quiz.html
+    quiz.act("choose", question="4", value="a")
+    assert quiz.answers == {1: "c", 4: "a"}
+    assert quiz.score == 1
+    assert repr(quiz) == "Quiz(5 questions, 2 answered, 1 right)"
+
+
+def test_starting_over_clears_everything() -> None:
+    quiz = Quiz("start_here")
+    assert not read(quiz.html).select("[checked]")
+    quiz.act("choose", question=2, value="c")
+    assert len(read(quiz.html).select("[checked]")) == 1
+    quiz.act("restart")
+    assert (quiz.answers, quiz.score) == ({}, 0)
+    assert not read(quiz.html).select("[checked]")
+    assert "All answers are cleared." in quiz.html
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"question": 9, "value": "a"}, "The question is a whole number from 1 to 4, not 9."),
+        ({"question": 1, "value": "d"}, "The options of question 1 are a, b, c, not 'd'."),
+        ({"question": 1, "value": ["a"]}, "The options of question 1 are a, b, c, not ['a']."),
+        ({"question": "x", "value": "a"}, "The question is a whole number from 1 to 4, not 'x'."),
+        ({}, "TypeError"),
+    ],
+)
+def test_a_bad_message_is_shown_and_changes_nothing(message: dict[str, object], said: str) -> None:
+    quiz = Quiz("start_here")
+    quiz.act("choose", **message)
+    assert said in html.unescape(quiz.html)
+    assert quiz.answers == {}
+
+
+def test_every_question_is_a_group_of_its_own() -> None:
+    forms = assert_usable(Quiz("the_encoder").html).select("form")
+    assert len(forms) == 5
+    for number, form in enumerate(forms, start=1):
+        [legend] = form.select("fieldset > legend")
+        assert legend.get_text().startswith(f"{number}. ")
+        radios = form.select('input[type="radio"][data-do="choose"]')
+        assert {radio["name"] for radio in radios} == {f"question-{number}"}
+        assert [radio["value"] for radio in radios] == list("abc")
+        assert len({accessible_name(radio) for radio in radios}) == 3
+
+
+@given(st.text(min_size=1), st.text(), st.text())
+def test_questions_of_your_own_are_never_markup(text: str, one: str, other: str) -> None:
+    options = Option(one, True, other), Option(other, False, one)
+    quiz = Quiz([Question(text, options)])
+    names = {tag.name for tag in assert_usable(quiz.html).select("*")}
+    quiz.act("choose", question=1, value="a")
+    now = {tag.name for tag in assert_usable(quiz.html).select("*")}
+    assert now - names <= {"p", "b", "code", "em"}

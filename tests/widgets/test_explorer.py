@@ -1,0 +1,543 @@
+"""The explorer: every action, what Python reads and sets, and that nothing breaks it."""
+
+import math
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from cloze.baselines import letter_frequencies, uniform_loss
+from cloze.corpus import Corpus, Piece
+from cloze.encoder import Direction, EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.loss import to_bits
+from cloze.prediction import DIRECTIONS, Comparison, predict, top_k
+from cloze.training import Recipe, TrainingRun
+from cloze.vocabulary import GAP, VOCABULARY, visible
+from cloze.widgets import MaskExplorer, TrainingCurve
+from cloze.widgets.explorer.state import VIEWS
+from cloze.widgets.explorer.widget import EXAMPLES
+from tests.markup import assert_usable, read
+
+LINE = "she took her umbrella"
+
+
+def small(direction: Direction = "both", max_len: int = 64) -> MaskedLM:
+    torch.manual_seed(0)
+    config = EncoderConfig(
+        d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=max_len, direction=direction
+    )
+    return MaskedLM(config).eval()
+
+
+MODELS: dict[str, MaskedLM] = {direction: small(direction) for direction in DIRECTIONS}
+
+
+@pytest.fixture
+def explorer() -> MaskExplorer:
+    return MaskExplorer(MODELS, LINE)
+
+
+def letters(explorer: MaskExplorer) -> list[Any]:
+    return read(explorer.html).select("button.letter")
+
+
+def said(explorer: MaskExplorer) -> str:
+    return read(explorer.html).select_one('[role="status"]').get_text()  # type: ignore[union-attr]
+
+
+# ── clicks ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_click_masks_and_a_second_one_unmasks(explorer: MaskExplorer) -> None:
+    explorer.act("toggle", at="4")
+    assert explorer.masked == {4}
+    assert explorer.focus == 4
+    assert letters(explorer)[4]["aria-pressed"] == "true"
+    assert "Position 4 masked." in said(explorer)
+    explorer.act("toggle", at="4")
+    assert explorer.masked == frozenset()
+    assert letters(explorer)[4]["aria-pressed"] == "false"
+
+
+def test_a_click_on_another_masked_position_looks_at_it_first(explorer: MaskExplorer) -> None:
+    explorer.masked = {4, 5}
+    explorer.focus = 4
+    explorer.act("toggle", at=5)
+    assert (explorer.masked, explorer.focus) == ({4, 5}, 5)
+    explorer.act("toggle", at=5)
+    assert explorer.masked == {4}
+
+
+@pytest.mark.parametrize(("start", "end"), [(5, 8), (8, 5)])
+def test_a_span_is_masked_from_either_end(explorer: MaskExplorer, start: int, end: int) -> None:
+    explorer.act("span", start=start, end=end)
+    assert explorer.masked == {5, 6, 7, 8}
+    assert explorer.focus == end
+
+
+def test_words_are_masked_one_after_another_from_the_focus(explorer: MaskExplorer) -> None:
+    explorer.focus = 5
+    seen = []
+    for _ in range(4):
+        before = explorer.masked
+        explorer.act("word")
+        seen.append("".join(LINE[i] for i in sorted(explorer.masked - before)))
+    assert seen == ["took", "her", "umbrella", "she"]
+    explorer.act("word")
+    assert "Every word is masked" in explorer.problem
+
+
+def test_random_masks_are_drawn_afresh_and_repeat_with_the_seed() -> None:
+    first, second = (MaskExplorer(MODELS, "a" * 64, seed=3) for _ in range(2))
+    draws = []
+    for _ in range(200):
+        first.act("random")
+        draws.append(first.masked)
+    assert all(draws)
+    assert len(set(draws)) > 150
+    assert sum(map(len, draws)) / (200 * 64) == pytest.approx(0.15, abs=0.01)
+    second.act("random")
+    assert second.masked == draws[0]
+
+
+def test_unmask_all(explorer: MaskExplorer) -> None:
+    explorer.masked = {1, 2}
+    explorer.act("unmask")
+    assert explorer.masked == frozenset()
+    assert explorer.loss is None
+
+
+def test_a_typed_line_is_normalised_and_says_what_it_lost(explorer: MaskExplorer) -> None:
+    explorer.masked = {1}
+    explorer.act("line", text="Été <b>& co</b>, _es! 😀")
+    assert explorer.line == "ete b co b _es"
+    assert explorer.masked == {explorer.line.index(GAP)}
+    assert "2 accents folded" in said(explorer)
+    assert "characters dropped" in said(explorer)
+
+
+@pytest.mark.parametrize("text", ["", "!?", "x" * 65, "x" * 100_000, "שלום", None, 3])
+def test_a_line_that_cannot_be_read_changes_nothing(explorer: MaskExplorer, text: object) -> None:
+    explorer.masked = {1}
+    explorer.act("line", text=text)
+    assert (explorer.line, explorer.masked) == (LINE, {1})
+    alert = read(explorer.html).select_one('[role="alert"]')
+    assert alert is not None
+    assert alert.get_text() == explorer.problem != ""
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_masks_what_it_speaks_of(explorer: MaskExplorer, name: str) -> None:
+    explorer.act("example", value=name)
+    assert explorer.problem == ""
+    assert explorer.line == EXAMPLES[name].line
+    masked = "".join(explorer.line[i] for i in sorted(explorer.masked))
+    assert masked == EXAMPLES[name].masked
+
+
+# ── what is shown ────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_bars_are_the_models_guesses_with_the_truth_and_its_cost(
+    explorer: MaskExplorer,
+) -> None:
+    explorer.masked = {0, 4}
+    explorer.focus = 4
+    page = assert_usable(explorer.html)
+    tables = page.select("table.guesses")
+    assert [table.b.get_text() for table in tables if table.b] == [
+        "from the left",
+        "from the right",
+        "from both sides",
+        "without looking",
+    ]
+    for table, direction in zip(tables, DIRECTIONS, strict=False):
+        expected = predict(MODELS[direction], explorer.predictions.input_ids, [0, 4])
+        cost = expected.cost(4)
+        assert cost is not None
+        assert f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" in table.get_text()
+        rows = [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in table("tr")]
+        best = top_k(expected[4], 5)
+        assert [row[0] for row in rows[:5]] == [visible(guess.character) for guess in best]
+        assert [row[2] for row in rows[:5]] == [f"{guess.probability:.2f}" for guess in best]
+        assert [row[0] for row in rows if "truth" in row[3]] == ["t"]
+    unigram = tables[3].get_text()
+    assert f"costs {-math.log(letter_frequencies()[VOCABULARY.ids['t']]):.2f} nats" in unigram
+    assert "uniform" in unigram
+
+
+def test_the_loss_is_the_formula_with_its_numbers(explorer: MaskExplorer) -> None:
+    explorer.masked = {0, 4}
+    costs = explorer.predictions["both"].known_costs
+    text = read(explorer.html).get_text()
+    logs = " + ".join(f"log {math.exp(-cost):.2f}" for cost in costs)
+    assert f"L = −Σ log P(x_i | x̃) = −({logs}) = {costs[0]:.2f} + {costs[1]:.2f}" in text
+    assert explorer.loss == pytest.approx(sum(costs) / 2)
+    assert f"{2 * uniform_loss():.2f}" in text
+    assert "unigram" in text
+
+
+def test_many_terms_are_cut_and_counted(explorer: MaskExplorer) -> None:
+    explorer.masked = range(10)
+    assert "… (4 more)" in read(explorer.html).get_text()
+
+
+def test_truth_and_guesses_stay_back_until_they_are_revealed(explorer: MaskExplorer) -> None:
+    explorer.masked = {13, 14}
+    explorer.focus = 13
+    explorer.act("guess_first")
+    for view in VIEWS:
+        explorer.view = view
+        page = read(explorer.html)
+        assert page.select("table") == []
+        assert letters(explorer)[13]["aria-label"].startswith("position 13, masked")
+        assert "truth" not in " ".join(button["aria-label"] for button in letters(explorer))
+        assert "Loss" not in said(explorer)
+        assert "nats" not in page.get_text()
+    explorer.view = "guesses"
+    explorer.act("guess", at=13, key="U")
+    assert "you guess u" in letters(explorer)[13]["aria-label"]
+    explorer.act("reveal")
+    text = read(explorer.html).get_text()
+    assert "✓ truth" in text
+    p = explorer.predictions["both"][13][VOCABULARY.ids["u"]]
+    assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
+    explorer.act("toggle", at=3)
+    assert explorer.revealed is False
+
+
+def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
+    explorer.masked = {13, 14}
+    before = explorer.predictions["both"][14]
+    explorer.act("fill", at=13, character="q")
+    assert explorer.filled == {13: "q"}
+    assert explorer.predictions.positions == (14,)
+    assert not torch.allclose(before, explorer.predictions["both"][14])
+    assert "filled with q" in letters(explorer)[13]["aria-label"]
+    explorer.act("empty", at=13)
+    assert torch.equal(before, explorer.predictions["both"][14])
+
+
+def test_a_gap_without_a_truth_has_guesses_and_no_cost(explorer: MaskExplorer) -> None:
+    explorer.act("line", text="umbr_lla")
+    assert explorer.loss is None
+    page = assert_usable(explorer.html)
+    assert page.select("table.guesses")
+    assert "truth" not in page.get_text()
+    assert "L =" not in page.get_text()
+    explorer.act("toggle", at=4)
+    assert "does not say what stands at 4" in explorer.problem
+
+
+def test_two_gaps_are_guessed_apart_and_together(explorer: MaskExplorer) -> None:
+    explorer.masked = {4, 13, 14}
+    explorer.focus = 14
+    explorer.act("view", view="pair")
+    page = assert_usable(explorer.html)
+    assert "Positions 13 and 14." in page.get_text()
+    apart, together = page.select("table.guesses")
+    answer = explorer.predictions["both"]
+    best = (answer[13].max() * answer[14].max()).item()
+    first = apart.select_one("tbody tr td:nth-of-type(2)")
+    assert first is not None
+    assert first.get_text() == f"{best:.2f}"
+    assert together.get_text() != apart.get_text()
+
+
+def test_attention_is_the_chosen_heads(explorer: MaskExplorer) -> None:
+    explorer.masked = {4}
+    explorer.view = "attention"
+    explorer.act("head", value="1")
+    masked = explorer.predictions.input_ids.clone()
+    masked[4] = VOCABULARY.mask_id
+    expected = MODELS["both"].encoder.attention(masked[None])[0, 0, 1, 4]
+    labels = [button["aria-label"] for button in letters(explorer)]
+    assert all(f"attention {w:.2f}" in label for w, label in zip(expected, labels, strict=True))
+    assert "not why the guess" in read(explorer.html).get_text()
+    explorer.act("layer", value="1")
+    assert "A layer of this model is a whole number from 0 to 0" in explorer.problem
+
+
+def test_surprise_shows_what_each_character_costs_alone() -> None:
+    explorer = MaskExplorer(line="the children plaied in the garden")
+    explorer.view = "surprise"
+    costs = [
+        float(b["aria-label"].split(", ")[-1].removesuffix(" nats")) for b in letters(explorer)
+    ]
+    assert costs.index(max(costs)) == explorer.line.index("ied")
+    assert "Most surprising: i at 16" in read(explorer.html).get_text()
+
+
+def test_presenting_is_larger_and_has_fewer_controls(explorer: MaskExplorer) -> None:
+    explorer.masked = {4}
+    everything = len(read(explorer.html).select("button:not(.letter), input, select"))
+    explorer.present = True
+    page = assert_usable(explorer.html)
+    assert page.select(".present")
+    assert len(page.select("button:not(.letter), input, select")) < everything / 1.5
+    assert len(page.select("table.guesses")) == 3
+
+
+# ── Python ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_clicks_and_python_change_the_same_state(explorer: MaskExplorer) -> None:
+    seen: list[tuple[str, object]] = []
+    explorer.observe(lambda change: seen.append((change.name, change.new)), ["masked", "line"])
+    explorer.act("toggle", at=2)
+    explorer.masked |= {3}
+    explorer.line = "ANOTHER line"
+    assert seen[:2] == [("masked", {2}), ("masked", {2, 3})]
+    assert dict(seen[2:]) == {"line": "another line", "masked": frozenset()}
+    assert len(letters(explorer)) == 12
+
+
+def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
+    explorer.masked = [3, 13]
+    explorer.filled = {13: "U"}
+    explorer.focus = 3
+    explorer.view = "attention"
+    explorer.head = 1
+    explorer.guess_first = True
+    explorer.revealed = True
+    assert explorer.filled == {13: "u"}
+    assert repr(explorer) == f"MaskExplorer('{LINE}', 2 masked, loss {explorer.loss:.2f} nats)"
+    assert isinstance(explorer.predictions, Comparison)
+    with pytest.raises(TypeError):
+        explorer.filled[3] = "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("masked", {99}, "A position of this line is a whole number from 0 to 20, not 99"),
+        ("masked", 3, "masked is a collection of positions"),
+        ("masked", "abc", "masked is a collection of positions"),
+        ("line", "", "The line is empty"),
+        ("line", 3, "A line is text, not int"),
+        ("focus", -1, "A position of this line"),
+        ("view", "x", "A view is one of guesses, pair, attention, surprise"),
+        ("layer", 5, "A layer of this model"),
+        ("head", None, "A head of this model"),
+        ("filled", {0: "e"}, "Position 0 is not masked"),
+        ("filled", [1], "filled maps positions"),
+        ("model", "x", "model is a MaskedLM"),
+        ("model", {}, "model is a MaskedLM"),
+        ("model", small(max_len=8), "this model reads 8"),
+    ],
+)
+def test_a_bad_value_is_named_and_changes_nothing(
+    explorer: MaskExplorer, name: str, value: object, sentence: str
+) -> None:
+    before, html = getattr(explorer, name), explorer.html
+    with pytest.raises(ValueError, match=sentence):
+        setattr(explorer, name, value)
+    assert getattr(explorer, name) == before
+    assert explorer.html == html
+
+
+def test_a_model_of_ones_own_answers_alone(explorer: MaskExplorer) -> None:
+    own = small()
+    explorer.masked = {4}
+    explorer.model = own
+    assert explorer.model is own
+    assert list(explorer.predictions.predictions) == ["both"]
+    with torch.no_grad():
+        own.head.bias[VOCABULARY.ids["q"]] += 50
+    explorer.update()
+    assert top_k(explorer.predictions["both"][4])[0].character == "q"
+    explorer.model = None
+    assert list(explorer.predictions.predictions) == list(DIRECTIONS)
+
+
+def test_a_model_that_fails_is_seen_and_nothing_is_lost(explorer: MaskExplorer) -> None:
+    class Broken(MaskedLM):
+        def logits_at(self, *_: torch.Tensor) -> torch.Tensor:
+            raise RuntimeError("my layer is broken")
+
+    explorer.model = Broken(MODELS["both"].config)
+    explorer.act("toggle", at=4)
+    assert explorer.problem == "RuntimeError: my layer is broken"
+    assert explorer.problem in explorer.html
+    assert explorer.masked == frozenset()
+
+
+def test_a_model_that_rules_the_truth_out_is_shown_at_its_price(explorer: MaskExplorer) -> None:
+    sure = small()
+    with torch.no_grad():
+        sure.head.bias[VOCABULARY.ids["q"]] += 500  # every other probability is 0 in float32
+    explorer.model = sure
+    explorer.act("toggle", at=4)
+    assert explorer.problem == ""
+    cost = explorer.predictions["both"].cost(4)
+    assert cost is not None
+    assert cost > 400
+    assert f"costs {cost:.2f} nats" in explorer.html
+
+
+def test_an_observer_that_fails_is_seen(explorer: MaskExplorer) -> None:
+    def fail(_: object) -> None:
+        raise KeyError("in my callback")
+
+    explorer.observe(fail, "masked")
+    explorer.act("toggle", at=4)
+    assert "in my callback" in explorer.problem
+    assert "in my callback" in explorer.html
+    assert explorer.masked == {4}
+
+
+def test_clicks_from_many_threads_leave_one_consistent_state(explorer: MaskExplorer) -> None:
+    def click(seed: int) -> None:
+        for step in range(15):
+            explorer.act("toggle", at=(seed * 7 + step * 5) % len(LINE))
+            explorer.act("random")
+
+    threads = [threading.Thread(target=click, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for _ in range(10):
+        explorer.masked = {1, 2}
+        explorer.update()
+    for thread in threads:
+        thread.join()
+    assert_consistent(explorer)
+
+
+def test_clicks_are_answered_while_the_same_model_trains() -> None:
+    text = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
+    model = small()
+    run = TrainingRun(model, Corpus((text,), (text,)), Recipe(steps=60, batch_size=2, length=32))
+    explorer = MaskExplorer(model, LINE, masked=[3])
+    before = explorer.loss
+    curve = TrainingCurve(run, on_record=lambda _: explorer.update())
+    trainer = threading.Thread(target=curve._train)
+    trainer.start()
+    while trainer.is_alive():
+        explorer.act("random")
+        explorer.act("view", view="attention")
+        assert explorer.problem == ""
+    explorer.masked = {3}
+    assert run.finished
+    assert explorer.loss != before
+    assert_consistent(explorer)
+
+
+# ── nothing breaks it ────────────────────────────────────────────────────────────────────────────
+
+
+def assert_consistent(explorer: MaskExplorer) -> None:
+    """Check everything that holds in every state."""
+    page = assert_usable(explorer.html)
+    buttons = page.select("button.letter")
+    assert len(buttons) == len(explorer.line)
+    pressed = {i for i, b in enumerate(buttons) if b["aria-pressed"] == "true"}
+    assert pressed == explorer.masked
+    gaps = {i for i, character in enumerate(explorer.line) if character == GAP}
+    assert gaps <= explorer.masked
+    assert set(explorer.filled) <= explorer.masked
+    assert buttons[explorer.focus]["tabindex"] == "0"
+    asked = explorer.masked - set(explorer.filled)
+    assert set(explorer.predictions.positions) == asked
+    if asked - gaps:
+        costs = explorer.predictions["both"].known_costs
+        assert explorer.loss == pytest.approx(sum(costs) / len(costs))
+        assert min(costs) >= 0
+    else:
+        assert explorer.loss is None
+    if explorer.guess_first and not explorer.revealed:
+        for at in explorer.masked:
+            assert "truth" not in buttons[at]["aria-label"]
+    assert len(repr(explorer)) < 110
+    assert "\n" not in repr(explorer)
+
+
+POSITIONS = st.one_of(
+    st.integers(-2, 70), st.integers(0, 8), st.sampled_from(["3", "x", None, 2.5])
+)
+KEYS = st.one_of(st.sampled_from("abcxyz _\nÉ<"), st.text(max_size=2))
+
+
+class Play(RuleBasedStateMachine):
+    """Any sequence of clicks, keys and lines of Python."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.explorer = MaskExplorer(MODELS, LINE)
+
+    @rule(at=POSITIONS, do=st.sampled_from(["toggle", "focus", "empty"]))
+    def at_a_position(self, do: str, at: object) -> None:
+        self.explorer.act(do, at=at)
+
+    @rule(start=POSITIONS, end=POSITIONS)
+    def span(self, start: object, end: object) -> None:
+        self.explorer.act("span", start=start, end=end)
+
+    @rule(do=st.sampled_from(["word", "random", "unmask", "guess_first", "reveal", "no_such"]))
+    def on_the_line(self, do: str) -> None:
+        self.explorer.act(do)
+
+    @rule(at=POSITIONS, key=KEYS)
+    def key(self, at: object, key: str) -> None:
+        self.explorer.act("guess", at=at, key=key)
+        self.explorer.act("fill", at=at, character=key)
+
+    @rule(text=st.one_of(st.text(max_size=80), st.text("abc_ é<>&", max_size=70)))
+    def line(self, text: str) -> None:
+        self.explorer.act("line", text=text)
+
+    @rule(view=st.one_of(st.sampled_from([*VIEWS, "x"])))
+    def view(self, view: str) -> None:
+        self.explorer.act("view", view=view)
+
+    @rule(value=st.sampled_from(["0", "1", "2", "x", ""]), do=st.sampled_from(["layer", "head"]))
+    def head(self, do: str, value: str) -> None:
+        self.explorer.act(do, value=value)
+
+    @rule(masked=st.sets(st.integers(-1, 20)))
+    def python(self, masked: set[int]) -> None:
+        try:
+            self.explorer.masked = masked
+        except ValueError:
+            assert not masked <= set(range(len(self.explorer.line)))
+
+    @precondition(lambda self: self.explorer.masked)
+    @rule(present=st.booleans())
+    def present(self, present: bool) -> None:
+        self.explorer.present = present
+
+    @invariant()
+    def consistent(self) -> None:
+        assert_consistent(self.explorer)
+
+
+TestPlay = Play.TestCase
+TestPlay.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+
+
+@given(st.text())
+@settings(deadline=None, max_examples=50)
+def test_any_typed_text_is_text(text: str) -> None:
+    explorer = MaskExplorer(MODELS, LINE)
+    explorer.act("line", text=f"a<img src=x>{text}")
+    assert_consistent(explorer)
+
+
+def test_messages_that_no_view_sends(explorer: MaskExplorer) -> None:
+    for content in ("x", {}, {"do": "toggle"}, {"do": "toggle", "at": {}}, {"do": "act", "at": 1}):
+        explorer._receive(explorer, content, [])
+        assert explorer.problem
+    assert_consistent(explorer)
+
+
+def test_models_by_name_keep_their_names() -> None:
+    models: Mapping[str, MaskedLM] = {"<mine>": MODELS["both"], "yours": MODELS["left"]}
+    explorer = MaskExplorer(models, LINE, masked=[3])
+    assert "&lt;mine&gt;" in explorer.html
+    assert explorer.loss == explorer.predictions["yours"].loss
+    assert_usable(explorer.html)
