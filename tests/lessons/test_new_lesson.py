@@ -63,6 +63,8 @@ def doubling(values: list[float]) -> Figure:
     ),
 }
 
+pytestmark = pytest.mark.long
+
 OPENING = """# Tiny
 
 **You will be able to** double a number.
@@ -76,7 +78,7 @@ CELLS = [
     """>from cloze.lessons.tiny import figures
 from cloze.lessons.tiny.checks import check_twice
 from cloze.teaching.quiz import AnswerSheet
-from cloze.widgets import Quiz"""
+from cloze.widgets import Quiz""",
     ">figures.doubling([1, 2, 3])\nprint([2, 4, 6])",
     "## Exercise 1 · Twice\n\nReturn two times x.",
     ">def twice(x):\n    return ...\n\n\ncheck_twice(twice)",
@@ -118,7 +120,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     junk = shutil.ignore_patterns("__pycache__", "*.egg-info", ".ipynb_checkpoints")
     for folder in ("src", "tests", "notebooks"):
         shutil.copytree(ROOT / folder, root / folder, ignore=junk)
-    shutil.copy(ROOT / "pyproject.toml", root)
+    for name in ("pyproject.toml", "conftest.py"):
+        shutil.copy(ROOT / name, root)
     lesson = root / "src" / "cloze" / "lessons" / "tiny"
     lesson.mkdir()
     for name, text in FILES.items():
@@ -138,14 +141,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_checks_the_quiz_and_the_notebook_are_tested_with_all_others(copy: Path) -> None:
     suites = ["tests/lessons/test_exercises.py", "tests/lessons/test_figures.py"]
     suites += ["tests/teaching/test_quiz.py", "tests/notebooks/test_notebooks.py"]
-    options = ["-q", "-p", "no:xdist", "-k", "tiny or twice", "--verbosity=1"]
+    options = ["-q", "-n", "0", "-k", "tiny or twice", "--verbosity=1"]
     said = project("-m", "pytest", *options, *suites, root=copy)
     for suite in suites:
         assert f"{suite}::" in said, f"{suite} has no test of a new lesson:\n{said}"
 
 
 def test_its_notebook_is_compared_cell_by_cell(copy: Path) -> None:
-    said = project("-m", "pytest", "-q", "-p", "no:xdist", f"notebooks/{STEM}.ipynb", root=copy)
+    said = project("-m", "pytest", "-q", "-n", "0", f"notebooks/{STEM}.ipynb", root=copy)
     assert f"{sum(text.startswith('>') for text in CELLS)} passed" in said
 
 
