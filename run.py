@@ -8,6 +8,7 @@ import errno
 import hashlib
 import importlib.util
 import json
+import locale
 import os
 import platform
 import shutil
@@ -161,11 +162,14 @@ def platform_problem() -> str:
 
 def place_problem(root: Path) -> str:
     """Say why .venv must not be made, or replaced, where it is; nothing when it may."""
-    # venv refuses the separator of PATH; what cannot be printed cannot be written in its files.
-    if os.pathsep in str(root) or not str(root).isprintable():
+    # venv refuses the separator of PATH; the files that name the path are in the system's encoding.
+    path, encoding = str(root), locale.getencoding()
+    writable = path.encode(encoding, "ignore").decode(encoding) == path
+    if os.pathsep in path or not path.isprintable() or not writable:
         return (
-            f"The path {str(root)!r} has a character in it that a virtual environment cannot have "
-            f"({os.pathsep!r}, a control character or a damaged one): rename the folder."
+            f"The path {path!r} has a character in it that no virtual environment can have here "
+            f"({os.pathsep!r}, a control character, or one that {encoding} has not): rename the "
+            "folder."
         )
     venv = root / ".venv"
     what = ""

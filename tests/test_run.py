@@ -361,8 +361,18 @@ def test_a_path_that_no_environment_can_have_is_refused(run: ModuleType, name: s
 
 
 @pytest.mark.parametrize("name", ["with space", "mit Ümläuten", "数学"])
-def test_other_paths_are_welcome(run: ModuleType, tmp_path: Path, name: str) -> None:
+def test_other_paths_are_welcome(
+    run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(run.locale, "getencoding", lambda: "utf-8")
     assert run.place_problem(tmp_path / name) == ""
+
+
+def test_a_path_that_the_locale_cannot_write_is_refused(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run.locale, "getencoding", lambda: "ascii")
+    assert "one that ascii has not" in run.place_problem(Path("/home/数学"))
 
 
 LINUX = ("Linux", "x86_64", "2.28")

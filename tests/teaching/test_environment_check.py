@@ -77,7 +77,18 @@ def test_a_package_without_its_project_is_held_to_the_ranges_of_its_metadata(
     assert "numpy<3,>=2" in told(check_environment())
 
 
+def test_a_package_that_is_new_in_the_project_is_missed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["no-such-package>=1"]')
+    (tmp_path / "requirements.lock").write_text("# by uv\nno-such-package==1.2\n")
+    monkeypatch.setattr(environment, "PROJECT", tmp_path)
+    assert environment.required_packages() == {"no-such-package": "==1.2"}
+    assert "The package no-such-package is missing" in told(check_environment())
+
+
 def test_a_damaged_lock_counts_for_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
     (tmp_path / "requirements.lock").write_text("<<<<<<< HEAD\n")
     monkeypatch.setattr(environment, "PROJECT", tmp_path)
     assert environment.required_packages().keys() >= {"torch", "numpy"}

@@ -88,16 +88,18 @@ def required_packages() -> dict[str, str]:
         importlib.metadata.PackageNotFoundError: the package ``cloze`` is not installed.
     """
     read = importlib.import_module("packaging.requirements").Requirement
-    requirements = [read(line) for line in metadata.requires("cloze") or []]
-    packages = {r.name: str(r.specifier) for r in requirements if "extra" not in str(r.marker)}
+    lines, lock = metadata.requires("cloze") or [], []
     try:
-        lock = (PROJECT / "requirements.lock").read_text("utf-8").splitlines()
-        for locked in [read(line) for line in lock if not line.startswith("#")]:
-            if locked.name in packages and (not locked.marker or locked.marker.evaluate()):
-                packages[locked.name] = str(locked.specifier)
-    except (OSError, ValueError):  # no project, or a lock that is damaged
+        tomllib = importlib.import_module("tomllib")  # Python 3.11 has it, an older one does not
+        project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+        text = (PROJECT / "requirements.lock").read_text("utf-8")
+        lock = [read(line) for line in text.splitlines() if not line.startswith("#")]
+        lines = project["dependencies"]
+    except (ImportError, OSError, KeyError, ValueError):  # no project, or a damaged one
         pass
-    return packages
+    needed = [read(line) for line in lines]
+    versions = {r.name: str(r.specifier) for r in [*needed, *lock] if not r.marker}
+    return {r.name: versions[r.name] for r in needed if not r.marker}
 
 
 def _packages() -> list[Finding]:
