@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import torch
 from torch import Tensor
-from tqdm.std import tqdm
 
 from cloze import arguments
 from cloze.corpus import Corpus, windows
@@ -32,8 +31,8 @@ MOST_NEIGHBOURS = 3
 """A table has 30 times as many rows for each neighbour more: 27 000 for three."""
 FURTHEST = 1000
 """How far away a neighbour may be."""
-MOST_AT_ONCE = 2**20
-"""How many characters are masked at once: more than the training pieces of the series have."""
+MOST_IN_EPOCH = 2**20
+"""How many characters an epoch counts: more than the training pieces of the series have."""
 
 
 class NeighbourBaseline:
@@ -62,19 +61,19 @@ class NeighbourBaseline:
         self.table: Tensor | None = None
 
     def fit(self, windows: Tensor, epochs: int = 10, seed: int = 0) -> NeighbourBaseline:
-        """Count over masked training windows ``(n, length)``, with fresh masks each epoch."""
+        """Count over masked training windows ``(n, length)``, with fresh masks each epoch.
+
+        Of a text longer than ``MOST_IN_EPOCH`` characters each epoch counts another part.
+        """
         arguments.token_ids(windows, len(VOCABULARY), dim=2)
         epochs = arguments.whole_number(epochs, 1, None, "The number of epochs")
         generator = seeded(seed)
         contexts = [self.offsets[:used] for used in range(len(self.offsets) + 1)]
         sizes = [(len(VOCABULARY) + 1) ** len(offsets) * len(VOCABULARY) for offsets in contexts]
         counts = [torch.zeros(size, dtype=torch.float64) for size in sizes]
-        # A large text is masked part by part, for its masked copy would take half a gigabyte.
-        parts = torch.split(windows, max(1, MOST_AT_ONCE // windows.shape[1]))
-        for part in tqdm(
-            parts * epochs, desc="counting", unit="part", disable=len(parts) == 1, leave=False
-        ):
-            batch = mask_tokens(part, generator=generator)
+        parts = torch.split(windows, max(1, MOST_IN_EPOCH // windows.shape[1]))
+        for epoch in range(epochs):  # one masked copy in memory, not all of them
+            batch = mask_tokens(parts[epoch * len(parts) // epochs], generator=generator)
             labels = batch.labels[batch.selected]
             for offsets, count in zip(contexts, counts, strict=True):
                 context = self._context(batch.inputs, offsets)[batch.selected]

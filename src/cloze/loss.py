@@ -41,19 +41,18 @@ def mlm_loss(logits: Tensor, labels: Tensor, reduction: Literal["mean", "sum"] =
             f"Logits of shape {tuple(logits.shape)} need labels of shape "
             f"{tuple(logits.shape[:-1])}, not {tuple(labels.shape)}."
         )
-    asked = labels[labels != IGNORE]
-    if not len(asked):
+    if not (labels != IGNORE).any():
         raise ValueError(
             "No position is selected: every label is -100, so there is nothing to average over."
         )
-    low, high = (int(end) for end in asked.aminmax())
-    if low < 0 or high >= logits.shape[-1]:
+    rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
+    try:
+        return F.cross_entropy(rows, labels.flatten(), ignore_index=IGNORE, reduction=reduction)
+    except IndexError:  # torch looks at every label anyway
         raise ValueError(
             f"A label is -100 or an id from 0 to {logits.shape[-1] - 1}, for there are "
-            f"{logits.shape[-1]} logits at a position; it is not {low if low < 0 else high}."
-        )
-    rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
-    return F.cross_entropy(rows, labels.flatten(), ignore_index=IGNORE, reduction=reduction)
+            f"{logits.shape[-1]} logits at a position; one of these is neither."
+        ) from None
 
 
 def cost(probability: float) -> float:
