@@ -66,7 +66,7 @@ class NeighbourBaseline:
         Of a text longer than ``MOST_IN_EPOCH`` characters each epoch counts another part.
         """
         arguments.token_ids(windows, len(VOCABULARY), dim=2)
-        epochs = arguments.whole_number(epochs, 1, None, "The number of epochs")
+        epochs = arguments.whole_number(epochs, 1, 1000, "The number of epochs")
         generator = seeded(seed)
         contexts = [self.offsets[:used] for used in range(len(self.offsets) + 1)]
         sizes = [(len(VOCABULARY) + 1) ** len(offsets) * len(VOCABULARY) for offsets in contexts]

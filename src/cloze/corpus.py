@@ -279,7 +279,7 @@ def _decode(path: Path, raw: bytes) -> str:
     controls = sum(map(text.count, _CONTROLS))
     if controls > len(text) / 200:
         raise TextError(
-            f"{path} is not a text file: {counted(controls, 'control character')} stand in it; "
+            f"{path} is not a text file: it holds {counted(controls, 'control character')}; "
             f"{_SAVE}."
         )
     return text
@@ -335,7 +335,7 @@ def sample_windows(
     Raises:
         TextError: there is less text than one window.
     """
-    n = arguments.whole_number(n, 1, None, "The number of windows")
+    n = arguments.whole_number(n, 1, 10**6, "The number of windows")
     length = arguments.whole_number(length, 1, None, "The length of a window")
     if generator is not None:
         arguments.of_type(generator, torch.Generator, "generator")

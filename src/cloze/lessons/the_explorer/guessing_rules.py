@@ -82,7 +82,7 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
         ValueError: a held-out piece is empty, so there is no character to hide.
     """
     arguments.of_type(corpus, Corpus, "corpus")
-    n = arguments.whole_number(n, 0, None, "The number of puzzles")
+    n = arguments.whole_number(n, 0, 10**5, "The number of puzzles")
     longest = arguments.whole_number(longest, 1, None, "The length of a line")
     generator = seeded(seed)
     for piece in corpus.held_out:
