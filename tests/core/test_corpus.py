@@ -153,7 +153,7 @@ def test_all_files_of_a_folder_together_have_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE, a_03=SENTENCE)
-    monkeypatch.setattr("cloze.corpus.MOST_BYTES", 5 * len(SENTENCE))
+    monkeypatch.setattr("cloze.textfile.MOST_BYTES", 5 * len(SENTENCE))
     Corpus.load(tmp_path)
     make(tmp_path, a_04=SENTENCE)
     assert "04.txt there are more than" in refusal(Corpus.load, tmp_path)
