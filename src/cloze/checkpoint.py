@@ -36,7 +36,7 @@ NOT_OF_KIND = {
     "model": "is not a saved training run (TrainingRun.save makes one) but a finished model.",
     "run": "is a training run that was stopped, not a model; finish it with --resume.",
 }
-DTYPES = {"F32": torch.float32, "U8": torch.uint8}
+DTYPES = {"F32", "U8"}
 """Weights and states of optimizers are float32, the state of a source of chance is bytes."""
 
 
@@ -59,9 +59,8 @@ def probe(path: Path | str, *, force: bool = False, size: int = 4 << 20) -> None
         CheckpointError: it cannot, or something stands there that is not a checkpoint.
     """
     path = Path(path)
-    with _writing(path):
-        _replaceable(path)
-        if path.exists() and not force and not _is_ours(path):
+    with _working(path, "written"):
+        if _stands(path) and not force and not _is_ours(path):
             raise CheckpointError(
                 f"{path} exists and is not a checkpoint; choose another name, or replace it with "
                 "--force."
@@ -99,15 +98,15 @@ def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str
         raise CheckpointError(
             f"{path} is not written: its metadata hold a number that is not finite."
         ) from None
-    with _writing(path), held_signals():
-        _replaceable(path)
+    with _working(path, "written"), held_signals():
+        replaces = _stands(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with _beside(path) as part:
             with part.open("xb") as file:
                 file.write(save(tensors, {"cloze": text}))
                 file.flush()
                 os.fsync(file.fileno())
-            if path.exists():
+            if replaces:
                 shutil.copymode(path, part)
             part.replace(path)
 
@@ -122,14 +121,18 @@ def _sealed(tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Say what the system has against writing to ``path`` in one sentence."""
+def _working(path: Path, verb: str) -> Iterator[None]:
+    """Say in one sentence what the system has against a path."""
     try:
         str(path).encode()
         yield
-    except (OSError, SafetensorError, UnicodeEncodeError) as error:
-        reason = getattr(error, "strerror", None) or getattr(error, "reason", None) or error
-        raise CheckpointError(f"{path!s:.200} cannot be written: {reason}.") from None
+    except CheckpointError:
+        raise
+    except UnicodeEncodeError:
+        raise CheckpointError(f"{path} cannot be {verb}: its name is not UTF-8.") from None
+    except (OSError, SafetensorError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise CheckpointError(f"{path!s:.200} cannot be {verb}: {reason}.") from None
 
 
 @contextmanager
@@ -143,26 +146,32 @@ def _beside(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-def _replaceable(path: Path) -> None:
-    """Refuse to put a file in the place of something that is none."""
-    if path.is_dir():
+def _stands(path: Path) -> bool:
+    """Return whether a file stands at ``path``; refuse to replace what is no file."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
         raise CheckpointError(f"{path} is a folder; name a file to write.")
-    if path.is_symlink():
+    if stat.S_ISLNK(mode):
         raise CheckpointError(f"{path} is a link; name the file itself, or another one.")
-    if path.exists() and not path.is_file():
+    if not stat.S_ISREG(mode):
         raise CheckpointError(f"{path} is a device or a pipe, not a file; choose another name.")
-    if path.exists() and not os.access(path, os.W_OK):
+    if not os.access(path, os.W_OK):
         raise CheckpointError(
             f"{path} is protected against writing; choose another name, or lift the protection."
         )
+    return True
 
 
 def _is_ours(path: Path) -> bool:
     """Whether a file is a checkpoint, by its metadata; it may be an old or a damaged one."""
+    _openable(path)
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
-    except (SafetensorError, OSError):
+    except SafetensorError:
         return False
     return "cloze" in metadata or {"kind", "config"} <= metadata.keys()
 
@@ -181,8 +190,8 @@ def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any
     path = Path(path)
     _openable(path)
     damaged = CheckpointError(
-        f"{path} is damaged: it is not what was written; restore it (data/README.md says how each "
-        "shipped checkpoint is rebuilt)."
+        f"{path} is damaged: it is not what was written; restore it, or train it again "
+        "(data/README.md says how each shipped one is made)."
     )
     try:
         with safe_open(path, framework="pt") as file:
@@ -193,7 +202,7 @@ def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any
             layout = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
             # An optimizer keeps at most two numbers per weight; headers have 100 MB at most.
             most = 4 * 3 * config.n_parameters + (101 << 20)
-            if path.stat().st_size > most or {s.get_dtype() for s in layout.values()} - set(DTYPES):
+            if path.stat().st_size > most or {s.get_dtype() for s in layout.values()} - DTYPES:
                 raise damaged
             mapped = {name: file.get_tensor(name) for name in layout}
             if _sealed(mapped, metadata) != text:
@@ -215,19 +224,16 @@ def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any
 
 def _openable(path: Path) -> None:
     """Say why a file cannot be opened; what is no file, such as a pipe, is not even tried."""
-    try:
-        str(path).encode()
-        mode = path.stat().st_mode
+    with _working(path, "read"):
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            raise CheckpointError(f"There is no checkpoint at {path}; check the path.") from None
         if stat.S_ISDIR(mode):
             raise CheckpointError(f"{path} is a folder; name the checkpoint in it.")
         if not stat.S_ISREG(mode):
             raise CheckpointError(f"{path} is a device or a pipe, not a file; name a checkpoint.")
         path.open("rb").close()
-    except (FileNotFoundError, NotADirectoryError):
-        raise CheckpointError(f"There is no checkpoint at {path}; check the path.") from None
-    except (OSError, UnicodeEncodeError) as error:
-        reason = getattr(error, "strerror", None) or getattr(error, "reason", None)
-        raise CheckpointError(f"{path!s:.200} cannot be read: {reason}.") from None
 
 
 def _begins_well(path: Path) -> bool:
@@ -249,13 +255,17 @@ def _text(path: Path, metadata: Mapping[str, str]) -> str:
 
 
 def model_config(path: Path | str, metadata: Mapping[str, Any]) -> EncoderConfig:
-    """Read the config of a model or a run from a checkpoint's metadata."""
+    """Return the config of a model or a run from a checkpoint's metadata.
+
+    Raises:
+        CheckpointError: there is none, or its numbers are out of range.
+    """
     try:
         return EncoderConfig(**metadata["config"])
     except (KeyError, TypeError):
         raise CheckpointError(f"{path} holds no usable config; restore it.") from None
     except ValueError as error:
-        raise CheckpointError(f"{path} holds no usable config: {error}") from None
+        raise CheckpointError(f"{path} holds no usable config, restore it: {error}") from None
 
 
 def check_layout(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """What asks a program to end: Ctrl-C, kill, a closed terminal (which Windows does not have)."""
@@ -13,7 +13,7 @@ ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if has
 
 @contextmanager
 def held_signals() -> Iterator[Callable[[], bool]]:
-    """Hold back what asks the program to end; it is delivered when the block is done.
+    """Hold back what asks the program to end; the first of it is delivered after the block.
 
     In other threads than the main one the block simply runs: Python handles signals in the main
     thread alone.
@@ -21,17 +21,20 @@ def held_signals() -> Iterator[Callable[[], bool]]:
     Yields:
         A function that says whether one is waiting.
     """
-    waiting: dict[int, None] = {}
-    before = {}
-    # None: a handler that is not Python's, which Python could not put back.
-    if threading.current_thread() is threading.main_thread():
-        before = {n: handler for n in ENDS if (handler := signal.getsignal(n)) is not None}
-    try:
-        for number in before:
-            signal.signal(number, lambda n, _: waiting.setdefault(n))
-        yield lambda: bool(waiting)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in waiting:
+    waiting: list[int] = []
+
+    def deliver() -> None:
+        for number in waiting[:1]:
             signal.raise_signal(number)
+
+    # A stack undoes all of it even if the next Ctrl-C arrives while it does.
+    with ExitStack() as stack:
+        stack.callback(deliver)
+        if threading.current_thread() is threading.main_thread():
+            for number in ENDS:
+                before = signal.getsignal(number)
+                # None: a handler that is not Python's, which Python could not put back.
+                if before not in (None, signal.SIG_IGN):
+                    stack.callback(signal.signal, number, before)
+                    signal.signal(number, lambda n, _: waiting.append(n))
+        yield lambda: bool(waiting)
