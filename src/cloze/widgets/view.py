@@ -16,6 +16,8 @@ import anywidget
 import traitlets
 from markupsafe import Markup, escape
 
+from cloze.arguments import whole_number as whole_number  # widgets find all they share here
+
 HERE = Path(__file__).parent
 
 
@@ -53,21 +55,6 @@ def button(label: object, do: str, /, **attributes: object) -> Markup:
 def status(text: str) -> Markup:
     """Write the line that screen readers speak whenever it changes."""
     return element("p", text, role="status", class_="status")
-
-
-def whole_number(value: object, low: int, high: int, what: str) -> int:
-    """Read a whole number that came from a browser or a learner's code.
-
-    Raises:
-        ValueError: it is none, or outside ``low`` … ``high``.
-    """
-    try:
-        number = int(value)  # type: ignore[call-overload]
-        if number == float(value) and low <= number <= high:  # type: ignore[arg-type]
-            return int(number)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ValueError(f"{what} is a whole number from {low} to {high}, not {value!r}.")
 
 
 class View(anywidget.AnyWidget):

@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 import torch
 
+from cloze import arguments
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
 from cloze.corpus import Corpus, windows
 from cloze.loss import to_bits
+from cloze.masking import seeded
 from cloze.prediction import Guess, mask_positions, predict, shipped_model, top_k
 from cloze.vocabulary import VOCABULARY, normalise, visible
 
@@ -75,8 +77,17 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
         n: how many.
         seed: the same seed gives the same lines and gaps.
         longest: the most characters of a line.
+
+    Raises:
+        ValueError: a held-out piece is empty, so there is no character to hide.
     """
-    generator = torch.Generator().manual_seed(seed)
+    arguments.of_type(corpus, Corpus, "corpus")
+    n = arguments.whole_number(n, 0, None, "The number of puzzles")
+    longest = arguments.whole_number(longest, 1, None, "The length of a line")
+    generator = seeded(seed)
+    for piece in corpus.held_out:
+        if not piece.text.strip():
+            raise ValueError(f"{piece.name} is held out and empty; there is nothing to hide in it.")
     drawn: list[Puzzle] = []
     while len(drawn) < n:
         # A round takes one line of each piece, so lines repeat as late as possible.
@@ -89,13 +100,15 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
 
 
 def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
-    paragraphs = [p for p in text.split("\n") if len(p) > longest] or text.split("\n")
+    paragraphs = [p for p in text.split("\n") if p.strip()]
+    paragraphs = [p for p in paragraphs if len(p) > longest] or paragraphs
     paragraph = paragraphs[int(torch.randint(len(paragraphs), (1,), generator=generator))]
     starts = [0, *(match.end() for match in re.finditer(" ", paragraph))]
     starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
     start = starts[int(torch.randint(len(starts), (1,), generator=generator))]
     line = paragraph[start : start + longest + 1]
-    return line.rpartition(" ")[0] if len(line) > longest else line
+    # A word may be longer than a line.
+    return line.rpartition(" ")[0] or line[:longest] if len(line) > longest else line
 
 
 # ── what a guess costs ───────────────────────────────────────────────────────────────────────────
