@@ -49,7 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
             code = 128 + (ending.signal or signal.SIGINT)
         # TextError and CheckpointError are ValueErrors, a loss that is not finite is arithmetic.
         except (ValueError, OSError, ArithmeticError, MemoryError) as error:
-            _say(str(error) or type(error).__name__, *getattr(error, "__notes__", ()))
+            reason = getattr(error, "strerror", None)
+            said = f"{getattr(error, 'filename', None)}: {reason}." if reason else str(error)
+            _say(said or type(error).__name__, *getattr(error, "__notes__", ()))
             code = 1
     return code
 
@@ -93,11 +95,11 @@ def _train(options: argparse.Namespace) -> None:
     from cloze import checkpoint
     from cloze.distributed import Team
 
-    kept = options.output.with_name(f"{options.output.name}.run.safetensors")
     options.corpus = _corpus(options.corpus)
     run = _resumed(options) if options.resume else None
-    for path in (options.output, kept):  # said now rather than after a minute of training
-        checkpoint.probe(path, force=options.force)
+    checkpoint.probe(options.output, force=options.force)  # now rather than after training
+    kept = options.output.with_name(f"{options.output.name}.run.safetensors")
+    checkpoint.probe(kept, force=options.force)
     going_on = options.resume and kept.exists() and kept.samefile(options.resume)
     if kept.exists() and not going_on and not options.force:
         raise FileExistsError(

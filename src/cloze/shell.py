@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any, TextIO, cast
 
@@ -29,18 +29,14 @@ class Ending:
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Hear signals in the block; what the shell had us ignore (``nohup``, ``&``) stays so."""
-        before: dict[int, Any] = {}
-        if threading.current_thread() is threading.main_thread():
-            before = {
-                n: handler for n in ENDS if (handler := signal.getsignal(n)) != signal.SIG_IGN
-            }
-        try:
-            for number in before:
-                signal.signal(number, self._hear)
+        with ExitStack() as stack:
+            if threading.current_thread() is threading.main_thread():
+                for number in ENDS:
+                    before = signal.getsignal(number)
+                    if before not in (None, signal.SIG_IGN):
+                        stack.callback(signal.signal, number, before)
+                        signal.signal(number, self._hear)
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     @contextmanager
     def postponed(self) -> Iterator[None]:

@@ -221,7 +221,7 @@ class TrainingRun:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
-        if metadata.get("objective") not in OBJECTIVES:
+        if metadata.get("objective") not in [*OBJECTIVES]:
             raise CheckpointError(
                 f"{path} was trained with the objective {metadata.get('objective')!r:.50}, which "
                 f"is none of {', '.join(OBJECTIVES)}."
@@ -237,8 +237,8 @@ class TrainingRun:
             run._make_momentum()
         mine = run._tensors()
         checkpoint.check_layout(path, tensors, mine)
-        steps = {int(t) for name, t in tensors.items() if name.endswith(".step")}
-        if (steps or {0}) | {metadata.get("step")} != {run.step}:
+        steps = [t.item() for name, t in tensors.items() if name.endswith(".step")]
+        if any(step != run.step for step in [metadata.get("step"), *steps]):
             raise CheckpointError(f"{path} is of no one step: its parts were mixed up.")
         with torch.no_grad():
             for name, tensor in mine.items():
