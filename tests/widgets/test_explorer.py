@@ -35,12 +35,13 @@ def small(direction: Direction = "both", max_len: int = 64) -> MaskedLM:
     return MaskedLM(config).eval()
 
 
+CORPUS = Corpus((Piece("a", "to took the other thing " * 9),), (Piece("b", "took"),))
 MODELS: dict[str, MaskedLM] = {direction: small(direction) for direction in DIRECTIONS}
 
 
 @pytest.fixture
 def explorer() -> MaskExplorer:
-    return MaskExplorer(MODELS, LINE)
+    return MaskExplorer(MODELS, LINE, corpus=CORPUS)
 
 
 def letters(explorer: MaskExplorer) -> list[Any]:
@@ -168,7 +169,7 @@ def test_the_bars_are_the_models_guesses_with_the_truth_and_its_cost(
         assert [row[2] for row in rows[:5]] == [f"{guess.probability:.2f}" for guess in best]
         assert [row[0] for row in rows if "truth" in row[3]] == ["t"]
     unigram = tables[3].get_text()
-    assert f"costs {-math.log(letter_frequencies()[VOCABULARY.ids['t']]):.2f} nats" in unigram
+    assert f"costs {-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids['t']]):.2f} nats" in unigram
     assert "uniform" in unigram
 
 
@@ -215,7 +216,7 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(explorer: MaskExplo
 def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
     explorer.masked = {13, 14}
     before = explorer.predictions["both"][14]
-    explorer.act("fill", at=13, character="q")
+    explorer.act("fill", at=13, symbol="q")
     assert explorer.filled == {13: "q"}
     assert explorer.predictions.positions == (14,)
     assert not torch.allclose(before, explorer.predictions["both"][14])
@@ -329,7 +330,7 @@ def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
         ("filled", [1], "filled maps positions"),
         ("model", "x", "model is a MaskedLM"),
         ("model", {}, "model is a MaskedLM"),
-        ("model", small(max_len=8), "this model reads 8"),
+        ("model", small(max_len=8), "the model reads 8"),
     ],
 )
 def test_a_bad_value_is_named_and_changes_nothing(
@@ -416,7 +417,7 @@ def test_clicks_are_answered_while_the_same_model_trains() -> None:
     explorer = MaskExplorer(model, LINE, masked=[3])
     before = explorer.loss
     curve = TrainingCurve(run, on_record=lambda _: explorer.update())
-    trainer = threading.Thread(target=curve._train)
+    trainer = threading.Thread(target=curve.train)
     trainer.start()
     while trainer.is_alive():
         explorer.act("random")
@@ -485,7 +486,7 @@ class Play(RuleBasedStateMachine):
     @rule(at=POSITIONS, key=KEYS)
     def key(self, at: object, key: str) -> None:
         self.explorer.act("guess", at=at, key=key)
-        self.explorer.act("fill", at=at, character=key)
+        self.explorer.act("fill", at=at, symbol=key)
 
     @rule(text=st.one_of(st.text(max_size=80), st.text("abc_ é<>&", max_size=70)))
     def line(self, text: str) -> None:

@@ -35,6 +35,8 @@ class Counter(View):
     def do_break(self) -> None:
         raise KeyError("no such thing")
 
+    do_nothing = 3
+
 
 def test_a_click_calls_the_method_that_the_markup_names() -> None:
     counter = Counter()
@@ -57,8 +59,14 @@ def test_an_action_shows_once_however_often_it_refreshes() -> None:
         ({"do": "add", "by": 7}, "The step is a whole number from 1 to 3, not 7."),
         ({"do": "break"}, "KeyError: &#39;no such thing&#39;"),
         ({"do": "rm"}, "no action &#39;rm&#39;"),
-        ({"do": "add"}, "TypeError"),
-        ({"do": "add", "by": 1, "more": 2}, "TypeError"),
+        ({"do": "add"}, "The action &#39;add&#39; takes by; it was sent nothing."),
+        ({"do": "add", "by": 1, "more": 2}, "takes by; it was sent by, more."),
+        ({"do": "twice", "self": 1}, "takes nothing; it was sent self."),
+        ({"do": "add", "by": "x" * 100_000}, "The step is a whole number from 1 to 3, not &#39;xx"),
+        ({"do": "add", **dict.fromkeys(map(str, range(10_000)))}, "it was sent 0, 1, 2"),
+        ({"do": "x" * 100_000}, "no action &#39;xx"),
+        ({"do": "nothing"}, "no action"),
+        ({"do": ["add"], "by": 1}, "no action"),
         ({}, "no action"),
         ("add", "no action"),
         (None, "no action"),
@@ -68,10 +76,24 @@ def test_a_failure_is_seen_and_changes_nothing(message: object, said: str) -> No
     counter = Counter()
     counter._receive(counter, message, [])
     assert said in counter.html
+    assert "TypeError" not in counter.html
+    assert len(counter.html) < 1000
     assert counter.count == 0
     counter.act("add", by=1)
     assert said not in counter.html
     assert counter.problem == ""
+
+
+def test_a_long_failure_is_cut() -> None:
+    counter = Counter()
+
+    def broken() -> Markup:
+        raise RuntimeError("x" * 100_000)
+
+    counter.markup = broken  # type: ignore[method-assign]
+    counter.act("add", by=1)
+    assert "RuntimeError: xxx" in counter.problem
+    assert len(counter.html) < 1000
 
 
 def test_a_widget_that_cannot_be_drawn_keeps_its_picture_and_says_why() -> None:

@@ -1,6 +1,6 @@
 """The rules of the guessing game: what is hidden, what a guess costs, how results are pooled.
 
-Nothing here is a widget: a game can be played by any function that guesses (:func:`play`).
+Nothing here is shown: a game can be played by any function that guesses (:func:`play`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from reprlib import repr as brief
 from typing import NamedTuple
 
 import torch
@@ -20,6 +21,7 @@ from cloze.corpus import Corpus, windows
 from cloze.loss import to_bits
 from cloze.prediction import Guess, mask_positions, predict, shipped_model, top_k
 from cloze.vocabulary import VOCABULARY, normalise, visible
+from cloze.widgets.view import whole_number
 
 SIDES = ("left", "both")
 """What a guesser sees: first only what stands left of the gap, then all of the line."""
@@ -75,13 +77,22 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
         n: how many.
         seed: the same seed gives the same lines and gaps.
         longest: the most characters of a line.
+
+    Raises:
+        ValueError: no piece of the corpus is held out, or a number cannot be.
     """
+    n = whole_number(n, 0, 10_000, "The number of gaps")
+    seed = whole_number(seed, 0, 999_999_999, "The seed")
+    longest = whole_number(longest, 1, 10_000, "The most characters of a line")
+    texts = [text for piece in corpus.held_out if (text := piece.text.strip())]
+    if not texts:
+        raise ValueError("This corpus has no text held out, so there is nothing to hide.")
     generator = torch.Generator().manual_seed(seed)
     drawn: list[Puzzle] = []
     while len(drawn) < n:
         # A round takes one line of each piece, so lines repeat as late as possible.
-        for i in torch.randperm(len(corpus.held_out), generator=generator).tolist():
-            line = _draw_line(corpus.held_out[i].text, longest, generator)
+        for i in torch.randperm(len(texts), generator=generator).tolist():
+            line = _draw_line(texts[i], longest, generator)
             edge = len(line) // 4
             at = int(torch.randint(edge, len(line) - edge, (1,), generator=generator))
             drawn.append(Puzzle(line, at))
@@ -95,7 +106,7 @@ def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
     starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
     start = starts[int(torch.randint(len(starts), (1,), generator=generator))]
     line = paragraph[start : start + longest + 1]
-    return line.rpartition(" ")[0] if len(line) > longest else line
+    return line.rpartition(" ")[0] or line[:longest] if len(line) > longest else line
 
 
 # ── what a guess costs ───────────────────────────────────────────────────────────────────────────
@@ -126,7 +137,9 @@ def read_bet(letter: object, percent: object) -> Bet:
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
         choices = ", ".join(map(str, SURENESS))
-        raise ValueError(f"How sure one can be: {choices} %, or 0 for no idea, not {percent!r}.")
+        raise ValueError(
+            f"How sure one can be: {choices} %, or 0 for no idea, not {brief(percent)}."
+        )
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
@@ -134,7 +147,7 @@ def read_bet(letter: object, percent: object) -> Bet:
         raise ValueError("Choose a letter too, or “no idea”.")
     lower = letter.lower() if isinstance(letter, str) else ""
     if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(f"A gap hides a letter from a to z or a space, not {letter!r}.")
+        raise ValueError(f"A gap hides a letter from a to z or a space, not {brief(letter)}.")
     return Bet(lower, sure)
 
 
@@ -290,9 +303,19 @@ def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
     tally = Tally(seed)
     for puzzle in puzzles:
         sights = {"left": None, "both": puzzle.after}
-        bets = {side: read_bet(*player(puzzle.before, after)) for side, after in sights.items()}
+        bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
         tally = tally.with_round(judge(puzzle, bets))
     return tally
+
+
+def _asked(player: Player, before: str, after: str | None) -> Bet:
+    answer = player(before, after)
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise ValueError(
+            "A player returns a letter and how sure it is in percent, such as ('e', 60), "
+            f"not {brief(answer)}."
+        )
+    return read_bet(*answer)
 
 
 # ── the results of a class ───────────────────────────────────────────────────────────────────────

@@ -57,11 +57,12 @@ class MaskDraws(View):
 
     Raises:
         TextError: the line is empty or too long.
+        ValueError: no such seed.
     """
 
     def __init__(self, line: str, seed: int = 0) -> None:
         self.input_ids, _ = read_line(line)
-        self.seed = seed
+        self.seed = whole_number(seed, 0, 999_999_999, "The seed")
         self.do_restart()
         super().__init__()
         self.refresh()
