@@ -65,7 +65,7 @@ class Answer:
     probabilities: Sequence[Sequence[float]]
     """P(x_i | x̃), a row per gap in the order of ``Symbols.known``."""
     costs: Sequence[float | None]
-    """−log P of the truth in nats per gap; None where no truth is known."""
+    """−log P of the truth in nats per gap: infinite where it is ruled out, None where unknown."""
 
     def __getitem__(self, position: int) -> Sequence[float]:
         """Return the distribution at a gap."""

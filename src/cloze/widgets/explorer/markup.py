@@ -63,7 +63,7 @@ def letter(state: State, at: int, answers: Answers) -> Markup:
         below = element("small", f"{weight:.2f}".removeprefix("0") if weight >= 0.05 else "")
     elif uncovered:
         weight = min(answers.surprise[at] / 6, 1)
-        said.append(f"{answers.surprise[at]:.2f} nats")
+        said.append(f"{in_nats(answers.surprise[at])} nats")
         below = element("small", f"{answers.surprise[at]:.1f}" if weight > 1 / 6 else "")
     if weight is not None:
         classes.append("heat")
@@ -234,11 +234,11 @@ def formula(answer: Answer) -> str:
         return ""
     more = len(costs) - TERMS_SHOWN
     logs = " + ".join(f"log {math.exp(-cost):.2f}" for cost in costs[:TERMS_SHOWN])
-    terms = " + ".join(f"{cost:.2f}" for cost in costs[:TERMS_SHOWN])
+    terms = " + ".join(in_nats(cost) for cost in costs[:TERMS_SHOWN])
     rest = f" + … ({more} more)" if more > 0 else ""
     inside = f"−({logs}{rest})"
     middle = f" = {terms}{rest}" if len(costs) > 1 else ""
-    return f"L = −Σ log P(x_i | x̃) = {inside}{middle} = {sum(costs):.2f} nats"
+    return f"L = −Σ log P(x_i | x̃) = {inside}{middle} = {in_nats(sum(costs))} nats"
 
 
 def _price_row(name: str, total: float, n: int, class_: str = "") -> Markup:
@@ -375,7 +375,7 @@ def surprise(state: State, answers: Answers) -> Markup:
         return element("p", "Surprise needs a line without gaps of unknown truth.")
     costs = answers.surprise
     places = ", ".join(
-        f"{visible(state.truth[i])} at {i} ({costs[i]:.2f})" for i in largest(costs, 5)
+        f"{visible(state.truth[i])} at {i} ({in_nats(costs[i])})" for i in largest(costs, 5)
     )
     return _join(
         [
@@ -384,7 +384,9 @@ def surprise(state: State, answers: Answers) -> Markup:
                 f"What each {unit} costs when it alone is masked, in nats; the darker, the more "
                 "surprising.",
             ),
-            element("p", f"Most surprising: {places}. Mean {sum(costs) / len(costs):.2f} nats."),
+            element(
+                "p", f"Most surprising: {places}. Mean {in_nats(sum(costs) / len(costs))} nats."
+            ),
         ]
     )
 
@@ -402,7 +404,9 @@ def summary(state: State, answers: Answers) -> str:
         best = ", ".join(f"{spoken(known[i])} {p[i]:.2f}" for i in largest(p, 2))
         said.append(f"{TITLES.get(name, name).capitalize()}: {best}.")
     if last.loss is not None and not state.hidden:
-        said.append(f"Loss {last.loss:.2f} nats a gap, {counted(len(last.known_costs), 'gap')}.")
+        said.append(
+            f"Loss {in_nats(last.loss)} nats a gap, {counted(len(last.known_costs), 'gap')}."
+        )
     return " ".join(said)
 
 

@@ -20,7 +20,7 @@ from cloze.predictor import Predictor
 from cloze.widgets.explorer import markup
 from cloze.widgets.explorer.answers import Answers, ask
 from cloze.widgets.explorer.state import State
-from cloze.widgets.view import View, whole_number
+from cloze.widgets.view import View, in_nats, whole_number
 
 
 class Example(NamedTuple):
@@ -114,7 +114,7 @@ class MaskExplorer(View):
             self.model = shipped_models() if model is None else model
 
     def __repr__(self) -> str:
-        loss = "" if self.loss is None else f", loss {self.loss:.2f} nats"
+        loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
         line = self._state.line
         shown = line if len(line) <= 24 else f"{line[:23]}…"
         return f"MaskExplorer({shown!r}, {len(self._state.masked)} masked{loss})"
