@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.corpus import Corpus
+from cloze.corpus import Corpus, Piece
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -63,6 +63,25 @@ def test_all_kinds_of_characters_are_hidden() -> None:
     spaces = hidden.count(" ") / len(hidden)
     assert spaces == pytest.approx(frequencies_of_letters()[" "], abs=0.04)
     assert len(set(hidden)) > 22
+
+
+def test_a_corpus_that_holds_nothing_out_hides_nothing() -> None:
+    for held_out in ((), (Piece("a", ""),)):
+        with pytest.raises(ValueError, match="no text held out"):
+            draw_puzzles(Corpus(CORPUS.train, held_out), 3)
+
+
+def test_short_and_unbroken_lines_can_hide_something() -> None:
+    for text in ("a", "ab\n\ncd", "x" * 500, "x" * 100 + " y"):
+        for puzzle in draw_puzzles(Corpus((), (Piece("a", text),)), 20):
+            assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
+            assert puzzle.line in text
+
+
+@pytest.mark.parametrize("wrong", [{"n": -1}, {"n": 1.5}, {"n": 1, "seed": "x"}, {"longest": 0}])
+def test_numbers_that_cannot_be_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="is a whole number"):
+        draw_puzzles(CORPUS, **{"n": 1, **wrong})
 
 
 # ── what a guess costs ──
@@ -173,6 +192,13 @@ def test_a_player_sees_the_left_side_and_then_both() -> None:
     assert tally.mean("both") == pytest.approx(mean)
     for words in ("[", "e, 20 %", f"{mean:.2f}", "left twin / encoder", "unigram"):
         assert words in repr(tally)
+
+
+@pytest.mark.parametrize("answer", [None, "e", 60, ("e",), ("e", 60, 1), "x" * 100_000])
+def test_a_player_that_makes_no_bet_is_told_how(answer: Any) -> None:
+    with pytest.raises(ValueError, match="A player returns a letter and how sure it is") as no:
+        play([PUZZLE], lambda *_: answer)
+    assert len(str(no.value)) < 200
 
 
 def test_nothing_played_has_no_mean() -> None:

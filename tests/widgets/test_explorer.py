@@ -343,6 +343,29 @@ def test_a_bad_value_is_named_and_changes_nothing(
     assert explorer.html == html
 
 
+@pytest.mark.parametrize("name", ["line", "masked", "filled", "focus", "view", "layer", "model"])
+def test_a_hundred_thousand_letters_are_not_repeated(explorer: MaskExplorer, name: str) -> None:
+    explorer.masked = {3}
+    for value in ("x" * 100_000, {"x" * 100_000: "e"}, ["x" * 100_000]):
+        with pytest.raises(ValueError, match=r"\.$") as no:
+            setattr(explorer, name, value)
+        assert len(str(no.value)) < 200
+    explorer.act("fill", at=3, symbol="x" * 100_000)
+    assert len(explorer.problem) < 200
+    explorer.act("example", value="x" * 100_000)
+    assert len(explorer.problem) < 200
+
+
+def test_whose_frequencies_are_shown_is_said(explorer: MaskExplorer) -> None:
+    for corpus, text in ((CORPUS, "your corpus"), (None, "the shipped corpus")):
+        shown = MaskExplorer(MODELS if corpus else None, LINE, {4}, corpus=corpus)
+        assert f"how frequent each character is in {text}" in shown.html
+        shown.model = MODELS
+        assert ("without looking" in shown.html) == ("unigram" in shown.html) == bool(corpus)
+    explorer.masked = {13}  # a letter that this corpus does not have
+    assert "costs ∞ nats = ∞ bits" in explorer.html
+
+
 def test_a_model_of_ones_own_answers_alone(explorer: MaskExplorer) -> None:
     own = small()
     explorer.masked = {4}

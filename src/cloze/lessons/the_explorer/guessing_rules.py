@@ -100,7 +100,8 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
 
 
 def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
-    paragraphs = [p for p in text.split("\n") if len(p) > longest] or text.split("\n")
+    lines = [line for line in text.split("\n") if line]
+    paragraphs = [line for line in lines if len(line) > longest] or lines
     paragraph = paragraphs[int(torch.randint(len(paragraphs), (1,), generator=generator))]
     starts = [0, *(match.end() for match in re.finditer(" ", paragraph))]
     starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
