@@ -3,18 +3,20 @@
 The command is ``python run.py notebooks [FILE …]``, for all notebooks or some.
 
 Outputs are included, execution counts run 1 … n, and metadata that differ from run to run
-(timings, widget state, versions) are left out. A notebook whose cell fails is not written.
+(timings, widget state, versions) are left out. A notebook that fails stays as it was.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, DeadKernelError
+from nbclient.exceptions import CellExecutionError
 
 HERE = Path(__file__).resolve().parent
 METADATA = {
@@ -33,29 +35,50 @@ def execute(path: Path) -> None:
         record_timing=False,
         store_widget_state=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],  # kernels warn of a network they do not use
         resources={"metadata": {"path": str(HERE)}},
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
-    nbformat.write(notebook, path)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        nbformat.write(notebook, part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str:
+    """Say in one line why a notebook could not be executed."""
+    if isinstance(error, CellExecutionError):
+        cell = re.search(r"In\W*\[(\d+)\]", re.sub(r"\x1b\[[\d;]*m", "", error.traceback))
+        where = f"cell {cell.group(1)}" if cell else "a cell"
+        said = f"{where} raised {error.ename}: {error.evalue}"
+    else:
+        said = (isinstance(error, OSError) and error.strerror) or str(error) or repr(error)
+    return textwrap.shorten(said.strip().rstrip("."), 300, placeholder=" …")
 
 
 def main(names: list[str]) -> int:
     """Execute the named notebooks, or all; return the exit code."""
     paths = [Path(name).resolve() for name in names] or sorted(HERE.glob("*.ipynb"))
-    failed = 0
     for path in paths:
         if not path.is_file():
             print(f"There is no notebook {path}; check the name.")
             return 2
+    failed = 0
+    for path in paths:
         started = time.perf_counter()
         try:
             execute(path)
-        except (CellExecutionError, DeadKernelError) as error:
+        except KeyboardInterrupt:
+            print(f"{path.name}: stopped, not written.")
+            return 130
+        except Exception as error:
             failed += 1
-            print(f"{path.name}: FAILED, not written\n{error}")
+            print(f"{path.name}: FAILED, not written: {_reason(error)}.")
         else:
             print(f"{path.name}: {time.perf_counter() - started:.1f} s")
     return 1 if failed else 0

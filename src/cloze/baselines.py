@@ -8,15 +8,16 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from cloze.corpus import Corpus
+from cloze import arguments
+from cloze.corpus import Corpus, windows
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, mask_tokens
+from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import VOCABULARY
 
 
 def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
     """Return log|V|: the price in nats of knowing nothing."""
-    return math.log(vocab_size)
+    return math.log(arguments.whole_number(vocab_size, 1, None, "|V|"))
 
 
 @lru_cache(maxsize=1)
@@ -25,6 +26,14 @@ def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
     train_ids = (corpus or Corpus.load()).train_ids
     counts = torch.bincount(train_ids, minlength=VOCABULARY.n_characters)
     return counts / counts.sum()
+
+
+MOST_NEIGHBOURS = 3
+"""A table has 30 times as many rows for each neighbour more: 27 000 for three."""
+FURTHEST = 1000
+"""How far away a neighbour may be."""
+MOST_IN_EPOCH = 2**20
+"""How many characters an epoch counts: more than the training pieces of the series have."""
 
 
 class NeighbourBaseline:
@@ -40,19 +49,32 @@ class NeighbourBaseline:
     """
 
     def __init__(self, offsets: tuple[int, ...], strength: float = 2.0) -> None:
-        self.offsets = offsets
-        self.strength = strength
+        arguments.of_type(offsets, tuple, "offsets")
+        if len(offsets) > MOST_NEIGHBOURS:
+            raise ValueError(f"A table of more than {MOST_NEIGHBOURS} neighbours is too large.")
+        self.offsets = tuple(
+            arguments.whole_number(offset, -FURTHEST, FURTHEST, "An offset") for offset in offsets
+        )
+        self.strength = arguments.number(strength, "strength")
+        if not 0 < self.strength < math.inf:
+            raise ValueError(f"strength is a finite number above 0, not {strength}.")
         self._edge = len(VOCABULARY)
         self.table: Tensor | None = None
 
     def fit(self, windows: Tensor, epochs: int = 10, seed: int = 0) -> NeighbourBaseline:
-        """Count over masked training windows ``(n, length)``, with fresh masks each epoch."""
-        generator = torch.Generator().manual_seed(seed)
+        """Count over masked training windows ``(n, length)``, with fresh masks each epoch.
+
+        Of a text longer than ``MOST_IN_EPOCH`` characters each epoch counts another part.
+        """
+        arguments.token_ids(windows, len(VOCABULARY), dim=2)
+        epochs = arguments.whole_number(epochs, 1, 1000, "The number of epochs")
+        generator = seeded(seed)
         contexts = [self.offsets[:used] for used in range(len(self.offsets) + 1)]
         sizes = [(len(VOCABULARY) + 1) ** len(offsets) * len(VOCABULARY) for offsets in contexts]
         counts = [torch.zeros(size, dtype=torch.float64) for size in sizes]
-        for _ in range(epochs):  # one masked copy of the text in memory, not all of them
-            batch = mask_tokens(windows, generator=generator)
+        parts = torch.split(windows, max(1, MOST_IN_EPOCH // windows.shape[1]))
+        for epoch in range(epochs):  # one masked copy in memory, not all of them
+            batch = mask_tokens(parts[epoch * len(parts) // epochs], generator=generator)
             labels = batch.labels[batch.selected]
             for offsets, count in zip(contexts, counts, strict=True):
                 context = self._context(batch.inputs, offsets)[batch.selected]
@@ -83,7 +105,8 @@ class NeighbourBaseline:
     def log_probs(self, inputs: Tensor) -> Tensor:
         """Return log P(x_i | the neighbours of i), shape ``(batch, length, |V|)``."""
         if self.table is None:
-            raise RuntimeError("Call fit(windows) first: this baseline has counted nothing yet.")
+            raise ValueError("Call fit(windows) first: this baseline has counted nothing yet.")
+        arguments.token_ids(inputs, len(VOCABULARY))
         return self.table.log()[self._context(inputs, self.offsets)].float()
 
 
@@ -97,8 +120,9 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     Returns:
         Mean loss in nats by name, from the price of knowing nothing downwards.
     """
-    length = held_out.inputs.shape[1]
-    train = corpus.train_ids[: len(corpus.train_ids) // length * length].view(-1, length)
+    arguments.of_type(corpus, Corpus, "corpus")
+    arguments.of_type(held_out, MaskedBatch, "held_out")
+    train = windows(corpus.train_ids, held_out.inputs.shape[1])
     losses = {"uniform": uniform_loss()}
     for name, offsets in BASELINES.items():
         log_probs = NeighbourBaseline(offsets).fit(train).log_probs(held_out.inputs)

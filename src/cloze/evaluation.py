@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from cloze import arguments
 from cloze.baselines import BASELINES, NeighbourBaseline
 from cloze.corpus import Corpus, windows
 from cloze.heads import MaskedLM
@@ -19,7 +20,16 @@ from cloze.vocabulary import VOCABULARY
 
 @torch.no_grad()
 def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) -> float:
-    """Return the mean loss in nats over the selected positions of fixed masks."""
+    """Return the mean loss in nats over the selected positions of fixed masks.
+
+    Raises:
+        ValueError: there is no model, or nothing to ask it.
+    """
+    arguments.model(model)
+    n = int(arguments.of_type(held_out, MaskedBatch, "held_out").selected.sum())
+    if not n:
+        raise ValueError("No position is selected, so there is no loss: mask some first.")
+    batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
     total = 0.0
     for start in range(0, len(held_out.inputs), batch_size):
         inputs, labels = (part[start : start + batch_size] for part in held_out)
@@ -27,7 +37,7 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) 
         if selected.any():
             logits = model.logits_at(inputs, selected)
             total += mlm_loss(logits, labels[selected], reduction="sum").item()
-    return total / int(held_out.selected.sum())
+    return total / n
 
 
 KINDS = ("space", "first letter", "middle letter", "last letter", "new line")
@@ -36,6 +46,7 @@ KINDS = ("space", "first letter", "middle letter", "last letter", "new line")
 
 def kinds_of(input_ids: Tensor) -> Tensor:
     """Return the kind of every character of a text ``(length,)`` as an index into ``KINDS``."""
+    arguments.token_ids(input_ids, len(VOCABULARY), dim=1)
     space, newline = (VOCABULARY.ids[character] for character in " \n")
     letter = (input_ids != space) & (input_ids != newline)
     none = torch.zeros(1, dtype=torch.bool)
@@ -60,15 +71,25 @@ class HeldOutCosts:
 
     def count(self, kind: str | None = None) -> int:
         """Return how many positions are of a kind; of any kind by default."""
-        return len(self.kinds) if kind is None else int((self.kinds == KINDS.index(kind)).sum())
+        return int(self._of(kind).sum())
 
     def mean(self, name: str, kind: str | None = None) -> float:
-        """Return the mean cost of a predictor in nats, at positions of one kind or at all."""
-        costs = self.costs[name]
-        return float((costs if kind is None else costs[self.kinds == KINDS.index(kind)]).mean())
+        """Return the mean cost of a predictor in nats, at positions of one kind or at all.
+
+        It is NaN where no position is of the kind.
+        """
+        costs = self.costs[arguments.one_of(name, self.costs, "A predictor")]
+        return float(costs[self._of(kind)].mean())
+
+    def _of(self, kind: str | None) -> Tensor:
+        """Return where the truth is of a kind (of any for None): boolean, shape ``(|M|,)``."""
+        if kind is None:
+            return torch.ones_like(self.kinds, dtype=torch.bool)
+        return self.kinds == KINDS.index(arguments.one_of(kind, KINDS, "A kind of character"))
 
     def by_kind(self, *kinds: str) -> dict[str, dict[str, float]]:
         """Return the mean costs in nats by predictor and kind; of all kinds by default."""
+        kinds = tuple(arguments.one_of(kind, KINDS, "A kind of character") for kind in kinds)
         return {
             name: {kind: self.mean(name, kind) for kind in kinds or KINDS} for name in self.costs
         }
@@ -98,14 +119,18 @@ def held_out_costs(
         corpus: its training pieces are what the baselines count.
         models: by name; by default the shipped encoder and its one-sided twins.
         length: of the windows that the pieces are cut into.
+
+    Raises:
+        TextError: a held-out piece is shorter than one window.
     """
-    held_out = held_out_batch(corpus.held_out_windows(length))
+    models = shipped_models() if models is None else arguments.models(models)
+    held_out = held_out_batch(arguments.of_type(corpus, Corpus, "corpus").held_out_windows(length))
     selected = held_out.selected
     truth = held_out.labels[selected][:, None]
     # A window may begin inside a word, so kinds are told before the pieces are cut.
     kinds = torch.cat([windows(kinds_of(piece.input_ids), length) for piece in corpus.held_out])
     costs: dict[str, Tensor] = {}
-    for name, model in (models or shipped_models()).items():
+    for name, model in models.items():
         log_probs = torch.cat(
             [
                 model.logits_at(held_out.inputs[i : i + 64], selected[i : i + 64])

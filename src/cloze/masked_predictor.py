@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from reprlib import repr as brief
 
 import torch
 from torch import Tensor
 
+from cloze.arguments import of_type, shown
 from cloze.baselines import letter_frequencies
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
@@ -43,7 +43,7 @@ class Characters:
         """Read a character; capitals become small."""
         lower = typed.lower() if isinstance(typed, str) else ""
         if lower not in self.known:
-            raise ValueError(f"A gap holds one letter, a space or a newline, not {brief(typed)}.")
+            raise ValueError(f"A gap holds one letter, a space or a newline, not {shown(typed)}.")
         return lower
 
     def write(self, line: Sequence[str]) -> str:
@@ -124,8 +124,8 @@ def predictors_of(model: object, corpus: Corpus | None = None) -> dict[str, Pred
     Raises:
         ValueError: it is none of these, or they do not read the same symbols.
     """
-    if not isinstance(corpus, Corpus | None):
-        raise ValueError(f"corpus is a Corpus, not this {type(corpus).__name__}.")
+    if corpus is not None:
+        of_type(corpus, Corpus, "corpus")
     shipped = shipped_models()
     named = shipped if model is None else model if isinstance(model, Mapping) else {"": model}
     found: dict[str, Predictor] = {}

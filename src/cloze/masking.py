@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from cloze import arguments
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 IGNORE = -100
@@ -60,17 +61,21 @@ def mask_tokens(
         ``inputs`` and ``labels``, both with the shape of ``input_ids``.
 
     Raises:
-        ValueError: a rate outside 0 … 1, or nothing in the batch can be selected.
+        ValueError: a rate outside 0 … 1, ids that are none, or nothing can be selected.
 
     Source: Devlin et al. 2019, BERT, section 3.1.
     """
-    if not 0 <= mask_prob <= 1:
-        raise ValueError(f"mask_prob is a probability, from 0 to 1, not {mask_prob}.")
-    if not (mask_share >= 0 and random_share >= 0 and mask_share + random_share <= 1 + 1e-9):
+    mask_prob = arguments.probability(mask_prob, "mask_prob")
+    mask_share = arguments.probability(mask_share, "mask_share")
+    random_share = arguments.probability(random_share, "random_share")
+    if mask_share + random_share > 1 + 1e-9:
         raise ValueError(
-            "mask_share and random_share are shares of the selected positions: not negative, "
-            f"and at most 1 together (not {mask_share} and {random_share})."
+            "mask_share and random_share are shares of the selected positions: at most 1 together, "
+            f"not {mask_share} and {random_share}."
         )
+    arguments.token_ids(input_ids, len(arguments.of_type(vocabulary, Vocabulary, "vocabulary")))
+    if generator is not None:
+        arguments.of_type(generator, torch.Generator, "generator")
     maskable = input_ids < vocabulary.n_characters
     if not maskable.any():
         raise ValueError("There is no ordinary character in this batch, so nothing to select.")
@@ -90,6 +95,15 @@ def mask_tokens(
     return MaskedBatch(inputs, labels)
 
 
+def seeded(seed: int) -> torch.Generator:
+    """Return a source of chance of its own; the same seed gives the same numbers.
+
+    Raises:
+        ValueError: the seed is no whole number, or is negative.
+    """
+    return torch.Generator().manual_seed(arguments.whole_number(seed, 0, None, "The seed"))
+
+
 class StaticMasks:
     """Masks drawn once and then read again and again, as BERT's data were prepared.
 
@@ -101,16 +115,15 @@ class StaticMasks:
     def __init__(
         self, input_ids: Tensor, mask_prob: float = 0.15, *, copies: int = 1, seed: int = 0
     ) -> None:
-        if copies < 1:
-            raise ValueError(f"Static masks need at least 1 copy, not {copies}.")
-        generator = torch.Generator().manual_seed(seed)
+        copies = arguments.whole_number(copies, 1, 1000, "The number of copies")
+        generator = seeded(seed)
         self._copies = [
             mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)
         ]
 
     def epoch(self, n: int) -> MaskedBatch:
         """Return the masked batch that epoch ``n`` = 0, 1, … sees."""
-        return self._copies[n % len(self._copies)]
+        return self._copies[arguments.whole_number(n, 0, None, "The epoch") % len(self._copies)]
 
 
 def held_out_batch(windows: Tensor, mask_prob: float = 0.15, seed: int = 0) -> MaskedBatch:
@@ -149,7 +162,7 @@ def draw_masks(input_ids: Tensor, generator: torch.Generator, mask_prob: float =
     that it was swapped. So the same numbers are used a second time, with ``[MASK]`` for the swapped
     ones as well: what is hidden only then is random.
     """
-    again = generator.clone_state()
+    again = arguments.of_type(generator, torch.Generator, "generator").clone_state()
     inputs, labels = mask_tokens(input_ids, mask_prob, generator=generator)
     either = PROMISED[MASKED] + PROMISED[RANDOM]
     corrupted = mask_tokens(

@@ -16,6 +16,7 @@ from typing import NamedTuple, get_args
 import torch
 from torch import Tensor
 
+from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.encoder import Direction
 from cloze.heads import MaskedLM
@@ -56,7 +57,6 @@ class Filled:
         return "\n".join(rows)
 
 
-@lru_cache(maxsize=len(DIRECTIONS))
 def shipped_model(direction: Direction = "both") -> MaskedLM:
     """Load a model that ships with the series, once.
 
@@ -65,13 +65,34 @@ def shipped_model(direction: Direction = "both") -> MaskedLM:
             have the same size and saw the same text with the same gaps for as many steps; a twin's
             attention reaches only its own position and what is on its side.
     """
-    name = "masked" if direction == "both" else direction
+    arguments.one_of(direction, DIRECTIONS, "direction")
+    return _load_once("masked" if direction == "both" else direction)
+
+
+@lru_cache(maxsize=len(DIRECTIONS))
+def _load_once(name: str) -> MaskedLM:
     return load_model(CHECKPOINTS / f"{name}.safetensors")
 
 
 def shipped_models() -> dict[str, MaskedLM]:
     """Load the shipped encoder and its twins: ``{"left": …, "right": …, "both": …}``."""
     return {direction: shipped_model(direction) for direction in DIRECTIONS}
+
+
+def _knowing(model: MaskedLM) -> MaskedLM:
+    """Return a model if it knows all the symbols of this module."""
+    known = arguments.model(model).config.vocab_size
+    if known < len(VOCABULARY):
+        raise ValueError(
+            f"The model knows {known} symbols, and the {len(VOCABULARY)} of VOCABULARY are asked "
+            "for; give another model."
+        )
+    return model
+
+
+def _line(model: MaskedLM, input_ids: Tensor) -> Tensor:
+    """Return a line if the model knows its symbols."""
+    return arguments.token_ids(input_ids, _knowing(model).config.vocab_size, dim=1)
 
 
 @torch.no_grad()
@@ -87,7 +108,11 @@ def distribution(model: MaskedLM, input_ids: Tensor) -> Tensor:
 
     Returns:
         Shape ``(length, n_characters)``.
+
+    Raises:
+        ValueError: no model, no line of ids, or a longer one than the model reads.
     """
+    _line(model, input_ids)
     logits = model(input_ids[None])[0]
     return logits[:, : VOCABULARY.n_characters].softmax(dim=-1)
 
@@ -96,10 +121,16 @@ def top_k(probabilities: Tensor, k: int = 3) -> list[Guess]:
     """Return the ``k`` likeliest characters of a distribution of shape ``(n_characters,)``.
 
     Raises:
-        ValueError: ``k`` is below 1.
+        ValueError: ``k`` is below 1, or there is no such distribution.
     """
-    if k < 1:
-        raise ValueError(f"k is the number of guesses to keep, at least 1, not {k}.")
+    k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
+    n = VOCABULARY.n_characters
+    arguments.of_type(probabilities, Tensor, "A distribution")
+    if probabilities.shape != (n,) or not probabilities.isfinite().all():
+        raise ValueError(
+            f"A distribution holds a probability for each of the {n} characters, shape ({n},), "
+            f"not {arguments.shown(probabilities)}."
+        )
     best = probabilities.topk(min(k, len(probabilities)))
     return [
         Guess(VOCABULARY.symbols[i], p)
@@ -122,7 +153,8 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         TextError: the line is empty, too long, or has no gap.
         ValueError: ``k`` is below 1.
     """
-    model = model or shipped_model()
+    model = shipped_model() if model is None else _knowing(model)
+    k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
     input_ids, note = read_line(line, model.config.max_len)
     typed = VOCABULARY.decode(input_ids, gap="_")
     gaps = (input_ids == VOCABULARY.mask_id).nonzero().flatten().tolist()
@@ -140,9 +172,13 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
 
 
 def mask_positions(input_ids: Tensor, positions: Iterable[int]) -> Tensor:
-    """Return a copy of a line ``(length,)`` with ``[MASK]`` at the given positions."""
-    masked = input_ids.clone()
-    masked[list(positions)] = VOCABULARY.mask_id
+    """Return a copy of a line ``(length,)`` with ``[MASK]`` at the given positions.
+
+    Raises:
+        ValueError: a position lies outside the line.
+    """
+    masked = arguments.token_ids(input_ids, dim=1).clone()
+    masked[arguments.positions(positions, len(input_ids))] = VOCABULARY.mask_id
     return masked
 
 
@@ -159,12 +195,19 @@ class Prediction:
 
     def __getitem__(self, position: int) -> Tensor:
         """Return the distribution at a masked position, shape ``(n_characters,)``."""
-        return self.probabilities[self.positions.index(position)]
+        return self.probabilities[self._row(position)]
 
     def cost(self, position: int) -> float | None:
         """Return −log P of the truth at a masked position in nats; None when it is not known."""
-        cost = float(self.costs[self.positions.index(position)])
+        cost = float(self.costs[self._row(position)])
         return None if math.isnan(cost) else cost
+
+    def _row(self, position: int) -> int:
+        position = arguments.whole_number(position, 0, None, "A masked position")
+        if position not in self.positions:
+            masked = ", ".join(map(str, self.positions)) or "none"
+            raise ValueError(f"Position {position} is not masked; what is masked: {masked}.")
+        return self.positions.index(position)
 
     @property
     def known_costs(self) -> list[float]:
@@ -189,8 +232,9 @@ def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Predic
         masked: the positions to hide. Real gaps are always among them.
 
     Raises:
-        IndexError: a position lies outside the line.
+        ValueError: a position lies outside the line, or the model cannot read the line.
     """
+    _line(model, input_ids)
     hidden = mask_positions(input_ids, masked) == VOCABULARY.mask_id
     positions = tuple(hidden.nonzero().flatten().tolist())
     if not positions:
@@ -215,7 +259,7 @@ class Comparison:
 
     def __getitem__(self, name: str) -> Prediction:
         """Return what one of the models answers."""
-        return self.predictions[name]
+        return self.predictions[arguments.one_of(name, self.predictions, "A model that was asked")]
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -259,11 +303,11 @@ def compare(
 
     Raises:
         TextError: the line is empty or too long.
-        IndexError: a position lies outside the line.
+        ValueError: a position lies outside the line, or there is no model.
     """
-    models = models or shipped_models()
-    input_ids, _ = read_line(line, min(model.config.max_len for model in models.values()))
-    masked = list(masked)
+    models = shipped_models() if models is None else arguments.models(models)
+    input_ids, _ = read_line(line, min(_knowing(model).config.max_len for model in models.values()))
+    masked = arguments.positions(masked, len(input_ids))
     return Comparison(
         input_ids, {name: predict(model, input_ids, masked) for name, model in models.items()}
     )
@@ -286,7 +330,14 @@ def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor
 
     Returns:
         Shape ``(n_characters, n_characters)``, row a, column b.
+
+    Raises:
+        ValueError: the two are one, or one lies outside the line.
     """
+    _line(model, input_ids)
+    first, second = arguments.positions([first, second], len(input_ids))
+    if first == second:
+        raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
     n = VOCABULARY.n_characters
     masked = mask_positions(input_ids, [first, second])
     filled = masked.repeat(n, 1)  # one row for each character that the first gap may hold
@@ -308,7 +359,14 @@ def attention_from(
         position: where the head looks from.
         layer: from 0.
         head: from 0.
+
+    Raises:
+        ValueError: there is no such position, layer or head.
     """
+    _line(model, input_ids)
+    (position,) = arguments.positions([position], len(input_ids))
+    layer = arguments.whole_number(layer, 0, model.config.n_layers - 1, "A layer of this model")
+    head = arguments.whole_number(head, 0, model.config.n_heads - 1, "A head of this model")
     return model.encoder.attention(input_ids[None])[layer, 0, head, position]
 
 
@@ -330,7 +388,7 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
 
     Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood).
     """
-    model = model or shipped_model()
+    model = shipped_model() if model is None else _knowing(model)
     input_ids, _ = read_line(text, model.config.max_len)
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
+from cloze import arguments
+
+if TYPE_CHECKING:  # whatever shows text can know the vocabulary without loading torch
+    from torch import Tensor
 
 ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 """The 28 characters of normalised text, in the order of their ids."""
@@ -40,6 +44,9 @@ class Vocabulary:
     specials: tuple[str, ...] = (MASK,)
 
     def __post_init__(self) -> None:
+        arguments.of_type(self.characters, str, "The characters of a vocabulary")
+        if not all(isinstance(special, str) and special for special in self.specials):
+            raise TextError(f"Special symbols are texts, not {arguments.shown(self.specials)}.")
         if len(set(self.symbols)) != len(self.symbols):
             raise TextError("A vocabulary holds every symbol once; a symbol is given twice.")
         if MASK not in self.specials:
@@ -82,8 +89,10 @@ class Vocabulary:
         Raises:
             TextError: a character is not in the vocabulary (:func:`normalise` the text first).
         """
+        import torch
+
         ids = []
-        for match in self._pattern.finditer(text):
+        for match in self._pattern.finditer(arguments.of_type(text, str, "What is encoded")):
             symbol = match.group()
             if symbol not in self.ids:
                 raise TextError(
@@ -97,11 +106,18 @@ class Vocabulary:
     def _pattern(self) -> re.Pattern[str]:
         return re.compile("|".join([*map(re.escape, self.specials), "."]), re.DOTALL)
 
-    def decode(self, ids: Tensor | Sequence[int], gap: str = MASK) -> str:
+    def decode(self, ids: Tensor | Iterable[int], gap: str = MASK) -> str:
         """Turn ids of shape ``(length,)`` back into text; ``[MASK]`` is written as ``gap``."""
-        values = ids.tolist() if isinstance(ids, Tensor) else list(ids)
-        if not all(isinstance(i, int) and 0 <= i < len(self) for i in values):
-            raise TextError(f"Ids must be a single row of integers from 0 to {len(self) - 1}.")
+        arguments.of_type(gap, str, "The sign for a gap")
+        try:
+            values = [index(i) for i in (ids.tolist() if hasattr(ids, "tolist") else ids)]
+        except TypeError:
+            values = [-1]
+        if not all(0 <= i < len(self) for i in values):
+            raise TextError(
+                f"Ids must be a single row of integers from 0 to {len(self) - 1}, not "
+                f"{arguments.shown(ids)}."
+            )
         return "".join(gap if i == self.mask_id else self.symbols[i] for i in values)
 
 
@@ -149,7 +165,10 @@ def normalise(text: str, keep: str = "") -> Normalised:
     other character becomes a space. Then runs of spaces shrink to one, blank lines disappear, and
     the ends are trimmed. Characters in ``keep`` (ASCII; say, ``GAP``) pass unchanged.
     """
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    if not arguments.of_type(keep, str, "What is kept").isascii():
+        raise TextError(f"Only ASCII characters can be kept, not {arguments.shown(keep)}.")
+    plain = arguments.of_type(text, str, "What is normalised")
+    plain = plain.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
     plain = unicodedata.normalize("NFC", plain)  # one character for a letter and its accent
     beyond_ascii = Counter(re.sub(r"[\x00-\x7f]+", "", plain))
     in_ascii = {character: _in_ascii(character) for character in beyond_ascii}
@@ -185,6 +204,8 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
     Raises:
         TextError: nothing usable is left, or more than ``max_len`` characters.
     """
+    arguments.of_type(line, str, "The line")
+    max_len = arguments.whole_number(max_len, 1, None, "max_len")
     typed = re.sub(re.escape(MASK), GAP, line, flags=re.IGNORECASE)
     clean = normalise(typed, keep=GAP)
     if not clean.text:

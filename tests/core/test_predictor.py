@@ -123,5 +123,5 @@ def test_what_predicts_nothing_is_named(model: object) -> None:
 
 
 def test_a_corpus_that_is_none_is_named() -> None:
-    with pytest.raises(ValueError, match="corpus is a Corpus, not this str"):
+    with pytest.raises(ValueError, match="corpus is a Corpus, not 'data/corpus'"):
         predictors_of(small(), "data/corpus")  # type: ignore[arg-type]

@@ -65,23 +65,35 @@ def test_all_kinds_of_characters_are_hidden() -> None:
     assert len(set(hidden)) > 22
 
 
-def test_a_corpus_that_holds_nothing_out_hides_nothing() -> None:
-    for held_out in ((), (Piece("a", ""),)):
-        with pytest.raises(ValueError, match="no text held out"):
-            draw_puzzles(Corpus(CORPUS.train, held_out), 3)
+@pytest.mark.parametrize(
+    "text",
+    ["a", "ab cd\n", "\n\na word\n\n", "a" * 500, "one " + "b" * 100 + " two", " a " * 100],
+)
+def test_any_text_gives_puzzles(text: str) -> None:
+    piece = Piece("a", text)
+    for puzzle in draw_puzzles(Corpus((piece,), (piece,)), 50, 3):
+        assert puzzle.line in text
+        assert 0 < len(puzzle.line) <= 60
+        assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
 
 
-def test_short_and_unbroken_lines_can_hide_something() -> None:
-    for text in ("a", "ab\n\ncd", "x" * 500, "x" * 100 + " y"):
-        for puzzle in draw_puzzles(Corpus((), (Piece("a", text),)), 20):
-            assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
-            assert puzzle.line in text
-
-
-@pytest.mark.parametrize("wrong", [{"n": -1}, {"n": 1.5}, {"n": 1, "seed": "x"}, {"longest": 0}])
-def test_numbers_that_cannot_be_are_named(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="is a whole number"):
-        draw_puzzles(CORPUS, **{"n": 1, **wrong})
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((None, 1), r"corpus is a Corpus, not None\.$"),
+        ((Corpus((Piece("a", "a"),), (Piece("c", "\n "),)), 1), "c is held out and empty; .*"),
+        ((CORPUS, "x"), r"number of puzzles is a whole number from 0 to 100000, not 'x'\.$"),
+        ((CORPUS, 10**9), "number of puzzles is .* from 0 to 100000"),
+        ((CORPUS, 1, 0.5), "seed is a whole number"),
+        ((CORPUS, 1, -1), "seed is a whole number"),
+    ],
+    ids=range(6),
+)
+def test_what_gives_no_puzzles_is_refused(arguments: tuple[Any, ...], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        draw_puzzles(*arguments)
+    with pytest.raises(ValueError, match="length of a line is a whole number of at least 1"):
+        draw_puzzles(CORPUS, 1, longest=0)
 
 
 # ── what a guess costs ──

@@ -120,7 +120,7 @@ def test_a_stop_before_the_thread_has_started_is_not_lost(
 
 
 def test_what_is_no_training_is_named() -> None:
-    with pytest.raises(ValueError, match="A curve shows a training"):
+    with pytest.raises(ValueError, match="What is watched is a TrainingRun, not 5"):
         TrainingCurve(5)  # type: ignore[arg-type]
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from cloze.arguments import whole_number
 from cloze.widgets import view
-from cloze.widgets.view import View, button, element, whole_number
+from cloze.widgets.view import View, button, element
 
 
 class Counter(View):
@@ -142,17 +143,6 @@ def test_attributes_are_written_as_html_has_them() -> None:
         '<input type="radio" checked class="a">'
     )
     assert element("p", None, aria_pressed=False, title=None) == '<p aria-pressed="false"></p>'
-
-
-@pytest.mark.parametrize("good", [0, 3, "3", 3.0])
-def test_whole_numbers_are_read(good: object) -> None:
-    assert whole_number(good, 0, 3, "It") in (0, 3)
-
-
-@pytest.mark.parametrize("bad", ["x", "", 1.5, -1, 4, None, float("inf"), float("nan"), [1]])
-def test_anything_else_is_named(bad: object) -> None:
-    with pytest.raises(ValueError, match="It is a whole number from 0 to 3, not"):
-        whole_number(bad, 0, 3, "It")
 
 
 def test_the_view_imports_nothing_and_knows_no_address() -> None:

@@ -7,10 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from reprlib import repr as brief
 
 from markupsafe import Markup
 
+from cloze.arguments import of_type
 from cloze.training import Record, TrainingRun, fit
 from cloze.widgets.view import View, button, element
 
@@ -109,12 +109,7 @@ class TrainingCurve(View):
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
     ) -> None:
-        if not isinstance(run, TrainingRun):
-            raise ValueError(
-                "A curve shows a training: TrainingCurve(TrainingRun(model, corpus, recipe)), not "
-                f"{brief(run)}."
-            )
-        self.run = run
+        self.run = of_type(run, TrainingRun, "What is watched")
         self.baselines = dict(baselines or {})
         self.on_record = on_record
         self.announcement = ""

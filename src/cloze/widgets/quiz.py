@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from reprlib import repr as brief
 
 from markupsafe import Markup
 
+from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
-from cloze.widgets.view import View, button, element, whole_number
+from cloze.widgets.view import View, button, element
 
 
 class Quiz(View):
@@ -27,7 +27,7 @@ class Quiz(View):
         if not self.questions or not all(isinstance(each, Question) for each in self.questions):
             raise ValueError(
                 "A quiz is the name of a lesson, such as 'the_loss', or a list of questions, not "
-                f"{brief(questions)}."
+                f"{shown(questions)}."
             )
         self.answers: dict[int, str] = {}
         """The letter chosen last, by number of the question (from 1)."""
@@ -90,7 +90,7 @@ class Quiz(View):
         by_letter = self.questions[number - 1].by_letter
         if str(value) not in by_letter:
             known = ", ".join(by_letter)
-            raise ValueError(f"The options of question {number} are {known}, not {brief(value)}.")
+            raise ValueError(f"The options of question {number} are {known}, not {shown(value)}.")
         self.answers[number] = letter = str(value)
         option = by_letter[letter]
         said = f"{option.verdict} {inline(option.explanation).striptags()}"

@@ -12,13 +12,13 @@ import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Any
 
 import anywidget
 import traitlets
 from markupsafe import Markup, escape
 
+from cloze.arguments import shown
 from cloze.teaching import palette
 
 HERE = Path(__file__).parent
@@ -77,21 +77,6 @@ def in_bits(cost: float) -> str:
     return in_nats(cost / math.log(2))
 
 
-def whole_number(value: object, low: int, high: int, what: str) -> int:
-    """Read a whole number that came from a browser or a learner's code.
-
-    Raises:
-        ValueError: it is none, or outside ``low`` … ``high``.
-    """
-    try:
-        number = int(value)  # type: ignore[call-overload]
-        if number == float(value) and low <= number <= high:  # type: ignore[arg-type]
-            return int(number)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ValueError(f"{what} is a whole number from {low} to {high}, not {brief(value)}.")
-
-
 class View(anywidget.AnyWidget):
     """A widget whose appearance is one piece of markup.
 
@@ -145,7 +130,7 @@ class View(anywidget.AnyWidget):
     def _do(self, do: str, arguments: dict[str, object]) -> None:
         method = getattr(type(self), f"do_{do}", None)
         if not callable(method):
-            raise ValueError(f"This widget has no action {brief(do)}.")
+            raise ValueError(f"This widget has no action {shown(do)}.")
         signature = inspect.signature(method)
         try:
             signature.bind(self, **arguments)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from cloze.arguments import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status, whole_number
+from cloze.widgets.view import View, button, element, status
 
 READERS: Mapping[str, Direction] = {
     "encoder": "both",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from reprlib import repr as brief
-
 from markupsafe import Markup
 
+from cloze.arguments import shown, whole_number
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -21,7 +20,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_bet,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, spoken, status, whole_number
+from cloze.widgets.view import View, button, element, spoken, status
 
 MOST_GAPS = 100
 
@@ -247,7 +246,7 @@ class GuessingGame(View):
 
     def _choose(self, letter: str) -> None:
         if len(letter) != 1 or letter not in LETTERS:
-            raise ValueError(f"A gap hides a letter from a to z or a space, not {brief(letter)}.")
+            raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(letter)}.")
         self.letter = letter
         self.announcement = f"Your letter: {spoken(letter)}. Now say how sure you are, and guess."
 

@@ -11,17 +11,17 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from reprlib import repr as brief
 from typing import NamedTuple
 
 import torch
 
+from cloze import arguments
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
 from cloze.corpus import Corpus, windows
 from cloze.loss import to_bits
+from cloze.masking import seeded
 from cloze.prediction import Guess, mask_positions, predict, shipped_model, top_k
 from cloze.vocabulary import VOCABULARY, normalise, visible
-from cloze.widgets.view import whole_number
 
 SIDES = ("left", "both")
 """What a guesser sees: first only what stands left of the gap, then all of the line."""
@@ -79,20 +79,20 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
         longest: the most characters of a line.
 
     Raises:
-        ValueError: no piece of the corpus is held out, or a number cannot be.
+        ValueError: a held-out piece is empty, so there is no character to hide.
     """
-    n = whole_number(n, 0, 10_000, "The number of gaps")
-    seed = whole_number(seed, 0, 999_999_999, "The seed")
-    longest = whole_number(longest, 1, 10_000, "The most characters of a line")
-    texts = [text for piece in corpus.held_out if (text := piece.text.strip())]
-    if not texts:
-        raise ValueError("This corpus has no text held out, so there is nothing to hide.")
-    generator = torch.Generator().manual_seed(seed)
+    arguments.of_type(corpus, Corpus, "corpus")
+    n = arguments.whole_number(n, 0, 10**5, "The number of puzzles")
+    longest = arguments.whole_number(longest, 1, None, "The length of a line")
+    generator = seeded(seed)
+    for piece in corpus.held_out:
+        if not piece.text.strip():
+            raise ValueError(f"{piece.name} is held out and empty; there is nothing to hide in it.")
     drawn: list[Puzzle] = []
     while len(drawn) < n:
         # A round takes one line of each piece, so lines repeat as late as possible.
-        for i in torch.randperm(len(texts), generator=generator).tolist():
-            line = _draw_line(texts[i], longest, generator)
+        for i in torch.randperm(len(corpus.held_out), generator=generator).tolist():
+            line = _draw_line(corpus.held_out[i].text, longest, generator)
             edge = len(line) // 4
             at = int(torch.randint(edge, len(line) - edge, (1,), generator=generator))
             drawn.append(Puzzle(line, at))
@@ -100,13 +100,14 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
 
 
 def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
-    lines = [line for line in text.split("\n") if line]
-    paragraphs = [line for line in lines if len(line) > longest] or lines
+    paragraphs = [p for p in text.split("\n") if p.strip()]
+    paragraphs = [p for p in paragraphs if len(p) > longest] or paragraphs
     paragraph = paragraphs[int(torch.randint(len(paragraphs), (1,), generator=generator))]
     starts = [0, *(match.end() for match in re.finditer(" ", paragraph))]
     starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
     start = starts[int(torch.randint(len(starts), (1,), generator=generator))]
     line = paragraph[start : start + longest + 1]
+    # A word may be longer than a line.
     return line.rpartition(" ")[0] or line[:longest] if len(line) > longest else line
 
 
@@ -139,7 +140,7 @@ def read_bet(letter: object, percent: object) -> Bet:
     if str(percent) not in known:
         choices = ", ".join(map(str, SURENESS))
         raise ValueError(
-            f"How sure one can be: {choices} %, or 0 for no idea, not {brief(percent)}."
+            f"How sure one can be: {choices} %, or 0 for no idea, not {arguments.shown(percent)}."
         )
     sure = known[str(percent)]
     if not sure:
@@ -148,7 +149,9 @@ def read_bet(letter: object, percent: object) -> Bet:
         raise ValueError("Choose a letter too, or “no idea”.")
     lower = letter.lower() if isinstance(letter, str) else ""
     if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(f"A gap hides a letter from a to z or a space, not {brief(letter)}.")
+        raise ValueError(
+            f"A gap hides a letter from a to z or a space, not {arguments.shown(letter)}."
+        )
     return Bet(lower, sure)
 
 
@@ -314,7 +317,7 @@ def _asked(player: Player, before: str, after: str | None) -> Bet:
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise ValueError(
             "A player returns a letter and how sure it is in percent, such as ('e', 60), "
-            f"not {brief(answer)}."
+            f"not {arguments.shown(answer)}."
         )
     return read_bet(*answer)
 

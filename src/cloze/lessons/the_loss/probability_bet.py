@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from reprlib import repr as brief
 
 from markupsafe import Markup
 
+from cloze.arguments import shown
 from cloze.corpus import Corpus
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
@@ -30,12 +30,12 @@ def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
     """
     if word.count(GAP) != 1 or not re.fullmatch("[a-z]*_[a-z]*", word):
         raise ValueError(
-            f"Give a word of letters a to z with one gap, such as '_ook', not {brief(word)}."
+            f"Give a word of letters a to z with one gap, such as '_ook', not {shown(word)}."
         )
     pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
     counts = Counter(letter for piece in corpus.train for letter in pattern.findall(piece.text))
     if not counts:
-        raise ValueError(f"The corpus has no word like {brief(word)}; choose a commoner one.")
+        raise ValueError(f"The corpus has no word like {shown(word)}; choose a commoner one.")
     return counts
 
 
@@ -47,7 +47,7 @@ def shares(counts: Mapping[str, int]) -> dict[str, float]:
     """
     total = sum(counts.values())
     if total < 1 or min(counts.values()) < 0:
-        raise ValueError(f"Counts say how often each letter stood there, not {brief(counts)}.")
+        raise ValueError(f"Counts say how often each letter stood there, not {shown(counts)}.")
     return {letter: count / total for letter, count in counts.items()}
 
 
@@ -61,7 +61,7 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
         ValueError: more chips than there are, fewer than none, or on something else.
     """
     if sum(chips.values()) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
-        raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {brief(chips)}.")
+        raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {shown(chips)}.")
     kept = CHIPS - sum(chips.values())
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}
 
@@ -81,7 +81,7 @@ class ProbabilityBet(View):
 
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
         if not re.fullmatch("[a-z]+", letters) or len(set(letters)) < len(letters):
-            raise ValueError(f"Give different letters from a to z to bet on, not {brief(letters)}.")
+            raise ValueError(f"Give different letters from a to z to bet on, not {shown(letters)}.")
         self.truth = shares(counts)
         self.places = sum(counts.values())
         self.word = normalise(word, keep=GAP).text
@@ -217,7 +217,7 @@ class ProbabilityBet(View):
     def _known(self, letter: object) -> str:
         if str(letter) not in self.chips:
             known = ", ".join(self.letters)
-            raise ValueError(f"One can give to the letters {known}, not to {brief(letter)}.")
+            raise ValueError(f"One can give to the letters {known}, not to {shown(letter)}.")
         return str(letter)
 
     def _announce(self, letter: str) -> None:

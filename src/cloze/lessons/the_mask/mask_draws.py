@@ -8,9 +8,10 @@ from typing import NamedTuple
 import torch
 from markupsafe import Markup
 
+from cloze.arguments import whole_number
 from cloze.masking import KEPT, MASKED, PROMISED, RANDOM, Draw, draw_masks
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status, whole_number
+from cloze.widgets.view import View, button, element, status
 
 NAMES = {MASKED: "masked", RANDOM: "random", KEPT: "kept"}
 

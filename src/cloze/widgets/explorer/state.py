@@ -9,11 +9,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from reprlib import repr as brief
 
+from cloze.arguments import one_of, whole_number
 from cloze.predictor import Symbols
 from cloze.vocabulary import GAP, TextError, counted, visible
-from cloze.widgets.view import whole_number
 
 VIEWS = {
     "guesses": "Guesses",
@@ -271,8 +270,7 @@ class State:
         Raises:
             ValueError: there is no such view.
         """
-        if not isinstance(view, str) or view not in VIEWS:
-            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {brief(view)}.")
+        view = one_of(view, VIEWS, "A view")
         return replace(self, view=view, event=f"{VIEWS[view]}.")
 
     def with_head(self, layer: object, head: object, n_layers: int, n_heads: int) -> State:

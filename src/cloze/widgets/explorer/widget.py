@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from reprlib import repr as brief
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import traitlets
 from markupsafe import Markup
 
+from cloze.arguments import shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.masked_predictor import MaskedPredictor, comparison, predictors_of
@@ -20,7 +20,7 @@ from cloze.predictor import Predictor
 from cloze.widgets.explorer import markup
 from cloze.widgets.explorer.answers import Answers, ask
 from cloze.widgets.explorer.state import State
-from cloze.widgets.view import View, in_nats, whole_number
+from cloze.widgets.view import View, in_nats
 
 
 class Example(NamedTuple):
@@ -253,7 +253,7 @@ class MaskExplorer(View):
     def do_example(self, value: object) -> None:
         """Take one of the examples."""
         if not isinstance(value, str) or value not in self._examples:
-            raise ValueError(f"There is no example {brief(value)}; choose one from the list.")
+            raise ValueError(f"There is no example {shown(value)}; choose one from the list.")
         state = self._state.with_example(*self._examples[value], self._max_len)
         self._become(replace(state, event=f"Example: {value}."))
 
