@@ -206,6 +206,13 @@ def test_a_player_sees_the_left_side_and_then_both() -> None:
         assert words in repr(tally)
 
 
+@pytest.mark.parametrize("answer", [None, "e", 60, ("e",), ("e", 60, 1), "x" * 100_000])
+def test_a_player_that_makes_no_bet_is_told_how(answer: Any) -> None:
+    with pytest.raises(ValueError, match="A player returns a letter and how sure it is") as no:
+        play([PUZZLE], lambda *_: answer)
+    assert len(str(no.value)) < 200
+
+
 def test_nothing_played_has_no_mean() -> None:
     assert Tally(0).result == ""
     assert repr(Tally(0)) == "No gap has been played yet."

@@ -39,7 +39,10 @@ check_twice = Exercise(
 ''',
     "figures.py": '''"""The figure of this lesson."""
 
-from cloze.teaching.figures import BLUE, Figure, new_figure
+from matplotlib.figure import Figure
+
+from cloze.teaching.figures import new_figure
+from cloze.teaching.palette import BLUE
 
 
 def doubling(values: list[float]) -> Figure:
