@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 # Of an installed package this is no project, and no lock is there.
-PROJECT = Path(str(sys.modules["cloze"].__file__)).resolve().parents[3]
+PROJECT = Path(str(sys.modules["cloze"].__file__)).resolve().parents[2]
 
 OLDEST_PYTHON = (3, 11)
 
