@@ -308,8 +308,10 @@ def test_any_bytes_are_a_corpus_or_get_a_sentence(
     path = tmp_path_factory.getbasetemp() / "any.txt"
     path.write_bytes(mark + content)
     try:
-        assert len(Corpus.from_file(path).held_out_windows())
+        refused = not len(Corpus.from_file(path).held_out_windows())
     except TextError:
+        refused = True
+    if refused:
         assert "any.txt " in refusal(Corpus.from_file, path)
 
 
