@@ -98,5 +98,5 @@ def _decode_western(path: Path, raw: bytes) -> str:
     if not text or len(raw) - len(raw.translate(None, bytes(range(128, 256)))) > len(raw) * 0.3:
         raise TextError(
             f"{path} is not text in UTF-8, nor in a Western European encoding (Latin-1); {_SAVE}."
-        )
+        ) from None
     return text

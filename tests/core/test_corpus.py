@@ -300,6 +300,21 @@ def test_a_split_loses_nothing_and_leaves_room_for_windows(
     assert not {p.name for p in corpus.train} & {p.name for p in corpus.held_out}
 
 
+@anything
+@given(st.binary(max_size=2000), st.sampled_from([b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE]))
+def test_any_bytes_are_a_corpus_or_get_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, mark: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.txt"
+    path.write_bytes(mark + content)
+    try:
+        refused = not len(Corpus.from_file(path).held_out_windows())
+    except TextError:
+        refused = True
+    if refused:
+        assert "any.txt " in refusal(Corpus.from_file, path)
+
+
 @pytest.mark.parametrize("language", ["fr", "de", "is"])
 def test_western_languages_are_read_in_latin_1(tmp_path: Path, language: str) -> None:
     text = {
