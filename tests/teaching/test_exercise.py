@@ -130,6 +130,10 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (overwrites, "never uses what it is given as `whole`"),
         (lambda a, b: a / b + a, "With part = 1.0, whole = 3.0 you return 1.333 instead of 0.3333"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 other inputs, but with"),
+        (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
+        (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
+        (lambda a, b: a ^ b, "A power is written with **"),
+        (lambda a, b: torch.where(a, b), "Compare the arguments of the call"),
         (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
         (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
         (lambda a, b: a / b + random.random(), "differently each time"),
@@ -287,6 +291,7 @@ def test_a_value_is_compared_as_it_is() -> None:
     told(check, {"A": 1}, "That is B's.")
     told(check, lambda: {"A": 2}, "You hand in a function")
     told(check, {"A": 3}, "You answer {'A': 3} instead of")
+    told(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
 
 
 def test_a_judge_looks_closer() -> None:

@@ -368,7 +368,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "A number became too large: is exp taken of the right number?",
     ),
     (ZeroDivisionError, "", "What you divide by is 0 for this input."),
-    (TypeError, "not callable", "Round brackets call a function; use square ones to look up."),
+    (
+        TypeError,
+        "not callable",
+        "Round brackets call a function; use square ones to look up, and * to multiply.",
+    ),
+    (TypeError, r"for \^", "A power is written with **; ^ is something else."),
     (
         TypeError,
         "indices must be integers",
@@ -387,7 +392,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (TypeError, "NoneType", "Something before it returned None, as list.append and .sort do."),
     (
         TypeError,
-        "positional argument|keyword argument",
+        "positional argument|keyword argument|combination of arguments",
         "Compare the arguments of the call with those that the function expects, in this order.",
     ),
     (
@@ -447,7 +452,7 @@ TWISTS: Mapping[str, Function] = {
     **{
         f"Your result is rounded (to {digits} digits); return it in full, and round only where "
         "it is shown.": lambda right, digits=digits: np.round(right, digits)
-        for digits in range(5)
+        for digits in range(6)
     },
     "Your result is cut off to a whole number; // and int() do that, / does not.": np.trunc,
     "Your result is the right one with the other sign: is a minus missing, or one too many?": (
@@ -705,6 +710,7 @@ class Exercise:
             raise Symptom(REPLACE)
         if not callable(self.solution):
             if callable(answer):
+                self.wants(answer)
                 raise Symptom("You hand in a function; hand in the value that is asked for.")
             return
         name = self.solution.__name__
@@ -750,6 +756,7 @@ class Exercise:
         if seen == right:
             self._right_but(raw)
             return
+        self._exchanged(function)
         known = {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
         views = [View(seen, right, known)]
         if isinstance(right[0].value, tuple):
@@ -773,7 +780,22 @@ class Exercise:
                 f"Your function answers the same input differently each time ({told}): there is "
                 "chance in it, and what is asked for can be computed exactly."
             )
-        raise Symptom(told)
+        borrowed = _borrowed(function)
+        beside = (
+            f" It reads `{'`, `'.join(borrowed)}` of the notebook: does that belong to the input?"
+        )
+        raise Symptom(told + beside * bool(borrowed))
+
+    def _exchanged(self, function: Function) -> None:
+        """Refuse an answer whose parameters have the right names in another order."""
+        asked, own = ([], [])
+        with contextlib.suppress(TypeError, ValueError):  # a value, or a built-in function
+            asked, own = (list(inspect.signature(f).parameters) for f in (self.solution, function))
+        if own != asked and sorted(own) == sorted(asked):
+            raise Symptom(
+                f"Your parameters are ({', '.join(own)}), and they are handed over in another "
+                f"order: {self.solution.__name__}({', '.join(asked)})."
+            )
 
     def _returned(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse an answer that returns nothing, or nothing for some inputs."""
