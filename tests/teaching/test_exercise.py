@@ -132,6 +132,11 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 other inputs, but with"),
         (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
         (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
+        (
+            lambda a, b: np.min(a, int(b)),
+            "The second argument of NumPy's min, max and sum is an axis",
+        ),
+        (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digits)"),
         (lambda a, b: a ^ b, "A power is written with **"),
         (lambda a, b: torch.where(a, b), "Compare the arguments of the call"),
         (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),

@@ -342,8 +342,14 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         IndexError,
-        "shape mismatch|broadcast|too many indices|did not match",
+        "shape mismatch|broadcast|too many indices|did not match|does not match",
         "What stands in the square brackets does not fit the shape before them: print both shapes.",
+    ),
+    (
+        IndexError,
+        "^axis",
+        "The second argument of NumPy's min, max and sum is an axis; the smaller of two numbers is "
+        "Python's min(a, b), that of two arrays np.minimum(a, b).",
     ),
     (
         IndexError,
@@ -390,6 +396,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "range(…) wants a number; to go through a list, write `for i in` and the list itself.",
     ),
     (TypeError, "NoneType", "Something before it returned None, as list.append and .sort do."),
+    (
+        TypeError,
+        r"where.* got \(bool",
+        "The condition is one True or False for all: compare the tensor itself, by == or !=, with "
+        "a number.",
+    ),
     (
         TypeError,
         "positional argument|keyword argument|combination of arguments",
@@ -453,6 +465,11 @@ TWISTS: Mapping[str, Function] = {
         f"Your result is rounded (to {digits} digits); return it in full, and round only where "
         "it is shown.": lambda right, digits=digits: np.round(right, digits)
         for digits in range(6)
+    },
+    **{
+        f"Your result is in per cent and rounded (to {digits} digits); return the share itself, in "
+        "full.": lambda right, digits=digits: np.round(right * 100, digits)
+        for digits in range(3)
     },
     "Your result is cut off to a whole number; // and int() do that, / does not.": np.trunc,
     "Your result is the right one with the other sign: is a minus missing, or one too many?": (
@@ -860,7 +877,14 @@ class Exercise:
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
         got, truth = (_show(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:
-            got, truth = (f"the shape {shape}" if shape else "a number" for shape in shapes)
+            got, truth = (
+                _kind(outcome.value)
+                if isinstance(outcome.value, list | tuple)
+                else f"the shape {shape}"
+                if shape
+                else "a number"
+                for outcome, shape in zip((seen[at], right[at]), shapes, strict=True)
+            )
         special = ""
         if _nearly(seen[at].value, right[at].value):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))

@@ -81,11 +81,10 @@ check_restore = Exercise(
     "moved to where the model cannot read it.",
     direction="Where the label is -100 the original is the input; everywhere else it is the label.",
     mistakes={
-        "You return the inputs as they are. Is your condition true nowhere? A position was "
-        "selected where its label is not -100, and its original is that label.": (
-            lambda inputs, labels: inputs
-        ),
-        "You return the labels as they are, -100 included. Is your condition true everywhere? "
+        "You return the inputs as they are: is your condition true nowhere, or are inputs and "
+        "labels exchanged? A position was selected where its label is not -100, and its original "
+        "is that label.": (lambda inputs, labels: inputs),
+        "You return the labels as they are, -100 included: is your condition true everywhere? "
         "-100 stands for no character: the original there is what the model reads, inputs.": (
             lambda inputs, labels: labels
         ),
@@ -157,6 +156,13 @@ check_restore = Exercise(
         "You return where the selected positions are; return the original ids of all.": (
             lambda inputs, labels: (labels != IGNORE).nonzero()
         ),
+        "torch.where with a condition alone finds positions; give it the two tensors to choose "
+        "from, too.": lambda inputs, labels: torch.where(labels == IGNORE),
+        "You use the labels as positions in inputs; they are the original ids themselves.": (
+            lambda inputs, labels: inputs[labels]
+        ),
+        "You gather from inputs at the labels, as if they were positions; they are the original "
+        "ids themselves.": lambda inputs, labels: inputs.gather(1, labels),
         "You return inputs and labels, both; choose one of the two at each position.": (
             lambda inputs, labels: (inputs, labels)
         ),
@@ -227,7 +233,7 @@ def suspect(value: Any) -> str:
     if callable(value):
         raise Symptom(f"You hand in a function; answer with {named}.")
     if not isinstance(value, str):
-        raise Symptom(f"Answer with {named}; counts, shares and True do not say who it is.")
+        raise Symptom(f"Answer with {named}: a text, and no list, count or share.")
     words = re.findall("[a-z0-9%]+", value.lower().replace("_", " "))
     letters = "".join(word for word in words if word not in ("suspect", "suspects", "and", "or"))
     if len(letters) > 1 and set(letters) <= set("abcd"):
@@ -267,7 +273,7 @@ def second_rate(mask_share: float, random_share: float) -> float:
 
 def shares(chance: random.Random) -> list[Probe]:
     """Make shares of [MASK] and of swapped characters that leave some characters kept."""
-    probes: list[Probe] = [(0.8, 0.1), (0.7, 0.2), (0.5, 0.2), (0.25, 0.6), (0.6, 0.4)]
+    probes: list[Probe] = [(0.8, 0.1), (0.7, 0.2), (0.5, 0.2), (0.25, 0.6), (0.6, 0.4), (0.3, 4e-4)]
     for _ in range(3):
         mask_share = chance.uniform(0.1, 0.9)
         probes.append((mask_share, (1 - mask_share) * chance.uniform(0.1, 0.9)))
@@ -297,6 +303,10 @@ check_second_rate = Exercise(
         "You divided by what became [MASK]; divide by what is left over, 1 - mask_share.": (
             lambda m, r: r / m
         ),
+        "You multiplied by what is left over and divided by what became [MASK]; divide by what is "
+        "left over, and that is all.": lambda m, r: r * (1 - m) / m,
+        "You multiplied mask_share by what is not swapped; divide random_share by what is not "
+        "[MASK], 1 - mask_share.": lambda m, r: m * (1 - r),
         "You divided the share of [MASK] by that of swapped characters; what is asked for is how "
         "much of what is left over is swapped.": lambda m, r: m / r,
         "That is the share that is kept, of all; what is asked for is how much of what is left "
@@ -324,15 +334,13 @@ check_second_rate = Exercise(
         "You divided by 1 + mask_share; what is left over is 1 - mask_share.": (
             lambda m, r: r / (1 + m)
         ),
-        "You divided by mask_share - 1, which is negative; what is left over is 1 - mask_share.": (
-            lambda m, r: r / (m - 1)
-        ),
+        "Your rate is negative: is there a minus too many, or do you divide by mask_share - 1 "
+        "where 1 - mask_share is what is left over?": (lambda m, r: r / (m - 1)),
         "You subtract before you divide, and the other way round; what is asked for is "
         "random_share divided by what is left over.": lambda m, r: (1 - r) / (1 - m),
         "You divided 1 by what is left over; divide random_share by it.": lambda m, r: 1 / (1 - m),
-        "You subtracted random_share from what is swapped of the rest: divide only.": (
-            lambda m, r: second_rate(m, r) - r
-        ),
+        "There is a factor mask_share too many, or random_share is subtracted at the end; to "
+        "divide random_share by what is left over is all.": (lambda m, r: second_rate(m, r) - r),
         "You take half of what is left over, of all; what is asked for is random_share as a part "
         "of what is left over.": lambda m, r: (1 - m) / 2,
         "One half fits 80/10/10 only: compute it from mask_share and random_share.": (
@@ -452,12 +460,6 @@ SHARES: dict[str, Callable[[float, float], Any]] = {
     "That is a mean over the masks: do not divide by their number.": (
         lambda p, n: (1 - (1 - p) ** n) / n
     ),
-    "You return the list of the shares after each mask; return the last.": (
-        lambda p, n: [1 - (1 - p) ** k for k in range(1, int(n) + 1)]
-    ),
-    "You add up the shares after each mask; the last of them is the answer.": (
-        lambda p, n: sum(1 - (1 - p) ** k for k in range(1, int(n) + 1))
-    ),
     "You exchanged base and exponent: it is (1 - mask_prob) to the power of the number of masks.": (
         lambda p, n: 1 - n ** (1 - p)
     ),
@@ -505,6 +507,17 @@ check_coverage = Exercise(
         "read again selects nothing new: the number of different masks is min(epochs, copies).": (
             _after(lambda e, c: e // c)
         ),
+        "You divided epochs by copies and rounded up, which is how many turns have begun; within a "
+        "turn every copy is another mask: there are min(epochs, copies) different ones.": (
+            _after(lambda e, c: math.ceil(e / c))
+        ),
+        "You count the copies read in the present turn; the masks of the turns before count, too, "
+        "and from the first full turn on there are copies different ones.": (
+            _after(lambda e, c: e % c or c)
+        ),
+        "You subtracted copies from epochs; the number of different masks is the smaller of both.": (
+            _after(lambda e, c: e - c)
+        ),
         "You divided copies by epochs; the number of different masks is min(epochs, copies).": (
             _after(lambda e, c: c / e)
         ),
@@ -517,30 +530,41 @@ check_coverage = Exercise(
         "You count one copy too few: after copies epochs all of them have been read.": (
             _after(lambda e, c: min(e, c - 1))
         ),
-        "That is what one mask selects, as with a single static copy; every further copy selects "
-        "more.": lambda epochs, p, copies: p,
+        "That is what one mask selects: is there a single static copy, or a loop that ends after "
+        "its first turn? Every further copy selects more.": lambda epochs, p, copies: p,
         "That is the chance to escape one mask; find that of escaping all the different ones, and "
         "take the rest of 1.": lambda epochs, p, copies: 1 - p,
         "You expect copies to be drawn at random for each epoch; they take turns, so after epochs "
         "epochs min(epochs, copies) have been read.": (
             _after(lambda e, c: c * (1 - (1 - 1 / c) ** e))
         ),
-        "You let the share decide by copies alone whether masks repeat: there are two cases, "
-        "epochs <= copies and epochs > copies, and the first has epochs different masks.": (
+        "Where epochs is not larger than copies you return what one mask selects; every epoch there "
+        "has another mask: epochs different masks.": (
             lambda epochs, p, copies: p if epochs <= copies else 1 - (1 - p) ** copies
         ),
         "Where epochs is larger than copies you return what one mask selects; all copies have been "
         "read by then: copies different masks.": (
             lambda epochs, p, copies: 1 - (1 - p) ** epochs if epochs <= copies else p
         ),
-        "You return the coverage as a sum of what each copy selects, epochs and copies multiplied; "
-        "multiply the chances of *not* being selected by each different mask.": (
-            lambda epochs, p, copies: p * epochs * copies
-        ),
+        "You multiplied the rate by epochs and copies; multiply the chances of *not* being "
+        "selected by each different mask.": lambda epochs, p, copies: p * epochs * copies,
         "You added the rates of all copies, which counts a position selected twice twice; multiply "
         "the chances of *not* being selected by each different mask.": (
             lambda epochs, p, copies: p * copies
         ),
+        "You divide mask_prob among the copies; each of them selects with the whole of it.": (
+            lambda epochs, p, copies: 1 - (1 - p / copies) ** epochs
+        ),
+        "You return the list of the shares after each epoch; return the last.": (
+            lambda epochs, p, copies: [coverage(e, p, copies) for e in range(1, epochs + 1)]
+        ),
+        "You add up the shares after each epoch; the last of them is the answer.": (
+            lambda epochs, p, copies: sum(coverage(e, p, copies) for e in range(1, epochs + 1))
+        ),
+        "Your first parameter is taken for the rate; your function is called as coverage(epochs, "
+        "mask_prob, copies), in this order.": lambda epochs, p, copies: coverage(p, epochs, copies),
+        "Your last parameter is taken for the rate; your function is called as coverage(epochs, "
+        "mask_prob, copies), in this order.": lambda epochs, p, copies: coverage(epochs, copies, p),
         **{
             f"{said} {also}".rstrip(): _of(share, count)
             for also, count in MASKS.items()
