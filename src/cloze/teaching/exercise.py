@@ -430,6 +430,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         RuntimeError,
+        "indexing result",
+        "What is written must have as many entries as the places that it goes to: put the same "
+        "condition into the square brackets on both sides.",
+    ),
+    (
+        RuntimeError,
         "size|shape|dimension|broadcast",
         "The shapes do not fit: print those of both sides. Take sizes from the arguments, not "
         "from the notebook, and mind * (entry by entry) and @ (matrix product).",
@@ -778,9 +784,12 @@ class Exercise:
         views = [View(seen, right, known)]
         if isinstance(right[0].value, tuple):
             views += [views[0].entry(i) for i in range(len(right[0].value))]
+        told = self._first_difference(raw, seen, right, probes)
+        borrowed = _borrowed(function)
+        if borrowed:  # instead of a parameter
+            self._own_parameters(function, told, any)
         for view in views:
             view.tell_known()
-        told = self._first_difference(raw, seen, right, probes)
         self._own_parameters(function, told, all)
         for view in views:
             view.tell_constant()
@@ -797,7 +806,6 @@ class Exercise:
                 f"Your function answers the same input differently each time ({told}): there is "
                 "chance in it, and what is asked for can be computed exactly."
             )
-        borrowed = _borrowed(function)
         beside = (
             f" It reads `{'`, `'.join(borrowed)}` of the notebook: does that belong to the input?"
         )

@@ -67,12 +67,6 @@ def _last(selected: Tensor) -> Tensor:
     return _first(selected.flip(1)).flip(1)
 
 
-def _assign(inputs: Tensor, labels: Tensor) -> Tensor:
-    original = inputs.clone()
-    original[labels != IGNORE] = labels
-    return original
-
-
 check_restore = Exercise(
     solution=restore,
     wants=tensor(torch.long),
@@ -95,6 +89,10 @@ check_restore = Exercise(
         "The [MASK]s are filled, but a swapped character stays, and so does a newline that became "
         "[MASK]: ask the labels which positions were selected, labels != -100.": (
             _where(lambda inputs, labels: (inputs == MASK) & (labels > 0))
+        ),
+        "The swapped characters are restored, but the [MASK]s stay: ask only whether the label is "
+        "-100, not what the input shows.": (
+            _where(lambda inputs, labels: (labels != IGNORE) & (inputs != MASK))
         ),
         "Inputs and labels are exchanged: you take -100 where nothing was selected, and what the "
         "model reads where something was. Exchange the two, or turn the condition round.": (
@@ -171,8 +169,6 @@ check_restore = Exercise(
         "You return the text; what is asked for are the ids, so leave out decode.": (
             lambda inputs, labels: [VOCABULARY.decode(row) for row in restore(inputs, labels)]
         ),
-        "What you write must have as many entries as the places that it goes to: put the same "
-        "condition into the square brackets on both sides, or use torch.where.": _assign,
         "masked_fill writes one and the same number everywhere; torch.where takes from a tensor.": (
             lambda inputs, labels: inputs.masked_fill(labels != IGNORE, labels)
         ),
@@ -439,6 +435,8 @@ SHARES: dict[str, Callable[[float, float], Any]] = {
     ),
     "That is close for a small mask_prob only: exp(-mask_prob) stands for 1 - mask_prob, which is "
     "the exact chance to escape one mask.": lambda p, n: 1 - math.exp(-p * n),
+    "That is nearly the share never selected: exp(-mask_prob) stands for 1 - mask_prob, the exact "
+    "chance to escape one mask; and take the rest of 1.": lambda p, n: math.exp(-p * n),
     "You count one mask too few: is a - 1 left over, or does a loop end early?": (
         lambda p, n: 1 - (1 - p) ** (n - 1)
     ),
@@ -515,7 +513,9 @@ check_coverage = Exercise(
         "and from the first full turn on there are copies different ones.": (
             _after(lambda e, c: e % c or c)
         ),
-        "You subtracted copies from epochs; the number of different masks is the smaller of both.": (
+        "You added the full turns and what is left of the last; the number of different masks is "
+        "min(epochs, copies).": _after(lambda e, c: e // c + e % c),
+        "You subtracted copies from epochs; the number of different masks is the smaller one.": (
             _after(lambda e, c: e - c)
         ),
         "You divided copies by epochs; the number of different masks is min(epochs, copies).": (
@@ -538,7 +538,7 @@ check_coverage = Exercise(
         "epochs min(epochs, copies) have been read.": (
             _after(lambda e, c: c * (1 - (1 - 1 / c) ** e))
         ),
-        "Where epochs is not larger than copies you return what one mask selects; every epoch there "
+        "Where epochs is not larger than copies you return what one mask selects; each epoch there "
         "has another mask: epochs different masks.": (
             lambda epochs, p, copies: p if epochs <= copies else 1 - (1 - p) ** copies
         ),
