@@ -62,6 +62,7 @@ check_rate = Exercise(
 )
 whole, part = 3.0, 1.0
 sought = 2.0
+where: Callable[..., Any] = torch.where
 
 
 def forgets_a_branch(part: float, whole: float) -> float | None:  # type: ignore[return]
@@ -130,6 +131,15 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (overwrites, "never uses what it is given as `whole`"),
         (lambda a, b: a / b + a, "With part = 1.0, whole = 3.0 you return 1.333 instead of 0.3333"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 other inputs, but with"),
+        (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
+        (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
+        (
+            lambda a, b: np.min(a, int(b)),
+            "The second argument of NumPy's min, max and sum is an axis",
+        ),
+        (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digits)"),
+        (lambda a, b: a ^ b, "A power is written with **"),
+        (lambda a, b: where(a, b), "Compare the arguments of the call"),
         (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
         (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
         (lambda a, b: a / b + random.random(), "differently each time"),
@@ -147,6 +157,12 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
 def test_what_is_said_of_any_number(answer: Any, words: str) -> None:
     for _ in range(3):  # the probes are new each time
         told(check_rate, answer, words)
+
+
+def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() -> None:
+    multiplied = {"You multiplied.": lambda part, whole: part * whole}
+    check = Exercise(rate, number, "", multiplied, lambda _: [(1.0, 3.0), (2.0, 3.0)])
+    told(check, lambda a, b: a * whole, "as `b`; it reads `whole` of the notebook instead")
 
 
 def test_a_limit_is_said_beside_correct() -> None:
@@ -240,6 +256,12 @@ def writes(ids: Tensor, at: int) -> Tensor:
     return ids
 
 
+def writes_all(ids: Tensor, at: int) -> Tensor:
+    hidden = ids.clone()
+    hidden[torch.arange(len(ids)) > at] = ids
+    return hidden
+
+
 @pytest.mark.parametrize(
     ("check", "answer", "words"),
     [
@@ -250,6 +272,7 @@ def writes(ids: Tensor, at: int) -> Tensor:
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
         (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,) instead of the shape"),
+        (check_hide, writes_all, "the same condition into the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
         (check_square, lambda n: check_square.solution(n).int(), "a comparison such as a <= b"),
         (check_square, lambda n: ~check_square.solution(n), "inverted"),
@@ -287,6 +310,7 @@ def test_a_value_is_compared_as_it_is() -> None:
     told(check, {"A": 1}, "That is B's.")
     told(check, lambda: {"A": 2}, "You hand in a function")
     told(check, {"A": 3}, "You answer {'A': 3} instead of")
+    told(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
 
 
 def test_a_judge_looks_closer() -> None:

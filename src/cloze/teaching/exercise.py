@@ -342,8 +342,14 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         IndexError,
-        "shape mismatch|broadcast|too many indices|did not match",
+        "shape mismatch|broadcast|too many indices|did not match|does not match",
         "What stands in the square brackets does not fit the shape before them: print both shapes.",
+    ),
+    (
+        IndexError,
+        "^axis",
+        "The second argument of NumPy's min, max and sum is an axis; the smaller of two numbers is "
+        "Python's min(a, b), that of two arrays np.minimum(a, b).",
     ),
     (
         IndexError,
@@ -368,7 +374,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "A number became too large: is exp taken of the right number?",
     ),
     (ZeroDivisionError, "", "What you divide by is 0 for this input."),
-    (TypeError, "not callable", "Round brackets call a function; use square ones to look up."),
+    (
+        TypeError,
+        "not callable",
+        "Round brackets call a function; use square ones to look up, and * to multiply.",
+    ),
+    (TypeError, r"for \^", "A power is written with **; ^ is something else."),
     (
         TypeError,
         "indices must be integers",
@@ -387,7 +398,13 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (TypeError, "NoneType", "Something before it returned None, as list.append and .sort do."),
     (
         TypeError,
-        "positional argument|keyword argument",
+        r"where.* got \(bool",
+        "The condition is one True or False for all: compare the tensor itself, by == or !=, with "
+        "a number.",
+    ),
+    (
+        TypeError,
+        "positional argument|keyword argument|combination of arguments",
         "Compare the arguments of the call with those that the function expects, in this order.",
     ),
     (
@@ -410,6 +427,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         RuntimeError,
         "require grad",
         "The way back is cut: leave out detach(), .item() and torch.tensor(…) before backward().",
+    ),
+    (
+        RuntimeError,
+        "indexing result",
+        "What is written must have as many entries as the places that it goes to: put the same "
+        "condition into the square brackets on both sides.",
     ),
     (
         RuntimeError,
@@ -447,7 +470,12 @@ TWISTS: Mapping[str, Function] = {
     **{
         f"Your result is rounded (to {digits} digits); return it in full, and round only where "
         "it is shown.": lambda right, digits=digits: np.round(right, digits)
-        for digits in range(5)
+        for digits in range(6)
+    },
+    **{
+        f"Your result is in per cent and rounded (to {digits} digits); return the share itself, in "
+        "full.": lambda right, digits=digits: np.round(right * 100, digits)
+        for digits in range(3)
     },
     "Your result is cut off to a whole number; // and int() do that, / does not.": np.trunc,
     "Your result is the right one with the other sign: is a minus missing, or one too many?": (
@@ -705,6 +733,7 @@ class Exercise:
             raise Symptom(REPLACE)
         if not callable(self.solution):
             if callable(answer):
+                self.wants(answer)
                 raise Symptom("You hand in a function; hand in the value that is asked for.")
             return
         name = self.solution.__name__
@@ -750,13 +779,17 @@ class Exercise:
         if seen == right:
             self._right_but(raw)
             return
+        self._exchanged(function)
         known = {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
         views = [View(seen, right, known)]
         if isinstance(right[0].value, tuple):
             views += [views[0].entry(i) for i in range(len(right[0].value))]
+        told = self._first_difference(raw, seen, right, probes)
+        borrowed = _borrowed(function)
+        if borrowed:  # instead of a parameter
+            self._own_parameters(function, told, any)
         for view in views:
             view.tell_known()
-        told = self._first_difference(raw, seen, right, probes)
         self._own_parameters(function, told, all)
         for view in views:
             view.tell_constant()
@@ -773,7 +806,21 @@ class Exercise:
                 f"Your function answers the same input differently each time ({told}): there is "
                 "chance in it, and what is asked for can be computed exactly."
             )
-        raise Symptom(told)
+        beside = (
+            f" It reads `{'`, `'.join(borrowed)}` of the notebook: does that belong to the input?"
+        )
+        raise Symptom(told + beside * bool(borrowed))
+
+    def _exchanged(self, function: Function) -> None:
+        """Refuse an answer whose parameters have the right names in another order."""
+        asked, own = ([], [])
+        with contextlib.suppress(TypeError, ValueError):  # a value, or a built-in function
+            asked, own = (list(inspect.signature(f).parameters) for f in (self.solution, function))
+        if own != asked and sorted(own) == sorted(asked):
+            raise Symptom(
+                f"Your parameters are ({', '.join(own)}), and they are handed over in another "
+                f"order: {self.solution.__name__}({', '.join(asked)})."
+            )
 
     def _returned(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse an answer that returns nothing, or nothing for some inputs."""
@@ -838,7 +885,14 @@ class Exercise:
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
         got, truth = (_show(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:
-            got, truth = (f"the shape {shape}" if shape else "a number" for shape in shapes)
+            got, truth = (
+                _kind(outcome.value)
+                if isinstance(outcome.value, list | tuple)
+                else f"the shape {shape}"
+                if shape
+                else "a number"
+                for outcome, shape in zip((seen[at], right[at]), shapes, strict=True)
+            )
         special = ""
         if _nearly(seen[at].value, right[at].value):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
