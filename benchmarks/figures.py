@@ -7,17 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    RED,
-    VIOLET,
-    new_figure,
-    series_style,
-)
+from cloze.teaching.figures import new_figure, series_style
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
 
 
 def races(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:

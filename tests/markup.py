@@ -1,6 +1,10 @@
 """What every widget's markup owes its users, whoever wrote it."""
 
+from collections.abc import Callable
+
 from bs4 import BeautifulSoup, Tag
+
+from cloze.widgets.view import View
 
 
 def read(html: str) -> BeautifulSoup:
@@ -37,3 +41,39 @@ def assert_usable(html: str) -> BeautifulSoup:
     for group in page.select("[data-arrows]"):
         assert len(group.select('button[tabindex="0"]')) == 1, "Tab enters a group at one place"
     return page
+
+
+def check(widget: View) -> BeautifulSoup:
+    """Check what holds for a small widget in every state, and return its markup."""
+    page = assert_usable(widget.html)
+    assert not page.select("[disabled]"), "it would drop the focus"
+    assert all(heading.get_text().strip() for heading in page.select("th"))
+    buttons = page.select("button")
+    assert len({accessible_name(button) for button in buttons}) == len(buttons)
+    return page
+
+
+def said_by(widget: View) -> str:
+    """Return what a screen reader is told."""
+    return check(widget).select_one("[role=status]").get_text()  # type: ignore[union-attr]
+
+
+def assert_works(make: Callable[[], View]) -> None:
+    """Check that every control does what it says, and that the widget can be told in a line."""
+    for control in check(make()).select("[data-do]:not([aria-disabled])"):
+        along = {
+            key.removeprefix("data-with-"): value
+            for key, value in control.attrs.items()
+            if key.startswith("data-with-") or key == "value"
+        }
+        widget = make()
+        before = widget.html
+        widget.act(str(control["data-do"]), **along)
+        assert widget.problem == ""
+        check(widget)
+        assert widget.html != before or control.get("aria-pressed") == "true"
+    line = repr(make())
+    assert line == repr(make())
+    assert len(line) < 110
+    assert "0x" not in line
+    assert "\n" not in line

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LARGEST = 2**63 - 1
+"""The largest whole number that torch can count to."""
 _UNREADABLE = (TypeError, ValueError, ArithmeticError, RuntimeError)
 """What Python, NumPy and torch raise for what they cannot make a number of."""
 
@@ -48,7 +50,7 @@ def whole_number(value: object, low: int, high: int | None, what: str) -> int:
     Args:
         value: anything; a number that came as text, as a NumPy number or as a tensor is read, too.
         low: the least number allowed.
-        high: the greatest number allowed; None for no limit.
+        high: the greatest number allowed; None for the largest that torch can count to.
         what: what the number is, to begin a sentence with.
 
     Raises:
@@ -57,7 +59,8 @@ def whole_number(value: object, low: int, high: int | None, what: str) -> int:
     try:
         read = int(value)  # type: ignore[call-overload]
         exact = read == (value if isinstance(value, int) else float(value))  # type: ignore[arg-type]
-        if exact and read >= low and (high is None or read <= high) and not _is_bool(value):
+        most = LARGEST if high is None else high
+        if exact and low <= read <= most and not _is_bool(value):
             return int(read)
     except _UNREADABLE:
         pass

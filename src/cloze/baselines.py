@@ -21,9 +21,10 @@ def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
 
 
 @lru_cache(maxsize=1)
-def letter_frequencies() -> Tensor:
-    """Return P(character) in the training text, shape ``(n_characters,)``: the unigram."""
-    counts = torch.bincount(Corpus.load().train_ids, minlength=VOCABULARY.n_characters)
+def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
+    """Return P(character) in training pieces, by default the shipped: shape ``(n_characters,)``."""
+    train_ids = (corpus or Corpus.load()).train_ids
+    counts = torch.bincount(train_ids, minlength=VOCABULARY.n_characters)
     return counts / counts.sum()
 
 
@@ -66,7 +67,7 @@ class NeighbourBaseline:
         Of a text longer than ``MOST_IN_EPOCH`` characters each epoch counts another part.
         """
         arguments.token_ids(windows, len(VOCABULARY), dim=2)
-        epochs = arguments.whole_number(epochs, 1, None, "The number of epochs")
+        epochs = arguments.whole_number(epochs, 1, 1000, "The number of epochs")
         generator = seeded(seed)
         contexts = [self.offsets[:used] for used in range(len(self.offsets) + 1)]
         sizes = [(len(VOCABULARY) + 1) ** len(offsets) * len(VOCABULARY) for offsets in contexts]

@@ -89,6 +89,7 @@ class HeldOutCosts:
 
     def by_kind(self, *kinds: str) -> dict[str, dict[str, float]]:
         """Return the mean costs in nats by predictor and kind; of all kinds by default."""
+        kinds = tuple(arguments.one_of(kind, KINDS, "A kind of character") for kind in kinds)
         return {
             name: {kind: self.mean(name, kind) for kind in kinds or KINDS} for name in self.costs
         }

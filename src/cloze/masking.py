@@ -101,7 +101,7 @@ def seeded(seed: int) -> torch.Generator:
     Raises:
         ValueError: the seed is no whole number, or is negative.
     """
-    return torch.Generator().manual_seed(arguments.whole_number(seed, 0, 2**63 - 1, "The seed"))
+    return torch.Generator().manual_seed(arguments.whole_number(seed, 0, None, "The seed"))
 
 
 class StaticMasks:
@@ -115,7 +115,7 @@ class StaticMasks:
     def __init__(
         self, input_ids: Tensor, mask_prob: float = 0.15, *, copies: int = 1, seed: int = 0
     ) -> None:
-        copies = arguments.whole_number(copies, 1, None, "The number of copies")
+        copies = arguments.whole_number(copies, 1, 1000, "The number of copies")
         generator = seeded(seed)
         self._copies = [
             mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)

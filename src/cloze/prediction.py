@@ -79,17 +79,20 @@ def shipped_models() -> dict[str, MaskedLM]:
     return {direction: shipped_model(direction) for direction in DIRECTIONS}
 
 
-def _check(model: MaskedLM, input_ids: Tensor | None = None) -> MaskedLM:
-    """Return a model that knows the 29 symbols and can read the line, if there is one."""
-    config = arguments.model(model).config
-    if config.vocab_size < len(VOCABULARY):
+def _knowing(model: MaskedLM) -> MaskedLM:
+    """Return a model if it knows all the symbols of this module."""
+    known = arguments.model(model).config.vocab_size
+    if known < len(VOCABULARY):
         raise ValueError(
-            f"The model knows {config.vocab_size} symbols, and the {len(VOCABULARY)} of VOCABULARY "
-            "are asked for; give another model."
+            f"The model knows {known} symbols, and the {len(VOCABULARY)} of VOCABULARY are asked "
+            "for; give another model."
         )
-    if input_ids is not None:
-        arguments.token_ids(input_ids, config.vocab_size, dim=1)
     return model
+
+
+def _line(model: MaskedLM, input_ids: Tensor) -> Tensor:
+    """Return a line if the model knows its symbols."""
+    return arguments.token_ids(input_ids, _knowing(model).config.vocab_size, dim=1)
 
 
 @torch.no_grad()
@@ -109,7 +112,7 @@ def distribution(model: MaskedLM, input_ids: Tensor) -> Tensor:
     Raises:
         ValueError: no model, no line of ids, or a longer one than the model reads.
     """
-    _check(model, input_ids)
+    _line(model, input_ids)
     logits = model(input_ids[None])[0]
     return logits[:, : VOCABULARY.n_characters].softmax(dim=-1)
 
@@ -150,7 +153,7 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         TextError: the line is empty, too long, or has no gap.
         ValueError: ``k`` is below 1.
     """
-    model = shipped_model() if model is None else _check(model)
+    model = shipped_model() if model is None else _knowing(model)
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
     input_ids, note = read_line(line, model.config.max_len)
     typed = VOCABULARY.decode(input_ids, gap="_")
@@ -203,7 +206,7 @@ class Prediction:
         position = arguments.whole_number(position, 0, None, "A masked position")
         if position not in self.positions:
             masked = ", ".join(map(str, self.positions)) or "none"
-            raise ValueError(f"Position {position} is not masked; the masked positions: {masked}.")
+            raise ValueError(f"Position {position} is not masked; what is masked: {masked}.")
         return self.positions.index(position)
 
     @property
@@ -231,7 +234,7 @@ def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Predic
     Raises:
         ValueError: a position lies outside the line, or the model cannot read the line.
     """
-    _check(model, input_ids)
+    _line(model, input_ids)
     hidden = mask_positions(input_ids, masked) == VOCABULARY.mask_id
     positions = tuple(hidden.nonzero().flatten().tolist())
     if not positions:
@@ -303,7 +306,7 @@ def compare(
         ValueError: a position lies outside the line, or there is no model.
     """
     models = shipped_models() if models is None else arguments.models(models)
-    input_ids, _ = read_line(line, min(_check(model).config.max_len for model in models.values()))
+    input_ids, _ = read_line(line, min(_knowing(model).config.max_len for model in models.values()))
     masked = arguments.positions(masked, len(input_ids))
     return Comparison(
         input_ids, {name: predict(model, input_ids, masked) for name, model in models.items()}
@@ -331,7 +334,7 @@ def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor
     Raises:
         ValueError: the two are one, or one lies outside the line.
     """
-    _check(model, input_ids)
+    _line(model, input_ids)
     first, second = arguments.positions([first, second], len(input_ids))
     if first == second:
         raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
@@ -360,7 +363,7 @@ def attention_from(
     Raises:
         ValueError: there is no such position, layer or head.
     """
-    _check(model, input_ids)
+    _line(model, input_ids)
     (position,) = arguments.positions([position], len(input_ids))
     layer = arguments.whole_number(layer, 0, model.config.n_layers - 1, "A layer of this model")
     head = arguments.whole_number(head, 0, model.config.n_heads - 1, "A head of this model")
@@ -385,7 +388,7 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
 
     Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood).
     """
-    model = shipped_model() if model is None else _check(model)
+    model = shipped_model() if model is None else _knowing(model)
     input_ids, _ = read_line(text, model.config.max_len)
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
@@ -106,7 +106,7 @@ class Vocabulary:
     def _pattern(self) -> re.Pattern[str]:
         return re.compile("|".join([*map(re.escape, self.specials), "."]), re.DOTALL)
 
-    def decode(self, ids: Tensor | Sequence[int], gap: str = MASK) -> str:
+    def decode(self, ids: Tensor | Iterable[int], gap: str = MASK) -> str:
         """Turn ids of shape ``(length,)`` back into text; ``[MASK]`` is written as ``gap``."""
         arguments.of_type(gap, str, "The sign for a gap")
         try:

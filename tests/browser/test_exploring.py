@@ -107,7 +107,7 @@ def test_clicks_are_answered_while_a_cell_runs(lab: Notebook, widget: Locator) -
 
 def test_a_failing_model_is_seen(lab: Notebook, widget: Locator) -> None:
     lab.fresh(
-        "model = explorer._models['both']\n"
+        "model = explorer.model['both']\n"
         "def broken(*_): raise RuntimeError('my layer is broken')\n"
         "model.logits_at = broken"
     )

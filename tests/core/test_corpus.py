@@ -1,8 +1,14 @@
 """The corpus and its held-out pieces, text files of one's own, and windows."""
 
+import codecs
 import math
+import os
+import random
+import re
 import time
+import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +16,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cloze.corpus import DATA, Corpus, sample_windows, windows
+from cloze.corpus import DATA, MOST_HELD_OUT, Corpus, Piece, sample_windows, windows
 from cloze.vocabulary import ALPHABET, VOCABULARY, TextError, normalise
 
 anything = settings(deadline=None, derandomize=True, max_examples=200)
@@ -74,10 +80,101 @@ def test_the_fingerprint_tells_texts_and_splits_apart(corpus: Corpus) -> None:
     assert len({Corpus((a,), (b,)).sha256, Corpus((b,), (a,)).sha256, corpus.sha256}) == 3
 
 
-@pytest.mark.parametrize("folder", ["missing", "."])
-def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path, folder: str) -> None:
-    with pytest.raises(TextError, match=r"is not a corpus: it needs one folder a topic"):
-        Corpus.load(tmp_path / folder)
+# A folder of one's own
+
+
+def make(folder: Path, **texts: str) -> Path:
+    """Write files, named like ``a_01`` for a/01.txt, and return the folder."""
+    for name, text in texts.items():
+        path = folder.joinpath(*name.split("_")).with_suffix(".txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def refusal(call: Callable[..., object], *arguments: object) -> str:
+    """Return the sentence in which something is refused."""
+    with pytest.raises(TextError) as caught:
+        call(*arguments)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert sentence.endswith(".")
+    assert len(sentence) < 300 + 100  # paths are long where pytest keeps its files
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return sentence
+
+
+def test_a_folder_with_one_topic_is_a_corpus(tmp_path: Path) -> None:
+    corpus = Corpus.load(make(tmp_path, a_01="Höher!" * 20, a_02=SENTENCE, a_03=SENTENCE))
+    assert [piece.name for piece in corpus.train] == ["a/02", "a/03"]
+    assert [piece.name for piece in corpus.held_out] == ["a/01"]
+    assert corpus.report == "205 characters kept; 20 accents folded, 20 characters dropped"
+
+
+def test_what_programs_leave_in_a_folder_does_not_move_the_split(tmp_path: Path) -> None:
+    texts = {f"{topic}_{k:02d}": SENTENCE * k for topic in "ab" for k in (1, 2, 3)}
+    before = Corpus.load(make(tmp_path, **texts))
+    make(tmp_path, **{".ipynb_checkpoints_01": SENTENCE, "README": SENTENCE})
+    (tmp_path / "a" / "._01.txt").write_bytes(b"\0\0")
+    (tmp_path / "0 empty").mkdir()
+    assert Corpus.load(tmp_path) == before
+    assert [piece.name for piece in before.held_out] == ["a/01", "b/02"]
+
+
+def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
+    text = make(tmp_path / "texts", one=SENTENCE) / "one.txt"
+    for path in (tmp_path, tmp_path / "missing", tmp_path / "texts", tmp_path / "..", text):
+        assert "is not a corpus: it needs one folder per topic" in refusal(Corpus.load, path)
+    assert "read with Corpus.from_file" in refusal(Corpus.load, text)
+
+
+def test_a_piece_that_is_too_short_is_named(tmp_path: Path) -> None:
+    corpus = Corpus.load(make(tmp_path, a_01="Too short.", a_02=SENTENCE * 3))
+    assert refusal(corpus.held_out_windows).startswith("a/01 is held out and has 9 characters, ")
+    assert corpus.held_out_windows(9).shape == (1, 9)
+    make(tmp_path, a_02="12 345")
+    assert re.search(r"a.02\.txt holds no usable character", refusal(Corpus.load, tmp_path))
+
+
+def test_a_topic_holds_files_that_can_be_read(tmp_path: Path) -> None:
+    make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE)
+    folder = tmp_path / "a" / "03.txt"
+    folder.mkdir()
+    assert "03.txt is a folder" in refusal(Corpus.load, tmp_path)
+    folder.rmdir()
+    folder.symlink_to("nowhere")
+    assert "03.txt leads to" in refusal(Corpus.load, tmp_path)
+    folder.unlink()
+    folder.write_bytes(b"")
+    assert "03.txt is empty" in refusal(Corpus.load, tmp_path)
+
+
+def test_all_files_of_a_folder_together_have_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE, a_03=SENTENCE)
+    monkeypatch.setattr("cloze.textfile.MOST_BYTES", 5 * len(SENTENCE))
+    Corpus.load(tmp_path)
+    make(tmp_path, a_04=SENTENCE)
+    assert "04.txt there are more than" in refusal(Corpus.load, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
+def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
+    make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE)
+    for locked in (tmp_path / "a" / "02.txt", tmp_path / "a"):
+        locked.chmod(0)
+        assert "cannot be read" in refusal(Corpus.load, tmp_path)
+        locked.chmod(0o700)
+
+
+# Pieces
+
+
+@pytest.mark.parametrize("n", [1, 800, 900, 5000])
+@pytest.mark.parametrize("text", ["HELLO", "h[MASK]o", "hallå"])
+def test_short_and_long_pieces_hold_normalised_text(text: str, n: int) -> None:
+    assert "'a' holds other characters" in refusal(Piece, "a", text * n)
 
 
 def test_the_sample() -> None:
@@ -114,6 +211,22 @@ def whole(corpus: Corpus) -> str:
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"ab" * 500, "not a text file"),
         ((SENTENCE * 10).encode("utf-16-le"), "not a text file"),
         (b"a" * 127, r"127 usable characters; training needs at least 128: one window of 64"),
+        ((SENTENCE * 10).encode("utf-16-be"), "UTF-16 or UTF-32 without their mark"),
+        ((SENTENCE * 10).encode("utf-32"), "is text in UTF-32; .* save it as UTF-8"),
+        ((SENTENCE * 10).encode("utf-32-le"), "UTF-16 or UTF-32 without their mark"),
+        (codecs.BOM_UTF32_BE + SENTENCE.encode("utf-32-be") * 9, "is text in UTF-32"),
+        (codecs.BOM_UTF16_LE + b"a\xd8" * 500, "not text in UTF-8"),
+        (("吾輩は猫である。名前はまだ無い。\n" * 50).encode("shift-jis"), "not text in UTF-8"),
+        (("The name: 名前、まだ無い。\n" * 50).encode("shift-jis"), "not text in UTF-8"),
+        (("吾輩は猫である。\n" * 50).encode("euc-jp"), "not text in UTF-8"),
+        (("吾輩は猫である。\n" * 50).encode("iso2022-jp"), "control characters"),
+        (("Я помню чудное мгновенье\n" * 50).encode("koi8-r"), "not text in UTF-8"),
+        (("Я помню чудное мгновенье\n" * 50).encode("cp1251"), "not text in UTF-8"),
+        (("Я помню чудное мгновенье\n" * 50).encode()[:-40] + b"\xff", "not text in UTF-8"),
+        (random.Random(0).randbytes(5000), "not a text file"),
+        (random.Random(0).randbytes(5000).replace(b"\0", b""), "not text in UTF-8"),
+        (bytes(range(1, 128)) * 50, "it holds 1,350 control characters"),
+        (zlib.compress(random.Random(0).randbytes(5000)), "not a text file|not text in UTF-8"),
     ],
 )
 def test_an_unusable_file_is_refused_in_a_sentence(
@@ -128,11 +241,32 @@ def test_an_unusable_file_is_refused_in_a_sentence(
 def test_a_wrong_path_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(TextError, match=r"^There is no file .*nowhere\.txt; check the path\.$"):
         Corpus.from_file(tmp_path / "nowhere.txt")
-    with pytest.raises(TextError, match=r"cannot be read: .*\.$"):
-        Corpus.from_file(tmp_path)
+    (tmp_path / "link.txt").symlink_to("nowhere.txt")
+    assert "link.txt leads to" in refusal(Corpus.from_file, tmp_path / "link.txt")
+    assert "Corpus.load reads a folder" in refusal(Corpus.from_file, tmp_path)
+    assert "cannot be read: " in refusal(Corpus.from_file, tmp_path / ("x" * 300))
+    for no_path in (SENTENCE * 1000, "a\0b"):
+        assert "A path names a file or a folder" in refusal(Corpus.from_file, no_path)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of Unix")
+@pytest.mark.timeout(20)
+def test_what_would_never_end_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    for endless in (tmp_path / "pipe.txt", "/dev/zero", "/dev/stdin"):
+        sentence = refusal(Corpus.from_file, endless)
+        assert "is a pipe or a device" in sentence or "is empty" in sentence
+    os.mkfifo(make(tmp_path / "corpus", a_01=SENTENCE * 2) / "a" / "02.txt")
+    assert "is a pipe or a device" in refusal(Corpus.load, tmp_path / "corpus")
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "large.txt").open("wb") as file:
+        file.truncate(10**12)  # of holes: it takes no room
+    assert "more than 200 MB" in refusal(Corpus.from_file, tmp_path / "large.txt")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])
 def test_every_common_encoding_is_read(tmp_path: Path, encoding: str) -> None:
     corpus = from_bytes(tmp_path, ("Où est le garçon?\r\n" * 50).encode(encoding))
     assert whole(corpus) == "\n".join(["ou est le garcon"] * 50)
@@ -166,6 +300,45 @@ def test_a_split_loses_nothing_and_leaves_room_for_windows(
     assert not {p.name for p in corpus.train} & {p.name for p in corpus.held_out}
 
 
+@pytest.mark.parametrize("language", ["fr", "de", "is"])
+def test_western_languages_are_read_in_latin_1(tmp_path: Path, language: str) -> None:
+    text = {
+        "fr": "Où êtes-vous né, là-bas où l’été a été élevé à l’époque des œuvres?\n",
+        "de": "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich, »ähem«.\n",
+        "is": "Það er mikið af þeim á Íslandi, og æði margir þeirra þekkja þetta úr æsku.\n",
+    }[language]
+    corpus = from_bytes(tmp_path, (text * 50).encode("cp1252"))
+    assert whole(corpus) == normalise(text * 50).text
+
+
+def test_a_few_control_characters_do_no_harm(tmp_path: Path) -> None:
+    assert whole(from_bytes(tmp_path, (SENTENCE * 50 + "\x0c\x1a").encode())) == (
+        normalise(SENTENCE * 50).text
+    )
+
+
+def test_no_more_is_held_out_than_can_be_measured_in_time(
+    tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sum(len(piece.text) for piece in corpus.held_out) < MOST_HELD_OUT
+    text = (SENTENCE * 400).encode()
+    every = from_bytes(tmp_path, text)
+    monkeypatch.setattr("cloze.corpus.MOST_HELD_OUT", 1000)
+    capped = from_bytes(tmp_path, text)
+    assert capped.train == every.train
+    assert [piece.name for piece in capped.held_out] == [piece.name for piece in every.held_out]
+    assert [piece.text for piece in capped.held_out] == [p.text[:100] for p in every.held_out]
+    held = sum(len(piece.text) for piece in every.held_out)
+    assert capped.report == (
+        f"{every.report}; of {held:,} held-out characters 1,000 are measured on, no others used"
+    )
+    assert "10 pieces, 1,000 characters held out" in repr(capped)
+    monkeypatch.setattr("cloze.corpus.MOST_HELD_OUT", 100)
+    assert (
+        len(from_bytes(tmp_path, text).held_out_windows()) == 10
+    )  # a window of each, all the same
+
+
 def test_every_tenth_stretch_is_held_out_and_cut_at_ends_of_lines(tmp_path: Path) -> None:
     corpus = from_bytes(tmp_path, (SENTENCE * 2000).encode())
     assert [piece.name for piece in corpus.held_out] == [f"mine.txt:{k}0" for k in range(1, 11)]
@@ -178,6 +351,7 @@ def test_a_file_of_50_mb_just_works(tmp_path: Path) -> None:
     started = time.process_time()
     corpus = from_bytes(tmp_path, line * (50_000_000 // len(line)))
     assert len(corpus.train_ids) > 30_000_000
+    assert len(corpus.held_out_windows()) <= 2048
     assert time.process_time() - started < 30  # 4 s on an idle core
 
 
@@ -188,8 +362,6 @@ def test_windows_leave_a_shorter_rest_out() -> None:
     assert windows(torch.arange(7), 3).tolist() == [[0, 1, 2], [3, 4, 5]]
     with pytest.raises(TextError, match="fewer than one window of 8"):
         windows(torch.arange(7), 8)
-    with pytest.raises(TextError, match="at least 1 character"):
-        windows(torch.arange(7), 0)
 
 
 def test_sampled_windows_are_stretches_from_everywhere() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from torch.nn import functional as F
 from cloze.baselines import BASELINES, NeighbourBaseline, baseline_losses, uniform_loss
 from cloze.corpus import Corpus, windows
 from cloze.loss import mlm_loss, perplexity, to_bits
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
 from cloze.vocabulary import VOCABULARY
 
 EDGE = len(VOCABULARY)
@@ -136,6 +137,27 @@ def test_a_baseline_sees_its_neighbours_and_nothing_else(
     assert moved == seen
 
 
+def test_each_epoch_counts_another_part_of_a_large_text(
+    monkeypatch: pytest.MonkeyPatch, rows: Tensor
+) -> None:
+    counted: list[Tensor] = []
+
+    def remember(part: Tensor, **chosen: Any) -> MaskedBatch:
+        counted.append(part)
+        return mask_tokens(part, **chosen)
+
+    monkeypatch.setattr("cloze.baselines.mask_tokens", remember)
+    whole = NeighbourBaseline(()).fit(rows[:90], epochs=2).table
+    assert [len(part) for part in counted] == [90, 90]
+    counted.clear()
+    monkeypatch.setattr("cloze.baselines.MOST_IN_EPOCH", 30 * 64)
+    parts = NeighbourBaseline(()).fit(rows[:90], epochs=3).table
+    assert torch.equal(torch.cat(counted), rows[:90])
+    assert whole is not None
+    assert parts is not None
+    torch.testing.assert_close(whole, parts, atol=0.03, rtol=0)
+
+
 def test_the_unigram_is_a_count_with_two_imaginary_observations(rows: Tensor) -> None:
     table = NeighbourBaseline(()).fit(rows, epochs=20).table
     assert table is not None
@@ -161,5 +183,5 @@ def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_baseline_that_has_counted_nothing_says_so() -> None:
-    with pytest.raises(RuntimeError, match="Call fit"):
+    with pytest.raises(ValueError, match="Call fit"):
         NeighbourBaseline((-1,)).log_probs(torch.zeros(1, 4, dtype=torch.long))

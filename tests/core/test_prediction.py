@@ -235,11 +235,6 @@ def test_nothing_masked_is_no_question() -> None:
     assert answer.loss is None
 
 
-def test_a_position_outside_the_line_is_refused() -> None:
-    with pytest.raises(IndexError):
-        predict(SMALL, VOCABULARY.encode("abc"), [3])
-
-
 @pytest.mark.parametrize(
     ("direction", "unseen"), [("left", slice(6, None)), ("right", slice(0, 5))]
 )

@@ -1,5 +1,7 @@
 """Text and ids: the vocabulary, normalising, and lines as they are typed."""
 
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -70,6 +72,22 @@ def test_an_unknown_character_is_named_with_its_place(text: str, seen: str) -> N
 def test_what_is_not_a_row_of_ids_is_refused(ids: torch.Tensor | list[int]) -> None:
     with pytest.raises(TextError, match="0 to 28"):
         VOCABULARY.decode(ids)
+
+
+def test_ids_are_decoded_however_they_are_kept() -> None:
+    ids = VOCABULARY.encode("a b")
+    for kept in (ids, ids.tolist(), tuple(ids), ids.numpy(), list(ids.numpy()), iter(ids)):
+        assert VOCABULARY.decode(kept) == "a b"
+
+
+def test_the_vocabulary_is_known_without_torch() -> None:
+    code = (
+        "import sys; from cloze.vocabulary import VOCABULARY, normalise, visible; "
+        "print(len(VOCABULARY), normalise('Ab').text, visible(' ') == chr(9251), "
+        "'torch' in sys.modules, 'numpy' in sys.modules)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["29", "ab", "True", "False", "False"]
 
 
 # Normalising

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.corpus import Corpus
+from cloze.corpus import Corpus, Piece
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -63,6 +63,37 @@ def test_all_kinds_of_characters_are_hidden() -> None:
     spaces = hidden.count(" ") / len(hidden)
     assert spaces == pytest.approx(frequencies_of_letters()[" "], abs=0.04)
     assert len(set(hidden)) > 22
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a", "ab cd\n", "\n\na word\n\n", "a" * 500, "one " + "b" * 100 + " two", " a " * 100],
+)
+def test_any_text_gives_puzzles(text: str) -> None:
+    piece = Piece("a", text)
+    for puzzle in draw_puzzles(Corpus((piece,), (piece,)), 50, 3):
+        assert puzzle.line in text
+        assert 0 < len(puzzle.line) <= 60
+        assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((None, 1), r"corpus is a Corpus, not None\.$"),
+        ((Corpus((Piece("a", "a"),), (Piece("c", "\n "),)), 1), "c is held out and empty; .*"),
+        ((CORPUS, "x"), r"number of puzzles is a whole number from 0 to 100000, not 'x'\.$"),
+        ((CORPUS, 10**9), "number of puzzles is .* from 0 to 100000"),
+        ((CORPUS, 1, 0.5), "seed is a whole number"),
+        ((CORPUS, 1, -1), "seed is a whole number"),
+    ],
+    ids=range(6),
+)
+def test_what_gives_no_puzzles_is_refused(arguments: tuple[Any, ...], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        draw_puzzles(*arguments)
+    with pytest.raises(ValueError, match="length of a line is a whole number of at least 1"):
+        draw_puzzles(CORPUS, 1, longest=0)
 
 
 # ── what a guess costs ──
@@ -173,6 +204,13 @@ def test_a_player_sees_the_left_side_and_then_both() -> None:
     assert tally.mean("both") == pytest.approx(mean)
     for words in ("[", "e, 20 %", f"{mean:.2f}", "left twin / encoder", "unigram"):
         assert words in repr(tally)
+
+
+@pytest.mark.parametrize("answer", [None, "e", 60, ("e",), ("e", 60, 1), "x" * 100_000])
+def test_a_player_that_makes_no_bet_is_told_how(answer: Any) -> None:
+    with pytest.raises(ValueError, match="A player returns a letter and how sure it is") as no:
+        play([PUZZLE], lambda *_: answer)
+    assert len(str(no.value)) < 200
 
 
 def test_nothing_played_has_no_mean() -> None:

@@ -171,7 +171,7 @@ def test_starting_over_clears_everything() -> None:
         ({"question": 1, "value": "d"}, "The options of question 1 are a, b, c, not 'd'."),
         ({"question": 1, "value": ["a"]}, "The options of question 1 are a, b, c, not ['a']."),
         ({"question": "x", "value": "a"}, "The question is a whole number from 1 to 4, not 'x'."),
-        ({}, "TypeError"),
+        ({}, "takes question, value; it was sent nothing."),
     ],
 )
 def test_a_bad_message_is_shown_and_changes_nothing(message: dict[str, object], said: str) -> None:

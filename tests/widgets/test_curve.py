@@ -10,15 +10,7 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.training import Recipe, Record, TrainingRun
-from cloze.widgets.curve import (
-    BOTTOM,
-    HEIGHT,
-    RIGHT,
-    WIDTH,
-    TrainingCurve,
-    curve_svg,
-    status_line,
-)
+from cloze.widgets.curve import BOTTOM, HEIGHT, RIGHT, WIDTH, TrainingCurve, curve_svg, status_line
 
 PIECE = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
 
@@ -93,6 +85,35 @@ def test_clicks_start_stop_and_resume_on_another_thread(run: TrainingRun) -> Non
     curve.act("resume")
     wait_until(lambda: curve.action == "Finished")
     assert [record.step for record in run.history] == list(range(1, 13))
+
+
+def test_a_stop_before_the_thread_has_started_is_not_lost(
+    run: TrainingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late: list[Callable[[], None]] = []
+
+    class LateThread:
+        def __init__(self, target: Callable[[], None], **_: bool) -> None:
+            late.append(target)
+
+        def start(self) -> None: ...
+
+    monkeypatch.setattr("threading.Thread", LateThread)
+    curve = TrainingCurve(run)
+    curve.act("start")
+    assert curve.action == "Stop"
+    assert ">Stop<" in curve.html
+    curve.act("start")
+    curve.act("stop")
+    [train] = late
+    train()
+    assert run.step <= 1
+    assert curve.action == "Resume"
+
+
+def test_what_is_no_training_is_named() -> None:
+    with pytest.raises(ValueError, match="What is watched is a TrainingRun, not 5"):
+        TrainingCurve(5)  # type: ignore[arg-type]
 
 
 def test_a_failure_on_the_thread_is_shown(run: TrainingRun) -> None:

@@ -35,12 +35,13 @@ def small(direction: Direction = "both", max_len: int = 64) -> MaskedLM:
     return MaskedLM(config).eval()
 
 
+CORPUS = Corpus((Piece("a", "to took the other thing " * 9),), (Piece("b", "took"),))
 MODELS: dict[str, MaskedLM] = {direction: small(direction) for direction in DIRECTIONS}
 
 
 @pytest.fixture
 def explorer() -> MaskExplorer:
-    return MaskExplorer(MODELS, LINE)
+    return MaskExplorer(MODELS, LINE, corpus=CORPUS)
 
 
 def letters(explorer: MaskExplorer) -> list[Any]:
@@ -168,7 +169,7 @@ def test_the_bars_are_the_models_guesses_with_the_truth_and_its_cost(
         assert [row[2] for row in rows[:5]] == [f"{guess.probability:.2f}" for guess in best]
         assert [row[0] for row in rows if "truth" in row[3]] == ["t"]
     unigram = tables[3].get_text()
-    assert f"costs {-math.log(letter_frequencies()[VOCABULARY.ids['t']]):.2f} nats" in unigram
+    assert f"costs {-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids['t']]):.2f} nats" in unigram
     assert "uniform" in unigram
 
 
@@ -215,7 +216,7 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(explorer: MaskExplo
 def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
     explorer.masked = {13, 14}
     before = explorer.predictions["both"][14]
-    explorer.act("fill", at=13, character="q")
+    explorer.act("fill", at=13, symbol="q")
     assert explorer.filled == {13: "q"}
     assert explorer.predictions.positions == (14,)
     assert not torch.allclose(before, explorer.predictions["both"][14])
@@ -329,7 +330,7 @@ def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
         ("filled", [1], "filled maps positions"),
         ("model", "x", "model is a MaskedLM"),
         ("model", {}, "model is a MaskedLM"),
-        ("model", small(max_len=8), "this model reads 8"),
+        ("model", small(max_len=8), "the model reads 8"),
     ],
 )
 def test_a_bad_value_is_named_and_changes_nothing(
@@ -340,6 +341,29 @@ def test_a_bad_value_is_named_and_changes_nothing(
         setattr(explorer, name, value)
     assert getattr(explorer, name) == before
     assert explorer.html == html
+
+
+@pytest.mark.parametrize("name", ["line", "masked", "filled", "focus", "view", "layer", "model"])
+def test_a_hundred_thousand_letters_are_not_repeated(explorer: MaskExplorer, name: str) -> None:
+    explorer.masked = {3}
+    for value in ("x" * 100_000, {"x" * 100_000: "e"}, ["x" * 100_000]):
+        with pytest.raises(ValueError, match=r"\.$") as no:
+            setattr(explorer, name, value)
+        assert len(str(no.value)) < 200
+    explorer.act("fill", at=3, symbol="x" * 100_000)
+    assert len(explorer.problem) < 200
+    explorer.act("example", value="x" * 100_000)
+    assert len(explorer.problem) < 200
+
+
+def test_whose_frequencies_are_shown_is_said(explorer: MaskExplorer) -> None:
+    for corpus, text in ((CORPUS, "your corpus"), (None, "the shipped corpus")):
+        shown = MaskExplorer(MODELS if corpus else None, LINE, {4}, corpus=corpus)
+        assert f"how frequent each character is in {text}" in shown.html
+        shown.model = MODELS
+        assert ("without looking" in shown.html) == ("unigram" in shown.html) == bool(corpus)
+    explorer.masked = {13}  # a letter that this corpus does not have
+    assert "costs ∞ nats = ∞ bits" in explorer.html
 
 
 def test_a_model_of_ones_own_answers_alone(explorer: MaskExplorer) -> None:
@@ -416,7 +440,7 @@ def test_clicks_are_answered_while_the_same_model_trains() -> None:
     explorer = MaskExplorer(model, LINE, masked=[3])
     before = explorer.loss
     curve = TrainingCurve(run, on_record=lambda _: explorer.update())
-    trainer = threading.Thread(target=curve._train)
+    trainer = threading.Thread(target=curve.train)
     trainer.start()
     while trainer.is_alive():
         explorer.act("random")
@@ -485,7 +509,7 @@ class Play(RuleBasedStateMachine):
     @rule(at=POSITIONS, key=KEYS)
     def key(self, at: object, key: str) -> None:
         self.explorer.act("guess", at=at, key=key)
-        self.explorer.act("fill", at=at, character=key)
+        self.explorer.act("fill", at=at, symbol=key)
 
     @rule(text=st.one_of(st.text(max_size=80), st.text("abc_ é<>&", max_size=70)))
     def line(self, text: str) -> None:

@@ -14,21 +14,8 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from cloze.teaching.palette import EDGE, GREY, INK, ON_COLOUR
 from cloze.vocabulary import visible
-
-INK = "#1f2933"
-
-
-BLUE, ORANGE, GREEN, RED, VIOLET, GREY = (
-    "#2563a8",
-    "#c2570c",
-    "#2f7d4f",
-    "#b3261e",
-    "#6d4ba0",
-    "#6b7280",
-)
-"""Each has a contrast of at least 4.5 : 1 on white."""
-
 
 STYLE: Any = {
     "figure.figsize": (7.2, 3.2),
@@ -118,10 +105,10 @@ class Strip:
         cells = []
         for i, character in enumerate(self.text):
             colour = self.colours.get(i)
-            look = f"background:{colour};color:#fff;" if colour else ""
+            look = f"background:{colour};color:{ON_COLOUR};" if colour else ""
             cells.append(
                 '<span style="display:inline-block;min-width:1.3em;text-align:center;'
-                f"margin:1px;padding:2px 1px;border:1px solid #8886;border-radius:3px;{look}"
+                f"margin:1px;padding:2px 1px;border:1px solid {EDGE};border-radius:3px;{look}"
                 f'font-family:monospace;line-height:1.2">{html.escape(character)}<br>'
                 f"<small>{html.escape(self.notes.get(i, '')) or '&nbsp;'}</small></span>"
             )

@@ -8,6 +8,8 @@ from importlib.resources import files
 
 from markupsafe import Markup, escape
 
+from cloze.arguments import shown
+
 
 @dataclass(frozen=True)
 class Option:
@@ -126,7 +128,8 @@ def questions_of(lesson: str) -> tuple[Question, ...]:
     }
     if lesson not in texts:
         raise ValueError(
-            f"There are questions for the lessons {', '.join(sorted(texts))}, not for {lesson!r}."
+            f"There are questions for the lessons {', '.join(sorted(texts))}, not for "
+            f"{shown(lesson)}."
         )
     return parse_quiz(texts[lesson].read_text(encoding="utf-8"))
 

@@ -10,6 +10,7 @@ from html import escape
 
 from markupsafe import Markup
 
+from cloze.arguments import of_type
 from cloze.training import Record, TrainingRun, fit
 from cloze.widgets.view import View, button, element
 
@@ -97,6 +98,9 @@ class TrainingCurve(View):
         run: the training to watch.
         baselines: prices in nats by name (``loss.baseline_losses``).
         on_record: called with every record.
+
+    Raises:
+        ValueError: ``run`` is no training.
     """
 
     def __init__(
@@ -105,7 +109,7 @@ class TrainingCurve(View):
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
     ) -> None:
-        self.run = run
+        self.run = of_type(run, TrainingRun, "What is watched")
         self.baselines = dict(baselines or {})
         self.on_record = on_record
         self.announcement = ""
@@ -161,14 +165,20 @@ class TrainingCurve(View):
             RuntimeError: this run is training already.
         """
         with contextlib.suppress(KeyboardInterrupt):
+            if not self._begin():
+                raise RuntimeError("This run is training already; press Stop first.")
             self._train()
         print(self._outcome())
 
-    def _train(self) -> None:
+    def _begin(self) -> bool:
+        """Claim the run, and return whether nobody trains it; a Stop counts from here on."""
         if not self._busy.acquire(blocking=False):
-            raise RuntimeError("This run is training already; press Stop first.")
+            return False
+        self._stop.clear()
+        return True
+
+    def _train(self) -> None:
         try:
-            self._stop.clear()
             shown = 0.0
             for record in fit(self.run, stop=self._stop.is_set, progress=False):
                 if self.on_record:
@@ -201,7 +211,7 @@ class TrainingCurve(View):
 
     def do_start(self) -> None:
         """Train on a thread of its own, so that this click, and the next, is answered at once."""
-        if not self._busy.locked():
+        if self._begin():
             threading.Thread(target=self._resume, daemon=True).start()
 
     do_resume = do_start

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
+from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
-from cloze.widgets.view import View, button, element, whole_number
+from cloze.widgets.view import View, button, element
 
 
 class Quiz(View):
@@ -17,12 +18,17 @@ class Quiz(View):
         questions: the name of a lesson, such as ``"the_loss"``, or questions of your own.
 
     Raises:
-        ValueError: there are no questions for this lesson.
+        ValueError: there are no such questions.
     """
 
     def __init__(self, questions: str | Sequence[Question]) -> None:
         known = questions_of(questions) if isinstance(questions, str) else questions
-        self.questions = tuple(known)
+        self.questions = tuple(known) if isinstance(known, Iterable) else ()
+        if not self.questions or not all(isinstance(each, Question) for each in self.questions):
+            raise ValueError(
+                "A quiz is the name of a lesson, such as 'the_loss', or a list of questions, not "
+                f"{shown(questions)}."
+            )
         self.answers: dict[int, str] = {}
         """The letter chosen last, by number of the question (from 1)."""
         self.announcement = ""
@@ -41,7 +47,7 @@ class Quiz(View):
         return f"{len(self.answers)} answered, {self.score} right"
 
     def markup(self) -> Markup:
-        """Write a form a question and, below them, how far the learner is."""
+        """Write a form per question and, below them, how far the learner is."""
         spoken = element("span", self.announcement, " ", class_="spoken")
         progress = f"{len(self.questions)} questions: {self._progress()}."
         return element(
@@ -84,7 +90,7 @@ class Quiz(View):
         by_letter = self.questions[number - 1].by_letter
         if str(value) not in by_letter:
             known = ", ".join(by_letter)
-            raise ValueError(f"The options of question {number} are {known}, not {value!r}.")
+            raise ValueError(f"The options of question {number} are {known}, not {shown(value)}.")
         self.answers[number] = letter = str(value)
         option = by_letter[letter]
         said = f"{option.verdict} {inline(option.explanation).striptags()}"

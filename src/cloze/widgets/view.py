@@ -7,6 +7,8 @@ do. The markup names them: a button with ``data-do="toggle"`` calls ``do_toggle`
 
 from __future__ import annotations
 
+import inspect
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +18,12 @@ import anywidget
 import traitlets
 from markupsafe import Markup, escape
 
-from cloze.arguments import whole_number as whole_number  # widgets find all they share here
+from cloze.arguments import shown
+from cloze.teaching import palette
 
 HERE = Path(__file__).parent
+LONGEST_PROBLEM = 400
+"""The most characters of what went wrong that are shown."""
 
 
 def element(tag: str, /, *children: object, **attributes: object) -> Markup:
@@ -57,6 +62,21 @@ def status(text: str) -> Markup:
     return element("p", text, role="status", class_="status")
 
 
+def spoken(symbol: str) -> str:
+    """Return how a screen reader is to say a symbol."""
+    return {" ": "space", "\n": "new line"}.get(symbol, symbol)
+
+
+def in_nats(cost: float) -> str:
+    """Write a cost, which may be infinite."""
+    return "∞" if math.isinf(cost) else f"{cost:.2f}"
+
+
+def in_bits(cost: float) -> str:
+    """Write a cost in nats as bits."""
+    return in_nats(cost / math.log(2))
+
+
 class View(anywidget.AnyWidget):
     """A widget whose appearance is one piece of markup.
 
@@ -66,7 +86,7 @@ class View(anywidget.AnyWidget):
     """
 
     _esm = HERE / "view.js"
-    _css = HERE / "view.css"
+    _css = f"{palette.css()}\n{(HERE / 'view.css').read_text(encoding='utf-8')}"
 
     html = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Unicode()
@@ -108,12 +128,19 @@ class View(anywidget.AnyWidget):
                 self._write()
 
     def _do(self, do: str, arguments: dict[str, object]) -> None:
-        method = getattr(self, f"do_{do}", None)
-        if method is None:
-            raise ValueError(f"This widget has no action {do!r}.")
+        method = getattr(type(self), f"do_{do}", None)
+        if not callable(method):
+            raise ValueError(f"This widget has no action {shown(do)}.")
+        signature = inspect.signature(method)
+        try:
+            signature.bind(self, **arguments)
+        except TypeError:
+            takes = ", ".join(list(signature.parameters)[1:]) or "nothing"
+            sent = ", ".join(map(str, arguments)) or "nothing"
+            raise ValueError(f"The action {do!r} takes {takes}; it was sent {sent}.") from None
         self._acting = True
         try:
-            method(**arguments)
+            method(self, **arguments)
         finally:
             self._acting = False
 
@@ -122,12 +149,14 @@ class View(anywidget.AnyWidget):
         try:
             step()
         except ValueError as error:  # ours: a sentence that says what to do
-            return str(error)
+            problem = str(error)
         except Exception as error:  # a learner's model, say: nobody above could show it
-            return f"{type(error).__name__}: {error}"
-        return ""
+            problem = f"{type(error).__name__}: {error}"
+        else:
+            return ""
+        return problem if len(problem) <= LONGEST_PROBLEM else f"{problem[:LONGEST_PROBLEM]} …"
 
     def _receive(self, _: Any, content: Any, __: Any) -> None:
-        message = dict(content) if isinstance(content, dict) else {}
-        do = message.pop("do", None)
-        self.act(str(do), **{str(key): value for key, value in message.items()})
+        message = content if isinstance(content, dict) else {}
+        arguments = {str(key): value for key, value in message.items() if key != "do"}
+        self.act(str(message.get("do", "")), **arguments)

@@ -8,16 +8,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    VIOLET,
-    new_figure,
-    series_style,
-)
+from cloze.teaching.figures import new_figure, series_style
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, SHADE, VIOLET
 from cloze.vocabulary import visible
 
 
@@ -221,5 +213,5 @@ def looked_and_mattered(
     below.set_xticks(range(len(symbols)), [visible(symbol) for symbol in symbols])
     for axes in (above, below):
         axes.tick_params(axis="x", length=0)
-        axes.axvspan(gap - 0.5, gap + 0.5, color="#e5e7eb", zorder=0)
+        axes.axvspan(gap - 0.5, gap + 0.5, color=SHADE, zorder=0)
     return figure

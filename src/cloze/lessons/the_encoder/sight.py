@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from cloze.arguments import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status, whole_number
+from cloze.widgets.view import View, button, element, status
 
 READERS: Mapping[str, Direction] = {
     "encoder": "both",
@@ -24,7 +25,11 @@ def sight(length: int, position: int) -> dict[str, list[bool]]:
     Args:
         length: the number of characters of the line.
         position: the one that looks.
+
+    Raises:
+        ValueError: the position is not in the line.
     """
+    position = whole_number(position, 0, length - 1, "The position")
     seen = {}
     for name, direction in READERS.items():
         look = attention_mask(length, direction)
@@ -72,7 +77,7 @@ class Sight(View):
         self.position = whole_number(at, 0, len(self.symbols) - 1, "The position")
 
     def markup(self) -> Markup:
-        """Write the line as buttons and, below it, a row a model."""
+        """Write the line as buttons and, below it, a row per model."""
         buttons = [
             element(
                 "td",

@@ -6,13 +6,8 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREY,
-    ORANGE,
-    VIOLET,
-    new_figure,
-)
+from cloze.teaching.figures import new_figure
+from cloze.teaching.palette import BLUE, GREY, ORANGE, VIOLET
 
 
 def costs_by_kind(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
+from cloze.arguments import shown, whole_number
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -19,8 +20,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_bet,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.explorer.markup import name_of
-from cloze.widgets.view import View, button, element, status, whole_number
+from cloze.widgets.view import View, button, element, spoken, status
 
 MOST_GAPS = 100
 
@@ -163,7 +163,7 @@ class GuessingGame(View):
             data_with_at=i,
             tabindex=0 if i == self.at else -1,
             aria_pressed=letter == self.letter,
-            aria_label=name_of(letter),
+            aria_label=spoken(letter),
         )
 
     def _truth(self) -> Markup:
@@ -215,7 +215,7 @@ class GuessingGame(View):
         played = self.tally.rounds[-1]
         left, both = (played.bits[side] for side in SIDES)
         said = (
-            f"Hidden was {name_of(played.puzzle.truth)}. From the left you paid "
+            f"Hidden was {spoken(played.puzzle.truth)}. From the left you paid "
             f"{left['you']:.2f} bits and the left twin {left['model']:.2f}; from both sides you "
             f"{both['you']:.2f} and the encoder {both['model']:.2f}."
         )
@@ -246,9 +246,9 @@ class GuessingGame(View):
 
     def _choose(self, letter: str) -> None:
         if len(letter) != 1 or letter not in LETTERS:
-            raise ValueError(f"A gap hides a letter from a to z or a space, not {letter!r}.")
+            raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(letter)}.")
         self.letter = letter
-        self.announcement = f"Your letter: {name_of(letter)}. Now say how sure you are, and guess."
+        self.announcement = f"Your letter: {spoken(letter)}. Now say how sure you are, and guess."
 
     def do_guess(self, percent: object = None, letter: object = None) -> None:
         """Bet on the gap, from what is in sight.

@@ -1,6 +1,6 @@
 """The rules of the guessing game: what is hidden, what a guess costs, how results are pooled.
 
-Nothing here is a widget: a game can be played by any function that guesses (:func:`play`).
+Nothing here is shown: a game can be played by any function that guesses (:func:`play`).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
         ValueError: a held-out piece is empty, so there is no character to hide.
     """
     arguments.of_type(corpus, Corpus, "corpus")
-    n = arguments.whole_number(n, 0, None, "The number of puzzles")
+    n = arguments.whole_number(n, 0, 10**5, "The number of puzzles")
     longest = arguments.whole_number(longest, 1, None, "The length of a line")
     generator = seeded(seed)
     for piece in corpus.held_out:
@@ -139,7 +139,9 @@ def read_bet(letter: object, percent: object) -> Bet:
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
         choices = ", ".join(map(str, SURENESS))
-        raise ValueError(f"How sure one can be: {choices} %, or 0 for no idea, not {percent!r}.")
+        raise ValueError(
+            f"How sure one can be: {choices} %, or 0 for no idea, not {arguments.shown(percent)}."
+        )
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
@@ -147,7 +149,9 @@ def read_bet(letter: object, percent: object) -> Bet:
         raise ValueError("Choose a letter too, or “no idea”.")
     lower = letter.lower() if isinstance(letter, str) else ""
     if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(f"A gap hides a letter from a to z or a space, not {letter!r}.")
+        raise ValueError(
+            f"A gap hides a letter from a to z or a space, not {arguments.shown(letter)}."
+        )
     return Bet(lower, sure)
 
 
@@ -303,9 +307,19 @@ def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
     tally = Tally(seed)
     for puzzle in puzzles:
         sights = {"left": None, "both": puzzle.after}
-        bets = {side: read_bet(*player(puzzle.before, after)) for side, after in sights.items()}
+        bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
         tally = tally.with_round(judge(puzzle, bets))
     return tally
+
+
+def _asked(player: Player, before: str, after: str | None) -> Bet:
+    answer = player(before, after)
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise ValueError(
+            "A player returns a letter and how sure it is in percent, such as ('e', 60), "
+            f"not {arguments.shown(answer)}."
+        )
+    return read_bet(*answer)
 
 
 # ── the results of a class ───────────────────────────────────────────────────────────────────────

@@ -8,12 +8,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import (
-    BLUE,
-    INK,
-    ORANGE,
-    new_figure,
-)
+from cloze.teaching.figures import new_figure
+from cloze.teaching.palette import BLUE, INK, ORANGE
 from cloze.vocabulary import visible
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from cloze.arguments import shown
 from cloze.corpus import Corpus
-from cloze.loss import cost, expected_cost, to_bits
+from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
-from cloze.widgets.view import View, button, element, status
+from cloze.widgets.view import View, button, element, in_bits, in_nats, status
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -30,18 +30,24 @@ def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
     """
     if word.count(GAP) != 1 or not re.fullmatch("[a-z]*_[a-z]*", word):
         raise ValueError(
-            f"Give a word of letters a to z with one gap, such as '_ook', not {word!r}."
+            f"Give a word of letters a to z with one gap, such as '_ook', not {shown(word)}."
         )
     pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
     counts = Counter(letter for piece in corpus.train for letter in pattern.findall(piece.text))
     if not counts:
-        raise ValueError(f"The corpus has no word like {word!r}; choose a commoner one.")
+        raise ValueError(f"The corpus has no word like {shown(word)}; choose a commoner one.")
     return counts
 
 
 def shares(counts: Mapping[str, int]) -> dict[str, float]:
-    """Turn counts into probabilities."""
+    """Turn counts into probabilities.
+
+    Raises:
+        ValueError: nothing was counted.
+    """
     total = sum(counts.values())
+    if total < 1 or min(counts.values()) < 0:
+        raise ValueError(f"Counts say how often each letter stood there, not {shown(counts)}.")
     return {letter: count / total for letter, count in counts.items()}
 
 
@@ -50,14 +56,14 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
 
     A chip is worth 1/20; the chips that are not handed out are spread evenly over all 28
     characters, so the probabilities always sum to 1.
+
+    Raises:
+        ValueError: more chips than there are, fewer than none, or on something else.
     """
+    if sum(chips.values()) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
+        raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {shown(chips)}.")
     kept = CHIPS - sum(chips.values())
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}
-
-
-def in_nats(value: float) -> str:
-    """Write a cost that may be infinite."""
-    return "∞" if math.isinf(value) else f"{value:.2f}"
 
 
 class ProbabilityBet(View):
@@ -75,7 +81,7 @@ class ProbabilityBet(View):
 
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
         if not re.fullmatch("[a-z]+", letters) or len(set(letters)) < len(letters):
-            raise ValueError(f"Give different letters from a to z to bet on, not {letters!r}.")
+            raise ValueError(f"Give different letters from a to z to bet on, not {shown(letters)}.")
         self.truth = shares(counts)
         self.places = sum(counts.values())
         self.word = normalise(word, keep=GAP).text
@@ -102,7 +108,7 @@ class ProbabilityBet(View):
         return CHIPS - sum(self.chips.values())
 
     def markup(self) -> Markup:
-        """Write a row a letter, the sums, and what was asked for."""
+        """Write a row per letter, the sums, and what was asked for."""
         bet = self.bet
         heads = ["truth", "give or take", "P", "costs nats", "in bits"]
         heads += ["its share"] if self.revealed else []
@@ -211,7 +217,7 @@ class ProbabilityBet(View):
     def _known(self, letter: object) -> str:
         if str(letter) not in self.chips:
             known = ", ".join(self.letters)
-            raise ValueError(f"One can give to the letters {known}, not to {letter!r}.")
+            raise ValueError(f"One can give to the letters {known}, not to {shown(letter)}.")
         return str(letter)
 
     def _announce(self, letter: str) -> None:
@@ -222,11 +228,10 @@ class ProbabilityBet(View):
 
 def _price_cells(probability: float) -> list[Markup]:
     price = cost(probability)
-    bits = "∞" if math.isinf(price) else f"{to_bits(price):.2f}"
     return [
         element("td", _bar(probability, "given"), f"{probability:.3f}", class_="number"),
         element("td", in_nats(price), class_="number"),
-        element("td", bits, class_="number"),
+        element("td", in_bits(price), class_="number"),
     ]
 
 

@@ -7,19 +7,8 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    RED,
-    VIOLET,
-    Strip,
-    new_figure,
-    price_lines,
-    series_style,
-)
+from cloze.teaching.figures import Strip, new_figure, price_lines, series_style
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, SHADE, VIOLET
 
 FATES = {"M": BLUE, "R": ORANGE, "K": GREEN}
 """Colours of what becomes of a selected character: [MASK], a random one, kept."""
@@ -39,7 +28,7 @@ def deviations(rows: Mapping[str, Mapping[str, float]], bound: float = 5) -> Fig
     """
     figure, axes = new_figure(7.2, 3.0)
     shares = list(next(iter(rows.values())))
-    axes.axvspan(-bound, bound, color="#e5e7eb", zorder=0)
+    axes.axvspan(-bound, bound, color=SHADE, zorder=0)
     axes.axvline(0, color=GREY, linewidth=1)
     styles = zip(rows.items(), (BLUE, GREEN, RED, VIOLET), "oDs^", strict=False)
     for n, ((name, values), colour, marker) in enumerate(styles):

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import torch
 from markupsafe import Markup
 
+from cloze.arguments import whole_number
 from cloze.masking import KEPT, MASKED, PROMISED, RANDOM, Draw, draw_masks
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status, whole_number
+from cloze.widgets.view import View, button, element, status
 
 NAMES = {MASKED: "masked", RANDOM: "random", KEPT: "kept"}
 
@@ -57,11 +58,12 @@ class MaskDraws(View):
 
     Raises:
         TextError: the line is empty or too long.
+        ValueError: no such seed.
     """
 
     def __init__(self, line: str, seed: int = 0) -> None:
         self.input_ids, _ = read_line(line)
-        self.seed = seed
+        self.seed = whole_number(seed, 0, 999_999_999, "The seed")
         self.do_restart()
         super().__init__()
         self.refresh()

@@ -6,15 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import (
-    BLUE,
-    GREEN,
-    ORANGE,
-    RED,
-    VIOLET,
-    new_figure,
-    price_lines,
-)
+from cloze.teaching.figures import new_figure, price_lines
+from cloze.teaching.palette import BLUE, GREEN, ORANGE, RED, VIOLET
 from cloze.vocabulary import visible
 
 

@@ -1,62 +1,30 @@
-"""How the explorer looks: from a state and the models' answers to markup, and nothing else."""
+"""How the explorer looks: from a state and its answers to markup, and nothing else."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from markupsafe import Markup
-from torch import Tensor
 
-from cloze.baselines import uniform_loss
-from cloze.loss import to_bits
-from cloze.prediction import Comparison, Guess, Prediction, top_k
-from cloze.vocabulary import VOCABULARY, counted, visible
+from cloze.predictor import Answer
+from cloze.vocabulary import counted, visible
+from cloze.widgets.explorer.answers import Answers, Pairs, largest
 from cloze.widgets.explorer.state import VIEWS, State
-from cloze.widgets.view import button, element, status
+from cloze.widgets.view import button, element, in_bits, in_nats, spoken, status
 
 TERMS_SHOWN = 6
 """How many terms of the sum are written out."""
 TITLES = {"left": "from the left", "right": "from the right", "both": "from both sides"}
 
 
-@dataclass(frozen=True)
-class Pair:
-    """What is guessed at two gaps: apart, and together."""
-
-    first: int
-    second: int
-    apart: list[tuple[str, float]]
-    """Pairs of characters and the product of their two probabilities, best first."""
-    together: list[tuple[str, float]]
-    """Pairs of characters and their joint probability, best first."""
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What the models say to a state; the parts that the state's view does not show are empty."""
-
-    comparison: Comparison
-    """The answers at the open positions, of the model that reads both sides last."""
-    unigram: Tensor
-    """P(character) without any context, shape ``(n_characters,)``."""
-    pair: Pair | None = None
-    attention: Tensor | None = None
-    """Where the chosen head looks from the focus, shape ``(length,)``."""
-    n_layers: int = 1
-    n_heads: int = 1
-    surprise: list[float] = field(default_factory=list)
-    """−log P of each character in nats when it alone is masked."""
-
-
 def _join(parts: Iterable[Markup]) -> Markup:
     return Markup("").join(parts)
 
 
-def name_of(character: str) -> str:
-    """Return how a screen reader is to say a character."""
-    return {" ": "space", "\n": "new line"}.get(character, character)
+def _wide(state: State) -> bool:
+    """Whether symbols are longer than a character, so that they need room and no key types them."""
+    return any(len(symbol) > 1 for symbol in state.symbols.known)
 
 
 # ── the line ─────────────────────────────────────────────────────────────────────────────────────
@@ -65,7 +33,7 @@ def name_of(character: str) -> str:
 def letter(state: State, at: int, answers: Answers) -> Markup:
     """Write one position of the line as a button."""
     masked, filled = at in state.masked, state.filled.get(at)
-    truth = None if masked and state.hidden else state.truth(at)
+    truth = None if masked and state.hidden else state.known_truth(at)
     guess = state.guesses.get(at)
     uncovered = state.view == "surprise" and bool(answers.surprise) and not state.hidden
     said = [f"position {at}"]
@@ -75,27 +43,27 @@ def letter(state: State, at: int, answers: Answers) -> Markup:
     if masked and not uncovered:
         classes.append("filled" if filled else "masked")
         shown = visible(filled) if filled else "?"
-        said.append(f"masked, filled with {name_of(filled)}" if filled else "masked")
+        said.append(f"masked, filled with {spoken(filled)}" if filled else "masked")
         if truth:
-            said.append(f"in truth {name_of(truth)}")
+            said.append(f"in truth {spoken(truth)}")
             below = element("small", visible(truth))
         elif guess:
-            said.append(f"you guess {name_of(guess)}")
+            said.append(f"you guess {spoken(guess)}")
             below = element("small", f"{visible(guess)}?")
     else:
-        character = state.line[at]
-        shown = visible(character)
-        said.append(name_of(character))
-        if character.isspace():
+        symbol = state.truth[at]
+        shown = visible(symbol)
+        said.append(spoken(symbol))
+        if symbol.isspace():
             classes.append("space")
     weight = None
-    if state.view == "attention" and answers.attention is not None:
-        weight = float(answers.attention[at])
+    if state.view == "attention" and answers.attention:
+        weight = answers.attention[at]
         said.append(f"attention {weight:.2f}")
         below = element("small", f"{weight:.2f}".removeprefix("0") if weight >= 0.05 else "")
     elif uncovered:
         weight = min(answers.surprise[at] / 6, 1)
-        said.append(f"{answers.surprise[at]:.2f} nats")
+        said.append(f"{in_nats(answers.surprise[at])} nats")
         below = element("small", f"{answers.surprise[at]:.1f}" if weight > 1 / 6 else "")
     if weight is not None:
         classes.append("heat")
@@ -115,43 +83,28 @@ def letter(state: State, at: int, answers: Answers) -> Markup:
 
 def line(state: State, answers: Answers) -> Markup:
     """Write the line, broken only between words."""
-    words: list[list[Markup]] = [[]]
-    for at, character in enumerate(state.line):
-        words[-1].append(letter(state, at, answers))
-        if character.isspace():
-            words.append([])
+    # Each part begins with a word and ends with the space behind it.
+    starts = [word.start for word in state.symbols.words(state.truth)[1:]]
+    parts = zip([0, *starts], [*starts, len(state.truth)], strict=True)
+    words = (_join(letter(state, at, answers) for at in range(*part)) for part in parts)
+    length = counted(len(state.truth), state.symbols.unit)
     return element(
         "div",
-        *(element("span", _join(word), class_="word") for word in words if word),
+        *(element("span", word, class_="word") for word in words),
         role="group",
-        aria_label=f"The line, {len(state.line)} characters. Space masks, arrows move, "
+        aria_label=f"The line, {length}. Space masks, arrows move, "
         "Shift and an arrow mask as they move.",
         class_="line",
         data_arrows="focus",
         data_span="span",
-        data_keys="guess" if state.hidden else None,
+        data_keys="guess" if state.hidden and not _wide(state) else None,
     )
 
 
 # ── guesses at the focus ─────────────────────────────────────────────────────────────────────────
 
 
-def _row(guess: Guess, truth: str | None, at: int | None) -> Markup:
-    character, probability = guess
-    symbol = visible(character)
-    label: object = symbol
-    if at is not None:
-        label = button(
-            symbol,
-            "fill",
-            data_with_at=at,
-            data_with_character=character,
-            aria_label=f"fill position {at} with {name_of(character)}",
-        )
-    return _bar_row(label, probability, "✓ truth" if character == truth else "")
-
-
-def _bar_row(label: object, probability: float, remark: str) -> Markup:
+def _bar_row(label: object, probability: float, remark: str = "") -> Markup:
     return element(
         "tr",
         element("th", label, scope="row"),
@@ -162,42 +115,57 @@ def _bar_row(label: object, probability: float, remark: str) -> Markup:
 
 
 def guess_table(
+    state: State,
     title: str,
     class_: str,
-    probabilities: Tensor,
-    truth: str | None,
+    probabilities: Sequence[float],
     cost: float | None,
     k: int,
     *,
-    fill_at: int | None = None,
+    to_fill: bool = True,
     last_row: Markup | None = None,
 ) -> Markup:
-    """Write the likeliest characters with bars, and the truth if it is not among them.
+    """Write the likeliest symbols at the focus with bars, and the truth if it is not among them.
 
     Args:
+        state: the state.
         title: who guesses.
         class_: gives the bars their colour.
-        probabilities: shape ``(n_characters,)``.
-        truth: the true character, if it is known.
-        cost: what the truth costs, in nats.
-        k: how many characters.
-        fill_at: makes each character a button that fills this position with it.
+        probabilities: in the order of the known symbols.
+        cost: what the truth costs, in nats; None where it is not known.
+        k: how many symbols.
+        to_fill: makes each symbol a button that fills the gap with it.
         last_row: is put below.
     """
-    best = top_k(probabilities, k)
-    paid = "" if cost is None else f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits"
-    if truth is not None and truth not in [guess.character for guess in best]:
-        best.append(Guess(truth, float(probabilities[VOCABULARY.ids[truth]])))
+    known, at = state.symbols.known, state.focus
+    truth = state.known_truth(at)
+    shown = largest(probabilities, k)
+    paid = ""
+    if cost is not None and truth is not None:
+        paid = f"costs {in_nats(cost)} nats = {in_bits(cost)} bits"
+        shown = [*shown, known.index(truth)] if truth not in [known[i] for i in shown] else shown
+    rows = []
+    for i in shown:
+        label: object = visible(known[i])
+        if to_fill:
+            label = button(
+                label,
+                "fill",
+                data_with_at=at,
+                data_with_symbol=known[i],
+                aria_label=f"fill position {at} with {spoken(known[i])}",
+            )
+        rows.append(_bar_row(label, probabilities[i], "✓ truth" if known[i] == truth else ""))
     return element(
         "table",
         element("caption", element("b", title), element("span", paid, class_="number")),
-        element("tbody", *(_row(guess, truth, fill_at) for guess in best), last_row),
+        element("tbody", *rows, last_row),
         class_=f"guesses {class_}",
     )
 
 
 def guesses(state: State, answers: Answers, present: bool) -> Markup:
-    """Write what every model guesses at the focus, side by side."""
+    """Write what everybody guesses at the focus, side by side."""
     at = state.focus
     if at in state.filled:
         filled = visible(state.filled[at])
@@ -213,61 +181,64 @@ def guesses(state: State, answers: Answers, present: bool) -> Markup:
             "what the models guess.",
         )
     if state.hidden:
-        return element(
-            "p",
-            "What stands there? Type a letter while the gap has the focus, then reveal.",
-        )
-    truth = state.truth(at)
+        how = "Decide" if _wide(state) else "Type a letter while the gap has the focus"
+        return element("p", f"What stands there? {how}, then reveal.")
     k = 3 if present else 5
     tables = [
-        guess_table(
-            TITLES.get(name, name), name, prediction[at], truth, prediction.cost(at), k, fill_at=at
-        )
-        for name, prediction in answers.comparison.predictions.items()
+        guess_table(state, TITLES.get(name, name), name, answer[at], answer.cost(at), k)
+        for name, answer in answers.by_name.items()
     ]
-    if not present:
-        uniform = _bar_row("each", 1 / len(VOCABULARY), "uniform")
-        cost = None if truth is None else unigram_cost(answers, truth)
+    if answers.baseline and not present:
         tables.append(
             guess_table(
-                "without looking", "unigram", answers.unigram, truth, cost, k, last_row=uniform
+                state,
+                "without looking",
+                "unigram",
+                answers.baseline.probabilities,
+                baseline_cost(state, answers, at),
+                k,
+                to_fill=False,
+                last_row=_bar_row("each", 1 / state.symbols.size, "uniform"),
             )
         )
     parts = [element("div", *tables, class_="tables")]
-    own = state.guesses.get(at)
-    if own is not None:
-        parts.append(element("p", _own_guess(own, truth, at, answers.comparison)))
+    if at in state.guesses:
+        parts.append(element("p", _own_guess(state, answers)))
     return _join(parts)
 
 
-def _own_guess(own: str, truth: str | None, at: int, comparison: Comparison) -> str:
-    *_, (name, prediction) = comparison.predictions.items()
-    p = float(prediction[at][VOCABULARY.ids[own]])
+def _own_guess(state: State, answers: Answers) -> str:
+    own, truth = state.guesses[state.focus], state.known_truth(state.focus)
+    name, answer = answers.last
+    p = answer[state.focus][state.symbols.known.index(own)]
     verdict = "" if truth is None else (" It is right." if own == truth else " It is wrong.")
     title = TITLES.get(name, name)
     return f"Your guess: {visible(own)}.{verdict} The model gives it {p:.2f} {title}."
 
 
-def unigram_cost(answers: Answers, character: str) -> float:
-    """Return −log P of a character in nats for whoever knows frequencies only."""
-    return -math.log(float(answers.unigram[VOCABULARY.ids[character]]))
+def baseline_cost(state: State, answers: Answers, at: int) -> float | None:
+    """Return −log P of the truth in nats for whoever knows frequencies only; None if unknown."""
+    truth = state.known_truth(at)
+    if answers.baseline is None or truth is None:
+        return None
+    return answers.baseline.cost(state.symbols.known.index(truth))
 
 
 # ── the whole line ───────────────────────────────────────────────────────────────────────────────
 
 
-def formula(prediction: Prediction) -> str:
+def formula(answer: Answer) -> str:
     """Write L = −Σ log P with its numbers in it."""
-    costs = prediction.known_costs
+    costs = answer.known_costs
     if not costs:
         return ""
     more = len(costs) - TERMS_SHOWN
     logs = " + ".join(f"log {math.exp(-cost):.2f}" for cost in costs[:TERMS_SHOWN])
-    terms = " + ".join(f"{cost:.2f}" for cost in costs[:TERMS_SHOWN])
+    terms = " + ".join(in_nats(cost) for cost in costs[:TERMS_SHOWN])
     rest = f" + … ({more} more)" if more > 0 else ""
     inside = f"−({logs}{rest})"
     middle = f" = {terms}{rest}" if len(costs) > 1 else ""
-    return f"L = −Σ log P(x_i | x̃) = {inside}{middle} = {sum(costs):.2f} nats"
+    return f"L = −Σ log P(x_i | x̃) = {inside}{middle} = {in_nats(sum(costs))} nats"
 
 
 def _price_row(name: str, total: float, n: int, class_: str = "") -> Markup:
@@ -275,8 +246,8 @@ def _price_row(name: str, total: float, n: int, class_: str = "") -> Markup:
         "tr",
         element("th", name, scope="row"),
         *(
-            element("td", f"{value:.2f}", class_="number")
-            for value in (total, total / n, to_bits(total / n))
+            element("td", value, class_="number")
+            for value in (in_nats(total), in_nats(total / n), in_bits(total / n))
         ),
         class_=class_ or None,
     )
@@ -284,20 +255,24 @@ def _price_row(name: str, total: float, n: int, class_: str = "") -> Markup:
 
 def prices(state: State, answers: Answers) -> Markup:
     """Write the loss of the whole line, against log|V| and the unigram price."""
-    *_, last = answers.comparison.predictions.values()
-    known = [c for at in state.open if (c := state.truth(at)) is not None]
-    if not known:
+    _, last = answers.last
+    n = len(last.known_costs)
+    if not n:
         return Markup("")
     if state.hidden:
         return element("p", "The loss is shown when you reveal.", class_="quiet")
-    n = len(known)
-    unigram = sum(unigram_cost(answers, c) for c in known)
     rows = [
-        _price_row(TITLES.get(key, key), sum(prediction.known_costs), n, key)
-        for key, prediction in answers.comparison.predictions.items()
+        _price_row(TITLES.get(name, name), sum(answer.known_costs), n, name)
+        for name, answer in answers.by_name.items()
     ]
-    rows.append(_price_row("unigram: how frequent each letter is", unigram, n))
-    rows.append(_price_row("log|V|: all 29 symbols equally likely", n * uniform_loss(), n))
+    size, unit = state.symbols.size, state.symbols.unit
+    if answers.baseline:
+        costs = [baseline_cost(state, answers, at) for at in state.open]
+        total = sum(cost for cost in costs if cost is not None)
+        text = answers.baseline.text
+        rows.append(_price_row(f"unigram: how frequent each {unit} is in {text}", total, n))
+    total = n * math.log(size)
+    rows.append(_price_row(f"log|V|: all {size} symbols equally likely", total, n))
     heads = ("", "L in nats", "nats a gap", "bits a gap")
     return _join(
         [
@@ -324,13 +299,15 @@ def pair(state: State, answers: Answers) -> Markup:
     if found is None:
         return element("p", "Mask two positions, best side by side, to compare their guesses.")
 
-    def table(title: str, rows: Sequence[tuple[str, float]]) -> Markup:
+    between = " " if _wide(state) else ""
+
+    def table(title: str, rows: Pairs) -> Markup:
         return element(
             "table",
             element("caption", element("b", title)),
             element(
                 "tbody",
-                *(_bar_row("".join(map(visible, characters)), p, "") for characters, p in rows),
+                *(_bar_row(between.join(map(visible, symbols)), p) for symbols, p in rows),
             ),
             class_="guesses both",
         )
@@ -363,10 +340,12 @@ def _choice(label: str, do: str, n: int, chosen: int) -> Markup:
 def attention(state: State, answers: Answers) -> Markup:
     """Write the choice of a head, and in words where it looks."""
     weights = answers.attention
-    assert weights is not None
-    strongest = top_positions(weights.tolist(), 4)
+    if not weights:
+        name, _ = answers.last
+        return element("p", f"{TITLES.get(name, name).capitalize()}: there is no attention.")
+    held = ["?" if i in state.open else symbol for i, symbol in enumerate(state.held)]
     places = ", ".join(
-        f"position {i} ({visible(_read(state, i))}) {weights[i]:.2f}" for i in strongest
+        f"position {i} ({visible(held[i])}) {weights[i]:.2f}" for i in largest(weights, 4)
     )
     return _join(
         [
@@ -387,51 +366,47 @@ def attention(state: State, answers: Answers) -> Markup:
     )
 
 
-def _read(state: State, at: int) -> str:
-    """Return what the models read at a position."""
-    return "?" if at in state.open else state.filled.get(at, state.line[at])
-
-
 def surprise(state: State, answers: Answers) -> Markup:
-    """Write in words which characters surprise."""
+    """Write in words what surprises."""
+    unit = state.symbols.unit
     if state.hidden:
-        return element("p", "Reveal first: this view shows what the characters cost.")
+        return element("p", f"Reveal first: this view shows what each {unit} costs.")
     if state.gaps:
         return element("p", "Surprise needs a line without gaps of unknown truth.")
     costs = answers.surprise
     places = ", ".join(
-        f"{visible(state.line[i])} at {i} ({costs[i]:.2f})" for i in top_positions(costs, 5)
+        f"{visible(state.truth[i])} at {i} ({in_nats(costs[i])})" for i in largest(costs, 5)
     )
     return _join(
         [
             element(
                 "p",
-                "What each character costs when it alone is masked, in nats; the darker, the more "
+                f"What each {unit} costs when it alone is masked, in nats; the darker, the more "
                 "surprising.",
             ),
-            element("p", f"Most surprising: {places}. Mean {sum(costs) / len(costs):.2f} nats."),
+            element(
+                "p", f"Most surprising: {places}. Mean {in_nats(sum(costs) / len(costs))} nats."
+            ),
         ]
     )
-
-
-def top_positions(values: Sequence[float], k: int) -> list[int]:
-    """Return the indices of the ``k`` largest values, largest first."""
-    return sorted(range(len(values)), key=lambda i: -values[i])[:k]
 
 
 # ── all of it ────────────────────────────────────────────────────────────────────────────────────
 
 
 def summary(state: State, answers: Answers) -> str:
-    """Say in one or two sentences what happened and what the models answer at the focus."""
+    """Say in one or two sentences what happened and what is guessed at the focus."""
     said = [state.event]
     at = state.focus
-    *_, (name, last) = answers.comparison.predictions.items()
+    name, last = answers.last
     if at in state.open and not state.hidden:
-        best = ", ".join(f"{name_of(g.character)} {g.probability:.2f}" for g in top_k(last[at], 2))
+        known, p = state.symbols.known, last[at]
+        best = ", ".join(f"{spoken(known[i])} {p[i]:.2f}" for i in largest(p, 2))
         said.append(f"{TITLES.get(name, name).capitalize()}: {best}.")
     if last.loss is not None and not state.hidden:
-        said.append(f"Loss {last.loss:.2f} nats a gap, {counted(len(last.known_costs), 'gap')}.")
+        said.append(
+            f"Loss {in_nats(last.loss)} nats a gap, {counted(len(last.known_costs), 'gap')}."
+        )
     return " ".join(said)
 
 
@@ -510,4 +485,5 @@ def explorer(state: State, answers: Answers, examples: Iterable[str], *, present
     ]
     if not present and state.view in ("guesses", "pair"):
         parts.append(prices(state, answers))
-    return element("div", *parts, class_="explorer present" if present else "explorer")
+    looks = ["explorer", "present" * present, "words" * _wide(state)]
+    return element("div", *parts, class_=" ".join(filter(None, looks)))

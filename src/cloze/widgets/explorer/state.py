@@ -1,4 +1,4 @@
-"""What the explorer knows besides the models' answers, and how every action changes it.
+"""What the explorer knows besides what is predicted, and how every action changes it.
 
 A state is a value: each action is a method that returns the next state or raises a ``ValueError``
 with a sentence for the learner. Nothing here computes a prediction or writes markup.
@@ -6,16 +6,13 @@ with a sentence for the learner. Nothing here computes a prediction or writes ma
 
 from __future__ import annotations
 
-import re
+import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-import torch
-from torch import Tensor
-
-from cloze.encoder import EncoderConfig
-from cloze.vocabulary import GAP, MASK, VOCABULARY, TextError, counted, read_line, visible
-from cloze.widgets.view import whole_number
+from cloze.arguments import one_of, whole_number
+from cloze.predictor import Symbols
+from cloze.vocabulary import GAP, TextError, counted, visible
 
 VIEWS = {
     "guesses": "Guesses",
@@ -29,12 +26,14 @@ VIEWS = {
 class State:
     """One line, its masked positions and what is looked at."""
 
-    line: str
-    """The line in truth, normalised; ``_`` where not even the line knows the truth."""
+    symbols: Symbols
+    """What the line is made of."""
+    truth: tuple[str, ...]
+    """The line; ``GAP`` where not even the line knows the truth."""
     masked: frozenset[int] = frozenset()
     """Positions that are hidden; the line's own gaps are always among them."""
     filled: Mapping[int, str] = field(default_factory=dict)
-    """Masked positions that hold somebody's guess: the models read it and predict the others."""
+    """Masked positions that hold somebody's guess: it is read, and the others are predicted."""
     guesses: Mapping[int, str] = field(default_factory=dict)
     """What the learner guessed, by position."""
     focus: int = 0
@@ -53,11 +52,16 @@ class State:
     @property
     def gaps(self) -> frozenset[int]:
         """Positions whose truth nobody knows."""
-        return frozenset(i for i, character in enumerate(self.line) if character == GAP)
+        return frozenset(i for i, symbol in enumerate(self.truth) if symbol == GAP)
+
+    @property
+    def line(self) -> str:
+        """The line as text."""
+        return self.symbols.write(self.truth)
 
     @property
     def open(self) -> list[int]:
-        """Masked positions that nothing fills: what the models are asked for, ascending."""
+        """Masked positions that nothing fills: what is predicted, ascending."""
         return sorted(self.masked - self.filled.keys())
 
     @property
@@ -66,49 +70,54 @@ class State:
         return self.guess_first and not self.revealed
 
     @property
-    def input_ids(self) -> Tensor:
-        """The line with what was filled in, shape ``(length,)``; no open position is hidden."""
-        characters = [self.filled.get(i, character) for i, character in enumerate(self.line)]
-        return VOCABULARY.encode("".join(characters).replace(GAP, MASK))
+    def held(self) -> list[str]:
+        """The line with what was filled in; no open position is hidden."""
+        return [self.filled.get(i, symbol) for i, symbol in enumerate(self.truth)]
 
-    def truth(self, position: int) -> str | None:
-        """Return the true character; None where nobody knows it."""
-        return None if self.line[position] == GAP else self.line[position]
+    def known_truth(self, position: int) -> str | None:
+        """Return the true symbol; None where nobody knows it."""
+        return None if self.truth[position] == GAP else self.truth[position]
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
     @classmethod
-    def read(cls, text: object, max_len: int) -> State:
+    def read(cls, text: object, symbols: Symbols, max_len: int) -> State:
         """Read a line as it was typed or pasted.
 
         Raises:
-            TextError: it is no text, nothing usable is left of it, or it is too long.
+            ValueError: it is no text, nothing usable is left of it, or it is too long.
         """
         if not isinstance(text, str):
             raise TextError(f"A line is text, not {type(text).__name__}.")
-        input_ids, note = read_line(text, max_len)
-        line = VOCABULARY.decode(input_ids, gap=GAP)
-        gaps = frozenset(i for i, character in enumerate(line) if character == GAP)
-        return cls(
-            line,
-            masked=gaps,
-            focus=min(gaps, default=0),
-            event=f"New line, {counted(len(line), 'character')}{f' ({note})' if note else ''}.",
-        )
+        line, note = symbols.read(text, max_len)
+        length = counted(len(line), symbols.unit)
+        state = cls(symbols, line, event=f"New line, {length}{f' ({note})' if note else ''}.")
+        return replace(state, masked=state.gaps, focus=min(state.gaps, default=0))
 
     def with_line(self, text: object, max_len: int) -> State:
         """Take another line; how one looks at it stays."""
-        new = State.read(text, max_len)
         return replace(
-            self,
-            line=new.line,
-            masked=new.masked,
-            filled={},
-            guesses={},
-            focus=new.focus,
-            revealed=False,
-            event=new.event,
+            State.read(text, self.symbols, max_len),
+            view=self.view,
+            layer=self.layer,
+            head=self.head,
+            guess_first=self.guess_first,
         )
+
+    def with_example(self, line: str, masked: str, max_len: int) -> State:
+        """Take another line and mask a part of it; "" masks nothing.
+
+        Raises:
+            ValueError: the line cannot be read, or the part does not stand in it.
+        """
+        state = self.with_line(line, max_len)
+        if not masked:
+            return state
+        part, _ = self.symbols.read(masked, max_len)
+        for start in range(len(state.truth)):
+            if state.truth[start : start + len(part)] == part:
+                return replace(state.mask_span(start, start + len(part) - 1), focus=start)
+        raise ValueError(f"{masked!r} does not stand in {line!r}.")
 
     def position(self, at: object) -> int:
         """Read a position.
@@ -116,7 +125,7 @@ class State:
         Raises:
             ValueError: it is not in the line.
         """
-        return whole_number(at, 0, len(self.line) - 1, "A position of this line")
+        return whole_number(at, 0, len(self.truth) - 1, "A position of this line")
 
     def with_masked(self, positions: object, event: str = "") -> State:
         """Mask exactly these positions, and the line's own gaps, and look at one of them.
@@ -174,7 +183,7 @@ class State:
 
     def mask_word(self) -> State:
         """Mask the word at the focus or after it; when it is masked already, the next one."""
-        words = [range(*match.span()) for match in re.finditer(r"\S+", self.line)]
+        words = self.symbols.words(self.truth)
         # From the focus on, and round again from the start of the line.
         words.sort(key=lambda word: (word[-1] < self.focus, word[0]))
         for word in words:
@@ -185,10 +194,11 @@ class State:
                 return replace(state, focus=word[0])
         raise ValueError("Every word is masked already; unmask some first.")
 
-    def mask_at_random(self, generator: torch.Generator, share: float = 0.15) -> State:
+    def mask_at_random(self, chance: random.Random, share: float = 0.15) -> State:
         """Mask each position with the same probability, and at least one."""
-        draws = torch.rand(len(self.line), generator=generator)
-        positions = (draws < share).nonzero().flatten().tolist() or [int(draws.argmin())]
+        draws = [chance.random() for _ in self.truth]
+        positions = [i for i, draw in enumerate(draws) if draw < share]
+        positions = positions or [draws.index(min(draws))]
         state = self.with_masked(positions, f"{counted(len(positions), 'position')} drawn.")
         return replace(state, focus=positions[0])
 
@@ -196,25 +206,25 @@ class State:
         """Show the line again."""
         return self.with_masked((), "Nothing is masked.")
 
-    def fill(self, at: object, character: object) -> State:
-        """Put a character into a masked position; the models read it from now on.
+    def fill(self, at: object, symbol: object) -> State:
+        """Put a symbol into a masked position; it is read from now on.
 
         Raises:
-            ValueError: the position is not masked, or it is not one of the characters.
+            ValueError: the position is not masked, or it is not one of the symbols.
         """
         at = self.position(at)
         if at not in self.masked:
             raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
-        character = self._character(character)
+        symbol = self.symbols.read_symbol(symbol)
         return replace(
             self,
-            filled={**self.filled, at: character},
+            filled={**self.filled, at: symbol},
             focus=at,
-            event=f"Position {at} filled with {visible(character)}; it is read as text now.",
+            event=f"Position {at} filled with {visible(symbol)}; it is read as text now.",
         )
 
     def empty(self, at: object) -> State:
-        """Take a filled character out again."""
+        """Take a filled symbol out again."""
         at = self.position(at)
         filled = {i: c for i, c in self.filled.items() if i != at}
         return replace(self, filled=filled, focus=at, event=f"Position {at} is a gap again.")
@@ -223,13 +233,13 @@ class State:
         """Fill exactly these positions.
 
         Raises:
-            ValueError: it is no mapping from masked positions to characters.
+            ValueError: it is no mapping from masked positions to symbols.
         """
         if not isinstance(filled, Mapping):
-            raise ValueError("filled maps positions to characters, for instance {3: 'e'}.")
+            raise ValueError("filled maps positions to what they hold, for instance {3: 'e'}.")
         state = replace(self, filled={})
-        for at, character in filled.items():
-            state = state.fill(at, character)
+        for at, symbol in filled.items():
+            state = state.fill(at, symbol)
         return replace(state, focus=self.focus)
 
     def guess(self, at: object, key: object) -> State:
@@ -237,12 +247,12 @@ class State:
         at = self.position(at)
         if at not in self.open:
             raise ValueError(f"Position {at} is no open gap; guess where something is hidden.")
-        character = self._character(key)
+        symbol = self.symbols.read_symbol(key)
         return replace(
             self,
-            guesses={**self.guesses, at: character},
+            guesses={**self.guesses, at: symbol},
             focus=at,
-            event=f"Your guess at position {at}: {visible(character)}.",
+            event=f"Your guess at position {at}: {visible(symbol)}.",
         )
 
     def guess_before_looking(self, value: object) -> State:
@@ -260,22 +270,15 @@ class State:
         Raises:
             ValueError: there is no such view.
         """
-        if not isinstance(view, str) or view not in VIEWS:
-            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {view!r}.")
+        view = one_of(view, VIEWS, "A view")
         return replace(self, view=view, event=f"{VIEWS[view]}.")
 
-    def with_head(self, layer: object, head: object, config: EncoderConfig) -> State:
+    def with_head(self, layer: object, head: object, n_layers: int, n_heads: int) -> State:
         """Look at another attention head; both count from 0.
 
         Raises:
-            ValueError: the model has no such layer or head.
+            ValueError: there is no such layer or head.
         """
-        layer = whole_number(layer, 0, config.n_layers - 1, "A layer of this model")
-        head = whole_number(head, 0, config.n_heads - 1, "A head of this model")
+        layer = whole_number(layer, 0, max(n_layers, 1) - 1, "A layer of this model")
+        head = whole_number(head, 0, max(n_heads, 1) - 1, "A head of this model")
         return replace(self, layer=layer, head=head, event=f"Layer {layer + 1}, head {head + 1}.")
-
-    def _character(self, character: object) -> str:
-        lower = character.lower() if isinstance(character, str) else ""
-        if lower == GAP or lower not in VOCABULARY.symbols[: VOCABULARY.n_characters]:
-            raise ValueError(f"A gap holds one letter, a space or a newline, not {character!r}.")
-        return lower

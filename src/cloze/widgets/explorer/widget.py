@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import torch
 import traitlets
 from markupsafe import Markup
-from torch import Tensor
 
-from cloze.baselines import letter_frequencies
+from cloze.arguments import shown, whole_number
+from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.prediction import (
-    Comparison,
-    attention_from,
-    joint,
-    mask_positions,
-    predict,
-    score,
-    shipped_models,
-)
-from cloze.vocabulary import VOCABULARY
+from cloze.masked_predictor import MaskedPredictor, comparison, predictors_of
+from cloze.prediction import shipped_models
+from cloze.predictor import Predictor
 from cloze.widgets.explorer import markup
-from cloze.widgets.explorer.markup import Answers, Pair
+from cloze.widgets.explorer.answers import Answers, ask
 from cloze.widgets.explorer.state import State
-from cloze.widgets.view import View
+from cloze.widgets.view import View, in_nats
 
 
 class Example(NamedTuple):
@@ -46,41 +39,13 @@ EXAMPLES = {
     "two gaps at once": Example("i do not know who it was", "wh"),
     "a typo": Example("the children plaied in the garden all day", ""),
 }
-PAIRS_SHOWN = 5
 MIRRORED = ("line", "masked", "filled", "focus", "view", "layer", "head", "guess_first", "revealed")
 """The parts of the state that can be read, set and observed from Python."""
-
-
-def named_models(model: object) -> dict[str, MaskedLM]:
-    """Return models by name, the one that sees most last: it is the one the words speak of.
-
-    Raises:
-        ValueError: it is no model and no mapping from names to models.
-    """
-    if model is None:
-        return shipped_models()
-    if isinstance(model, MaskedLM):
-        return {model.config.direction: model}
-    named = dict(model) if isinstance(model, Mapping) else {}
-    if not named or not all(isinstance(each, MaskedLM) for each in named.values()):
-        kind = type(model).__name__
-        raise ValueError(f"model is a MaskedLM, or several of them by name, not this {kind}.")
-    return {str(name): each for name, each in named.items()}
 
 
 def _for_reading(value: Any) -> Any:
     """Return what a learner's code may hold: changing it in place would go unnoticed."""
     return MappingProxyType(value) if isinstance(value, dict) else value
-
-
-def pairs(table: Tensor) -> list[tuple[str, float]]:
-    """Return the likeliest pairs of a table of shape ``(n_characters, n_characters)``."""
-    best = table.flatten().topk(PAIRS_SHOWN)
-    symbols, n = VOCABULARY.symbols, VOCABULARY.n_characters
-    return [
-        (symbols[i // n] + symbols[i % n], p)
-        for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
-    ]
 
 
 class MaskExplorer(View):
@@ -92,15 +57,19 @@ class MaskExplorer(View):
     whenever a click, or a line of Python, changes what is masked.
 
     Args:
-        model: a model of yours, or several by name; by default the shipped encoder and its twins.
-        line: the line to begin with; ``_`` for a gap whose truth is not known.
+        model: a model of yours, anything else that predicts, or several by name; by default the
+            shipped encoder and its twins.
+        line: the line to begin with; ``_`` for a gap whose truth is not known. By default that of
+            the first example.
         masked: the positions to mask.
+        corpus: what your model has learned from; adds what knowing its frequencies would cost.
+        examples: lines to choose from, by name.
         present: large type and few controls, for a lecture hall.
         seed: for "mask 15 % at random".
 
     Raises:
         TextError: the line is empty or too long.
-        ValueError: a position is not in the line, or ``model`` is no ``MaskedLM``.
+        ValueError: a position is not in the line, or ``model`` is nothing that predicts.
     """
 
     model = traitlets.Any()
@@ -114,34 +83,38 @@ class MaskExplorer(View):
     guess_first = traitlets.Any()
     revealed = traitlets.Any()
     present = traitlets.Bool(False)
+    _answers: Answers
     loss = traitlets.Any(None, read_only=True)
     """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
     predictions = traitlets.Any(None, read_only=True)
-    """A :class:`~cloze.prediction.Comparison`: what each model answers at the open positions."""
+    """What each model answers at the open positions: a :class:`~cloze.prediction.Comparison`, or,
+    by name, the :class:`~cloze.predictor.Answer` of whatever is no masked model."""
 
     def __init__(
         self,
-        model: MaskedLM | Mapping[str, MaskedLM] | None = None,
-        line: str = EXAMPLES["umbrella and rain"].line,
+        model: MaskedLM | Predictor | Mapping[str, MaskedLM | Predictor] | None = None,
+        line: str | None = None,
         masked: Iterable[int] = (),
         *,
+        corpus: Corpus | None = None,
+        examples: Mapping[str, Example] = EXAMPLES,
         present: bool = False,
         seed: int = 0,
     ) -> None:
-        self._models = named_models(model)
-        self._generator = torch.Generator().manual_seed(seed)
-        self._scores: dict[str, list[float]] = {}
-        self._state = State.read(line, self._max_len)
-        self._state = replace(self._state.with_masked(masked), event="Ready.")
-        self._state = replace(self._state, focus=min(self._state.masked, default=0))
+        self._corpus = corpus
+        self._examples = dict(examples)
+        self._predictors = predictors_of(model, corpus)
+        self._random = random.Random(whole_number(seed, 0, 999_999_999, "The seed"))  # noqa: S311
+        line = next(iter(self._examples.values())).line if line is None else line
+        state = State.read(line, self._last.symbols, self._max_len).with_masked(masked)
+        self._state = replace(state, focus=min(state.masked, default=0), event="Ready.")
         super().__init__()
         with self.lock, self.hold_trait_notifications():
-            self.set_trait("model", self._models if model is None else model)
             self.present = present
-            self._become(self._state)
+            self.model = shipped_models() if model is None else model
 
     def __repr__(self) -> str:
-        loss = "" if self.loss is None else f", loss {self.loss:.2f} nats"
+        loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
         line = self._state.line
         shown = line if len(line) <= 24 else f"{line[:23]}…"
         return f"MaskExplorer({shown!r}, {len(self._state.masked)} masked{loss})"
@@ -149,69 +122,41 @@ class MaskExplorer(View):
     def update(self) -> None:
         """Ask the models again: call it when their weights have changed."""
         with self.lock:
-            self._scores.clear()
-            self._become(self._state)
+            self._become(self._state, self._predictors)
 
     def markup(self) -> Markup:
         """Write the whole explorer."""
-        return markup.explorer(self._state, self._answers, tuple(EXAMPLES), present=self.present)
+        return markup.explorer(self._state, self._answers, self._examples, present=self.present)
 
     # ── the state, and everything that follows from it ───────────────────────────────────────────
 
     @property
     def _max_len(self) -> int:
-        return min(model.config.max_len for model in self._models.values())
+        return min(each.max_len for each in self._predictors.values())
 
     @property
-    def _last(self) -> MaskedLM:
-        return list(self._models.values())[-1]
+    def _last(self) -> Predictor:
+        return list(self._predictors.values())[-1]
 
-    def _become(self, state: State) -> None:
-        """Take a state: ask the models, show it, and tell whoever observes."""
-        answers = self._answer(state)  # it may fail, and then nothing has changed
-        self._state, self._answers = state, answers
-        *_, last = answers.comparison.predictions.values()
+    def _become(self, state: State, anew: Mapping[str, Predictor] | None = None) -> None:
+        """Take a state: ask for predictions, show it, and tell whoever observes.
+
+        Args:
+            state: the state.
+            anew: predictors to ask from now on, of which nothing is known yet.
+        """
+        predictors = anew or self._predictors
+        # It may fail, and then nothing has changed.
+        answers = ask(state, predictors, None if anew else self._answers)
+        self._state, self._answers, self._predictors = state, answers, dict(predictors)
         self.refresh()
         with self.hold_trait_notifications():
             for name in MIRRORED:
                 setattr(self, name, _for_reading(getattr(state, name)))
-            self.set_trait("loss", last.loss)
-            self.set_trait("predictions", answers.comparison)
-
-    def _answer(self, state: State) -> Answers:
-        input_ids, gaps = state.input_ids, state.open
-        comparison = Comparison(
-            input_ids,
-            {name: predict(model, input_ids, gaps) for name, model in self._models.items()},
-        )
-        answers = Answers(comparison, letter_frequencies())
-        config = self._last.config
-        match state.view:
-            case "pair" if len(gaps) > 1:
-                return replace(answers, pair=self._pair(state))
-            case "attention":
-                read = mask_positions(input_ids, gaps)
-                return replace(
-                    answers,
-                    attention=attention_from(
-                        self._last, read, state.focus, state.layer, state.head
-                    ),
-                    n_layers=config.n_layers,
-                    n_heads=config.n_heads,
-                )
-            case "surprise" if not state.gaps:
-                if state.line not in self._scores:
-                    self._scores = {state.line: score(state.line, self._last).tolist()}
-                return replace(answers, surprise=self._scores[state.line])
-        return answers
-
-    def _pair(self, state: State) -> Pair:
-        """Compare the guesses at the focus and at the gap nearest to it."""
-        near = sorted(state.open, key=lambda at: (abs(at - state.focus), at))[:2]
-        first, second = sorted(near)
-        apart = predict(self._last, state.input_ids, state.open)
-        together = joint(self._last, mask_positions(state.input_ids, state.open), first, second)
-        return Pair(first, second, pairs(torch.outer(apart[first], apart[second])), pairs(together))
+            self.set_trait("loss", answers.last[1].loss)
+            of_models = all(isinstance(each, MaskedPredictor) for each in predictors.values())
+            found = comparison(state.held, answers.by_name) if of_models else answers.by_name
+            self.set_trait("predictions", found)
 
     # ── what a learner's Python does ─────────────────────────────────────────────────────────────
 
@@ -233,7 +178,7 @@ class MaskExplorer(View):
 
     def _with(self, name: str, value: Any) -> State:
         """Return the state after ``explorer.<name> = value``."""
-        state, config = self._state, self._last.config
+        state, last = self._state, self._last
         if value is getattr(state, name):
             return state
         match name:
@@ -248,30 +193,36 @@ class MaskExplorer(View):
             case "view":
                 return state.with_view(value)
             case "layer":
-                return state.with_head(value, state.head, config)
+                return state.with_head(value, state.head, last.n_layers, last.n_heads)
             case "head":
-                return state.with_head(state.layer, value, config)
+                return state.with_head(state.layer, value, last.n_layers, last.n_heads)
             case "guess_first":
                 return state.guess_before_looking(value)
         return state.reveal() if value else replace(state, revealed=False)
 
     @traitlets.validate("model")
     def _check_model(self, proposal: Any) -> Any:
-        models = named_models(proposal["value"])
-        max_len = min(model.config.max_len for model in models.values())
-        if len(self._state.line) > max_len:
-            raise ValueError(
-                f"The line has {len(self._state.line)} characters and this model reads {max_len}; "
-                "set a shorter line first."
-            )
+        self._state_for(predictors_of(proposal["value"], self._corpus))
         return proposal["value"]
 
     @traitlets.observe("model")
     def _set_model(self, change: Any) -> None:
         with self.lock:
-            self._models = named_models(change.new)
-            self._scores.clear()
-            self._become(replace(self._state, layer=0, head=0))
+            predictors = predictors_of(change.new, self._corpus)
+            self._become(self._state_for(predictors), predictors)
+
+    def _state_for(self, predictors: Mapping[str, Predictor]) -> State:
+        """Return the state as other predictors can take it.
+
+        Raises:
+            ValueError: they cannot read the line.
+        """
+        symbols = next(iter(predictors.values())).symbols
+        max_len = min(each.max_len for each in predictors.values())
+        state = replace(self._state, symbols=symbols, layer=0, head=0)
+        if symbols != self._state.symbols or len(state.truth) > max_len:
+            return state.with_line(self._state.line, max_len)
+        return state
 
     @traitlets.observe("present")
     def _set_present(self, _: Any) -> None:
@@ -301,14 +252,10 @@ class MaskExplorer(View):
 
     def do_example(self, value: object) -> None:
         """Take one of the examples."""
-        if not isinstance(value, str) or value not in EXAMPLES:
-            raise ValueError(f"There is no example {value!r}; choose one from the list.")
-        example = EXAMPLES[value]
-        state = self._state.with_line(example.line, self._max_len)
-        start = example.line.index(example.masked)
-        if example.masked:
-            state = state.mask_span(start, start + len(example.masked) - 1)
-        self._become(replace(state, focus=start, event=f"Example: {value}."))
+        if not isinstance(value, str) or value not in self._examples:
+            raise ValueError(f"There is no example {shown(value)}; choose one from the list.")
+        state = self._state.with_example(*self._examples[value], self._max_len)
+        self._become(replace(state, event=f"Example: {value}."))
 
     def do_word(self) -> None:
         """Mask the word at the focus, or the next."""
@@ -316,7 +263,7 @@ class MaskExplorer(View):
 
     def do_random(self) -> None:
         """Mask 15 % of the positions, drawn afresh."""
-        self._become(self._state.mask_at_random(self._generator))
+        self._become(self._state.mask_at_random(self._random))
 
     def do_unmask(self) -> None:
         """Show the line again."""
@@ -330,12 +277,12 @@ class MaskExplorer(View):
         """Show truth and guesses."""
         self._become(self._state.reveal())
 
-    def do_fill(self, at: object, character: object) -> None:
-        """Put a character into a gap."""
-        self._become(self._state.fill(at, character))
+    def do_fill(self, at: object, symbol: object) -> None:
+        """Put a symbol into a gap."""
+        self._become(self._state.fill(at, symbol))
 
     def do_empty(self, at: object) -> None:
-        """Take a filled character out again."""
+        """Take a filled symbol out again."""
         self._become(self._state.empty(at))
 
     def do_view(self, view: object) -> None:
@@ -344,8 +291,8 @@ class MaskExplorer(View):
 
     def do_layer(self, value: object) -> None:
         """Look at a head of another layer."""
-        self._become(self._state.with_head(value, self._state.head, self._last.config))
+        self._become(self._with("layer", value))
 
     def do_head(self, value: object) -> None:
         """Look at another head."""
-        self._become(self._state.with_head(self._state.layer, value, self._last.config))
+        self._become(self._with("head", value))

@@ -1,0 +1,63 @@
+"""Every colour of the series, once: the figures take theirs from here, and so does the view.
+
+None is the only sign of anything. Text in them has a contrast of at least 4.5 : 1 on its ground.
+"""
+
+from __future__ import annotations
+
+INK, PAPER = "#1f2933", "#ffffff"
+BLUE, ORANGE, GREEN, RED, VIOLET, GREY = (
+    "#2563a8",
+    "#c2570c",
+    "#2f7d4f",
+    "#b3261e",
+    "#6d4ba0",
+    "#6b7280",
+)
+"""Each has a contrast of at least 4.5 : 1 on white."""
+SHADE = "#e5e7eb"
+"""Behind a part of a figure that is spoken of."""
+ON_COLOUR, EDGE = "#fff", "#8886"
+"""Text on one of the colours above, and the thin line around a character, on pages of any theme."""
+
+LIGHT = {
+    "ink": INK,
+    "quiet": "#55606e",
+    "paper": PAPER,
+    "raised": "#f1f4f7",
+    "line": "#76808d",
+    "both": BLUE,
+    "left": ORANGE,
+    "right": VIOLET,
+    "good": GREEN,
+    "bad": RED,
+    "gap": "#fff3c4",
+    "focus": BLUE,
+    "heat-colour": "#f2b56b",
+}
+"""The colours of widgets by what they are for."""
+DARK = {
+    "ink": "#e6e9ed",
+    "quiet": "#b3bcc7",
+    "paper": "#16191d",
+    "raised": "#262b31",
+    "line": "#7d8794",
+    "both": "#7db4f0",
+    "left": "#f59e5b",
+    "right": "#bda2ee",
+    "good": "#6fcf97",
+    "bad": "#ff8a80",
+    "gap": "#4a3d0e",
+    "focus": "#7db4f0",
+    "heat-colour": "#8a4b10",
+}
+"""The same where the page is dark: lighter on dark."""
+
+
+def css() -> str:
+    """Write the colours of widgets as custom properties of both themes (``var(--ink)``)."""
+    themes = {".cloze": LIGHT, '[data-jp-theme-light="false"] .cloze': DARK}
+    return "\n".join(
+        f"{selector} {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
+        for selector, colours in themes.items()
+    )

@@ -1,0 +1,77 @@
+"""Who may look where: the encoder's own mask, picked position by position."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloze.encoder import attention_mask
+from cloze.lessons.the_encoder.sight import Sight, sight
+from cloze.vocabulary import TextError
+from tests.markup import accessible_name, assert_works, check, read, said_by
+
+
+def test_the_view_works() -> None:
+    assert_works(lambda: Sight("the red fox"))
+
+
+@given(st.integers(1, 64), st.data())
+def test_sight_is_the_encoders_mask(length: int, data: st.DataObject) -> None:
+    position = data.draw(st.integers(0, length - 1))
+    seen = sight(length, position)
+    assert seen["encoder"] == [True] * length
+    left = attention_mask(length, "left")
+    assert left is not None
+    assert seen["causal twin"] == left[position].tolist()
+    assert all(row[position] for row in seen.values())
+    assert sum(seen["causal twin"]) + sum(seen["right twin"]) == length + 1
+    both = zip(seen["causal twin"], seen["right twin"], strict=True)
+    assert all(a or b for a, b in both)
+
+
+def test_a_position_is_picked_and_told() -> None:
+    view = Sight("the red fox", position=4)
+    assert repr(view) == "Sight(position 4, r: sees 11 | 5 | 7 of 11)"
+    view.act("look", at="10")
+    assert view.position == 10
+    page = check(view)
+    [pressed] = page.select('button[aria-pressed="true"]')
+    assert accessible_name(pressed) == "position 10, x"
+    assert pressed["tabindex"] == "0"
+    assert len(page.select('[data-arrows="look"] button')) == 11
+    assert said_by(view) == (
+        "Position 10, x, sees 11 of 11 in the encoder, 11 of 11 in the causal twin, "
+        "1 of 11 in the right twin."
+    )
+    [right] = page.select(".looks-right")
+    assert right.get_text() == "right twin" + "×" * 10 + "x"
+
+
+@pytest.mark.parametrize("at", [11, -1, "x", None])
+def test_a_position_that_is_not_there_is_told(at: object) -> None:
+    view = Sight("the red fox")
+    view.act("look", at=at)
+    assert view.problem.startswith("The position is a whole number from 0 to 10, not")
+    assert view.position == 0
+
+
+@pytest.mark.parametrize("position", [-1, 11, 0.5, None])
+def test_a_position_outside_the_line_sees_nothing(position: int) -> None:
+    with pytest.raises(ValueError, match="The position is a whole number from 0 to 10"):
+        sight(11, position)
+
+
+def test_a_line_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(TextError, match="The line is empty"):
+        Sight("")
+    with pytest.raises(TextError, match="shorten it"):
+        Sight("a" * 65)
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_a_typed_line_is_never_markup(line: str) -> None:
+    plain = {tag.name for tag in read(Sight("a").html).select("*")}
+    try:
+        view = Sight(line)
+    except TextError:
+        return
+    assert {tag.name for tag in check(view).select("*")} == plain

@@ -1,0 +1,88 @@
+"""Executing notebooks: each failure is a sentence, and a notebook is never left half written."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+EXECUTE = runpy.run_path(str(Path(__file__).resolve().parents[2] / "notebooks" / "execute.py"))
+main = EXECUTE["main"]
+
+
+def notebook(path: Path, *cells: str) -> Path:
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbformat.write(made, path)
+    return path
+
+
+def test_a_notebook_is_executed_and_nothing_else_is_said(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = notebook(tmp_path / "good.ipynb", "1 + 1")
+    assert main([str(path)]) == 0
+    said = capfd.readouterr()
+    assert said.out.startswith("good.ipynb: ")
+    assert len(said.out.splitlines()) == 1
+    assert not said.err
+    assert nbformat.read(path, as_version=4).cells[0].outputs[0].data == {"text/plain": "2"}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (["1 + 1", "def f():\n    1 / 0", "f()"], "cell 3 raised ZeroDivisionError: division by"),
+        (["raise ValueError('a\\nb ' * 999)"], "cell 1 raised ValueError: a b a b"),
+        (["import os; os._exit(3)"], "Kernel died"),
+        ("{half a notebook", "does not appear to be JSON"),
+        ('{"cells": [{}], "nbformat": 4, "nbformat_minor": 5}', "is invalid"),
+        ("", "does not appear to be JSON"),
+    ],
+)
+def test_a_failure_is_one_line_and_the_notebook_stays(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], content: Any, reason: str
+) -> None:
+    path = tmp_path / "bad.ipynb"
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        notebook(path, *content)
+    before = path.read_bytes()
+    assert main([str(path)]) == 1
+    said = capfd.readouterr()
+    (line,) = said.out.splitlines()
+    assert line.startswith("bad.ipynb: FAILED, not written: ")
+    assert reason in line
+    assert line.endswith(".")
+    assert len(line) < 400
+    assert not said.err
+    assert path.read_bytes() == before
+
+
+def test_a_full_disk_leaves_the_notebook_whole(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = notebook(tmp_path / "full.ipynb", "1 + 1")
+    before = path.read_bytes()
+
+    def write_half(notebook: nbformat.NotebookNode, target: Path) -> None:
+        Path(target).write_text(nbformat.writes(notebook)[:99])
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(nbformat, "write", write_half)
+    assert main([str(path)]) == 1
+    assert "FAILED, not written: No space left on device." in capfd.readouterr().out
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_wrong_name_is_said_before_anything_is_executed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = notebook(tmp_path / "good.ipynb", "1 + 1")
+    before = path.read_bytes()
+    assert main([str(path), str(tmp_path / "missing.ipynb")]) == 2
+    assert "There is no notebook" in capfd.readouterr().out
+    assert path.read_bytes() == before

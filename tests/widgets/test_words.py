@@ -1,0 +1,173 @@
+"""The explorer over words: a world of three sentences, whose truth is counted."""
+
+import html
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pytest
+
+from cloze.heads import MaskedLM
+from cloze.predictor import Answer, Predictor
+from cloze.vocabulary import GAP
+from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.state import VIEWS
+from cloze.widgets.explorer.widget import Example
+from tests.markup import assert_usable, read
+
+SENTENCES = ["the cat sat", "the dog sat", "a cat ran"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of the sentences."""
+
+    known = tuple(sorted({word for sentence in SENTENCES for word in sentence.split()}))
+    size = len(known) + 1
+    unit = "word"
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        line = tuple(text.lower().split())
+        if not line or len(line) > max_len:
+            raise ValueError(f"A line has 1 to {max_len} words.")
+        return tuple(GAP if word == GAP else self.read_symbol(word) for word in line), ""
+
+    def read_symbol(self, typed: object) -> str:
+        if typed not in self.known:
+            raise ValueError(f"This world has no word {typed!r:.20}.")
+        return str(typed)
+
+    def write(self, line: Sequence[str]) -> str:
+        return " ".join(line)
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        return [range(at, at + 1) for at in range(len(line))]
+
+
+class World(Predictor):
+    """Bayes' rule over the sentences."""
+
+    name = "exact"
+    symbols = Words()
+    max_len = 3
+
+    def predict(self, line: Sequence[str], gaps: Sequence[int]) -> Answer:
+        known = self.symbols.known
+        fit = [
+            sentence.split()
+            for sentence in SENTENCES
+            if all(at in gaps or word == line[at] for at, word in enumerate(sentence.split()))
+        ] or [[word] * 3 for word in known]
+        rows = [[sum(s[at] == word for s in fit) / len(fit) for word in known] for at in gaps]
+        costs: list[float | None] = []
+        for at, row in zip(gaps, rows, strict=True):
+            p = 0 if line[at] == GAP else row[known.index(line[at])]
+            costs.append(None if line[at] == GAP else -math.log(p) if p else math.inf)
+        return Answer(tuple(gaps), rows, costs)
+
+
+EXAMPLES = {"who sat": Example("the dog sat", "dog"), "two words": Example("a cat ran", "cat ran")}
+
+
+@pytest.fixture
+def explorer() -> MaskExplorer:
+    return MaskExplorer(World(), "the cat sat", examples=EXAMPLES)
+
+
+def rows(explorer: MaskExplorer) -> list[list[str]]:
+    table = read(explorer.html).select("table.guesses")[0]
+    return [[cell.get_text() for cell in row(["th", "td"])] for row in table("tr")]
+
+
+def test_a_click_hides_a_word_and_the_truth_guesses(explorer: MaskExplorer) -> None:
+    explorer.act("toggle", at=1)
+    assert rows(explorer)[:2] == [["cat", "", "0.50", "✓ truth"], ["dog", "", "0.50", ""]]
+    assert explorer.loss == pytest.approx(math.log(2))
+    assert explorer.predictions["exact"].cost(1) == explorer.loss
+    page = assert_usable(explorer.html)
+    assert len(page.select(".words .line .word")) == len(page.select(".letter")) == 3
+    assert "The line, 3 words." in str(page.select_one(".line"))
+    text = page.get_text()
+    assert "log|V|: all 7 symbols equally likely" in text
+    assert "without looking" not in text
+    assert "unigram" not in text
+
+
+def test_every_action_works_on_words(explorer: MaskExplorer) -> None:
+    assert (explorer.line, explorer.masked) == ("the cat sat", frozenset())
+    explorer.act("word")
+    assert explorer.masked == {0}
+    explorer.act("span", start=1, end=2)
+    assert explorer.masked == {0, 1, 2}
+    explorer.act("fill", at=0, symbol="a")
+    assert explorer.predictions["exact"].probabilities[0] == [0, 1, 0, 0, 0, 0]
+    assert explorer.loss == math.inf
+    assert "∞ nats" in explorer.html
+    assert "inf" not in explorer.html + repr(explorer)
+    explorer.act("empty", at=0)
+    explorer.act("example", value="two words")
+    assert (explorer.line, explorer.masked, explorer.focus) == ("a cat ran", {1, 2}, 1)
+    explorer.act("line", text="the _ sat")
+    assert (explorer.masked, explorer.loss) == ({1}, None)
+    explorer.act("guess_first")
+    assert "data-keys" not in explorer.html
+    assert "Decide, then reveal" in explorer.html
+    explorer.act("guess", at=1, key="dog")
+    explorer.act("reveal")
+    assert "Your guess: dog. The model gives it 0.50 exact." in explorer.html
+    explorer.act("random")
+    assert explorer.problem == ""
+    assert_usable(explorer.html)
+
+
+def test_every_view_needs_predictions_alone(explorer: MaskExplorer) -> None:
+    explorer.masked = {0, 1}
+    explorer.view = "pair"
+    apart, together = read(explorer.html).select("table.guesses")
+    found = [table.select_one("tr") for table in (apart, together)]
+    assert [row.get_text() for row in found if row] == ["the cat0.50", "the cat0.50"]
+    explorer.masked = {1, 2}
+    explorer.line = "a cat ran"
+    explorer.masked = {0, 2}
+    assert "a ran" in read(explorer.html).select("table.guesses")[1].get_text()
+    explorer.masked = ()
+    explorer.view = "surprise"
+    assert "Most surprising: " in explorer.html
+    explorer.view = "attention"
+    assert "Exact: there is no attention." in explorer.html
+    for view in VIEWS:
+        explorer.view = view
+        assert_usable(explorer.html)
+
+
+def test_an_unknown_word_is_told_and_changes_nothing(explorer: MaskExplorer) -> None:
+    for text in ("the zebra sat", "the cat sat on", ""):
+        explorer.act("line", text=text)
+        assert explorer.problem
+        assert explorer.problem in html.unescape(explorer.html)
+        assert explorer.line == "the cat sat"
+
+
+def test_only_what_reads_the_same_symbols_is_compared(explorer: MaskExplorer) -> None:
+    model = MaskedLM()
+    with pytest.raises(ValueError, match="reads the same symbols"):
+        MaskExplorer({"exact": World(), "both": model})
+    explorer.model = {"one": World(), "other": World()}
+    assert list(explorer.predictions) == ["one", "other"]
+    explorer.model = model
+    assert len(read(explorer.html).select(".letter")) == len(explorer.line) == 11
+    explorer.line = "umbrella"
+    with pytest.raises(ValueError, match="no word 'umbrella'"):
+        explorer.model = World()
+    assert explorer.line == "umbrella"
+
+
+def test_state_and_markup_need_no_torch() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import cloze.predictor, cloze.widgets.explorer.answers, cloze.widgets.explorer.markup"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
