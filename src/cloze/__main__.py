@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import signal
 import sys
@@ -280,7 +281,7 @@ def _corpus(path: Path | None) -> Corpus:
     if path is None:
         return Corpus.load()
     corpus = Corpus.load(path) if path.is_dir() else Corpus.from_file(path)
-    if corpus.report:
+    if corpus.report and os.environ.get("RANK", "0") == "0":  # torchrun numbers its processes
         _say(f"{path}: {corpus.report}.")
     return corpus
 
