@@ -283,6 +283,9 @@ def test_presenting_is_larger_and_has_fewer_controls(explorer: MaskExplorer) -> 
     assert page.select(".present")
     assert len(page.select("button:not(.letter), input, select")) < everything / 1.5
     assert len(page.select("table.guesses")) == 3
+    assert MaskExplorer(MODELS, LINE, {4}, present=True).html == explorer.html.replace(
+        "1 position masked.", "Ready."
+    )
 
 
 # ── Python ───────────────────────────────────────────────────────────────────────────────────────

@@ -110,8 +110,8 @@ class MaskExplorer(View):
         self._state = replace(state, focus=min(state.masked, default=0), event="Ready.")
         super().__init__()
         with self.lock, self.hold_trait_notifications():
+            self.model = shipped_models() if model is None else model  # first: it asks
             self.present = present
-            self.model = shipped_models() if model is None else model
 
     def __repr__(self) -> str:
         loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
