@@ -82,7 +82,7 @@ class Team:
 
     def _shared(self, objective: Objective, model: MaskedLM) -> Objective:
         """Return an objective with the same batches and losses that asks each process its share."""
-        my_loss = DistributedDataParallel(_Loss(objective, model), forward_sync_buffers=False)
+        my_loss = DistributedDataParallel(_Loss(objective, model))
 
         def loss(_: MaskedLM, batch: Batch) -> Tensor:
             mine, weight = self.share(batch)
