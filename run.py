@@ -8,6 +8,7 @@ import errno
 import hashlib
 import importlib.util
 import json
+import locale
 import os
 import platform
 import shutil
@@ -15,9 +16,8 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 
@@ -37,6 +37,11 @@ if python_problem(*sys.version_info[:2]):
     sys.exit(python_problem(*sys.version_info[:2]))
 
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 ROOT = Path(__file__).resolve().parent
 
 USAGE = """\
@@ -48,10 +53,31 @@ The first time, each of them makes .venv and installs the packages, which takes 
 Later starts take a second and need no network. To begin afresh, delete .venv.
 """
 
+# Where the packages of the lock have builds; tests/test_environment.py asks the index for them.
+NEWEST_PYTHON = (3, 14)
+OLDEST_SYSTEMS = {  # of each system and processor, the oldest glibc or macOS
+    ("Linux", "x86_64"): (2, 28),
+    ("Linux", "aarch64"): (2, 28),
+    ("Windows", "AMD64"): (),
+    ("Darwin", "arm64"): (14,),
+}
+PLATFORMS = (
+    "Linux (x86-64 or arm64, with glibc 2.28 or newer), Windows (x86-64) and macOS 14 or newer "
+    "(Apple silicon), for 64-bit Python 3.11 to 3.14"
+)
+
+GIVE_UP_SOON = ("--retries", "0", "--timeout", "10")
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 # --no-deps: the default index has the rest, and this one is not asked for what it may not mirror.
-INSTALL_CPU_TORCH = ("--index-url", CPU_INDEX, "--no-deps", "--retries", "0", "--timeout", "10")
-INSTALL_CLOZE = ("--editable", ".[test]")
+INSTALL_CPU_TORCH = ("--index-url", CPU_INDEX, "--no-deps", *GIVE_UP_SOON)
+LOCK = "requirements.lock"
+# As constraints: a universal lock lists the CUDA packages too, which a PyTorch for the CPU lacks.
+INSTALL_CLOZE = ("--only-binary", ":all:", "--constraint", LOCK, "--editable", ".[test]")
+# What pip's own settings name as index, proxy or folder of wheels is what gets asked. Everything
+# that is built needs setuptools, so every index has it.
+ASK_INDEX = ("setuptools", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", *GIVE_UP_SOON)
+
+STAMP = "cloze-installed"
 
 LAB_OPTIONS = (
     "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
@@ -95,9 +121,72 @@ VERSION_MARKS = ("Could not find a version", "No matching distribution")
 def disk_full(root: Path) -> str:
     """Say that there is no room, and where it is needed."""
     return (
-        f"The disk is full: the packages need about 2 GB in {root} and, while they are being "
-        f"installed, in {tempfile.gettempdir()}; free some space and run the same command again."
+        f"The disk is full: the packages need about 2 GB in {root}, and twice that while new ones "
+        "replace old ones; free some space and run the same command again."
     )
+
+
+def not_writable(root: Path) -> str:
+    """Say that this folder is somebody else's, or on a disk that is only read."""
+    return f"{root} cannot be written to: copy the project to a folder of yours, run it there."
+
+
+def refusal(error: OSError, root: Path) -> str:
+    """Say what the operating system would not do."""
+    if any(mark in str(error) for mark in DISK_MARKS):
+        return disk_full(root)
+    if not os.access(root, os.W_OK):
+        return not_writable(root)
+    return f"The operating system refused: {error}."
+
+
+def platform_problem() -> str:
+    """Say why no Python package of the lock would fit this machine; nothing when they do."""
+    system, machine, wide = platform.system(), platform.machine(), sys.maxsize > 2**32
+    oldest = OLDEST_SYSTEMS.get((system, machine))
+    release = ""
+    if system == "Linux":
+        libc, release = platform.libc_ver()
+        oldest = oldest if libc == "glibc" else None  # musl, as in Alpine
+    elif system == "Darwin":
+        release = platform.mac_ver()[0]
+    here = tuple(int(part) for part in release.split(".") if part.isdecimal())
+    if oldest is not None and here >= oldest and wide and sys.version_info[:2] <= NEWEST_PYTHON:
+        return ""
+    python = "{}-bit Python {}.{}".format(64 if wide else 32, *sys.version_info[:2])
+    return (
+        f"The packages have builds for {PLATFORMS}, and none for this {python} on "
+        f"{platform.platform()} ({machine}): take a Python or a computer of that list."
+    )
+
+
+def place_problem(root: Path) -> str:
+    """Say why .venv must not be made, or replaced, where it is; nothing when it may."""
+    # venv refuses the separator of PATH; the files that name the path are in the system's encoding.
+    path, encoding = str(root), locale.getencoding()
+    writable = path.encode(encoding, "ignore").decode(encoding) == path
+    if os.pathsep in path or not path.isprintable() or not writable:
+        return (
+            f"The path {path!r} has a character in it that no virtual environment can have here "
+            f"({os.pathsep!r}, a control character, or one that {encoding} has not): rename the "
+            "folder."
+        )
+    venv = root / ".venv"
+    what = ""
+    if venv.resolve() != root.resolve() / ".venv":
+        what = "a link"
+    elif os.path.ismount(venv):
+        what = "a mounted disk"
+    elif venv.exists() and not venv.is_dir():
+        what = "a file"
+    elif venv.is_dir() and any(venv.iterdir()) and not work(root).exists():
+        if not (venv / "pyvenv.cfg").is_file():
+            what = "a folder that is no virtual environment"
+        elif not (venv / STAMP).is_file():
+            what = "a virtual environment that this program has not made, or not finished"
+    if not what:
+        return ""
+    return f"{venv} is {what}, and it is left as it is: move or delete it and run this again."
 
 
 def explain(output: str, root: Path, free: int) -> str:
@@ -115,7 +204,7 @@ def explain(output: str, root: Path, free: int) -> str:
     if free < 50_000_000 or mentions(DISK_MARKS):
         return disk_full(root)
     if mentions(PERMISSION_MARKS):
-        return f"{root} cannot be written to: copy the project to a folder of yours, run it there."
+        return not_writable(root)
     # A pip that reached no index ends by saying that there is no such version: look here first.
     if mentions(NETWORK_MARKS):
         return (
@@ -125,8 +214,8 @@ def explain(output: str, root: Path, free: int) -> str:
     if mentions(VERSION_MARKS):
         version = "{}.{}".format(*sys.version_info[:2])
         return (
-            f"A package has no build for Python {version} on {platform.system()} "
-            f"{platform.machine()}: run this file with another Python (3.12 has builds of all)."
+            f"The index that pip asks lacks a package named above for Python {version}, though "
+            f"there are builds for {PLATFORMS}: see which index `pip config list` names."
         )
     return "The installation failed, for the reason above: run the same command to try again."
 
@@ -152,32 +241,44 @@ def environment(root: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def child(
-    command: Sequence[str], root: Path, stderr: int | None = None
+    command: Sequence[str],
+    root: Path,
+    stderr: int | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
     """Start a command in the project's folder; it ends, at the latest, when this block does."""
     with subprocess.Popen(
-        command, cwd=root, env=environment(root), stderr=stderr, text=True, errors="replace"
+        command,
+        cwd=root,
+        env={**environment(root), **(settings or {})},
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        close_fds=False,  # an installer holds on to what `alone` locked
     ) as process:
         try:
             yield process
         finally:
             if process.poll() is None:
                 process.terminate()
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
 
-def run(command: Sequence[str], root: Path) -> int:
+def run(command: Sequence[str], root: Path, settings: Mapping[str, str] | None = None) -> int:
     """Run a command in this terminal and return its exit code."""
-    interrupted = False
-    with child(command, root) as process:
-        while True:
-            try:
-                code = process.wait()
-                break
-            except KeyboardInterrupt:
-                # The terminal sent it to the child too. JupyterLab asks whether it is meant, pytest
-                # sums up: let them.
-                interrupted = True
-    if interrupted and code:
+    interruptions = []
+    # The terminal sends Ctrl-C to the child too. JupyterLab asks whether it is meant, pytest sums
+    # up: let them. (An exception instead of this note could come between the child's end and us.)
+    before = signal.signal(signal.SIGINT, lambda *_: interruptions.append(True))
+    try:
+        with child(command, root, settings=settings) as process:
+            code = process.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if interruptions and code:
         return 130
     return code if code >= 0 else 128 - code
 
@@ -188,7 +289,8 @@ def complaints_of(command: Sequence[str], root: Path, *, show: bool = True) -> t
     Its stdout stays the terminal's, since pip draws its progress bar on nothing else.
     """
     lines = []
-    with child(command, root, stderr=subprocess.PIPE) as process:
+    temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work(root)))
+    with child(command, root, subprocess.PIPE, temporary) as process:
         assert process.stderr is not None
         for line in process.stderr:
             lines.append(line)
@@ -201,85 +303,164 @@ def complaints_of(command: Sequence[str], root: Path, *, show: bool = True) -> t
 
 # --- the environment --------------------------------------------------------------------------
 
+# An environment cannot be moved: its files hold its path. So a new one is made in its place, .venv,
+# while the one before waits in .venv.work, and comes back whatever stops the new one. The stamp is
+# written last; without it an environment is unfinished, and never mended, since pip takes a half
+# copied package for an installed one. A killed start leaves .venv.work, which the next one settles.
+
+
+def work(root: Path) -> Path:
+    """Name the folder that is there only during an installation, also for temporary files."""
+    return root / ".venv.work"
+
 
 def stamp_text(root: Path) -> str:
     """Describe a finished environment: its Python and its place, then a hash of all it is made of.
 
-    The first line is what an environment cannot outlive, the second what pip can bring up to date.
+    The first line is what an environment cannot outlive, the second what it can follow later.
     """
+    import tomllib
+
+    try:
+        pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SetupError(
+            f"pyproject.toml is damaged ({error}): restore it, e.g. with git."
+        ) from None
+    pyproject.pop("tool", None)  # the settings of linters and tests
     version = "{}.{}".format(*sys.version_info[:2])
-    recipe = repr((INSTALL_CPU_TORCH, INSTALL_CLOZE, LAB_SETTINGS)).encode()
-    digest = hashlib.sha256(recipe + (root / "pyproject.toml").read_bytes()).hexdigest()
+    recipe = repr((INSTALL_CPU_TORCH, INSTALL_CLOZE, LAB_SETTINGS, pyproject)).encode()
+    digest = hashlib.sha256(recipe + (root / LOCK).read_bytes()).hexdigest()
     return f"Python {version} in {root}\n{digest}\n"
 
 
-def answers(python: Path) -> bool:
-    """Tell whether an interpreter starts and has pip: the one it was made from may be gone."""
+def state(root: Path, wanted: str) -> str:
+    """Tell whether .venv is `current`, `usable` (its packages are another list's) or `""`."""
     with contextlib.suppress(OSError):
-        probe = [str(python), "-c", "import pip"]
-        return subprocess.run(probe, capture_output=True, check=False).returncode == 0
-    return False
+        found = (root / ".venv" / STAMP).read_text(encoding="utf-8")
+        probe = [str(venv_python(root)), "-c", "import pip"]
+        # The interpreter that it was made from may be gone.
+        if (
+            found.splitlines()[:1] == wanted.splitlines()[:1]
+            and not subprocess.run(probe, capture_output=True, check=False).returncode
+        ):
+            return "current" if found == wanted else "usable"
+    return ""
 
 
 def ensure(root: Path) -> None:
-    """Make .venv what pyproject.toml asks for, or find that it is.
+    """Make .venv what the lock and pyproject.toml ask for, or find that it is.
 
-    The stamp is written last and removed first, so an environment without one is unfinished. pip
-    takes a half copied package for an installed one; such an environment is therefore made afresh,
-    which costs no second download.
+    Where that fails, an environment that works stays, and is good enough to start with.
     """
-    stamp, wanted = root / ".venv" / "cloze-installed", stamp_text(root)
-    found = stamp.read_text(encoding="utf-8") if stamp.is_file() else ""
-    usable = found.splitlines()[:1] == wanted.splitlines()[:1] and answers(venv_python(root))
-    if usable and found == wanted:
+    wanted = stamp_text(root)
+    if not work(root).exists() and state(root, wanted) == "current":
         return
-    if usable:
-        say("The list of packages has changed: bringing .venv up to date.")
-        stamp.unlink()
-    else:
-        stamp.unlink(missing_ok=True)
-        make_venv(root)
-    install(root)
-    settings = root / ".venv" / "share" / "jupyter" / "lab" / "settings"
-    settings.mkdir(parents=True, exist_ok=True)
-    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS), encoding="utf-8")
-    stamp.write_text(wanted, encoding="utf-8")
+    if place_problem(root):
+        raise SetupError(place_problem(root))
+    with alone(root):
+        found = state(root, wanted)
+        if found == "current":
+            return
+        try:
+            if found and complaints_of(pip_install(root, ASK_INDEX), root, show=False)[0]:
+                raise SetupError("No package index answers: the next start asks again.")
+            build(root, wanted, bool(found))
+        except (SetupError, OSError) as error:
+            if not found:
+                raise
+            reason = refusal(error, root) if isinstance(error, OSError) else error
+            say(f"The list of packages has changed, but the packages stay as they were. {reason}")
 
 
-def make_venv(root: Path) -> None:
-    """Make an empty .venv with pip, in place of whatever is there."""
+@contextlib.contextmanager
+def alone(root: Path) -> Iterator[None]:
+    """Keep other starts of this program out, and leave nothing but one environment behind."""
+    with (root / LOCK).open("rb") as lock:
+        try:
+            if sys.platform == "win32":
+                lock.seek(1 << 30)  # far beyond the end, since others may read what is not locked
+                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise SetupError(
+                "Another start of this program is still installing: wait until it is done."
+            ) from None
+        # When this process is killed, the lock holds until its installer has ended as well.
+        os.set_inheritable(lock.fileno(), True)
+        try:
+            settle(root)
+            work(root).mkdir()
+            yield
+        finally:
+            settle(root)
+
+
+def settle(root: Path) -> None:
+    """Leave one environment: the new one if it is finished, else the one before, if there was."""
+    venv, before = root / ".venv", work(root) / "before"
+    if work(root).exists():
+        if venv.exists() and not (venv / STAMP).exists():
+            venv.rename(work(root) / "unfinished")
+        if before.exists() and not venv.exists():
+            before.rename(venv)
+        shutil.rmtree(work(root), ignore_errors=True)
+
+
+def build(root: Path, wanted: str, usable: bool) -> None:
+    """Make a new .venv, from a copy of the one before if that is usable, which saves minutes."""
+    if platform_problem():
+        raise SetupError(platform_problem())
     if not all(importlib.util.find_spec(module) for module in ("venv", "ensurepip")):
         raise SetupError(
             "This Python lacks its venv module: install it (on Debian and Ubuntu with "
             "`sudo apt install python3-venv`) and run the same command again."
         )
-    if Path(sys.prefix).resolve() == (root / ".venv").resolve():
+    venv = root / ".venv"
+    try:
+        if venv.exists():
+            venv.rename(work(root) / "before")
+    except OSError as error:  # on Windows, as long as a program runs from it
         raise SetupError(
-            "This is the Python inside .venv, which has to be made afresh: "
-            "type `deactivate` and run the same command again."
-        )
-    say("Making .venv with Python {}.{}.{}.".format(*sys.version_info[:3]))
-    command = [sys.executable, "-m", "venv", "--clear", str(root / ".venv")]
-    code, complaints = complaints_of(command, root)
-    if code:
-        raise SetupError(explain(complaints, root, shutil.disk_usage(root).free))
-
-
-def install(root: Path) -> None:
-    """Install the project, its pinned dependencies and its tests' into .venv."""
-    pip_install = [str(venv_python(root)), "-m", "pip", "install"]
-    if sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64"):
+            f"{venv} is in use ({error}): close JupyterLab and what else runs from it, "
+            "`deactivate` it, and run the same command again."
+        ) from None
+    if usable:
+        say("The list of packages has changed: bringing a copy of .venv up to date.")
+        unstamped = shutil.ignore_patterns(STAMP)
+        shutil.copytree(work(root) / "before", venv, symlinks=True, ignore=unstamped)
+    else:
+        say("Making .venv with Python {}.{}.{}.".format(*sys.version_info[:3]))
+        # The Python that this one, which may be the one in .venv, was made from.
+        python = getattr(sys, "_base_executable", sys.executable)
+        install([python, "-m", "venv", str(venv)], root)
+    if sys.platform == "linux":
         # The default index has PyTorch with several GB of CUDA, for which nothing here has a use.
         if cpu_index_answers():
             say("Installing PyTorch for the CPU (about 200 MB).")
-            command = [*pip_install, *INSTALL_CPU_TORCH, torch_pin(root)]
+            command = pip_install(root, [*INSTALL_CPU_TORCH, torch_pin(root)])
             code, complaints = complaints_of(command, root, show=False)
             if code and explain(complaints, root, shutil.disk_usage(root).free) == disk_full(root):
                 raise SetupError(disk_full(root))
         else:
             say("PyTorch's own index does not answer; it comes from the default one, maybe larger.")
     say("Installing the packages: a few minutes, this once.")
-    code, complaints = complaints_of([*pip_install, *INSTALL_CLOZE], root)
+    install(pip_install(root, INSTALL_CLOZE), root)
+    settings = venv / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS), encoding="utf-8")
+    (venv / STAMP).write_text(wanted, encoding="utf-8")
+
+
+def pip_install(root: Path, arguments: Sequence[str]) -> list[str]:
+    """Build a command line of the pip in .venv."""
+    return [str(venv_python(root)), "-m", "pip", "install", *arguments]
+
+
+def install(command: Sequence[str], root: Path) -> None:
+    """Run venv or pip, and say in a sentence why it failed if it did."""
+    code, complaints = complaints_of(command, root)
     if code:
         raise SetupError(explain(complaints, root, shutil.disk_usage(root).free))
 
@@ -295,33 +476,51 @@ def cpu_index_answers() -> bool:
 
 
 def torch_pin(root: Path) -> str:
-    """Read which PyTorch pyproject.toml pins, as `torch==…`."""
-    import tomllib
-
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return next(str(pin) for pin in project["dependencies"] if pin.startswith("torch=="))
+    """Read which PyTorch the lock names, as `torch==…`."""
+    lock = (root / LOCK).read_text(encoding="utf-8").splitlines()
+    return next(line.split()[0] for line in lock if line.startswith("torch=="))
 
 
 # --- the commands -----------------------------------------------------------------------------
 
 
-def given_port(arguments: Sequence[str]) -> int | None:
+def given_port(arguments: Sequence[str]) -> str | None:
     """Find the port in JupyterLab's arguments; None when they leave it to JupyterLab."""
     for place, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
         if name in ("--port", "--ServerApp.port"):
-            value = value if equals else "".join(arguments[place + 1 : place + 2])
-            return int(value) if value.isdecimal() and 0 < int(value) < 65536 else None
+            return value if equals else "".join(arguments[place + 1 : place + 2])
     return None
 
 
-def port_taken(port: int) -> bool:
-    """Tell whether somebody on this machine answers at a port."""
+def port_problem(port: str) -> str:
+    """Say why JupyterLab could not listen at a port; nothing when it can."""
+    if not (port.isdecimal() and 0 < int(port) < 65536):
+        return f"A port is a number from 1024 to 65535, e.g. --port 9999; {port!r} is none."
+    taken = f"Port {port} is in use: stop what runs there, or name another port."
+    with contextlib.suppress(OSError), socket.create_connection(("localhost", int(port)), 0.5):
+        return taken
     try:
-        with socket.create_connection(("localhost", port), timeout=0.5):
-            return True
-    except OSError:
-        return False
+        socket.create_server(("localhost", int(port))).close()
+    except PermissionError:
+        return f"Port {port} is reserved by the system: name another, e.g. --port 9999."
+    except OSError as error:
+        return taken if error.errno == errno.EADDRINUSE else ""
+    return ""
+
+
+def home_of_jupyter(root: Path) -> dict[str, str]:
+    """Give Jupyter another home folder if it cannot write below the user's own."""
+    home = Path(os.path.expanduser("~"))  # Path.home raises where this does not  # noqa: PTH111
+    for folder in (".jupyter", ".ipython", ".local/share/jupyter/runtime", "Library/Jupyter"):
+        path = home / folder
+        nearest = next(p for p in (path, *path.parents) if os.access(p, os.F_OK))
+        if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+            other = root / ".venv" / "home"
+            other.mkdir(exist_ok=True)
+            say(f"{path} cannot be written to: Jupyter keeps its settings in {other} instead.")
+            return {"HOME": str(other)}
+    return {}
 
 
 def lab_command(root: Path, arguments: Sequence[str]) -> list[str]:
@@ -340,16 +539,19 @@ def lab_command(root: Path, arguments: Sequence[str]) -> list[str]:
 def start(command: str, arguments: Sequence[str], root: Path) -> int:
     """Make the environment ready, start what the command names and return its exit code."""
     port = given_port(arguments) if command == "lab" else None
-    if port and port_taken(port):
-        raise SetupError(f"Port {port} is in use: stop what runs there, or name another port.")
+    if port is not None and port_problem(port):
+        raise SetupError(port_problem(port))
     ensure(root)
     python = str(venv_python(root))
-    if command == "test":
-        return run([python, "-m", "pytest", *arguments], root)
-    if command == "notebooks":
-        return run([python, "notebooks/execute.py", *arguments], root)
-    say("Starting JupyterLab; Ctrl-C here stops it.")
-    return run(lab_command(root, arguments), root)
+    commands = {
+        "lab": lab_command(root, arguments),
+        "test": [python, "-m", "pytest", *arguments],
+        "notebooks": [python, "notebooks/execute.py", *arguments],
+    }
+    settings = home_of_jupyter(root)
+    if command == "lab":
+        say("Starting JupyterLab; Ctrl-C here stops it.")
+    return run(commands[command], root, settings)
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
@@ -369,8 +571,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     except SetupError as error:
         problem = str(error)
     except OSError as error:
-        full = error.errno == errno.ENOSPC
-        problem = disk_full(root) if full else f"The operating system refused: {error}."
+        problem = refusal(error, root)
     print(f"\n{problem}", file=sys.stderr)
     return 1
 

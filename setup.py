@@ -1,7 +1,7 @@
 """What pyproject.toml cannot say: a wheel carries ``data/`` inside the package.
 
-In a checkout ``data/`` stands beside ``src/``, where it is easy to find and to replace; an installed
-package has no such neighbour. ``cloze.corpus.data_folder`` finds it in both places.
+In a checkout it stands beside ``src/``, where it is easy to find; an installed package has no such
+neighbour. ``cloze.corpus.data_folder`` finds it in both places.
 """
 
 import shutil

@@ -15,6 +15,7 @@ from queue import Empty
 from typing import Any
 
 import nbval.plugin
+import pytest
 from nbval.kernel import RunningKernel
 
 # Every kernel started from here on finds tests/no_network/sitecustomize.py first.
@@ -57,3 +58,10 @@ class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
 
 
 nbval.plugin.RunningKernel = WatchedKernel
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin early with the notebooks: some train for a minute."""
+    for item in items:
+        if isinstance(item, nbval.plugin.IPyNbCell):
+            item.add_marker(pytest.mark.long)

@@ -29,6 +29,7 @@ def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2.0 < float(row.split()[-1]) < 8.0
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not jupyter.chromium(), reason=jupyter.NO_CHROMIUM)
 def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
     latency.main(["--quick"])
@@ -50,6 +51,7 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
         assert re.search(pattern, said), pattern
 
 
+@pytest.mark.long
 def test_classroom_quick() -> None:
     # In a process of its own: the kernels' clients leave event loops open in every thread.
     command = [sys.executable, "-m", "benchmarks.classroom", "--quick"]
@@ -198,6 +200,7 @@ def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (tmp_path / "cost.png").stat().st_size > 10_000
 
 
+@pytest.mark.long
 def test_scale_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     scale.main(["--quick", "--picture", str(tmp_path / "scale.png")])
     sizes, processes = capsys.readouterr().out.split("\n\n")

@@ -1,15 +1,24 @@
-"""environment.yml and pyproject.toml describe one environment, and conda can read its half."""
+"""pyproject.toml, requirements.lock and environment.yml describe one environment."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
+from itertools import product
 from pathlib import Path
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from packaging.requirements import Requirement
 from rattler import MatchSpec
 from rattler.exceptions import InvalidMatchSpecError
 
+import run
+
 ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = ROOT / "pyproject.toml"
+LOCK = ROOT / "requirements.lock"
 
 # What PyPI calls torch, conda-forge calls pytorch; its matplotlib adds the Qt window system to the
 # library, matplotlib-base is what PyPI calls matplotlib; its playwright is the one for JavaScript.
@@ -22,15 +31,92 @@ CONDA_NAMES = {
 # conda needs to be told of the two that every virtual environment has.
 ONLY_CONDA = {"python", "pip"}
 
+# What run.py promises, in uv's words, each with the oldest system that it promises.
+PLATFORMS: dict[str, dict[str, str]] = {
+    "x86_64-manylinux_2_28": {},
+    "aarch64-manylinux_2_28": {},
+    "x86_64-pc-windows-msvc": {},
+    "aarch64-apple-darwin": {"MACOSX_DEPLOYMENT_TARGET": "14.0"},
+}
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
-def pins_of_pyproject() -> dict[str, str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pins = {}
-    for requirement in project["dependencies"] + project["optional-dependencies"]["test"]:
-        pin = re.fullmatch(r"([a-z0-9-]+)==([0-9.]+)", requirement)
-        assert pin, f"not an exact pin: {requirement}"
-        pins[CONDA_NAMES.get(pin[1], pin[1])] = pin[2]
-    return pins
+
+def requirements(extra: str) -> list[Requirement]:
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    lines = project["dependencies"] + project["optional-dependencies"][extra]
+    return [Requirement(line) for line in lines]
+
+
+def locked() -> list[Requirement]:
+    lines = LOCK.read_text(encoding="utf-8").splitlines()
+    return [Requirement(line) for line in lines if not line.startswith("#")]
+
+
+def test_the_lock_has_one_version_within_its_range_for_each_requirement() -> None:
+    pins = {pin.name: pin.specifier for pin in locked() if not pin.marker}
+    for wanted in requirements("test") + requirements("peers"):
+        [version] = pins[wanted.name]
+        assert version.operator == "=="
+        assert wanted.specifier.contains(version.version), wanted
+
+
+def test_every_range_has_two_ends() -> None:
+    dependencies = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["dependencies"]
+    for line in dependencies:
+        assert {part.operator for part in Requirement(line).specifier} == {">=", "<"}, line
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_no_package_is_locked_twice_for_one_python(python: str) -> None:
+    here = {"python_version": python, "python_full_version": f"{python}.9"}
+    names = [pin.name for pin in locked() if not pin.marker or pin.marker.evaluate(here)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.skipif("CLOZE_INDEX" not in os.environ, reason="asks the index: CLOZE_INDEX=1")
+@pytest.mark.parametrize(("platform", "python"), list(product(PLATFORMS, PYTHONS)))
+def test_the_lock_has_builds_for_every_platform(platform: str, python: str) -> None:
+    assert resolved(platform, python, PLATFORMS[platform]).returncode == 0
+
+
+@pytest.mark.skipif("CLOZE_INDEX" not in os.environ, reason="asks the index: CLOZE_INDEX=1")
+@pytest.mark.parametrize(
+    ("platform", "python"),
+    [
+        ("x86_64-apple-darwin", "3.12"),
+        ("aarch64-pc-windows-msvc", "3.12"),
+        ("i686-pc-windows-msvc", "3.12"),
+        ("x86_64-unknown-linux-musl", "3.12"),
+        ("x86_64-manylinux_2_17", "3.12"),
+        ("x86_64-manylinux_2_28", "3.15"),
+    ],
+)
+def test_run_py_refuses_nothing_that_has_builds(platform: str, python: str) -> None:
+    refused = resolved(platform, python, {"MACOSX_DEPLOYMENT_TARGET": "15.0"})
+    assert refused.returncode
+    assert "no wheels" in refused.stderr or "no usable wheels" in refused.stderr
+
+
+def resolved(
+    platform: str, python: str, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Let uv look for a build of every package in the lock."""
+    command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--only-binary", ":all:"]
+    command += ["--python-platform", platform, "--python-version", python, "--no-deps"]
+    return subprocess.run(
+        [*command, str(LOCK)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_run_py_and_readme_promise_the_same() -> None:
+    assert PYTHONS[-1] == "{}.{}".format(*run.NEWEST_PYTHON)
+    assert len(run.OLDEST_SYSTEMS) == len(PLATFORMS)
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert run.PLATFORMS in readme
 
 
 def conda_specs() -> list[str]:
@@ -44,9 +130,10 @@ def name_and_version(spec: str) -> tuple[str, str]:
     return parsed.name.normalized, str(parsed.version or "")
 
 
-def test_conda_and_pip_name_the_same_packages_and_versions() -> None:
+def test_conda_has_what_pyproject_names_in_the_versions_of_the_lock() -> None:
     conda = dict(map(name_and_version, conda_specs()))
-    exact = {name: f"=={version}" for name, version in pins_of_pyproject().items()}
+    pins = {pin.name: str(pin.specifier) for pin in locked()}
+    exact = {CONDA_NAMES.get(r.name, r.name): pins[r.name] for r in requirements("test")}
     assert {name: pin for name, pin in conda.items() if name not in ONLY_CONDA} == exact
     assert conda.keys() >= ONLY_CONDA
 

@@ -1,6 +1,7 @@
 """What run.py promises: it says what is wrong, leaves nothing half done and does nothing twice."""
 
 import ast
+import contextlib
 import errno
 import importlib.util
 import os
@@ -17,7 +18,9 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "run.py"
 PLENTY = 10**12
-PYPROJECT = '[project]\nname = "x"\ndependencies = ["numpy==2.4.6", "torch==2.13.0"]\n'
+PYPROJECT = '[project]\nname = "x"\ndependencies = ["numpy>=2", "torch>=2.13"]\n'
+LOCK = "# made by uv\nnumpy==2.4.6\ntorch==2.13.0 ; sys_platform != 'x'\n"
+OFFLINE = "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('"
 
 
 @pytest.fixture
@@ -33,7 +36,18 @@ def run() -> ModuleType:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "requirements.lock").write_text(LOCK)
     return tmp_path
+
+
+def change(project: Path) -> None:
+    """Let the list of packages change, as a `git pull` does."""
+    lock = project / "requirements.lock"
+    lock.write_text(lock.read_text() + "tqdm==4.70.1\n")
+
+
+def tree(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
 class Installer:
@@ -41,28 +55,31 @@ class Installer:
 
     def __init__(self, run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls: list[str] = []
-        self.fail: dict[str, str] = {}
+        self.fail: dict[str, str | BaseException] = {}
         self.run = run
         monkeypatch.setattr(run, "complaints_of", self.complaints_of)
         monkeypatch.setattr(run, "cpu_index_answers", lambda: True)
-        monkeypatch.setattr(run, "answers", Path.exists)
+        monkeypatch.setattr(run, "platform_problem", lambda: "")
         monkeypatch.setattr(run.sys, "platform", "linux")
-        monkeypatch.setattr(run.platform, "machine", lambda: "x86_64")
-        monkeypatch.setattr(sys, "prefix", "/somewhere/else")
 
     def complaints_of(
         self, command: Sequence[str], root: Path, *, show: bool = True
     ) -> tuple[int, str]:
         del show
-        step = "venv" if "venv" in command else "torch" if command[-1] != ".[test]" else "cloze"
+        steps = {"venv": "venv", "--dry-run": "ask", "--editable": "cloze"}
+        step = next((steps[word] for word in command if word in steps), "torch")
         self.calls.append(step)
-        if step in self.fail:
-            return 1, self.fail[step]
         if step == "venv":
             python: Path = self.run.venv_python(root)
-            python.parent.mkdir(parents=True, exist_ok=True)
-            python.touch()
-        return 0, ""
+            python.parent.mkdir(parents=True)
+            python.symlink_to(sys.executable)
+            (root / ".venv" / "pyvenv.cfg").touch()
+        if step == "cloze":
+            (root / ".venv" / "half-copied").touch()
+        failure = self.fail.get(step, "")
+        if isinstance(failure, BaseException):
+            raise failure
+        return (1, failure) if failure else (0, "")
 
     def asked(self) -> list[str]:
         calls, self.calls = self.calls, []
@@ -113,14 +130,35 @@ def test_a_fresh_project_gets_everything_and_then_nothing(
     assert installer.asked() == []
 
 
-def test_a_changed_pyproject_is_installed_into_the_same_venv(
+@pytest.mark.parametrize("file", ["pyproject.toml", "requirements.lock"])
+def test_a_changed_list_is_installed_into_a_copy(
+    run: ModuleType, project: Path, installer: Installer, file: str
+) -> None:
+    run.ensure(project)
+    installer.asked()
+    (project / ".venv" / "kept").touch()
+    (project / file).write_text((project / file).read_text().replace("2.13", "2.14"))
+    run.ensure(project)
+    assert installer.asked() == ["ask", "torch", "cloze"]
+    assert "kept" in tree(project / ".venv")
+    run.ensure(project)
+    assert installer.asked() == []
+
+
+def test_the_settings_of_tools_are_no_reason_to_install(
     run: ModuleType, project: Path, installer: Installer
 ) -> None:
     run.ensure(project)
     installer.asked()
-    (project / "pyproject.toml").write_text(PYPROJECT.replace("2.4.6", "2.4.7"))
+    (project / "pyproject.toml").write_text(PYPROJECT + "[tool.ruff]\nline-length = 99\n")
     run.ensure(project)
-    assert installer.asked() == ["torch", "cloze"]
+    assert installer.asked() == []
+
+
+def test_a_damaged_pyproject_is_named(run: ModuleType, project: Path) -> None:
+    (project / "pyproject.toml").write_text("<<<<<<< HEAD\n")
+    with pytest.raises(run.SetupError, match=r"pyproject\.toml is damaged"):
+        run.ensure(project)
 
 
 def test_a_changed_recipe_is_installed_again(
@@ -128,27 +166,260 @@ def test_a_changed_recipe_is_installed_again(
 ) -> None:
     run.ensure(project)
     installer.asked()
-    monkeypatch.setattr(run, "INSTALL_CLOZE", ("--upgrade", ".[test]"))
+    monkeypatch.setattr(run, "INSTALL_CLOZE", ("--upgrade", "--editable", ".[test]"))
     run.ensure(project)
-    assert installer.asked() == ["torch", "cloze"]
+    assert installer.asked() == ["ask", "torch", "cloze"]
 
 
-@pytest.mark.parametrize("first", ["", PYPROJECT + "# before\n"])
-def test_a_broken_off_installation_is_made_afresh(
-    run: ModuleType, project: Path, installer: Installer, first: str
+@pytest.mark.parametrize(
+    ("step", "failure", "reason"),
+    [
+        ("ask", OFFLINE, "No package index answers"),
+        ("cloze", OFFLINE, "check the network"),
+        ("torch", "ERROR: [Errno 28] No space left on device", "disk is full"),
+        ("cloze", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "disk is full"),
+    ],
+)
+def test_an_environment_that_works_is_started_when_it_cannot_be_brought_up_to_date(
+    run: ModuleType,
+    project: Path,
+    installer: Installer,
+    capsys: pytest.CaptureFixture[str],
+    step: str,
+    failure: str | BaseException,
+    reason: str,
 ) -> None:
-    if first:  # broken off while bringing a finished environment up to date
-        (project / "pyproject.toml").write_text(first)
+    run.ensure(project)
+    before = tree(project)
+    change(project)
+    installer.fail = {step: failure}
+    for _ in range(2):
         run.ensure(project)
-        (project / "pyproject.toml").write_text(PYPROJECT)
-        installer.asked()
+        assert reason in capsys.readouterr().out
+        assert tree(project) == before
+    installer.fail = {}
+    installer.asked()
+    run.ensure(project)
+    assert installer.asked() == ["ask", "torch", "cloze"]
+
+
+@pytest.mark.parametrize("step", ["venv", "torch", "cloze"])
+def test_a_first_installation_that_breaks_off_leaves_nothing(
+    run: ModuleType, project: Path, installer: Installer, step: str
+) -> None:
+    before = tree(project)
+    installer.fail = {step: KeyboardInterrupt()}
+    with pytest.raises(KeyboardInterrupt):
+        run.ensure(project)
+    assert tree(project) == before
+    installer.asked()
     installer.fail = {"cloze": "ERROR: something"}
     with pytest.raises(run.SetupError, match="for the reason above"):
         run.ensure(project)
+    assert installer.asked() == ["venv", "torch", "cloze"]
+    assert tree(project) == before
+
+
+def test_an_interrupted_update_leaves_what_was_there(
+    run: ModuleType, project: Path, installer: Installer
+) -> None:
+    run.ensure(project)
+    before = tree(project)
+    change(project)
+    installer.fail = {"cloze": KeyboardInterrupt()}
+    with pytest.raises(KeyboardInterrupt):
+        run.ensure(project)
+    assert tree(project) == before
+
+
+KILLED = """
+import os, shutil, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import run
+def kill(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[3] == "copy":
+    shutil.copytree = kill
+elif sys.argv[3] == "clean":
+    shutil.rmtree = kill
+run.cpu_index_answers = run.platform_problem = lambda: ""
+def complaints_of(command, root, *, show=True):
+    if sys.argv[3] == "install" and "--editable" in command:
+        kill()
+    return 0, ""
+run.complaints_of = complaints_of
+run.ensure(Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
+@pytest.mark.parametrize("moment", ["copy", "install", "clean"])
+def test_the_start_after_a_killed_one_finds_one_whole_environment(
+    run: ModuleType, project: Path, installer: Installer, moment: str
+) -> None:
+    run.ensure(project)
+    before = tree(project)
+    change(project)
+    command = [sys.executable, "-c", KILLED, str(SOURCE.parent), str(project), moment]
+    assert subprocess.run(command, check=False, timeout=30).returncode == -signal.SIGKILL
+    assert (project / ".venv.work").exists()
     installer.asked()
-    installer.fail = {}
+    installer.fail = {"ask": OFFLINE}
+    run.ensure(project)
+    assert tree(project) == before
+    assert installer.asked() == ([] if moment == "clean" else ["ask"])
+
+
+def test_two_starts_do_not_install_at_once(
+    run: ModuleType, project: Path, installer: Installer
+) -> None:
+    with run.alone(project), pytest.raises(run.SetupError, match="still installing"):
+        run.ensure(project)
     run.ensure(project)
     assert installer.asked() == ["venv", "torch", "cloze"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the installer's own files are in use there")
+def test_the_installer_of_a_killed_start_keeps_others_out(run: ModuleType, project: Path) -> None:
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with contextlib.ExitStack() as installing:
+        with run.alone(project):
+            process = installing.enter_context(run.child(sleep, project))
+        with pytest.raises(run.SetupError, match="still installing"), run.alone(project):
+            pass
+        process.terminate()
+        process.wait()
+        with run.alone(project):
+            pass
+
+
+# --- what is left as it is --------------------------------------------------------------------
+
+
+def a_link(venv: Path) -> None:
+    (venv.parent / "elsewhere").mkdir()
+    venv.symlink_to(venv.parent / "elsewhere")
+
+
+def a_link_to_nothing(venv: Path) -> None:
+    venv.symlink_to(venv.parent / "elsewhere")
+
+
+def a_file(venv: Path) -> None:
+    venv.write_text("precious")
+
+
+def a_folder(venv: Path) -> None:
+    venv.mkdir()
+    (venv / "diary.txt").write_text("precious")
+
+
+def an_environment_of_ones_own(venv: Path) -> None:
+    venv.mkdir()
+    (venv / "pyvenv.cfg").touch()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (a_link, "is a link"),
+        (a_link_to_nothing, "is a link"),
+        (a_file, "is a file"),
+        (a_folder, "is a folder that is no virtual environment"),
+        (an_environment_of_ones_own, "that this program has not made"),
+    ],
+)
+def test_what_run_py_did_not_make_is_refused_and_left(
+    run: ModuleType,
+    project: Path,
+    installer: Installer,
+    make: Callable[[Path], None],
+    words: str,
+) -> None:
+    make(project / ".venv")
+    before = tree(project)
+    with pytest.raises(run.SetupError, match=words):
+        run.ensure(project)
+    assert installer.asked() == []
+    assert tree(project) == before
+
+
+def test_a_mounted_disk_is_refused(
+    run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".venv").mkdir()
+    monkeypatch.setattr(run.os.path, "ismount", lambda path: path == project / ".venv")
+    with pytest.raises(run.SetupError, match="is a mounted disk"):
+        run.ensure(project)
+    assert installer.asked() == []
+
+
+@pytest.mark.parametrize("name", [f"a{os.pathsep}b", "a\nb", "a\udcffb"])
+def test_a_path_that_no_environment_can_have_is_refused(run: ModuleType, name: str) -> None:
+    assert "rename the folder" in run.place_problem(Path("/home") / name)
+
+
+@pytest.mark.parametrize("name", ["with space", "mit Ümläuten", "数学"])
+def test_other_paths_are_welcome(
+    run: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(run.locale, "getencoding", lambda: "utf-8")
+    assert run.place_problem(tmp_path / name) == ""
+
+
+def test_a_path_that_the_locale_cannot_write_is_refused(
+    run: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run.locale, "getencoding", lambda: "ascii")
+    assert "one that ascii has not" in run.place_problem(Path("/home/数学"))
+
+
+LINUX = ("Linux", "x86_64", "2.28")
+
+
+@pytest.mark.parametrize(
+    ("machine", "python", "welcome"),
+    [
+        (LINUX, (3, 11), True),
+        (("Linux", "aarch64", "2.39"), (3, 14), True),
+        (("Windows", "AMD64", ""), (3, 14), True),
+        (("Darwin", "arm64", "14.0"), (3, 13), True),
+        (LINUX, (3, 15), False),
+        (("Linux", "x86_64", "2.17"), (3, 12), False),
+        (("Linux", "x86_64", ""), (3, 12), False),  # musl
+        (("Linux", "riscv64", "2.39"), (3, 12), False),
+        (("Windows", "ARM64", ""), (3, 12), False),
+        (("Darwin", "arm64", "13.7"), (3, 12), False),
+        (("Darwin", "x86_64", "15.1"), (3, 12), False),
+        (("FreeBSD", "amd64", ""), (3, 12), False),
+    ],
+)
+def test_a_machine_without_builds_is_told_where_there_are_some(
+    run: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: tuple[str, str, str],
+    python: tuple[int, int],
+    welcome: bool,
+) -> None:
+    system, processor, release = machine
+    monkeypatch.setattr(run.platform, "system", lambda: system)
+    monkeypatch.setattr(run.platform, "machine", lambda: processor)
+    monkeypatch.setattr(run.platform, "libc_ver", lambda: ("glibc" if release else "", release))
+    monkeypatch.setattr(run.platform, "mac_ver", lambda: (release, ("", "", ""), processor))
+    monkeypatch.setattr(sys, "version_info", (*python, 0, "final", 0))
+    problem = run.platform_problem()
+    assert ("" if welcome else run.PLATFORMS) in problem
+    assert bool(problem) is not welcome
+    assert "\n" not in problem
+
+
+def test_a_32_bit_python_is_told_so(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
+    assert "none for this 32-bit Python" in run.platform_problem()
+
+
+# --- when it is made afresh -------------------------------------------------------------------
 
 
 def test_a_venv_is_remade_when_its_python_is_gone_or_another_one_asks(
@@ -162,10 +433,6 @@ def test_a_venv_is_remade_when_its_python_is_gone_or_another_one_asks(
     monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
     run.ensure(project)
     assert installer.asked() == ["venv", "torch", "cloze"]
-
-
-def test_a_python_that_is_gone_does_not_answer(run: ModuleType, tmp_path: Path) -> None:
-    assert not run.answers(tmp_path / "python")
 
 
 def test_a_moved_project_gets_a_venv_of_its_own(
@@ -185,7 +452,7 @@ def test_the_cpu_index_may_fail_but_a_full_disk_may_not(
     installer.fail = {"torch": "ERROR: No matching distribution found for torch==2.13.0"}
     run.ensure(project)
     assert installer.asked() == ["venv", "torch", "cloze"]
-    (project / "pyproject.toml").write_text(PYPROJECT + "# after\n")
+    run.shutil.rmtree(project / ".venv")
     installer.fail = {"torch": "ERROR: [Errno 28] No space left on device"}
     with pytest.raises(run.SetupError, match="disk is full"):
         run.ensure(project)
@@ -206,7 +473,7 @@ def test_a_refused_connection_is_no_answer(
     assert not run.cpu_index_answers()
 
 
-def test_torch_is_pinned_once_in_pyproject(run: ModuleType, project: Path) -> None:
+def test_torch_is_pinned_in_the_lock(run: ModuleType, project: Path) -> None:
     assert run.torch_pin(project) == "torch==2.13.0"
     assert run.torch_pin(SOURCE.parent).startswith("torch==")
 
@@ -216,14 +483,6 @@ def test_a_python_without_venv_is_told_what_to_install(
 ) -> None:
     monkeypatch.setattr(run.importlib.util, "find_spec", lambda name: name != "ensurepip" or None)
     with pytest.raises(run.SetupError, match="python3-venv"):
-        run.ensure(project)
-
-
-def test_the_venv_does_not_saw_off_its_own_branch(
-    run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "prefix", str(project / ".venv"))
-    with pytest.raises(run.SetupError, match="deactivate"):
         run.ensure(project)
 
 
@@ -243,7 +502,7 @@ NO_VERSION = "ERROR: Could not find a version that satisfies the requirement num
         (f"{REFUSED}\n{NO_VERSION}", PLENTY, "check the network"),
         ("[Errno -3] Temporary failure in name resolution", PLENTY, "check the network"),
         ("Max retries exceeded with url: /simple/", PLENTY, "check the network"),
-        (NO_VERSION, PLENTY, "no build for Python"),
+        (NO_VERSION, PLENTY, "The index that pip asks lacks a package"),
         ("error: subprocess-exited-with-error", PLENTY, "for the reason above"),
     ],
 )
@@ -299,17 +558,31 @@ def test_usage(
 @pytest.mark.parametrize(
     ("arguments", "port"),
     [
-        (["--no-browser", "--port", "9999"], 9999),
-        (["--port=9999"], 9999),
-        (["--ServerApp.port=9999", "--no-browser"], 9999),
+        (["--no-browser", "--port", "9999"], "9999"),
+        (["--port=9999"], "9999"),
+        (["--ServerApp.port=9999", "--no-browser"], "9999"),
         (["--no-browser"], None),
-        (["--port"], None),
-        (["--port", "many"], None),
-        (["--port", "99999"], None),
+        (["--port"], ""),
+        (["--port", "many"], "many"),
     ],
 )
-def test_the_given_port_is_found(run: ModuleType, arguments: list[str], port: int | None) -> None:
+def test_the_given_port_is_found(run: ModuleType, arguments: list[str], port: str | None) -> None:
     assert run.given_port(arguments) == port
+
+
+@pytest.mark.parametrize("port", ["", "many", "0", "-1", "70000", "80.5", "²"])
+def test_a_port_that_is_none_is_refused(
+    run: ModuleType, project: Path, capsys: pytest.CaptureFixture[str], port: str
+) -> None:
+    assert run.main(["lab", "--port", port], project) == 1
+    assert f"{port!r} is none" in capsys.readouterr().err
+
+
+def test_a_port_of_the_system_is_refused(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    denied = raising(PermissionError(errno.EACCES, "Permission denied"))
+    monkeypatch.setattr(run.socket, "create_connection", raising(ConnectionRefusedError()))
+    monkeypatch.setattr(run.socket, "create_server", denied)
+    assert "Port 80 is reserved by the system" in run.port_problem("80")
 
 
 def test_a_used_port_is_refused_before_anything_is_installed(
@@ -323,7 +596,26 @@ def test_a_used_port_is_refused_before_anything_is_installed(
         port = server.getsockname()[1]
         assert run.main(["lab", f"--port={port}"], project) == 1
     assert f"Port {port} is in use" in capsys.readouterr().err
-    assert not run.port_taken(port)
+    assert run.port_problem(str(port)) == ""
+
+
+@pytest.mark.parametrize("kind", ["a file", "below a file", "a file inside", "missing", "sound"])
+def test_jupyter_gets_a_home_it_can_write_to(
+    run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    (project / ".venv").mkdir()
+    home = project / "home"
+    if kind in ("a file", "below a file"):
+        home.touch()
+    elif kind != "missing":
+        home.mkdir()
+    if kind == "a file inside":
+        (home / ".local").touch()
+    monkeypatch.setenv("HOME", str(home / "ada" if kind == "below a file" else home))
+    other = project / ".venv" / "home"
+    expected = {} if kind in ("missing", "sound") else {"HOME": str(other)}
+    assert run.home_of_jupyter(project) == expected
+    assert other.is_dir() == bool(expected)
 
 
 def test_the_lab_command(run: ModuleType, project: Path) -> None:
@@ -352,12 +644,14 @@ def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
 ) -> None:
     commands = []
 
-    def note(command: list[str], root: Path) -> int:
+    def note(command: list[str], root: Path, settings: dict[str, str]) -> int:
         assert root == project
+        assert settings == {}
         commands.append(command)
         return 5
 
     monkeypatch.setattr(run, "ensure", lambda _: None)
+    monkeypatch.setattr(run, "home_of_jupyter", lambda _: {})
     monkeypatch.setattr(run, "run", note)
     assert run.main(arguments, project) == 5
     assert commands == [[str(run.venv_python(project)), *started]]

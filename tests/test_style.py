@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.mark.parametrize(
     "command",
-    ["ruff check .", "ruff format --check .", "mypy"],
+    ["ruff check .", "ruff format --check .", pytest.param("mypy", marks=pytest.mark.long)],
     ids=["linted", "formatted", "typed"],
 )
 def test_style(command: str) -> None:

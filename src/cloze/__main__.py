@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
+import signal
 import sys
+import tempfile
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cloze.arguments import whole_number
+from cloze.shell import Ending, outlets
+from cloze.signals import ENDS
+
 if TYPE_CHECKING:
     from cloze.corpus import Corpus
+    from cloze.distributed import Team
+    from cloze.training import TrainingRun
+
+SAVE_EVERY = 60.0
+"""Seconds of training that a kill may cost: after so many the run is saved."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit code; every known error is one sentence."""
+    """Run one command and return its exit code; every known error is one sentence.
+
+    Returns:
+        0 if all went well, 1 for an error, 128 + n if signal n ended it (Ctrl-C is 2, a ``kill``
+        15). Wrong usage exits with 2.
+    """
     words = sys.argv[1:] if arguments is None else arguments
-    options = _parser().parse_args(words)
-    options.command = shlex.join(["python", "-m", "cloze", *map(_portable, words)])
-    try:
-        options.run(options)
-    except (ValueError, OSError) as error:  # TextError and CheckpointError are ValueErrors
-        print(f"cloze: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt as interrupt:
-        print(f"cloze: stopped. {interrupt}".rstrip(), file=sys.stderr)
-        return 130
-    return 0
+    ending, code = Ending(), 0
+    with outlets() as (out, err), ending.heard():
+        try:
+            options = _parser().parse_args(words)
+            options.command = shlex.join(["python", "-m", "cloze", *map(_portable, words)])
+            options.ending, options.outlets = ending, (out, err)
+            options.run(options)
+            out.flush()
+            if out.error:
+                raise out.error
+        except KeyboardInterrupt as end:
+            _say("stopped.", *getattr(end, "__notes__", ()))
+            code = 128 + (ending.signal or signal.SIGINT)
+        # TextError and CheckpointError are ValueErrors, a loss that is not finite is arithmetic.
+        except (ValueError, OSError, ArithmeticError, MemoryError) as error:
+            reason = getattr(error, "strerror", None)
+            said = f"{getattr(error, 'filename', None)}: {reason}." if reason else str(error)
+            _say(said or type(error).__name__, *getattr(error, "__notes__", ()))
+            code = 1
+    return code
+
+
+def _say(*sentences: str) -> None:
+    print("cloze:", *sentences, file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -39,11 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     budget.add_argument("--steps", type=int, help="how many steps (default: about a minute)")
     budget.add_argument("--seconds", type=_seconds, help="as many steps as this machine does in it")
     train.add_argument("--corpus", type=Path, help="a text file of your own, or a corpus folder")
-    train.add_argument("--direction", choices=("both", "left", "right"), default="both")
+    train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
-    train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--seed", type=int, help="default: 0")
     train.add_argument("--resume", type=Path, help="go on with a run that was stopped")
+    train.add_argument("--force", action="store_true", help="replace whatever OUTPUT is")
     train.set_defaults(run=_train)
 
     evaluate = commands.add_parser("evaluate", help="held-out loss of a checkpoint and baselines")
@@ -60,62 +93,147 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(options: argparse.Namespace) -> None:
-    import torch
+    from cloze import checkpoint
+    from cloze.distributed import Team
 
-    from cloze.checkpoint import save_model
-    from cloze.encoder import EncoderConfig
-    from cloze.evaluation import held_out_loss
-    from cloze.heads import MaskedLM
-    from cloze.training import Recipe, TrainingRun, fit, steps_in
+    options.corpus = _corpus(options.corpus)
+    run = _resumed(options) if options.resume else None
+    checkpoint.probe(options.output, force=options.force)  # now rather than after training
+    kept = options.output.with_name(f"{options.output.name}.run.safetensors")
+    checkpoint.probe(kept, force=options.force)
+    going_on = options.resume and kept.exists() and kept.samefile(options.resume)
+    if kept.exists() and not going_on and not options.force:
+        raise FileExistsError(
+            f"{kept} holds a run that was not finished; add --resume {shlex.quote(str(kept))} to "
+            "go on with it, or --force to begin anew."
+        )
+    team = Team()
+    run = team.takes(run) if run else _begun(options, team)
+    # From the first step until the last byte is written, whatever ends us finds the run saved.
+    with options.ending.postponed():
+        try:
+            _fit(options, run, team, kept)
+            if team.leads:
+                _write_model(options, run)
+                with suppress(OSError):
+                    kept.unlink(missing_ok=True)
+        except BaseException as end:
+            if team.leads:
+                end.add_note(_keep(run, kept, astray=isinstance(end, ArithmeticError)))
+            elif isinstance(end, KeyboardInterrupt):
+                sys.exit(128 + (options.ending.signal or signal.SIGINT))
+            raise
 
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    if options.output.is_dir():  # said now rather than after a minute of training
-        raise IsADirectoryError(f"{options.output} is a folder; name a file to write.")
-    corpus = _corpus(options.corpus)
-    if options.resume:
-        run = TrainingRun.load(options.resume, corpus)
-    else:
-        chosen = {
-            "steps": options.steps,
-            "mask_prob": options.mask_prob,
-            "weight_decay": options.weight_decay,
-            "seed": options.seed,
-        }
-        recipe = replace(Recipe(), **{k: v for k, v in chosen.items() if v is not None})
-        torch.manual_seed(options.seed)
-        model = MaskedLM(EncoderConfig(direction=options.direction))
-        if options.seconds:
-            recipe = replace(recipe, steps=steps_in(options.seconds, model, corpus, recipe))
-        run = TrainingRun(model, corpus, recipe)
-    stopped = options.output.with_suffix(".run.safetensors")
-    try:
-        for record in fit(run):
-            if record.held_out is not None and run.team.leads:
+
+def _fit(options: argparse.Namespace, run: TrainingRun, team: Team, kept: Path) -> None:
+    """Train to the end; a run that is stopped before that is an error.
+
+    Raises:
+        KeyboardInterrupt: a signal stopped it.
+        OSError: nobody listens any more, or the team has fallen apart.
+    """
+    from cloze.checkpoint import CheckpointError
+    from cloze.training import fit
+
+    def broken() -> OSError | None:
+        return next((outlet.error for outlet in options.outlets if outlet.error), None)
+
+    def stop() -> bool:
+        return team.highest(options.ending.signal or bool(broken())) > 0
+
+    saved = time.monotonic()
+    with team.together():
+        for record in fit(run, stop=stop, progress=team.leads):
+            if team.leads and record.held_out is not None:
                 print(
                     f"step {record.step:>6}  {record.characters:>12,} characters  "
                     f"{record.seconds:>7.1f} s  held-out {record.held_out:.3f} nats",
                     flush=True,
                 )
-        if not run.team.leads:  # torchrun started several of us, and one writes
-            return
-        loss = held_out_loss(run.model, run.held_out)
-    except KeyboardInterrupt:
-        run.save(stopped)
-        if not run.team.leads:
-            sys.exit(130)
-        raise KeyboardInterrupt(
-            f"The run is kept; add --resume {stopped} to the same command to go on."
-        ) from None
+            if team.leads and time.monotonic() - saved >= SAVE_EVERY:
+                try:
+                    run.save(kept)
+                except CheckpointError as error:
+                    _say(f"{error} Training goes on.")
+                saved = time.monotonic()
+    if not run.finished:
+        raise broken() or KeyboardInterrupt
+
+
+def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
+    """Begin a run as the command says."""
+    import torch
+
+    from cloze.encoder import EncoderConfig
+    from cloze.heads import MaskedLM
+    from cloze.training import Recipe, TrainingRun, steps_in
+
+    chosen = {
+        name: getattr(options, name) for name in ("steps", "mask_prob", "weight_decay", "seed")
+    }
+    recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
+
+    def begin() -> TrainingRun:
+        torch.manual_seed(recipe.seed)
+        model = MaskedLM(EncoderConfig(direction=options.direction or "both"))
+        return team.takes(TrainingRun(model, options.corpus, recipe))
+
+    if options.seconds:
+        recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
+    return begin()
+
+
+def _resumed(options: argparse.Namespace) -> TrainingRun:
+    """Load the run to go on with, and say which options it does not follow."""
+    from cloze.training import TrainingRun
+
+    run = TrainingRun.load(options.resume, options.corpus)
+    has = {**vars(run.recipe), "direction": run.model.config.direction, "seconds": None}
+    ignored = [
+        f"--{name.replace('_', '-')} {given}"
+        for name in ("steps", "seconds", "mask_prob", "weight_decay", "seed", "direction")
+        if (given := getattr(options, name)) not in (None, has[name])
+    ]
+    if ignored:
+        _say(f"the run goes on as it was begun; ignored: {', '.join(ignored)}.")
+    return run
+
+
+def _write_model(options: argparse.Namespace, run: TrainingRun) -> None:
+    import torch
+
+    from cloze.checkpoint import save_model
+
+    loss = run.history[-1].held_out
+    loss = run.measure() if loss is None else loss
     provenance = {
         "command": options.command,
         "seed": run.recipe.seed,
         "steps": run.step,
-        "corpus_sha256": corpus.sha256,
+        "corpus_sha256": options.corpus.sha256,
         "held_out_nats": round(loss, 4),
         "torch": torch.__version__,
     }
     save_model(options.output, run.model, provenance)
-    print(f"{options.output}: held-out {loss:.3f} nats after {run.step} steps")
+    print(f"{options.output}: held-out {loss:.3f} nats after {run.step} steps", flush=True)
+
+
+def _keep(run: TrainingRun, path: Path, *, astray: bool) -> str:
+    """Save a run that has to end, and say where it is; one that went astray is not saved."""
+    from cloze.checkpoint import CheckpointError
+
+    go_on = "add --resume {} to the same command to go on."
+    if not astray:
+        with suppress(CheckpointError):
+            run.save(path)
+            return f"The run is kept; {go_on.format(shlex.quote(str(path)))}"
+        with suppress(CheckpointError, OSError):
+            elsewhere = Path(tempfile.mkdtemp(prefix="cloze-")) / "run.safetensors"
+            run.save(elsewhere)
+            return f"The run is kept; {go_on.format(shlex.quote(str(elsewhere)))}"
+    if path.exists():
+        return f"An earlier state of the run is kept; {go_on.format(shlex.quote(str(path)))}"
+    return "Nothing could be kept."
 
 
 def _evaluate(options: argparse.Namespace) -> None:
@@ -137,9 +255,11 @@ def _evaluate(options: argparse.Namespace) -> None:
 def _fill(options: argparse.Namespace) -> None:
     from cloze.checkpoint import load_model
     from cloze.prediction import fill
+    from cloze.vocabulary import VOCABULARY
 
+    k = whole_number(options.k, 1, VOCABULARY.n_characters, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
-    print(fill(options.line, model, k=options.k))
+    print(fill(options.line, model, k=k))
 
 
 def _seconds(word: str) -> float:
@@ -160,8 +280,14 @@ def _corpus(path: Path | None) -> Corpus:
 
     if path is None:
         return Corpus.load()
-    return Corpus.load(path) if path.is_dir() else Corpus.from_file(path)
+    corpus = Corpus.load(path) if path.is_dir() else Corpus.from_file(path)
+    if corpus.report and os.environ.get("RANK", "0") == "0":  # torchrun numbers its processes
+        _say(f"{path}: {corpus.report}.")
+    return corpus
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    for number in ENDS:  # what arrives now could only spoil the farewell
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)

@@ -168,29 +168,35 @@ def token_ids(value: object, n_symbols: int | None = None, dim: int | None = Non
     return value
 
 
-def model(value: T) -> T:
-    """Return what can be asked as a model can.
+def model(value: T, n_symbols: int = 0) -> T:
+    """Return what can be asked as a model can, about so many symbols.
 
     Raises:
-        ValueError: it has no ``logits_at``.
+        ValueError: it has no ``logits_at``, or knows fewer symbols.
     """
     if isinstance(value, type) or not callable(getattr(value, "logits_at", None)):
         raise ValueError(f"A model is a MaskedLM, as load_model(path) returns, not {shown(value)}.")
+    known = getattr(getattr(value, "config", None), "vocab_size", n_symbols)
+    if known < n_symbols:
+        raise ValueError(
+            f"The model knows {known} symbols and is asked about {n_symbols}; give a model of the "
+            "same vocabulary."
+        )
     return value
 
 
-def models(value: Mapping[str, T]) -> Mapping[str, T]:
+def models(value: Mapping[str, T], n_symbols: int = 0) -> Mapping[str, T]:
     """Return models by name, at least one.
 
     Raises:
-        ValueError: it is no such mapping.
+        ValueError: it is no such mapping, or one of them is no such model.
     """
     if not isinstance(value, Mapping) or not value or not all(isinstance(n, str) for n in value):
         raise ValueError(
             f'Models are given by name, at least one, like {{"mine": model}}, not {shown(value)}.'
         )
     for one in value.values():
-        model(one)
+        model(one, n_symbols)
     return value
 
 

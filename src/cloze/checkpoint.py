@@ -1,74 +1,323 @@
-"""Checkpoints: models and training runs in safetensors files, with their provenance."""
+"""Checkpoints: models and training runs in safetensors files, with their provenance.
+
+A file has one entry of metadata, ``cloze``: JSON with the kind of checkpoint, the config, what made
+it, and a digest of all that and of every tensor. A file whose digest differs is not read.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from contextlib import suppress
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor
+from safetensors.torch import save
+from torch import Tensor, nn
 
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.signals import held_signals
+from cloze.vocabulary import VOCABULARY
 
 CHECKPOINTS = DATA / "checkpoints"
 
+Kind = Literal["model", "run"]
+NOT_OF_KIND = {
+    "model": "is not a saved training run (TrainingRun.save makes one) but a finished model.",
+    "run": "is a training run that was stopped, not a model; finish it with --resume.",
+}
+DTYPES = {"F32", "U8"}
+"""Weights and states of optimizers are float32, the state of a source of chance is bytes."""
+
 
 class CheckpointError(ValueError):
-    """A checkpoint that cannot be used; the message says why and what to do."""
+    """A checkpoint that cannot be used or written; the message says why and what to do."""
+
+
+# Writing
+
+
+def probe(path: Path | str, *, force: bool = False, size: int = 4 << 20) -> None:
+    """Find out whether a checkpoint can be written to ``path`` later, and leave nothing behind.
+
+    Args:
+        path: where it is to be.
+        force: whether a file that is no checkpoint may be replaced.
+        size: how many bytes are needed; the default has room for a run of the default encoder.
+
+    Raises:
+        CheckpointError: it cannot, or something stands there that is not a checkpoint.
+    """
+    path = Path(path)
+    with _working(path, "written"):
+        if _stands(path) and not force and not _is_ours(path):
+            raise CheckpointError(
+                f"{path} exists and is not a checkpoint; choose another name, or replace it with "
+                "--force."
+            )
+        with held_signals():
+            made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with _beside(path) as part, part.open("xb") as file:
+                    for start in range(0, size, 1 << 20):
+                        file.write(bytes(min(1 << 20, size - start)))
+                    file.flush()
+                    os.fsync(file.fileno())
+            finally:
+                for folder in made:
+                    with suppress(OSError):
+                        folder.rmdir()
 
 
 def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """Write tensors and JSON metadata to ``path``; an interrupted write leaves the old file.
+    """Write tensors and JSON metadata to ``path``, with a digest of both.
+
+    The file is there whole or not at all: whatever happens, the old one stays until the new one is
+    complete, and no other file is left. Ctrl-C and its like wait until the end.
 
     Raises:
-        CheckpointError: the file cannot be written.
+        CheckpointError: the file cannot be written, or a number is not finite.
     """
     path = Path(path)
-    part = path.with_name(path.name + ".part")
+    tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    _finite(path, tensors)
     try:
+        text = _sealed(tensors, metadata)
+    except ValueError:  # NaN or infinity, for which JSON has no name
+        raise CheckpointError(
+            f"{path} is not written: its metadata hold a number that is not finite."
+        ) from None
+    with _working(path, "written"), held_signals():
+        replaces = _stands(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_file(
-            {name: tensor.detach().contiguous() for name, tensor in tensors.items()},
-            part,
-            {key: json.dumps(value) for key, value in metadata.items()},
-        )
-        part.replace(path)
-    except (OSError, SafetensorError) as error:
+        with _beside(path) as part:
+            with part.open("xb") as file:
+                file.write(save(tensors, {"cloze": text}))
+                file.flush()
+                os.fsync(file.fileno())
+            if replaces:
+                shutil.copymode(path, part)
+            part.replace(path)
+
+
+def _sealed(tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> str:
+    """Return metadata as JSON with the digest of tensors and metadata in front."""
+    layout = [[name, str(t.dtype), list(t.shape)] for name, t in sorted(tensors.items())]
+    digest = hashlib.sha256(json.dumps([metadata, layout], allow_nan=False).encode())
+    for _, tensor in sorted(tensors.items()):
+        digest.update(tensor.reshape(-1).numpy().data)
+    return json.dumps({"sha256": digest.hexdigest(), **metadata})
+
+
+@contextmanager
+def _working(path: Path, verb: str) -> Iterator[None]:
+    """Say in one sentence what the system has against a path."""
+    try:
+        str(path).encode()
+        yield
+    except CheckpointError:
+        raise
+    except UnicodeEncodeError:
+        raise CheckpointError(f"{path} cannot be {verb}: its name is not UTF-8.") from None
+    except (OSError, SafetensorError, ValueError) as error:  # ValueError: a name with a zero byte
+        reason = getattr(error, "strerror", None) or error
+        raise CheckpointError(f"{path!s:.200} cannot be {verb}: {reason}.") from None
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Yield a name that nobody else has in the folder of ``path``, and clear it away."""
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        yield part
+    finally:
         with suppress(OSError):
             part.unlink()
-        reason = getattr(error, "strerror", None) or error
-        raise CheckpointError(f"{path} cannot be written: {reason}.") from None
 
 
-def read(path: Path | str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read tensors and metadata back.
+def _stands(path: Path) -> bool:
+    """Return whether a file stands at ``path``; refuse to replace what is no file."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise CheckpointError(f"{path} is a folder; name a file to write.")
+    if stat.S_ISLNK(mode):
+        raise CheckpointError(f"{path} is a link; name the file itself, or another one.")
+    if not stat.S_ISREG(mode):
+        raise CheckpointError(f"{path} is a device or a pipe, not a file; choose another name.")
+    if not os.access(path, os.W_OK):
+        raise CheckpointError(
+            f"{path} is protected against writing; choose another name, or lift the protection."
+        )
+    return True
 
-    Raises:
-        CheckpointError: no such file, or it is not a whole safetensors file.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise CheckpointError(f"There is no checkpoint at {path}; check the path.")
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is a checkpoint, by its metadata; it may be an old or a damaged one."""
+    _openable(path)
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             metadata = file.metadata() or {}
-    except (SafetensorError, OSError, RuntimeError, ValueError):
-        raise CheckpointError(
-            f"{path} is damaged or not a safetensors file; restore it (data/README.md says how "
-            "each shipped checkpoint is rebuilt)."
-        ) from None
+    except SafetensorError:
+        return False
+    return "cloze" in metadata or {"kind", "config"} <= metadata.keys()
+
+
+# Reading
+
+
+def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read tensors and metadata back, exactly as they were written.
+
+    Sizes are compared with the file and its config before anything is allocated.
+
+    Raises:
+        CheckpointError: no such file, no permission, not a checkpoint of this kind, or damaged.
+    """
+    path = Path(path)
+    _openable(path)
+    damaged = CheckpointError(
+        f"{path} is damaged: it is not what was written; restore it, or train it again "
+        "(data/README.md says how each shipped one is made)."
+    )
     try:
-        return tensors, {key: json.loads(value) for key, value in metadata.items()}
-    except json.JSONDecodeError:
-        raise _foreign(path) from None
+        with safe_open(path, framework="pt") as file:
+            text = _text(path, file.metadata() or {})
+            metadata = json.loads(text)
+            del metadata["sha256"]
+            config = model_config(path, metadata)
+            layout = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            # An optimizer keeps at most two numbers per weight; headers have 100 MB at most.
+            most = 4 * 3 * config.n_parameters + (101 << 20)
+            if path.stat().st_size > most or {s.get_dtype() for s in layout.values()} - DTYPES:
+                raise damaged
+            mapped = {name: file.get_tensor(name) for name in layout}
+            if _sealed(mapped, metadata) != text:
+                raise damaged
+            tensors = {name: tensor.clone() for name, tensor in mapped.items()}
+    except CheckpointError:
+        raise
+    except SafetensorError:
+        if _begins_well(path):
+            raise damaged from None
+        raise CheckpointError(f"{path} is not a safetensors file; name a checkpoint.") from None
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError):  # RecursionError is a Runtime…
+        raise damaged from None
+    if metadata.get("kind") != kind:
+        raise CheckpointError(f"{path} {NOT_OF_KIND.get(metadata.get('kind'), 'is neither.')}")
+    _finite(path, tensors)
+    return tensors, metadata
+
+
+def _openable(path: Path) -> None:
+    """Say why a file cannot be opened; what is no file, such as a pipe, is not even tried."""
+    with _working(path, "read"):
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            raise CheckpointError(f"There is no checkpoint at {path}; check the path.") from None
+        if stat.S_ISDIR(mode):
+            raise CheckpointError(f"{path} is a folder; name the checkpoint in it.")
+        if not stat.S_ISREG(mode):
+            raise CheckpointError(f"{path} is a device or a pipe, not a file; name a checkpoint.")
+        path.open("rb").close()
+
+
+def _begins_well(path: Path) -> bool:
+    """Whether a file begins as a safetensors file does: the header's length, then the header."""
+    with path.open("rb") as file:
+        return file.read(9)[8:] == b"{"
+
+
+def _text(path: Path, metadata: Mapping[str, str]) -> str:
+    """Return the entry ``cloze`` of a file's metadata."""
+    if "cloze" in metadata:
+        return metadata["cloze"]
+    if {"kind", "config"} <= metadata.keys():
+        raise CheckpointError(
+            f"{path} was made by an earlier version of Cloze, without the digest that shows a file "
+            "to be whole; train it again."
+        )
+    raise CheckpointError(f"{path} is a safetensors file but not one of Cloze's; name another.")
+
+
+def model_config(path: Path | str, metadata: Mapping[str, Any]) -> EncoderConfig:
+    """Return the config of a model or a run from a checkpoint's metadata.
+
+    Raises:
+        CheckpointError: there is none, or its numbers are out of range.
+    """
+    try:
+        return EncoderConfig(**metadata["config"])
+    except (KeyError, TypeError):
+        raise CheckpointError(f"{path} holds no usable config; restore it.") from None
+    except ValueError as error:
+        raise CheckpointError(f"{path} holds no usable config, restore it: {error}") from None
+
+
+def check_layout(
+    path: Path | str, tensors: Mapping[str, Tensor], expected: Mapping[str, Tensor]
+) -> None:
+    """Compare names, shapes and dtypes, of which torch believes anything: a wrong one may crash it.
+
+    Args:
+        path: where the tensors are from.
+        tensors: what was read.
+        expected: tensors of the names, shapes and dtypes that are wanted; their numbers do not
+            matter, so that they may be on the device ``meta``, where a tensor takes no memory.
+
+    Raises:
+        CheckpointError: they differ; the message names the first tensor that does.
+    """
+    for name in sorted(tensors.keys() | expected.keys()):
+        found, wanted = (_described(side.get(name)) for side in (tensors, expected))
+        if found != wanted:
+            raise CheckpointError(
+                f"{path} does not fit: {name} should be {wanted}, but is {found}; the file was "
+                "mixed up or changed, restore it."
+            )
+
+
+def load_state(path: Path | str, module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Load tensors into a module, after comparing names, shapes and dtypes.
+
+    Raises:
+        CheckpointError: they differ.
+    """
+    check_layout(path, tensors, module.state_dict())
+    module.load_state_dict(tensors)
+
+
+def _described(tensor: Tensor | None) -> str:
+    if tensor is None:
+        return "absent"
+    return f"{str(tensor.dtype).removeprefix('torch.')} of shape {tuple(tensor.shape)}"
+
+
+def _finite(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Refuse NaN and infinity, in what is written and in what was read."""
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise CheckpointError(
+                f"{name} holds numbers that are not finite, so {path} is of no use; train again "
+                "with smaller step sizes or less weight decay."
+            )
+
+
+# Models
 
 
 def save_model(path: Path | str, model: MaskedLM, provenance: Mapping[str, Any]) -> None:
@@ -83,47 +332,23 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
     Raises:
         CheckpointError: the file is missing, damaged, foreign, or does not fit its config.
     """
-    tensors, metadata = read(path)
+    tensors, metadata = read(path, "model")
     config = model_config(path, metadata)
-    if metadata.get("kind") == "run":
+    if config.vocab_size < len(VOCABULARY):
         raise CheckpointError(
-            f"{path} is a training run that was stopped, not a model; finish it with --resume."
+            f"{path} knows {config.vocab_size} symbols; a masked language model of this series "
+            f"needs at least {len(VOCABULARY)}, the characters and [MASK]."
         )
+    with torch.device("meta"):
+        check_layout(path, tensors, MaskedLM(config).state_dict())
     model = MaskedLM(config)
-    expected = {name: tensor.shape for name, tensor in model.state_dict().items()}
-    if expected != {name: tensor.shape for name, tensor in tensors.items()}:
-        raise CheckpointError(
-            f"The tensors in {path} do not fit its own config {asdict(config)}; the file was "
-            "mixed up or changed, restore it."
-        )
-    if not all(tensor.isfinite().all() for tensor in tensors.values()):
-        raise CheckpointError(f"{path} holds numbers that are not finite; restore it.")
-    model.load_state_dict(tensors)
+    load_state(path, model, tensors)
     return model.eval().requires_grad_(False)
-
-
-def model_config(path: Path | str, metadata: Mapping[str, Any]) -> EncoderConfig:
-    """Read the config of a model or a run from a checkpoint's metadata."""
-    try:
-        config = EncoderConfig(**metadata["config"])
-    except (KeyError, TypeError, ValueError):
-        raise _foreign(path) from None
-    for name, default in asdict(EncoderConfig()).items():
-        allowed = (int, float) if isinstance(default, float) else type(default)
-        if not isinstance(getattr(config, name), allowed):
-            raise _foreign(path)
-    return config
-
-
-def _foreign(path: Path | str) -> CheckpointError:
-    return CheckpointError(
-        f"{path} is a safetensors file but not one of Cloze's: it holds no usable config."
-    )
 
 
 def provenance(path: Path | str = CHECKPOINTS / "masked.safetensors") -> dict[str, Any]:
     """Return what made a model: command, seed, corpus hash, steps, held-out loss."""
-    _, metadata = read(path)
+    _, metadata = read(path, "model")
     made_by = metadata.get("provenance")
     if not isinstance(made_by, dict):
         raise CheckpointError(f"{path} does not say what made it.")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import os
-import stat
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +14,7 @@ import torch
 from torch import Tensor
 from tqdm.std import tqdm
 
-from cloze import arguments
+from cloze import arguments, textfile
 from cloze.vocabulary import ALPHABET, VOCABULARY, Normalised, TextError, counted, normalise
 
 
@@ -33,8 +31,6 @@ def data_folder() -> Path:
 
 
 DATA = data_folder()
-MOST_BYTES = 200_000_000
-"""The largest text, a file or a whole folder, that is read into memory."""
 MOST_HELD_OUT = 2**17
 """How many characters are held out at the most; the corpus of the series holds out 77 000.
 
@@ -98,15 +94,15 @@ class Corpus:
         Raises:
             TextError: the folder does not hold such a corpus, or a file in it cannot be read.
         """
-        folder = _path(folder)
+        folder = textfile.named(folder)
         train: list[Piece] = []
         held_out: list[Piece] = []
         folded = dropped = size = 0
         paths = [(i, path) for i, topic in enumerate(_topics(folder)) for path in topic]
         for i, path in tqdm(paths, "reading", unit="file", disable=len(paths) < 1000, leave=False):
-            raw = _read(path, MOST_BYTES - size)
+            raw = textfile.read(path, textfile.MOST_BYTES - size)
             size += len(raw)
-            normalised = normalise(_decode(path, raw))
+            normalised = normalise(textfile.decode(path, raw))
             folded, dropped = folded + normalised.folded, dropped + normalised.dropped
             if not normalised.text:
                 raise TextError(f"{path} holds no usable character; take it out of the corpus.")
@@ -136,8 +132,8 @@ class Corpus:
             TextError: no such file, an empty or binary file, or too little text.
         """
         window = arguments.whole_number(window, 1, None, "The length of a window")
-        path = _path(path)
-        normalised = normalise(_decode(path, _read(path)))
+        path = textfile.named(path)
+        normalised = normalise(textfile.decode(path, textfile.read(path)))
         text = normalised.text
         # Two pieces at the least, each of them at least one window long.
         if len(text) < 2 * window:
@@ -216,12 +212,6 @@ class Corpus:
         )
 
 
-def _path(path: Path | str) -> Path:
-    if not isinstance(path, str | Path) or len(str(path)) > 1000 or "\0" in str(path):
-        raise TextError(f"A path names a file or a folder; {arguments.shown(path)} does not.")
-    return Path(path)
-
-
 def _topics(folder: Path) -> list[list[Path]]:
     """Return the text files of each folder in a folder; none if it is no folder."""
     try:
@@ -236,74 +226,6 @@ def _topics(folder: Path) -> list[list[Path]]:
     except OSError as error:
         raise TextError(f"{error.filename} cannot be read: {error.strerror}.") from None
     return [texts for texts in topics if texts]
-
-
-def _read(path: Path, most: int = MOST_BYTES) -> bytes:
-    """Read a file that is one: a pipe would block, and a device would never end."""
-    try:
-        found = path.stat()
-        if stat.S_ISDIR(found.st_mode):
-            raise TextError(f"{path} is a folder; Corpus.load reads a folder of topics.")
-        if not stat.S_ISREG(found.st_mode):
-            raise TextError(f"{path} is a pipe or a device; copy its text into a file first.")
-        if found.st_size > most:
-            raise TextError(
-                f"With {path} there are more than {MOST_BYTES // 10**6} MB of text; take a part."
-            )
-        return path.read_bytes() if found.st_size else b""  # in /proc sizes are 0 and reads endless
-    except FileNotFoundError:
-        target = f"{path} leads to" if path.is_symlink() else path
-        raise TextError(f"There is no file {target}; check the path.") from None
-    except OSError as error:
-        raise TextError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _decode(path: Path, raw: bytes) -> str:
-    """Tell the encoding of a text: UTF-8, UTF-16 that begins with its mark, or Latin-1."""
-    if not raw.strip():
-        raise TextError(f"{path} is empty; choose a file with text in it.")
-    if raw.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        raise TextError(f"{path} is text in UTF-32; {_SAVE}.")
-    try:
-        if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            text = raw.decode("utf-16")
-        elif b"\0" in raw:
-            raise TextError(
-                f"{path} is not a text file: it holds zero bytes, as pictures do, and as texts in "
-                f"UTF-16 or UTF-32 without their mark do; {_SAVE}."
-            )
-        else:
-            text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = _decode_western(path, raw)
-    controls = sum(map(text.count, _CONTROLS))
-    if controls > len(text) / 200:
-        raise TextError(
-            f"{path} is not a text file: it holds {counted(controls, 'control character')}; "
-            f"{_SAVE}."
-        )
-    return text
-
-
-def _decode_western(path: Path, raw: bytes) -> str:
-    """Decode Latin-1, with the quotation marks that Windows adds to it.
-
-    Every byte would be a character of Latin-1, so text in another encoding, and any file at all,
-    would pass for it. In a Western language most letters are plain.
-    """
-    try:
-        text = raw.decode("cp1252")
-    except UnicodeDecodeError:
-        text = ""
-    if not text or len(raw) - len(raw.translate(None, bytes(range(128, 256)))) > len(raw) * 0.3:
-        raise TextError(
-            f"{path} is not text in UTF-8, nor in a Western European encoding (Latin-1); {_SAVE}."
-        )
-    return text
-
-
-_SAVE = "open it in an editor and save it as UTF-8"
-_CONTROLS = [chr(i) for i in (*range(9), *range(14, 32), *range(127, 160), 0xFFFD) if i != 0x85]
 
 
 def _line(input_ids: Tensor) -> Tensor:

@@ -3,51 +3,76 @@
 ``torchrun --nproc-per-node 2 -m cloze train model.safetensors`` starts the same command twice.
 Each process draws the same batches from the same source of chance, works on its share of the lines,
 and gets the average of all gradients (``DistributedDataParallel`` over gloo). So all take the same
-step, the one that a single process would take on the whole batch. Usually there is one process, and
-then a :class:`Team` does nothing.
+step, the one that a single process would take on the whole batch. The run itself knows nothing of
+it: its objective asks each process its share and makes the losses one.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from cloze.heads import MaskedLM
-from cloze.masking import MaskedBatch
+from cloze.objectives import Batch, Objective
+from cloze.training import TrainingRun
 
 
 class Team:
-    """The processes that train one model together.
+    """The processes that train one model together; usually one, and then it does nothing."""
 
-    Args:
-        model: the model of this process; every model of the team becomes a copy of the leader's.
-    """
-
-    def __init__(self, model: MaskedLM) -> None:
+    def __init__(self) -> None:
         self.rank, self.size = _join()
-        self.logits_at: Callable[[Tensor, Tensor], Tensor] = model.logits_at
-        """As :meth:`MaskedLM.logits_at`, but the gradients will be those of the whole team."""
-        if self.size > 1:
-            self.logits_at = DistributedDataParallel(_LogitsAt(model), forward_sync_buffers=False)
 
     @property
     def leads(self) -> bool:
-        """Whether this process measures, shows and writes; it is one in every team."""
+        """Whether this process shows and writes; it is one in every team."""
         return self.rank == 0
 
-    def share(self, batch: MaskedBatch) -> tuple[MaskedBatch, float]:
+    def takes(self, run: TrainingRun) -> TrainingRun:
+        """Return a run whose steps are shared out among the team.
+
+        Every process must bring the same run. Its model becomes a copy of the leader's.
+        """
+        if self.size > 1:
+            run.objective = self._shared(run.objective, run.model)
+        return run
+
+    def highest(self, mine: int) -> int:
+        """Return the highest number that anybody in the team says; all get the same answer."""
+        said = torch.tensor(mine)
+        if self.size > 1:
+            distributed.all_reduce(said, distributed.ReduceOp.MAX)
+        return int(said)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Say in one sentence that another process has left the team in the block.
+
+        Raises:
+            ConnectionError: it has; for gloo that is a RuntimeError with its own line numbers.
+        """
+        try:
+            yield
+        except RuntimeError as error:
+            if self.size == 1:
+                raise
+            raise ConnectionError("Another of the processes that train has ended.") from error
+
+    def share(self, batch: Batch) -> tuple[Batch, float]:
         """Return the lines of a batch that are for this process, and the weight of their loss.
 
         Lines differ in how many positions are selected. With its weight, a share's mean loss counts
         by its number of positions, so the average over the team is the mean over the whole batch.
         """
         shares = [
-            MaskedBatch(*lines)
+            type(batch)(*lines)
             for lines in zip(*(part.tensor_split(self.size) for part in batch), strict=True)
         ]
         counts = [int(share.selected.sum()) for share in shares]
@@ -55,38 +80,31 @@ class Team:
             return batch, 1.0
         return shares[self.rank], counts[self.rank] * self.size / sum(counts)
 
-    def mean(self, loss: Tensor) -> float:
-        """Return the average of a number of each process."""
-        mean = loss.detach().clone()
-        if self.size > 1:
-            distributed.all_reduce(mean)
-        return mean.item() / self.size
+    def _shared(self, objective: Objective, model: MaskedLM) -> Objective:
+        """Return an objective with the same batches and losses that asks each process its share."""
+        my_loss = DistributedDataParallel(_Loss(objective, model), forward_sync_buffers=False)
 
-    def any(self, mine: bool) -> bool:
-        """Return whether anybody in the team says yes; all get the same answer."""
-        said = torch.tensor(int(mine))
-        if self.size > 1:
-            distributed.all_reduce(said, distributed.ReduceOp.MAX)
-        return bool(said)
+        def loss(_: MaskedLM, batch: Batch) -> Tensor:
+            mine, weight = self.share(batch)
+            partial = weight * my_loss(mine)
+            whole = partial.detach().clone()
+            distributed.all_reduce(whole)
+            # The value is the team's mean. The gradient is of this share, until backward averages.
+            return partial + (whole / self.size - partial).detach()
 
-    def leaders(self, compute: Callable[[], float]) -> float:
-        """Return what the leader computes; the others wait for it."""
-        if self.size == 1:
-            return compute()
-        number = torch.tensor(compute() if self.leads else 0.0, dtype=torch.float64)
-        distributed.broadcast(number, 0)
-        return number.item()
+        return replace(objective, loss=loss)
 
 
-class _LogitsAt(nn.Module):
-    """A model whose ``forward`` is ``logits_at``: DistributedDataParallel offers no other."""
+class _Loss(nn.Module):
+    """A model whose ``forward`` is the loss: DistributedDataParallel offers no other."""
 
-    def __init__(self, model: MaskedLM) -> None:
+    def __init__(self, objective: Objective, model: MaskedLM) -> None:
         super().__init__()
+        self.objective = objective
         self.model = model
 
-    def forward(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        return self.model.logits_at(input_ids, selected)
+    def forward(self, batch: Batch) -> Tensor:
+        return self.objective.loss(self.model, batch)
 
 
 def _join() -> tuple[int, int]:

@@ -1,16 +1,30 @@
-"""The encoder: characters in, one vector a position out; and the head that turns it into logits."""
+"""The encoder: characters in, one vector per position out."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from reprlib import repr as shortened
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 Direction = Literal["both", "left", "right"]
+
+# Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
+# asks for more memory than there is.
+LARGEST = {
+    "vocab_size": 1 << 18,
+    "max_len": 1 << 14,
+    "d_model": 1 << 13,
+    "n_heads": 1 << 10,
+    "n_layers": 1 << 8,
+    "d_ff": 1 << 16,
+}
+RANGES = {"rotary_base": (1, 1e9), "neighbour_focus": (0, 100)}
+MOST_PARAMETERS = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -33,16 +47,39 @@ class EncoderConfig:
     """How sharply the heads look at a neighbour before the first step; 0 gives ordinary heads."""
 
     def __post_init__(self) -> None:
-        counts = (self.vocab_size, self.max_len, self.d_model, self.n_heads, self.n_layers)
-        if min(*counts, self.d_ff) < 1:
-            raise ValueError("Every size of an EncoderConfig is a whole number of at least 1.")
+        for name, largest in LARGEST.items():
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= largest:
+                raise ValueError(
+                    f"{name} is a whole number, at least 1 and at most {largest}, not "
+                    f"{shortened(value)}."
+                )
+        for name, (least, most) in RANGES.items():
+            value = getattr(self, name)
+            if type(value) not in (int, float) or not least <= value <= most:  # NaN is neither
+                raise ValueError(
+                    f"{name} is a number from {least} to {most:g}, not {shortened(value)}."
+                )
         if self.d_model % (2 * self.n_heads):
             raise ValueError(
                 f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
                 f"rotates pairs of numbers), not {self.d_model}."
             )
-        if self.direction not in ("both", "left", "right"):
-            raise ValueError(f"direction is 'both', 'left' or 'right', not {self.direction!r}.")
+        if self.direction not in get_args(Direction):
+            raise ValueError(
+                f"direction is 'both', 'left' or 'right', not {shortened(self.direction)}."
+            )
+        if self.n_parameters > MOST_PARAMETERS:
+            raise ValueError(
+                f"An encoder of this shape has {self.n_parameters} parameters; at most "
+                f"{MOST_PARAMETERS} are allowed, choose smaller sizes."
+            )
+
+    @property
+    def n_parameters(self) -> int:
+        """How many parameters an encoder of this shape and its head have."""
+        ledger = parameter_ledger(self.vocab_size, self.d_model, self.n_layers, self.d_ff)
+        return sum(ledger.values())
 
     @property
     def d_head(self) -> int:

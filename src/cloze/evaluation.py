@@ -13,7 +13,7 @@ from cloze.baselines import BASELINES, NeighbourBaseline
 from cloze.corpus import Corpus, windows
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, held_out_batch
+from cloze.masking import MaskedBatch, checked, held_out_batch
 from cloze.prediction import shipped_models
 from cloze.vocabulary import VOCABULARY
 
@@ -25,10 +25,7 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) 
     Raises:
         ValueError: there is no model, or nothing to ask it.
     """
-    arguments.model(model)
-    n = int(arguments.of_type(held_out, MaskedBatch, "held_out").selected.sum())
-    if not n:
-        raise ValueError("No position is selected, so there is no loss: mask some first.")
+    arguments.model(model, int(checked(held_out).inputs.max()) + 1)
     batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
     total = 0.0
     for start in range(0, len(held_out.inputs), batch_size):
@@ -37,7 +34,7 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) 
         if selected.any():
             logits = model.logits_at(inputs, selected)
             total += mlm_loss(logits, labels[selected], reduction="sum").item()
-    return total / n
+    return total / int(held_out.selected.sum())
 
 
 KINDS = ("space", "first letter", "middle letter", "last letter", "new line")
@@ -123,7 +120,7 @@ def held_out_costs(
     Raises:
         TextError: a held-out piece is shorter than one window.
     """
-    models = shipped_models() if models is None else arguments.models(models)
+    models = shipped_models() if models is None else arguments.models(models, len(VOCABULARY))
     held_out = held_out_batch(arguments.of_type(corpus, Corpus, "corpus").held_out_windows(length))
     selected = held_out.selected
     truth = held_out.labels[selected][:, None]

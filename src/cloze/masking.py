@@ -95,6 +95,28 @@ def mask_tokens(
     return MaskedBatch(inputs, labels)
 
 
+def checked(batch: MaskedBatch) -> MaskedBatch:
+    """Return windows that were masked, as :func:`held_out_batch` makes them.
+
+    Raises:
+        ValueError: they are none, or do not fit together, or nothing is selected.
+    """
+    inputs, labels = arguments.of_type(batch, MaskedBatch, "held_out")
+    arguments.token_ids(inputs, dim=2)
+    if (
+        not isinstance(labels, Tensor)
+        or labels.dtype != torch.int64
+        or labels.shape != inputs.shape
+    ):
+        raise ValueError(
+            f"Labels are a tensor of int64 and shape {tuple(inputs.shape)}, not "
+            f"{arguments.shown(labels)}."
+        )
+    if not batch.selected.any():
+        raise ValueError("No position is selected, so there is no loss: mask some first.")
+    return batch
+
+
 def seeded(seed: int) -> torch.Generator:
     """Return a source of chance of its own; the same seed gives the same numbers.
 

@@ -79,20 +79,10 @@ def shipped_models() -> dict[str, MaskedLM]:
     return {direction: shipped_model(direction) for direction in DIRECTIONS}
 
 
-def _knowing(model: MaskedLM) -> MaskedLM:
-    """Return a model if it knows all the symbols of this module."""
-    known = arguments.model(model).config.vocab_size
-    if known < len(VOCABULARY):
-        raise ValueError(
-            f"The model knows {known} symbols, and the {len(VOCABULARY)} of VOCABULARY are asked "
-            "for; give another model."
-        )
-    return model
-
-
 def _line(model: MaskedLM, input_ids: Tensor) -> Tensor:
-    """Return a line if the model knows its symbols."""
-    return arguments.token_ids(input_ids, _knowing(model).config.vocab_size, dim=1)
+    """Return a line if the model knows its symbols, and all of this module."""
+    known = arguments.model(model, len(VOCABULARY)).config.vocab_size
+    return arguments.token_ids(input_ids, known, dim=1)
 
 
 @torch.no_grad()
@@ -153,7 +143,7 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         TextError: the line is empty, too long, or has no gap.
         ValueError: ``k`` is below 1.
     """
-    model = shipped_model() if model is None else _knowing(model)
+    model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
     input_ids, note = read_line(line, model.config.max_len)
     typed = VOCABULARY.decode(input_ids, gap="_")
@@ -305,8 +295,8 @@ def compare(
         TextError: the line is empty or too long.
         ValueError: a position lies outside the line, or there is no model.
     """
-    models = shipped_models() if models is None else arguments.models(models)
-    input_ids, _ = read_line(line, min(_knowing(model).config.max_len for model in models.values()))
+    models = shipped_models() if models is None else arguments.models(models, len(VOCABULARY))
+    input_ids, _ = read_line(line, min(model.config.max_len for model in models.values()))
     masked = arguments.positions(masked, len(input_ids))
     return Comparison(
         input_ids, {name: predict(model, input_ids, masked) for name, model in models.items()}
@@ -388,7 +378,7 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
 
     Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood).
     """
-    model = shipped_model() if model is None else _knowing(model)
+    model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
     input_ids, _ = read_line(text, model.config.max_len)
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")

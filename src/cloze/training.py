@@ -2,58 +2,69 @@
 
 from __future__ import annotations
 
-import signal
-import threading
+import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
 from tqdm.std import tqdm
 
-from cloze import checkpoint
+from cloze import arguments, checkpoint
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus, sample_windows
-from cloze.distributed import Team
-from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
-from cloze.loss import mlm_loss
-from cloze.masking import held_out_batch, mask_tokens
 from cloze.muon import Muon
+from cloze.objectives import MASKED, OBJECTIVES, Objective
+from cloze.signals import held_signals
+
+Number = TypeVar("Number", int, float)
+
+LARGEST_BATCH = 2**20
+"""The characters of a batch at the most; a million need about 10 GB of memory."""
+
+
+def _within(low: Number, high: Number, default: Number) -> Number:
+    """Make a field of a recipe that holds a number from ``low`` to ``high``."""
+    made: Number = field(default=default, metadata={"range": (low, high)})
+    return made
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How to train. The defaults take about a minute on one core; see benchmarks/README.md."""
 
-    steps: int = 1100
-    batch_size: int = 32
-    length: int = 64
+    steps: int = _within(1, 10**8, 1100)
+    batch_size: int = _within(1, 2**16, 32)
+    length: int = _within(1, 2**16, 64)
     """The length of a training window in characters."""
-    mask_prob: float = 0.3
+    mask_prob: float = _within(0.0, 1.0, 0.3)
     """The rate of selection in training. Held-out loss is always measured at 15 %."""
-    learning_rate: float = 1e-2
+    learning_rate: float = _within(0.0, 10.0, 1e-2)
     """The peak step size of AdamW: embedding, norms, biases, head."""
-    matrix_learning_rate: float = 2e-2
+    matrix_learning_rate: float = _within(0.0, 10.0, 2e-2)
     """The peak step size of Muon: the matrices of the layers."""
-    warmup: float = 0.1
+    warmup: float = _within(0.0, 0.99, 0.1)
     """The share of the steps in which the step sizes rise from 0 to their peak."""
-    weight_decay: float = 0.0
-    evaluations: int = 8
+    weight_decay: float = _within(0.0, 10.0, 0.0)
+    evaluations: int = _within(0, 1000, 8)
     """How often the held-out loss is measured, at moments that get rarer (0 for never)."""
-    seed: int = 0
+    seed: int = _within(0, 2**63 - 1, 0)
 
     def __post_init__(self) -> None:
-        if min(self.steps, self.batch_size, self.length) < 1 or self.evaluations < 0:
-            raise ValueError("steps, batch_size and length are at least 1, evaluations at least 0.")
-        if not 0 <= self.mask_prob <= 1:
-            raise ValueError(f"mask_prob is a probability, from 0 to 1, not {self.mask_prob}.")
-        if not 0 <= self.warmup < 1:
-            raise ValueError(f"warmup is a share of the steps, from 0 to below 1: {self.warmup}.")
+        for number in fields(self):
+            read = arguments.whole_number if isinstance(number.default, int) else _real
+            low, high = number.metadata["range"]
+            value = read(getattr(self, number.name), low, high, number.name)
+            object.__setattr__(self, number.name, value)
+        if self.batch_size * self.length > LARGEST_BATCH:
+            raise ValueError(
+                f"batch_size times length is at most {LARGEST_BATCH:,} characters, not "
+                f"{self.batch_size} times {self.length}."
+            )
 
     def schedule(self, step: int) -> float:
         """Return the factor on the step sizes at ``step`` = 0, 1, …: up to 1, then down to 0."""
@@ -86,73 +97,117 @@ class Record(NamedTuple):
 class TrainingRun:
     """A training in progress: model, optimizers, source of chance, history.
 
-    Several processes started by ``torchrun`` each make the same run; they share the work of its
-    steps (see :mod:`cloze.distributed`).
-
     Args:
         model: the model to train, in place.
         corpus: what to train on and what to measure on.
         recipe: how.
+        objective: what the model is asked, and what its answers cost.
+
+    Raises:
+        ValueError: the windows are longer than the model reads, or a piece is shorter than one.
     """
 
-    def __init__(self, model: MaskedLM, corpus: Corpus, recipe: Recipe | None = None) -> None:
+    def __init__(
+        self,
+        model: MaskedLM,
+        corpus: Corpus,
+        recipe: Recipe | None = None,
+        objective: Objective = MASKED,
+    ) -> None:
         self.model = model
         self.corpus = corpus
         self.recipe = recipe or Recipe()
-        self.step = 0
-        self.seconds = 0.0
+        self.objective = objective
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(self.recipe.seed)
-        self.held_out = held_out_batch(corpus.held_out_windows(self.recipe.length))
+        if self.recipe.length > model.config.max_len:
+            raise ValueError(
+                f"Windows of {self.recipe.length} characters are too long for this model, which "
+                f"reads at most max_len = {model.config.max_len}."
+            )
+        self.held_out = objective.held_out(corpus.held_out_windows(self.recipe.length))
         self.optimizers = _optimizers(model, self.recipe)
-        self.team = Team(model)
+        self._moments = self.recipe.evaluated_after()
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return len(self.history)
+
+    @property
+    def seconds(self) -> float:
+        """The time spent in steps."""
+        return self.history[-1].seconds if self.history else 0.0
 
     @property
     def finished(self) -> bool:
         """Whether all steps of the recipe are done."""
         return self.step >= self.recipe.steps
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether held-out loss is still to be measured after the last step."""
+        return self.step in self._moments and self.history[-1].held_out is None
+
     def train_step(self) -> float:
-        """Take one step and return its loss: sample, mask, predict, compare, improve."""
-        recipe = self.recipe
+        """Take one step and return its loss: sample, mask, predict, compare, improve.
+
+        Raises:
+            FloatingPointError: the loss is not finite; the weights stay as they were.
+        """
+        started, recipe = time.perf_counter(), self.recipe
         for optimizer, peak in self.optimizers:
             optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
         windows = sample_windows(
             self.corpus.train_ids, recipe.batch_size, recipe.length, self.generator
         )
-        batch = mask_tokens(windows, recipe.mask_prob, generator=self.generator)
-        (inputs, labels), weight = self.team.share(batch)  # the whole batch, 1.0, when alone
-        selected = labels >= 0
-        loss = weight * mlm_loss(self.team.logits_at(inputs, selected), labels[selected])
+        batch = self.objective.ask(windows, recipe.mask_prob, self.generator)
+        loss = self.objective.loss(self.model, batch)
+        nats = self._finite(loss.item())
         self.model.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         for optimizer, _ in self.optimizers:
             optimizer.step()
-        self.step += 1
-        return self.team.mean(loss)
+        seconds = self.seconds + time.perf_counter() - started
+        characters = (self.step + 1) * recipe.batch_size * recipe.length
+        self.history.append(Record(self.step + 1, characters, seconds, nats, None))
+        return nats
+
+    def measure(self) -> float:
+        """Measure held-out loss, and write it into the record of the last step if there is one.
+
+        Raises:
+            FloatingPointError: it is not finite.
+        """
+        nats = self._finite(self.objective.measure(self.model, self.held_out))
+        if self.history:
+            self.history[-1] = self.history[-1]._replace(held_out=nats)
+        return nats
+
+    def _finite(self, nats: float) -> float:
+        if math.isfinite(nats):
+            return nats
+        raise FloatingPointError(
+            f"The loss is not finite any more after step {self.step}: training went astray; "
+            "train with smaller learning rates or less weight decay."
+        )
 
     def save(self, path: Path | str) -> None:
         """Save everything that a later :meth:`load` needs to go on exactly here.
 
-        Of several processes the leader alone writes.
+        Raises:
+            CheckpointError: the file cannot be written, or a number is not finite.
         """
-        if not self.team.leads:
-            return
-        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
-        for k, (optimizer, _) in enumerate(self.optimizers):
-            for i, state in optimizer.state_dict()["state"].items():
-                tensors |= {f"optimizer.{k}.{i}.{name}": t for name, t in state.items()}
-        tensors["generator"] = self.generator.get_state()
         metadata = {
             "kind": "run",
             "config": asdict(self.model.config),
             "recipe": asdict(self.recipe),
+            "objective": self.objective.name,
             "corpus": self.corpus.sha256,
             "step": self.step,
-            "seconds": self.seconds,
             "history": self.history,
         }
-        checkpoint.write(path, tensors, metadata)
+        checkpoint.write(path, self._tensors(), metadata)
 
     @classmethod
     def load(cls, path: Path | str, corpus: Corpus) -> TrainingRun:
@@ -161,32 +216,57 @@ class TrainingRun:
         Raises:
             CheckpointError: the file is damaged, not a run, or was made with another corpus.
         """
-        tensors, metadata = checkpoint.read(path)
-        if metadata.get("kind") != "run":
-            raise CheckpointError(
-                f"{path} is not a saved training run (TrainingRun.save makes one)."
-            )
+        tensors, metadata = checkpoint.read(path, "run")
         if metadata.get("corpus") != corpus.sha256:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
+        if metadata.get("objective") not in [*OBJECTIVES]:
+            raise CheckpointError(
+                f"{path} was trained with the objective {metadata.get('objective')!r:.50}, which "
+                f"is none of {', '.join(OBJECTIVES)}."
+            )
+        objective = OBJECTIVES[metadata["objective"]]
+        model = objective.model(checkpoint.model_config(path, metadata))
         try:
-            model = MaskedLM(checkpoint.model_config(path, metadata))
-            run = cls(model, corpus, Recipe(**metadata["recipe"]))
-            model.load_state_dict(_below("model.", tensors))
-            for k, (optimizer, _) in enumerate(run.optimizers):
-                state: dict[int, dict[str, Tensor]] = {}
-                for name, tensor in _below(f"optimizer.{k}.", tensors).items():
-                    i, _, key = name.partition(".")
-                    state.setdefault(int(i), {})[key] = tensor
-                groups = optimizer.state_dict()["param_groups"]
-                optimizer.load_state_dict({"state": state, "param_groups": groups})
+            run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)
+            run.history = _history(metadata["history"], run.recipe)
+        except (KeyError, TypeError, ValueError):
+            raise CheckpointError(f"{path} holds no usable recipe or history.") from None
+        if run.history:
+            run._make_momentum()
+        mine = run._tensors()
+        checkpoint.check_layout(path, tensors, mine)
+        steps = [t.item() for name, t in tensors.items() if name.endswith(".step")]
+        if any(step != run.step for step in [metadata.get("step"), *steps]):
+            raise CheckpointError(f"{path} is of no one step: its parts were mixed up.")
+        with torch.no_grad():
+            for name, tensor in mine.items():
+                tensor.copy_(tensors[name])
+        try:
             run.generator.set_state(tensors["generator"])
-            run.step, run.seconds = metadata["step"], metadata["seconds"]
-            run.history = [Record(*values) for values in metadata["history"]]
-        except (KeyError, TypeError, ValueError, RuntimeError):
-            raise CheckpointError(f"The parts of the run in {path} do not fit together.") from None
+        except RuntimeError:
+            raise CheckpointError(f"{path} holds no usable source of chance.") from None
         return run
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """Return all tensors of the run by the names that they have in its file."""
+        tensors = {f"model.{name}": t for name, t in self.model.state_dict().items()}
+        for k, (optimizer, _) in enumerate(self.optimizers):
+            for i, state in optimizer.state_dict()["state"].items():
+                tensors |= {f"optimizer.{k}.{i}.{name}": t for name, t in state.items()}
+        return tensors | {"generator": self.generator.get_state()}
+
+    def _make_momentum(self) -> None:
+        """Have the optimizers make what they remember, by a step that leads nowhere in particular.
+
+        What they then hold says which names and shapes a file must have.
+        """
+        for parameter in self.model.parameters():
+            parameter.grad = torch.zeros_like(parameter)
+        for optimizer, _ in self.optimizers:
+            optimizer.step()
+        self.model.zero_grad()
 
     def __repr__(self) -> str:
         return f"TrainingRun(step {self.step} of {self.recipe.steps})"
@@ -209,90 +289,43 @@ def fit(
 
     Raises:
         KeyboardInterrupt: after the step during which it was asked for.
+        FloatingPointError: a loss is not finite.
     """
-    moments = run.recipe.evaluated_after()
-    team = run.team
-
-    def unmeasured() -> bool:
-        return run.step in moments and run.history[-1].held_out is None
-
     bar = tqdm(
         total=run.recipe.steps,
         initial=run.step,
         desc="training",
         unit="step",
-        disable=not (progress and team.leads),
+        disable=not progress,
         leave=False,
     )
-    # Alone, an interrupt waits for the end of the step only. In a team it waits until all processes
-    # know of it, since one that left early would leave the others waiting for its gradients.
-    alone = team.size == 1
-    with bar, nullcontext(_never) if alone else held_interrupts() as interrupted:
-        while unmeasured() or not run.finished:
-            if not unmeasured():
-                with whole_step() if alone else nullcontext():
-                    started = time.perf_counter()
-                    loss = run.train_step()
-                    run.seconds += time.perf_counter() - started
-                    characters = run.step * run.recipe.batch_size * run.recipe.length
-                    run.history.append(Record(run.step, characters, run.seconds, loss, None))
+    with bar:
+        while run.unmeasured or not run.finished:
+            if not run.unmeasured:
+                with held_signals():
+                    run.train_step()
                 bar.update()
-            if unmeasured():
-                measured = team.leaders(lambda: held_out_loss(run.model, run.held_out))
-                run.history[-1] = run.history[-1]._replace(held_out=measured)
+            if run.unmeasured:
+                run.measure()
             bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
             yield run.history[-1]
-            if team.any(interrupted()):
-                raise KeyboardInterrupt
-            if team.any(stop is not None and stop()):
+            if stop is not None and stop():
                 return
 
 
-@contextmanager
-def whole_step() -> Iterator[None]:
-    """Hold an interrupt back until the block is done, so that no step is left half taken."""
-    with held_interrupts() as interrupted:
-        yield
-    if interrupted():
-        raise KeyboardInterrupt
+def steps_in(seconds: float, trial: TrainingRun) -> int:
+    """Return how many steps this machine does in so many seconds.
 
-
-@contextmanager
-def held_interrupts() -> Iterator[Callable[[], bool]]:
-    """Remember interrupts in the block instead of raising them; yields what tells of them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield _never  # Python delivers interrupts to the main thread alone.
-        return
-    asked = False
-
-    def remember(*_: object) -> None:
-        nonlocal asked
-        asked = True
-
-    before = signal.signal(signal.SIGINT, remember)
-    try:
-        yield lambda: asked
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _never() -> bool:
-    return False
-
-
-def steps_in(seconds: float, model: MaskedLM, corpus: Corpus, recipe: Recipe) -> int:
-    """Return how many steps of a recipe this machine does in so many seconds.
-
-    A few steps are timed on a copy of the model; the model itself is not changed.
+    Args:
+        seconds: the time that training may take.
+        trial: a run like the one in question, of which a few steps are taken to time them.
     """
-    copy = MaskedLM(model.config)
-    trial = TrainingRun(copy, corpus, recipe)
     times = []
     for _ in range(8):
         started = time.perf_counter()
         trial.train_step()
         times.append(time.perf_counter() - started)
-    return int(trial.team.leaders(lambda: max(1, int(seconds / sorted(times)[len(times) // 2]))))
+    return max(1, int(seconds / sorted(times)[len(times) // 2]))
 
 
 def _optimizers(model: MaskedLM, recipe: Recipe) -> list[tuple[torch.optim.Optimizer, float]]:
@@ -308,6 +341,33 @@ def _optimizers(model: MaskedLM, recipe: Recipe) -> list[tuple[torch.optim.Optim
     return [(muon, recipe.matrix_learning_rate), (adam, recipe.learning_rate)]
 
 
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors whose names begin with ``prefix``, without it."""
-    return {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+def _history(values: list[Any], recipe: Recipe) -> list[Record]:
+    """Read the history of a saved run.
+
+    Raises:
+        TypeError: a record is none.
+        ValueError: the records are not those of a run with this recipe.
+    """
+    history = [Record(*numbers) for numbers in values]
+    seconds = 0.0
+    for step, record in enumerate(history, 1):
+        characters = step * recipe.batch_size * recipe.length
+        held_out = 0.0 if record.held_out is None else record.held_out
+        _real(record.loss, 0.0, math.inf, "loss")
+        _real(held_out, 0.0, math.inf, "held_out")
+        seconds = _real(record.seconds, seconds, math.inf, "seconds")
+        if (record.step, record.characters) != (step, characters) or step > recipe.steps:
+            raise ValueError(f"Record {step} is not of step {step}.")
+    return history
+
+
+def _real(value: object, low: float, high: float, what: str) -> float:
+    """Read a number from ``low`` to ``high``.
+
+    Raises:
+        ValueError: it is none, or lies outside.
+    """
+    read = arguments.number(value, what)
+    if not low <= read <= high:
+        raise ValueError(f"{what} is a number from {low:g} to {high:g}, not {value}.")
+    return read

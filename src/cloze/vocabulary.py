@@ -224,4 +224,5 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
 
 def visible(character: str) -> str:
     """Return a sign for a character that could not be seen otherwise."""
+    arguments.of_type(character, str, "A character")
     return {" ": "␣", "\n": "↵", "[MASK]": "▒"}.get(character, character)

@@ -34,25 +34,16 @@ STOCK_ERRORS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the browser tests last.
-
-    Playwright keeps an event loop running in this thread, which nbval's client could not bear.
-    """
-    items.sort(key=lambda item: HERE in item.path.parents)
+    """Give each browser test five minutes, and begin with them early: one worker runs all."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.timeout(300))
+            item.add_marker(pytest.mark.long)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say at the very end if the browser tests did not run."""
-    skipped = terminalreporter.getreports("skipped")
-    if any(jupyter.NO_CHROMIUM in str(report.longrepr) for report in skipped):
-        terminalreporter.section("browser tests skipped", yellow=True)
-        terminalreporter.write_line(jupyter.NO_CHROMIUM)
-
-
-@pytest.fixture(scope="session", autouse=True)
+# All that follows for the whole package ends with it. Playwright keeps an event loop running in
+# this thread, which neither nbval's client nor another Playwright could bear.
+@pytest.fixture(scope="package", autouse=True)
 def chromium() -> str:
     executable = jupyter.chromium()
     if not executable:
@@ -61,13 +52,13 @@ def chromium() -> str:
     return executable
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
     with jupyter.browsing(chromium) as browser:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """One for all pages, so that JupyterLab's scripts are loaded once."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
@@ -96,19 +87,19 @@ def without(lines: list[str], known: tuple[str, ...]) -> list[str]:
     return [line for line in lines if not any(re.search(x, line, re.DOTALL) for x in known)]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with jupyter.jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with jupyter.notebook7(tmp_path_factory.mktemp("notebook7")) as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with jupyter.voila(tmp_path_factory.mktemp("voila")) as server:
         yield server

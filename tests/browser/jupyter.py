@@ -108,7 +108,7 @@ def environment(home: Path) -> dict[str, str]:
         **{variable: str(home / name) for variable, name in folders.items()},
         "IPYTHONDIR": str(home / "ipython"),
         "JUPYTER_PREFER_ENV_PATH": "1",
-        "PYTHONPATH": str(NO_NETWORK),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(NO_NETWORK), kept.get("PYTHONPATH")])),
     }
 
 
@@ -271,6 +271,7 @@ class Notebook:
     def __init__(self, server: Server, page: Page) -> None:
         self.server = server
         self.page = page
+        page.set_default_timeout(PATIENCE * 1000)
         self.name = ""
 
     def new(self, *cells: str) -> None:

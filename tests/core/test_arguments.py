@@ -41,7 +41,7 @@ from cloze.prediction import (
     shipped_model,
     top_k,
 )
-from cloze.vocabulary import VOCABULARY, TextError, Vocabulary, normalise, read_line
+from cloze.vocabulary import VOCABULARY, TextError, Vocabulary, normalise, read_line, visible
 
 torch.manual_seed(0)
 SMALL = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=20)).eval()
@@ -99,7 +99,14 @@ NO_MAPPINGS: list[Any] = [{}, [], [SMALL], SMALL, 5, {"a": None}, {1: SMALL}, {"
 NO_GENERATORS: list[Any] = [0, "x", np.random.default_rng(0)]
 NO_WORDS = [5, "x", "", True, ["both"], Odd()]
 NO_SHARES: list[Any] = [None, 5, [0.5, 0.5], {"a": "x"}, {"a": 2.0}, {"a": math.nan}, {"a": -0.5}]
-NO_BATCHES: list[Any] = [None, 5, ROWS, (ROWS, ROWS)]
+NO_BATCHES: list[Any] = [
+    *(None, 5, ROWS, (ROWS, ROWS), NOTHING, MaskedBatch(LINE, LINE), MaskedBatch(ROWS, LINE)),
+    *(
+        MaskedBatch(ROWS.float(), ROWS),
+        MaskedBatch(ROWS, ROWS.float()),
+        MaskedBatch(ROWS, ROWS + 50),
+    ),
+]
 NO_CORPORA: list[Any] = [None, "text", LINE, (PIECE, PIECE)]
 
 CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
@@ -112,6 +119,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "normalise keep": (lambda x: normalise("a", keep=x), [*NO_TEXTS, "é"]),
     "read_line": (read_line, [*NO_TEXTS, "", "a" * 100_000]),
     "read_line max_len": (lambda x: read_line("a_b", x), [*NO_COUNTS, 0, 2]),
+    "visible": (visible, NO_TEXTS),
     "Piece name": (lambda x: Piece(x, "a"), NO_TEXTS),
     "Piece": (lambda x: Piece("a", x), [*NO_TEXTS, "A", "é", "a_b", "HELLO" * 1000]),
     "Corpus train": (lambda x: Corpus(x, (PIECE,)), [None, (), PIECE, [PIECE], ("a",)]),
@@ -172,8 +180,11 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "log_probs before fit": (NeighbourBaseline(()).log_probs, [ROWS]),
     "baseline_losses": (lambda x: baseline_losses(x, HELD_OUT), NO_CORPORA),
     "baseline_losses held_out": (lambda x: baseline_losses(CORPUS, x), NO_BATCHES),
-    "held_out_loss": (lambda x: held_out_loss(x, HELD_OUT), [None, *NO_MODELS]),
-    "held_out_loss held_out": (lambda x: held_out_loss(SMALL, x), [*NO_BATCHES, NOTHING]),
+    "held_out_loss": (lambda x: held_out_loss(x, HELD_OUT), [None, NARROW, *NO_MODELS]),
+    "held_out_loss held_out": (
+        lambda x: held_out_loss(SMALL, x),
+        [*NO_BATCHES, MaskedBatch(ROWS + 50, ROWS)],
+    ),
     "held_out_loss batch_size": (lambda x: held_out_loss(SMALL, HELD_OUT, x), [*NO_COUNTS, 0]),
     "kinds_of": (kinds_of, NO_LINES),
     "count": (COSTS.count, NO_WORDS),
@@ -181,7 +192,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "mean kind": (lambda x: COSTS.mean("mine", x), NO_WORDS),
     "by_kind": (COSTS.by_kind, [None, *NO_WORDS]),
     "held_out_costs": (held_out_costs, NO_CORPORA),
-    "held_out_costs models": (lambda x: held_out_costs(CORPUS, x), NO_MAPPINGS),
+    "held_out_costs models": (lambda x: held_out_costs(CORPUS, x), [*NO_MAPPINGS, {"a": NARROW}]),
     "held_out_costs length": (lambda x: held_out_costs(CORPUS, None, x), [*NO_COUNTS, 0, 10_000]),
     "shipped_model": (shipped_model, [None, *NO_WORDS]),
     "distribution": (lambda x: distribution(SMALL, x), [*NO_LINES, LINE.repeat(2)]),

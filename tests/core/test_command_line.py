@@ -1,14 +1,27 @@
 """The command line: train, evaluate, fill; its exit codes and what it says when it cannot."""
 
+import math
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
 
-from cloze import training
+from cloze import __main__ as command_line
+from cloze import checkpoint, evaluation, objectives, training
 from cloze.__main__ import main
 from cloze.checkpoint import load_model, provenance
-from cloze.corpus import DATA
+from cloze.corpus import DATA, Corpus
+from cloze.loss import mlm_loss
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -27,7 +40,8 @@ def says(capsys: CAPTURE, *reasons: str) -> None:
     """Assert that an error was said in one line on stderr."""
     out, err = capsys.readouterr()
     assert out == ""
-    lines = [line for line in err.splitlines() if "training:" not in line]  # the progress bar
+    # Neither the progress bar nor what became of the text.
+    lines = [line for line in err.splitlines() if not re.search("training:|kept;", line)]
     assert len(lines) == 1
     assert lines[0].startswith("cloze: ")
     assert all(reason in lines[0] for reason in reasons)
@@ -52,7 +66,7 @@ def test_train_takes_its_options(here: Path, direction: str) -> None:
 
 
 def test_seconds_become_steps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "steps_in", lambda seconds, *_: int(seconds * 2))
+    monkeypatch.setattr(training, "steps_in", lambda seconds, _: int(seconds * 2))
     assert main(["train", "m.safetensors", "--seconds", "1.5", "--corpus", "mine.txt"]) == 0
     assert provenance(here / "m.safetensors")["steps"] == 3
 
@@ -65,32 +79,225 @@ def test_provenance_names_no_folder_of_this_machine(here: Path) -> None:
     )
 
 
+AGAIN = ["train", "again.safetensors", *TRAIN[2:]]
+RUN = "again.safetensors.run.safetensors"
+SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+
+
 @CAN_INTERRUPT
-@pytest.mark.parametrize(
-    ("name", "call"), [("mlm_loss", 5), ("held_out_loss", 2), ("held_out_loss", 4)]
-)
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(("module", "call"), [(objectives, 2), (evaluation, 2)])
 def test_an_interrupted_run_is_kept_and_resumed(
-    here: Path, capsys: CAPTURE, name: str, call: int
+    here: Path, capsys: CAPTURE, module: ModuleType, call: int, number: int
 ) -> None:
     main(TRAIN)
     whole = load_model(here / TRAIN[1]).state_dict()
     capsys.readouterr()
-    words = ["train", "again.safetensors", *TRAIN[2:]]
-    with interrupt_in(name, call):
-        assert main(words) == 130
+    with interrupt_in(module, "mlm_loss", call, number), interrupt_in(checkpoint, "save", 1, 2, 2):
+        assert main(AGAIN) == 128 + number
     err = capsys.readouterr().err.splitlines()[-1]
     assert err.endswith(
-        "cloze: stopped. The run is kept; add --resume again.run.safetensors "
-        "to the same command to go on."
+        f"cloze: stopped. The run is kept; add --resume {RUN} to the same command to go on."
     )
     assert not (here / "again.safetensors").exists()
-    assert main([*words, "--resume", "again.run.safetensors"]) == 0
+    assert main([*AGAIN, "--resume", RUN]) == 0
+    assert "ignored" not in capsys.readouterr().err  # nothing differs
+    assert sorted(path.name for path in here.iterdir()) == ["again.safetensors", "mine.txt", "out"]
     again = load_model(here / "again.safetensors").state_dict()
     assert all(torch.equal(tensor, again[name]) for name, tensor in whole.items())
     assert (
         provenance(here / "again.safetensors")["held_out_nats"]
         == (provenance(here / TRAIN[1])["held_out_nats"])
     )
+
+
+@CAN_INTERRUPT
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_model_that_is_being_written_is_written(here: Path, number: int) -> None:
+    before = signal.getsignal(number)
+    with interrupt_in(checkpoint, "save", 1, number, number):
+        assert main(AGAIN) == 0
+    assert signal.getsignal(number) is before
+    assert load_model(here / "again.safetensors")
+    assert not (here / RUN).exists()
+
+
+@CAN_INTERRUPT
+def test_a_run_that_was_not_finished_is_not_replaced(here: Path, capsys: CAPTURE) -> None:
+    with interrupt_in(objectives, "mlm_loss", 2):
+        main(AGAIN)
+    capsys.readouterr()
+    kept = (here / RUN).read_bytes()
+    assert main(AGAIN) == 1
+    says(capsys, f"add --resume {RUN} to go on with it, or --force to begin anew")
+    assert (here / RUN).read_bytes() == kept
+    assert main([*AGAIN, "--force"]) == 0
+    assert not (here / RUN).exists()
+
+
+@CAN_INTERRUPT
+def test_runs_of_outputs_with_like_names_are_two(here: Path) -> None:
+    for name in ("exp.v1", "exp.v2"):
+        with interrupt_in(objectives, "mlm_loss", 2):
+            main(["train", name, *TRAIN[2:]])
+    assert {path.name for path in here.glob("exp*")} == {
+        "exp.v1.run.safetensors",
+        "exp.v2.run.safetensors",
+    }
+
+
+@CAN_INTERRUPT
+def test_resume_says_what_it_ignores(here: Path, capsys: CAPTURE) -> None:
+    with interrupt_in(objectives, "mlm_loss", 2):
+        main(AGAIN)
+    capsys.readouterr()
+    words = [*AGAIN, "--resume", RUN, "--seed=7", "--direction=left", "--mask-prob=.3"]
+    words[words.index("--steps") + 1] = "4"
+    assert main(words) == 0
+    assert "ignored: --steps 4, --seed 7, --direction left.\n" in capsys.readouterr().err
+    assert provenance(here / AGAIN[1])["steps"] == 3
+
+
+@pytest.mark.parametrize("also_the_run", [False, True])
+def test_a_run_is_kept_when_the_model_cannot_be_written(
+    here: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, also_the_run: bool
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(here / "out"))
+    (here / "out").mkdir()
+
+    def in_the_way(*arguments: Any) -> torch.Tensor:
+        for name in (AGAIN[1], RUN)[: 1 + also_the_run]:
+            (here / name).mkdir(exist_ok=True)
+        return mlm_loss(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(objectives, "mlm_loss", in_the_way)
+        assert main(AGAIN) == 1
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert "again.safetensors is a folder" in err
+    kept = re.search(r"--resume (\S+)", err)
+    assert kept
+    assert (kept[1] == RUN) != also_the_run
+    for name in (AGAIN[1], RUN)[: 1 + also_the_run]:
+        (here / name).rmdir()
+    assert main([*AGAIN, "--resume", kept[1]]) == 0
+    assert provenance(here / AGAIN[1])["steps"] == 3
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_is_saved_on_the_way_and_astray_is_not(
+    capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = iter([None, None, torch.tensor(math.nan)])
+    monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(objectives, "mlm_loss", lambda *given: next(losses) or mlm_loss(*given))
+        assert main(AGAIN) == 1
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert "not finite any more after step 2" in err
+    assert f"An earlier state of the run is kept; add --resume {RUN}" in err
+    assert main([*AGAIN, "--resume", RUN]) == 0
+
+
+def test_saving_that_fails_on_the_way_does_not_stop_training(
+    here: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise checkpoint.CheckpointError("No space left.")
+
+    monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(training.TrainingRun, "save", full)
+    assert main(AGAIN) == 0
+    assert "cloze: No space left. Training goes on." in capsys.readouterr().err
+    assert load_model(here / AGAIN[1])
+
+
+@pytest.mark.parametrize("name", ["mine.txt", "notes.md"])
+def test_what_is_not_ours_is_replaced_by_force_alone(
+    here: Path, capsys: CAPTURE, name: str
+) -> None:
+    (here / "notes.md").write_text("mine")
+    before = (here / name).read_bytes()
+    words = ["train", name, *TRAIN[2:]]
+    assert main(words) == 1
+    says(capsys, f"{name} exists and is not a checkpoint", "--force")
+    assert (here / name).read_bytes() == before
+    assert main([*words, "--force"]) == 0
+    assert load_model(here / name)
+    assert main(["train", name, "--steps", "1"]) == 0  # a checkpoint of ours
+
+
+# The shell around it
+
+
+def cloze(*words: str, first: str = "pass", shell: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, in a shell that does something with its streams."""
+    code = f"import cloze.__main__ as m, sys; {first}; sys.exit(m.main(sys.argv[1:]))"
+    command = shlex.join([sys.executable, "-c", code, *words])
+    return subprocess.run(
+        ["bash", "-c", f"{command} {shell}; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+BASH = pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+LONG = ["train", "again.safetensors", "--steps", "2000", "--corpus", "mine.txt"]
+
+
+@BASH
+@pytest.mark.parametrize(
+    ("shell", "reason"),
+    [
+        ("| head -1", "Standard output cannot be written: Broken pipe."),
+        pytest.param(
+            "> /dev/full",
+            "Standard output cannot be written: No space left on device.",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it"),
+        ),
+        ("2> >(head -c 1 > /dev/null)", ""),
+    ],
+)
+def test_nobody_listens_any_more(here: Path, shell: str, reason: str) -> None:
+    result = cloze(*LONG, shell=shell)
+    assert result.returncode == 1
+    assert reason in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "Exception ignored" not in result.stderr
+    run = training.TrainingRun.load(here / RUN, Corpus.from_file(here / "mine.txt"))
+    assert 1 <= run.step < 2000
+
+
+@BASH
+@pytest.mark.usefixtures("here")
+def test_streams_that_were_closed_before_are_no_hindrance() -> None:
+    result = cloze(*AGAIN, shell=">&- 2>&-")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert load_model("again.safetensors")
+
+
+@BASH
+@pytest.mark.usefixtures("here")
+def test_what_a_terminal_cannot_show_is_described() -> None:
+    reading = "sys.stdout.reconfigure(encoding='ascii')"
+    result = cloze("fill", "the_cat", "-k", "1", first=reading)
+    assert result.returncode == 0
+    assert "\\u2423" in result.stdout
+
+
+@CAN_INTERRUPT
+def test_a_kill_costs_what_was_done_since_the_last_save(here: Path) -> None:
+    code = "import cloze.__main__ as m, sys; m.SAVE_EVERY = 0.0; m.main(sys.argv[1:])"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *LONG], stderr=subprocess.DEVNULL
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not (here / RUN).exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.kill()
+    run = training.TrainingRun.load(here / RUN, Corpus.from_file(here / "mine.txt"))
+    assert run.step >= 1
 
 
 def test_evaluate_prints_the_model_below_its_baselines(here: Path, capsys: CAPTURE) -> None:
@@ -123,18 +330,26 @@ def test_fill(capsys: CAPTURE) -> None:
     [
         (["fill", "no gap"], ["The line has no gap"]),
         (["fill", ""], ["The line is empty"]),
-        (["fill", "a_", "-k", "0"], ["at least 1, not 0"]),
-        (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is damaged or not a safetensors"]),
-        (["evaluate", "mine.txt", "--corpus", "mine.txt"], ["mine.txt is damaged"]),
+        (["fill", "a_", "-k", "0"], ["from 1 to 28, not 0"]),
+        (["fill", "a_", "-k", "1000000000"], ["from 1 to 28, not 1000000000"]),
+        (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a safetensors file"]),
+        (["evaluate", "mine.txt", "--corpus", "mine.txt"], ["mine.txt is not a safetensors file"]),
         (["evaluate", "--corpus", "none.txt"], ["There is no file none.txt"]),
         (["evaluate", "--corpus", "."], [". is not a corpus"]),
         (["train", "m", "--corpus", "none.txt"], ["There is no file none.txt"]),
         (["train", ".", "--corpus", "mine.txt"], ["is a folder"]),
         (["train", "mine.txt/m", "--corpus", "mine.txt"], ["mine.txt"]),
-        (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "at least 1"]),
+        (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
+        (["train", "m", "--corpus", "mine.txt", "--seed", "-1"], ["seed", "from 0 to"]),
+        (["train", "m", "--corpus", "mine.txt", "--weight-decay", "nan"], ["weight_decay", "nan"]),
+        (["train", "m", "--corpus", "mine.txt", "--weight-decay", "1e30"], ["weight_decay", "10"]),
+        (["train", "m" * 240, "--corpus", "mine.txt"], ["File name too long"]),
+        (["train", "m" * 300, "--corpus", "mine.txt"], ["File name too long"]),
+        (["evaluate", "m" * 300, "--corpus", "mine.txt"], ["File name too long"]),
+        (["evaluate", "--corpus", "m" * 300], ["File name too long"]),
         (["train", "m", "--corpus", "mine.txt", "--mask-prob", "2"], ["mask_prob", "not 2.0"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
-        (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["damaged"]),
+        (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["safetensors"]),
     ],
 )
 def test_every_known_error_is_one_sentence(
@@ -179,3 +394,9 @@ def test_stopping_before_the_first_step_is_no_traceback(
     monkeypatch.setattr("cloze.__main__._corpus", interrupt)
     assert main(["evaluate"]) == 130
     says(capsys, "cloze: stopped.")
+
+
+def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:
+    (here / "mine.txt").write_text("Ämter: 12 " * 30, encoding="utf-8")
+    assert main(["evaluate", "--corpus", "mine.txt"]) == 0
+    assert re.match(r"cloze: mine.txt: .* 30 accents folded, .* dropped", capsys.readouterr().err)

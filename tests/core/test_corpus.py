@@ -153,7 +153,7 @@ def test_all_files_of_a_folder_together_have_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE, a_03=SENTENCE)
-    monkeypatch.setattr("cloze.corpus.MOST_BYTES", 5 * len(SENTENCE))
+    monkeypatch.setattr("cloze.textfile.MOST_BYTES", 5 * len(SENTENCE))
     Corpus.load(tmp_path)
     make(tmp_path, a_04=SENTENCE)
     assert "04.txt there are more than" in refusal(Corpus.load, tmp_path)
@@ -298,6 +298,21 @@ def test_a_split_loses_nothing_and_leaves_room_for_windows(
     assert corpus.held_out
     assert all(len(piece.text) >= window for piece in (*corpus.train, *corpus.held_out))
     assert not {p.name for p in corpus.train} & {p.name for p in corpus.held_out}
+
+
+@anything
+@given(st.binary(max_size=2000), st.sampled_from([b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE]))
+def test_any_bytes_are_a_corpus_or_get_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, mark: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.txt"
+    path.write_bytes(mark + content)
+    try:
+        refused = not len(Corpus.from_file(path).held_out_windows())
+    except TextError:
+        refused = True
+    if refused:
+        assert "any.txt " in refusal(Corpus.from_file, path)
 
 
 @pytest.mark.parametrize("language", ["fr", "de", "is"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -492,13 +492,46 @@ def test_a_wrong_shape_is_an_error_that_says_what_to_do() -> None:
         model.encoder.attention(torch.arange(5)[None, None])
 
 
+SIZES = ["vocab_size", "max_len", "d_model", "n_heads", "n_layers", "d_ff"]
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("value", [0, -1, 10**13, 10**4000, 2.0, True, "2", None, float("nan"), []])
+def test_sizes_are_whole_numbers_in_a_range(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} is a whole number, at least 1 and") as caught:
+        EncoderConfig(**{name: value})  # type: ignore[arg-type]
+    assert len(str(caught.value)) < 150
+
+
 @pytest.mark.parametrize(
-    "name", ["vocab_size", "max_len", "d_model", "n_heads", "n_layers", "d_ff"]
+    ("name", "value"),
+    [
+        *product(("rotary_base", "neighbour_focus"), (-1, 1e30, "2", True, None)),
+        *product(("rotary_base", "neighbour_focus"), (float("nan"), float("inf"))),
+        ("rotary_base", 0),
+    ],
 )
-def test_sizes_are_at_least_1(name: str) -> None:
-    sizes = {name: 0}
-    with pytest.raises(ValueError, match="at least 1"):
-        EncoderConfig(**sizes)  # type: ignore[arg-type]
+def test_fractions_are_numbers_in_a_range(name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} is a number from \d to "):
+        EncoderConfig(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("base", [1, 1e9])
+@pytest.mark.parametrize("focus", [0, 100])
+def test_what_is_in_range_can_be_computed_with(base: float, focus: float) -> None:
+    model = MaskedLM(replace(SMALL, rotary_base=base, neighbour_focus=focus))
+    assert model(random_ids(2, SMALL.max_len)).isfinite().all()
+
+
+def test_no_config_asks_for_more_memory_than_there_is() -> None:
+    with pytest.raises(ValueError, match=r"^An encoder of this shape has \d+ parameters; at most"):
+        EncoderConfig(d_model=8192, n_layers=256)
+
+
+@each_direction
+def test_the_number_of_parameters_is_known_beforehand(direction: Direction) -> None:
+    for config in (replace(CONFIG, direction=direction), replace(SMALL, n_layers=3, vocab_size=5)):
+        assert config.n_parameters == sum(p.numel() for p in MaskedLM(config).parameters())
 
 
 def test_d_model_must_fit_the_heads() -> None:
@@ -506,6 +539,7 @@ def test_d_model_must_fit_the_heads() -> None:
         EncoderConfig(d_model=16, n_heads=6)
 
 
-def test_an_unknown_direction_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'up'"):
-        EncoderConfig(direction="up")  # type: ignore[arg-type]
+@pytest.mark.parametrize("direction", ["up", "BOTH", None, 1, ["both"]])
+def test_an_unknown_direction_is_an_error(direction: object) -> None:
+    with pytest.raises(ValueError, match=r"^direction is 'both', 'left' or 'right', not "):
+        EncoderConfig(direction=direction)  # type: ignore[arg-type]

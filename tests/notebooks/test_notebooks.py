@@ -15,6 +15,7 @@ from typing import Any
 
 import nbformat
 import pytest
+import torch
 
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz
@@ -174,11 +175,11 @@ def notebook_of(*sources: str) -> Any:
     return notebook
 
 
-def run_nbval(*paths: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    options = ["-q", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
+def run_nbval(path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    options = ["-q", "-n", "0", "--rootdir", str(ROOT), "-c", str(ROOT / "pyproject.toml")]
     plugin = ["-p", "notebooks.conftest"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, *options, *map(str, paths)],
+        [sys.executable, "-m", "pytest", *plugin, *options, str(path)],
         cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,
@@ -195,7 +196,7 @@ def test_a_dead_kernel_is_noticed_within_seconds(tmp_path: Path) -> None:
     result = run_nbval(path)
     assert result.returncode == 1
     assert "The kernel died" in result.stdout
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60  # a busy machine starts slowly; nbval waits 600
 
 
 def test_a_notebook_cannot_reach_the_network(tmp_path: Path) -> None:
@@ -207,9 +208,15 @@ def test_a_notebook_cannot_reach_the_network(tmp_path: Path) -> None:
     assert "The series touches no network" in result.stdout
 
 
-def test_the_notebooks_hold_on_processors_without_avx512() -> None:
+@pytest.mark.long
+@pytest.mark.skipif(
+    torch.backends.cpu.get_cpu_capability() == "AVX2",
+    reason="this processor has no AVX-512: the notebooks themselves were compared with AVX2",
+)
+@each_notebook
+def test_a_notebook_holds_on_processors_without_avx512(path: Path) -> None:
     """Compare every notebook once more with torch's AVX2 kernels."""
-    result = run_nbval(*NOTEBOOKS, ATEN_CPU_CAPABILITY="avx2")
+    result = run_nbval(path, ATEN_CPU_CAPABILITY="avx2")
     assert result.returncode == 0, result.stdout[-4000:]
 
 

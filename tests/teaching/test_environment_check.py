@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from packaging.requirements import Requirement
 
 from cloze.checkpoint import CheckpointError
 from cloze.teaching import environment
@@ -44,20 +45,53 @@ def test_nothing_wrong_reads_the_same_everywhere() -> None:
     assert report.fine
 
 
+def dependencies() -> list[str]:
+    project = tomllib.loads((environment.PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+    names: list[str] = project["dependencies"]
+    return names
+
+
 def test_oldest_python_is_the_one_of_pyproject() -> None:
-    project = tomllib.loads(environment.PROJECT.read_text("utf-8"))["project"]
+    project = tomllib.loads((environment.PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["requires-python"] == ">=" + ".".join(map(str, environment.OLDEST_PYTHON))
 
 
-def test_pins_are_those_of_pyproject_without_the_ones_for_tests(
+def test_in_the_project_the_versions_are_those_of_its_lock() -> None:
+    lock = (environment.PROJECT / "requirements.lock").read_text("utf-8").splitlines()
+    packages = environment.required_packages()
+    assert packages.keys() == {Requirement(line).name for line in dependencies()}
+    assert all(f"{name}{version}" in lock for name, version in packages.items())
+
+
+def test_a_package_without_its_project_is_held_to_the_ranges_of_its_metadata(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    pins = environment.pinned_packages()
-    project = tomllib.loads(environment.PROJECT.read_text("utf-8"))["project"]
-    assert [f"{name}=={version}" for name, version in pins.items()] == project["dependencies"]
+    extra = 'pytest>=9; extra == "test"'
+    requires = [*dependencies(), extra]
+    ranges = {r.name: str(r.specifier) for r in map(Requirement, dependencies())}
+    monkeypatch.setattr(metadata, "requires", lambda _: requires)
+    monkeypatch.setattr(environment, "PROJECT", tmp_path)
+    assert environment.required_packages() == ranges
+    assert check_environment().fine
+    pretend(monkeypatch, "numpy", "1.26.0")
+    assert "numpy<3,>=2" in told(check_environment())
 
-    monkeypatch.setattr(environment, "PROJECT", tmp_path / "pyproject.toml")  # not there
-    assert environment.pinned_packages().keys() == pins.keys()
+
+def test_a_package_that_is_new_in_the_project_is_missed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["no-such-package>=1"]')
+    (tmp_path / "requirements.lock").write_text("# by uv\nno-such-package==1.2\n")
+    monkeypatch.setattr(environment, "PROJECT", tmp_path)
+    assert environment.required_packages() == {"no-such-package": "==1.2"}
+    assert "The package no-such-package is missing" in told(check_environment())
+
+
+def test_a_damaged_lock_counts_for_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
+    (tmp_path / "requirements.lock").write_text("<<<<<<< HEAD\n")
+    monkeypatch.setattr(environment, "PROJECT", tmp_path)
+    assert environment.required_packages().keys() >= {"torch", "numpy"}
 
 
 def test_old_python(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,11 +142,16 @@ def test_cloze_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cloze is not installed" in told(check_environment())
 
 
+def test_packaging_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "packaging.requirements", None)
+    assert "The package packaging is missing" in told(check_environment())
+
+
 def test_torch_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:
     true_import = importlib.import_module
 
     def broken(name: str) -> Any:
-        if name == "tomllib":
+        if name.startswith("packaging."):
             return true_import(name)
         raise OSError("libtorch.so: file too short\nand more")
 

@@ -10,15 +10,7 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.training import Recipe, Record, TrainingRun
-from cloze.widgets.curve import (
-    BOTTOM,
-    HEIGHT,
-    RIGHT,
-    WIDTH,
-    TrainingCurve,
-    curve_svg,
-    status_line,
-)
+from cloze.widgets.curve import BOTTOM, HEIGHT, RIGHT, WIDTH, TrainingCurve, curve_svg, status_line
 
 PIECE = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
 

@@ -7,14 +7,14 @@ another package is missing.
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
+# Of an installed package this is no project, and no lock is there.
+PROJECT = Path(str(sys.modules["cloze"].__file__)).resolve().parents[2]
 
 OLDEST_PYTHON = (3, 11)
 
@@ -76,33 +76,35 @@ def _python() -> Finding:
     return Finding(True, f"Python is {oldest} or newer.")
 
 
-def pinned_packages() -> dict[str, str]:
-    """Return the packages that the series runs on, by name, with their exact versions.
+def required_packages() -> dict[str, str]:
+    """Return the versions that the packages of the series may have, as specifiers, by name.
 
-    They are those of the project's pyproject.toml (which may be newer than what was installed
-    from it), or, where the package was installed without the project, those of its metadata.
+    In the project's folder they are those of its lock (which may be newer than what was installed),
+    ``==2.4.6``; where the package was installed without the project, those of its metadata,
+    ``>=2,<3``.
 
     Raises:
+        ImportError: the package ``packaging`` is missing.
         importlib.metadata.PackageNotFoundError: the package ``cloze`` is not installed.
     """
-    requirements = metadata.requires("cloze") or []
+    read = importlib.import_module("packaging.requirements").Requirement
+    lines, lock = metadata.requires("cloze") or [], []
     try:
         tomllib = importlib.import_module("tomllib")  # Python 3.11 has it, an older one does not
-        requirements = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["dependencies"]
-    except (ImportError, OSError, KeyError, ValueError):
+        project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+        text = (PROJECT / "requirements.lock").read_text("utf-8")
+        lock = [read(line) for line in text.splitlines() if not line.startswith("#")]
+        lines = project["dependencies"]
+    except (ImportError, OSError, KeyError, ValueError):  # no project, or a damaged one
         pass
-    pins = {}
-    for requirement in requirements:
-        needed, _, marker = requirement.partition(";")
-        match = re.fullmatch(r"([\w.-]+)\s*==\s*([\w.!+-]+)", needed.strip())
-        if match and "extra" not in marker:
-            pins[match[1]] = match[2]
-    return pins
+    needed = [read(line) for line in lines]
+    versions = {r.name: str(r.specifier) for r in [*needed, *lock] if not r.marker}
+    return {r.name: versions[r.name] for r in needed if not r.marker}
 
 
 def _packages() -> list[Finding]:
     try:
-        pins = pinned_packages()
+        packages = required_packages()
     except metadata.PackageNotFoundError:
         return [
             Finding(
@@ -111,20 +113,23 @@ def _packages() -> list[Finding]:
                 f"cannot be compared; {INSTALL}.",
             )
         ]
+    except ImportError:
+        return [Finding(False, f"The package packaging is missing; {INSTALL}.")]
+    within = importlib.import_module("packaging.specifiers").SpecifierSet
     wrong = []
-    for name, pinned in pins.items():
+    for name, wanted in packages.items():
         try:
-            # "2.13.0+cpu" is the build of 2.13.0 for the CPU
-            installed = metadata.version(name).partition("+")[0]
+            # "2.13.0+cpu", the build of 2.13.0 for the CPU, is within "==2.13.0"
+            installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             wrong.append(Finding(False, f"The package {name} is missing; {INSTALL}."))
             continue
-        if installed != pinned:
+        if not within(wanted).contains(installed, prereleases=True):
             wrong.append(
                 Finding(
                     False,
-                    f"{name} {installed} is installed, and the series was made with {pinned}: "
-                    f"what you see may differ from what you read; {INSTALL}.",
+                    f"{name} {installed} is installed, and the series was made with "
+                    f"{name}{wanted}: what you see may differ from what you read; {INSTALL}.",
                 )
             )
     return wrong or [Finding(True, "All packages have the versions the series was made with.")]

@@ -1,0 +1,70 @@
+"""What holds for all tests: how they share the processor's cores, and their settings."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+# A shell has what it starts in the background ignore Ctrl-C, and some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says something about the other worker, too.
+settings.register_profile("cloze", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("cloze")
+
+MOST_WORKERS = 4
+"""Each needs up to a gigabyte with its kernels, and the longest notebook bounds what more gain."""
+
+TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_distributed\.py::")
+"""How the tests begin that one worker takes in a row: they share a kernel, a browser, a torchrun.
+
+All others go, one by one, to the next free worker.
+"""
+
+
+class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """What LoadScopeScheduling does for the tests of a module, done for those that are together."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        together = TOGETHER.match(nodeid)
+        return together[0] if together else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Keep together what shares something dear."""
+    return Scheduling(config, log)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Take a worker for each core, and none for a single core or when files are named.
+
+    Every worker imports and collects all tests anew, which takes longer than most files do.
+    """
+    if all(Path(argument.partition("::")[0]).is_file() for argument in config.args):
+        return 0
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+    return min(len(allowed), MOST_WORKERS) if len(allowed) > 1 else 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that quick tests fill the gaps at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the very end if the browser tests did not run."""
+    skipped = terminalreporter.getreports("skipped")
+    if skipped:
+        from tests.browser.jupyter import NO_CHROMIUM
+    if any(NO_CHROMIUM in str(report.longrepr) for report in skipped):
+        terminalreporter.section("browser tests skipped", yellow=True)
+        terminalreporter.write_line(NO_CHROMIUM)

@@ -1,0 +1,87 @@
+"""Every exercise of every lesson, and the answers that learners have given to them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import math
+import pkgutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+import cloze.lessons
+from cloze.teaching.exercise import Exercise
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+
+
+def exercises() -> dict[str, Exercise]:
+    """Find every exercise, by the name that its check has without ``check_``."""
+    return {
+        name.removeprefix("check_"): value
+        for module in pkgutil.walk_packages(cloze.lessons.__path__, "cloze.lessons.")
+        if module.name.endswith(".checks")
+        for name, value in vars(importlib.import_module(module.name)).items()
+        if isinstance(value, Exercise)
+    }
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as a learner has given it: the code of a cell that assigns ``answer``."""
+
+    exercise: str
+    right: bool
+    symptom: str
+    answer: str
+
+    def value(self) -> Any:
+        """Run the cell, with everything that the notebook of its exercise has imported."""
+        names = {"math": math, "np": np, "torch": torch, "F": F} | imported_for(self.exercise)
+        exec(self.answer, names)
+        return names["answer"]
+
+    def __str__(self) -> str:
+        return f"{self.exercise} | {self.symptom}"
+
+
+def answers() -> list[Answer]:
+    """Read the answers to the exercises that there are."""
+    stored = json.loads(Path(__file__).with_name("answers.json").read_text("utf-8"))
+    known = exercises()
+    return [Answer(**entry) for entry in stored if entry["exercise"] in known]
+
+
+def imported_for(exercise: str) -> dict[str, Any]:
+    """Run the imports of the notebook that an exercise is in, apart from those of its checks."""
+    names: dict[str, Any] = {}
+    for path in NOTEBOOKS.glob("*.ipynb"):
+        cells = [
+            "".join(cell["source"])
+            for cell in json.loads(path.read_text("utf-8"))["cells"]
+            if cell["cell_type"] == "code"
+        ]
+        if not any(f"check_{exercise}(" in cell for cell in cells):
+            continue
+        for cell in cells:
+            for line in ast.parse(cell).body:
+                if isinstance(line, ast.Import | ast.ImportFrom) and "checks" not in str(
+                    getattr(line, "module", "")
+                ):
+                    exec(ast.unparse(line), names)
+    return names
+
+
+if __name__ == "__main__":  # python -m tests.lessons.answers units: what is said, to be read
+    for one in answers():
+        if one.exercise in (sys.argv[1:] or exercises()):
+            verdict = exercises()[one.exercise](one.value())
+            fault = "" if verdict.solved == one.right else "  <-- WRONG VERDICT"
+            print(f"{one} | {verdict}{fault}")

@@ -1,0 +1,325 @@
+"""What every exercise says of any answer, whatever the exercise is about."""
+# ruff: noqa: ARG001, ARG005, RET503 - answers forget arguments, and to return
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from cloze.teaching.exercise import (
+    Exercise,
+    Probe,
+    Symptom,
+    anything,
+    ask,
+    names,
+    number,
+    number_with_gradient,
+    numbers,
+    tensor,
+)
+
+
+def told(exercise: Exercise, answer: Any, *words: str) -> None:
+    verdict = exercise(answer)
+    assert not verdict.solved, verdict
+    assert repr(verdict).startswith("Not yet. ")
+    for word in words:
+        assert word in verdict.message, verdict.message
+
+
+# ── numbers ──
+
+
+def rate(part: float, whole: float) -> float:
+    return part / whole
+
+
+def parts(chance: random.Random) -> list[Probe]:
+    return [(1.0, 3.0), *((chance.uniform(1, 2), chance.uniform(3, 9)) for _ in range(4))]
+
+
+check_rate = Exercise(
+    solution=rate,
+    wants=number,
+    probes=parts,
+    solved="A share.",
+    direction="Divide.",
+    limits={"It fails for 0.": (0.0, 0.0)},
+    without={"truediv": "Write / instead."},
+    mistakes={
+        "You multiplied.": lambda part, whole: part * whole,
+        "You return the whole for small parts.": lambda p, w: p / w if p > 1.2 else w,
+    },
+)
+whole, part = 3.0, 1.0
+sought = 2.0
+where: Callable[..., Any] = torch.where
+
+
+def forgets_a_branch(part: float, whole: float) -> float | None:  # type: ignore[return]
+    if whole > 3:
+        return part / whole
+
+
+def overwrites(part: float, whole: float) -> float:
+    whole = 3.0
+    return part / whole
+
+
+def shadows(part: float, whole: float) -> Any:
+    rate = rate(part, whole)  # noqa: F823
+    return rate  # noqa: RET504
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        lambda a, b: a / b,
+        lambda *given: given[0] / given[1],
+        lambda a, b, digits=3: np.float64(a) / b,
+        lambda a, b: torch.tensor(a) / b,
+        lambda a, b: np.array([a / b]),
+        lambda a, b: np.float32(a) / np.float32(b),
+    ],
+)
+def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
+    assert check_rate(right).solved
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (..., "Replace the ..."),
+        (None, "Replace the ..."),
+        (lambda a, b: ..., "Replace the ..."),
+        (lambda a, b: a / ..., "Replace the ..."),
+        (0.333, "You hand in an object of type float (0.333)"),
+        (0.333, "without calling it: check_rate(rate)"),
+        (lambda a, b: None, "is a `return` missing?"),
+        (lambda a, b: print(a / b), "`print` only shows a result"),
+        (forgets_a_branch, "With part = 1.0, whole = 3.0 your function returns nothing"),
+        (lambda a: a, "takes 1 parameters (a) and is called with 2: rate(part, whole)"),
+        (lambda a, b: f"{a / b}", "a text; what is asked for is one number. Leave out the quotes"),
+        (lambda a, b: (n for n in (a, b)), "a generator; what is asked for is one number"),
+        (lambda a, b: [a / b], "a list of 1; what is asked for is one number"),
+        (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
+        (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
+        (lambda a, b: a > b, "Your answer is True or False; what is asked for is one number"),
+        (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
+        (lambda a, b: a // b, "or cut off by // or int()"),
+        (lambda a, b: int(10 * a / b), "you return"),
+        (lambda a, b: 100 * a / b, "in per cent"),
+        (lambda a, b: -a / b, "the other sign"),
+        (lambda a, b: 1 - a / b, "1 minus the right one"),
+        (lambda a, b: b / a, "upside down"),
+        (lambda a, b: a * b, "You multiplied."),
+        (lambda a, b: round(a * b, 1), "rounded (to 1 digits); return it in full"),
+        (lambda a, b: -a * b, "the other sign: is a minus missing, or one too many? And: You mul"),
+        (lambda a, b: a * b if a > 1 else 7.0, "For some inputs: You multiplied."),
+        (lambda a, b: 0.25, "never uses what it is given as `a` and `b`"),
+        (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
+        (lambda a, b: a / sought, "never uses what it is given as `b`; it reads `sought` of the"),
+        (overwrites, "never uses what it is given as `whole`"),
+        (lambda a, b: a / b + a, "With part = 1.0, whole = 3.0 you return 1.333 instead of 0.3333"),
+        (lambda a, b: a / b if a == 1 else b + a, "Right for 1 other inputs, but with"),
+        (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
+        (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
+        (
+            lambda a, b: np.min(a, int(b)),
+            "The second argument of NumPy's min, max and sum is an axis",
+        ),
+        (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digits)"),
+        (lambda a, b: a ^ b, "A power is written with **"),
+        (lambda a, b: where(a, b), "Compare the arguments of the call"),
+        (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
+        (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
+        (lambda a, b: a / b + random.random(), "differently each time"),
+        (lambda a, b: log(a / b), "NameError: name 'log' is not defined. Write math.log."),  # type: ignore[name-defined]  # noqa: F821
+        (shadows, "UnboundLocalError"),
+        (lambda a, b: [a][1] / b, "IndexError: list index out of range. An index is beyond"),
+        (lambda a, b: {}[a] / b, "KeyError: 1.0. The dictionary has no such key"),
+        (lambda a, b: a(b), "Round brackets call a function"),
+        (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
+        (lambda a, b: exit(int(a + b)), "SystemExit: 4. Leave out exit()"),
+        (lambda a, b: operator.truediv(a, b), "Write / instead."),
+        (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
+    ],
+)
+def test_what_is_said_of_any_number(answer: Any, words: str) -> None:
+    for _ in range(3):  # the probes are new each time
+        told(check_rate, answer, words)
+
+
+def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() -> None:
+    multiplied = {"You multiplied.": lambda part, whole: part * whole}
+    check = Exercise(rate, number, "", multiplied, lambda _: [(1.0, 3.0), (2.0, 3.0)])
+    told(check, lambda a, b: a * whole, "as `b`; it reads `whole` of the notebook instead")
+
+
+def test_a_limit_is_said_beside_correct() -> None:
+    assert check_rate(rate).message == "Correct. A share."
+    zero: Callable[..., float] = lambda a, b: a / b if b else 0.0  # noqa: E731
+    assert check_rate(zero).message == "Correct. A share. It fails for 0."
+
+
+def test_what_a_learner_prints_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def prints(part: float, whole: float) -> float:
+        print("I see", part)
+        return part / whole
+
+    assert check_rate(prints).solved
+    assert capsys.readouterr().out == "I see 1.0\n"
+
+
+def test_an_interrupt_is_not_an_answer() -> None:
+    def interrupted(part: float, whole: float) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check_rate(interrupted)
+
+
+def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
+    before = random.getstate(), torch.get_rng_state()
+    check_rate(lambda a, b: a)
+    assert random.getstate() == before[0]
+    assert torch.equal(torch.get_rng_state(), before[1])
+
+
+# ── several numbers ──
+
+check_both = Exercise(
+    solution=lambda a, b: (a / b, a + b),
+    wants=numbers("ratio", "sum"),
+    probes=parts,
+    solved="Both.",
+    mistakes={"The sum is a difference.": lambda a, b: (a / b, a - b)},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda a, b: (a / b, ...), "Replace the ..."),
+        (lambda a, b: (a / b, None), "Your sum is None"),
+        (lambda a, b: a / b, "2 numbers, ratio, sum, with commas between them"),
+        (lambda a, b: (a * b + 1, a - b), "The sum is a difference."),
+        (lambda a, b: (a / b, round(a + b)), "Number 2 of yours: Your result is rounded"),
+    ],
+)
+def test_several_numbers_are_looked_at_one_by_one(answer: Any, words: str) -> None:
+    told(check_both, answer, words)
+
+
+def test_several_numbers_may_be_a_list_or_a_tensor() -> None:
+    assert check_both(lambda a, b: [a / b, torch.tensor(a + b)]).solved
+    assert check_both(lambda a, b: torch.tensor([a / b, a + b])).solved
+
+
+# ── tensors ──
+
+
+def hide(ids: Tensor, at: int) -> Tensor:
+    return torch.where(torch.arange(len(ids)) > at, 28, ids)
+
+
+def rows(chance: random.Random) -> list[Probe]:
+    return [(torch.tensor([chance.randrange(28) for _ in range(n)]), 2) for n in (6, 5, 9)]
+
+
+check_hide = Exercise(hide, tensor(torch.long), "Hidden.", probes=rows)
+check_square = Exercise(
+    lambda n: torch.ones(n, n, dtype=torch.bool).tril(),
+    tensor(torch.bool),
+    "Square.",
+    probes=lambda chance: [(4,), (chance.randint(5, 9),), (3,)],
+)
+check_gradient = Exercise(
+    lambda values: values.square().mean(),
+    number_with_gradient,
+    "It flows.",
+    probes=lambda chance: [(torch.rand(n, requires_grad=True),) for n in (3, 4, 5)],
+)
+
+
+def writes(ids: Tensor, at: int) -> Tensor:
+    ids[at + 1 :] = 28
+    return ids
+
+
+def writes_all(ids: Tensor, at: int) -> Tensor:
+    hidden = ids.clone()
+    hidden[torch.arange(len(ids)) > at] = ids
+    return hidden
+
+
+@pytest.mark.parametrize(
+    ("check", "answer", "words"),
+    [
+        (check_hide, writes, "The result is right, but your function changes its argument `ids`"),
+        (check_hide, lambda i, at: hide(i, at).float(), "The value is right, its form is not yet"),
+        (check_hide, lambda i, at: hide(i, at).tolist(), "whole numbers: torch.tensor(…) makes"),
+        (check_hide, lambda i, at: hide(i, at).numpy(), "a NumPy array of shape (6,)"),
+        (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
+        (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
+        (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,) instead of the shape"),
+        (check_hide, writes_all, "the same condition into the square brackets on both sides"),
+        (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
+        (check_square, lambda n: check_square.solution(n).int(), "a comparison such as a <= b"),
+        (check_square, lambda n: ~check_square.solution(n), "inverted"),
+        (check_square, lambda n: check_square.solution(n).T, "transposed"),
+        (check_square, lambda n: check_square.solution(n).flatten(), "flattened"),
+        (check_gradient, lambda v: v.square().mean().item(), "no longer a tensor"),
+        (check_gradient, lambda v: v.detach().square().mean(), "No gradient flows back"),
+        (check_gradient, lambda v: v.mul_(v).mean(), "writes into what it was given"),
+        (check_gradient, lambda v: np.square(v.numpy()).mean(), "flows back through NumPy"),
+    ],
+)
+def test_what_is_said_of_any_tensor(check: Exercise, answer: Any, words: str) -> None:
+    told(check, answer, words)
+
+
+def test_any_whole_dtype_will_do() -> None:
+    assert check_hide(lambda ids, at: hide(ids, at).int()).solved
+
+
+# ── names, values, and a closer look ──
+
+
+def test_names_come_in_any_order_and_collection() -> None:
+    check = Exercise(lambda a: ["x", "y"], names, "Names.", probes=lambda _: [(1,), (2,)])
+    assert check(lambda a: {"y", "x"}).solved
+    assert check(lambda a: {"y": a, "x": 2}).solved
+    told(check, lambda a: f"x, y{a}", "is a text; what is asked for is a list of names")
+    told(check, lambda a: [a, 2], "Your list holds 1")
+
+
+def test_a_value_is_compared_as_it_is() -> None:
+    check = Exercise({"A": 2}, anything, "Found.", mistakes={"That is B's.": {"A": 1}})
+    assert check({"A": 2.0}).solved
+    told(check, {"A": ...}, "Replace the ...")
+    told(check, {"A": 1}, "That is B's.")
+    told(check, lambda: {"A": 2}, "You hand in a function")
+    told(check, {"A": 3}, "You answer {'A': 3} instead of")
+    told(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
+
+
+def test_a_judge_looks_closer() -> None:
+    def judge(function: Callable[..., Any]) -> None:
+        if ask(function, 3) % 2:
+            raise Symptom("That is odd.")
+
+    check = Exercise(lambda n: 2 * n, number, "Even.", judge=judge)
+    assert check(lambda n: 4).solved
+    told(check, lambda n: n, "That is odd.")
+    told(check, lambda n: print(n), "`print` only shows")
+    told(check, lambda n: n / 0, "Your function raised ZeroDivisionError")
