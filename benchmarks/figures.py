@@ -73,7 +73,7 @@ def cost_growth(
 
 
 def scaling_curves(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
-    """Draw held-out loss against training compute, a curve a model size.
+    """Draw held-out loss against training compute, a curve per model size.
 
     Args:
         curves: by size, points of operations and nats. Each point is a training of its own; the

@@ -165,7 +165,7 @@ def what_moves(
 def gap_attention(
     symbols: Sequence[str], layers: Mapping[str, Sequence[Sequence[float]]], gap: int
 ) -> Figure:
-    """Draw where one position looks, a row a head, a panel a layer.
+    """Draw where one position looks, a row per head, a panel per layer.
 
     Args:
         symbols: the line.

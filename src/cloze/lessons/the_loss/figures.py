@@ -20,7 +20,7 @@ def probability_table(
     true_columns: Sequence[int],
     marked_rows: Sequence[int],
 ) -> Figure:
-    """Draw one distribution a row as shaded numbers.
+    """Draw one distribution per row as shaded numbers.
 
     Args:
         rows: the label of each position.
