@@ -248,8 +248,8 @@ class Outcome:
     value: Any = None
     error: BaseException | None = None
     printed: str = ""
-    changed: tuple[int, ...] = ()
-    """Which arguments were not the same after the call."""
+    given: Probe = ()
+    """The arguments as they are after the call."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outcome):
@@ -260,7 +260,7 @@ class Outcome:
 
 
 def call(function: Function, probe: Probe) -> Outcome:
-    """Call a function with copies of the arguments, and note everything it does."""
+    """Call a function with copies of the arguments, and keep everything it leaves behind."""
     given, printed = copy.deepcopy(probe), io.StringIO()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
@@ -268,9 +268,7 @@ def call(function: Function, probe: Probe) -> Outcome:
             value = function(*given)
     except (Exception, SystemExit) as error:
         return Outcome(error=error, printed=printed.getvalue())
-    pairs = enumerate(zip(given, probe, strict=True))
-    changed = tuple(i for i, (now, before) in pairs if not _same(_plain(now), _plain(before)))
-    return Outcome(value, printed=printed.getvalue(), changed=changed)
+    return Outcome(value, printed=printed.getvalue(), given=given)
 
 
 def ask(function: Function, *arguments: Any) -> Any:
@@ -568,7 +566,7 @@ def _show(value: Any) -> str:
 
     def shortened(part: Any) -> Any:
         if isinstance(part, float) and math.isfinite(part):
-            return float(f"{part:.4g}")
+            return part if part.is_integer() else float(f"{part:.4g}")
         if isinstance(part, list | tuple):
             return type(part)(map(shortened, part))
         return part
@@ -748,7 +746,7 @@ class Exercise:
         self._returned(raw, probes)
         print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         if seen == right:
-            self._right_but(raw)
+            self._right_but(raw, probes)
             return
         known = {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
         views = [View(seen, right, known)]
@@ -781,25 +779,26 @@ class Exercise:
         if nothing and len(nothing) < len(raw) and callable(self.solution):
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
-                "through it ends without a `return`. Follow it with this input."
+                "through it ends without a `return`, or with None. Follow it with this input."
             )
         for outcome in raw:
             _refuse_nothing(outcome)
 
-    def _right_but(self, raw: Sequence[Outcome]) -> None:
+    def _right_but(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse results that are right but of the wrong kind, or bought by changing arguments."""
-        for outcome in raw:
+        for outcome, probe in zip(raw, probes, strict=True):
             try:
                 self.wants(outcome.value)
             except Symptom as symptom:
                 raise Symptom(f"The value is right, its form is not yet. {symptom}") from None
-            if outcome.changed:
-                name = list(inspect.signature(self.solution).parameters)[outcome.changed[0]]
-                raise Symptom(
-                    f"The result is right, but your function changes its argument `{name}`, which "
-                    "others still need: work on a copy (.clone() of a tensor, .copy() of a list "
-                    "or dict)."
-                )
+            names = list(inspect.signature(self.solution).parameters) if probe else []
+            for name, now, before in zip(names, outcome.given, probe, strict=True):
+                if not _same(_plain(now), _plain(before)):
+                    raise Symptom(
+                        f"The result is right, but your function changes its argument `{name}`, "
+                        "which others still need: work on a copy (.clone() of a tensor, .copy() of "
+                        "a list or dict)."
+                    )
 
     def _own_parameters(
         self, function: Function, told: str, few: Callable[[Iterable[bool]], bool]
@@ -843,9 +842,9 @@ class Exercise:
         if _nearly(seen[at].value, right[at].value):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
             special = " That is close: is a constant in it rounded, such as 0.693 for math.log(2)?"
-        elif got == "nan":
+        elif re.search(r"\bnan\b", got):
             special = " NaN comes from a logarithm of a negative number, 0/0 or inf − inf."
-        elif got in ("inf", "-inf"):
+        elif re.search(r"\binf\b", got):
             special = " Infinity comes from the logarithm of 0 or a division by 0."
         where = f"{others}ith {inputs} you return" if inputs else "You answer"
         return f"{where} {got} instead of {truth}.{special} {self.direction}".rstrip()
