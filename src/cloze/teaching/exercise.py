@@ -365,6 +365,11 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "range error|too large",
         "A number became too large: is exp taken of the right number?",
     ),
+    (
+        RuntimeError,
+        "with a bool tensor|on a bool tensor",
+        "A boolean tensor is turned round with ~, not with - or 1 -.",
+    ),
     (ZeroDivisionError, "", "What you divide by is 0 for this input."),
     (TypeError, "not callable", "Round brackets call a function; use square ones to look up."),
     (
@@ -428,7 +433,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
 
 def _raised(error: BaseException) -> str:
     """Name an error and give the direction out of it, in one or two sentences."""
-    text = re.sub(r"\s+", " ", str(error))[:160]
+    text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     missing = getattr(error, "name", None)
     if type(error) is NameError and missing:
@@ -639,7 +644,8 @@ class View:
 
         def explained(symptom: str) -> int:
             hits = [self.seen[i] for i in wrong if self.seen[i] == self.known[symptom][i]]
-            # Where all hits are alike, say 0, they may well be so by accident.
+            # Errors (shapes that do not fit) and hits that are all alike, say 0, may be accidents.
+            hits = [hit for hit in hits if hit.error is None]
             return len(hits) if any(hit != hits[0] for hit in hits) else 0
 
         best = max(self.known, key=explained, default="")
@@ -837,7 +843,10 @@ class Exercise:
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
         got, truth = (_show(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:
-            got, truth = (f"the shape {shape}" if shape else "a number" for shape in shapes)
+            got, truth = (
+                f"the shape {tuple(shape)}" if shape else _kind(outcome.value)
+                for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
+            )
         special = ""
         if _nearly(seen[at].value, right[at].value):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))

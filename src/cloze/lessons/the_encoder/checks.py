@@ -165,7 +165,7 @@ check_my_attention = Exercise(
         **{
             f"Forbidden positions still get attention: {fill} is a score like any other. Only −inf "
             "becomes 0 in the softmax.": _filled(fill)
-            for fill in (-1, -10)
+            for fill in (-1, -5, -10)
         },
         "A row in which something is forbidden is NaN: you put +inf or NaN there, or multiply −inf "
         "by 0. Only −inf becomes 0 in the softmax.": _filled(math.inf),
@@ -199,6 +199,10 @@ check_my_attention = Exercise(
         "Every position looks exactly where it may not: you put −inf where `look` is True. It "
         "belongs where `look` is False: ~look.": (
             _shared(lambda scores, look: scores.masked_fill(look, NO).softmax(-1))
+        ),
+        "Every position looks exactly where it may not: torch's attn_mask is True where one may "
+        "look, as `look` is.": (
+            lambda Q, K, V, look: F.scaled_dot_product_attention(Q, K, V, attn_mask=~look)
         ),
         "You used `look` turned round: its row is the query, its column the key, as in Q @ K.T.": (
             _shared(lambda scores, look: scores.masked_fill(~look.T, NO).softmax(-1))
@@ -266,6 +270,10 @@ check_my_attention = Exercise(
                 )
             )
         ),
+        "You masked after the softmax, and the columns of your weights sum to 1: divide each row "
+        "by its sum, sum(dim=-1, keepdim=True), or put −inf into the scores before the softmax.": (
+            _shared(lambda scores, look: _over(scores.softmax(-1) * look, 0))
+        ),
         "You divided the scores by their sum, and scores may be negative: take exp first, as "
         "softmax does.": _shared(lambda scores, look: _over(scores * look, -1)),
         "You take the value of the best key alone; a softmax shares the attention out.": (
@@ -281,6 +289,10 @@ check_my_attention = Exercise(
         "the scores Q @ K.T.": _shared(lambda scores, look: look.float()),
         "Your scores are turned round: K @ Q.T has the keys in its rows; Q @ K.T has the queries "
         "there, as `look` has.": lambda Q, K, V, look: my_attention(K, Q, V, look),
+        "Your scores are turned round, and you turn the weights back after the softmax, which then "
+        "ran over the queries: Q @ K.T, and softmax(dim=-1).": (
+            lambda Q, K, V, look: _weights(K, Q, look).T @ V
+        ),
         "You compare the queries with themselves; K is missing: Q @ K.T.": (
             lambda Q, K, V, look: my_attention(Q, Q, V, look)
         ),
@@ -412,7 +424,7 @@ def _rules(left: Rule | None = None, right: Rule | None = None, both: Rule | Non
 
 def _instead(**other: str) -> Any:
     """Make the solution with one direction answered as if it were another."""
-    return lambda length, direction: my_may_look(length, other.get(direction, direction))
+    return lambda length, direction: my_may_look(length, other.get(direction) or direction)
 
 
 check_my_may_look = Exercise(
@@ -423,17 +435,7 @@ check_my_may_look = Exercise(
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
     '"right" where key ≥ query, for "both" everywhere.',
     mistakes={
-        "Left and right are swapped: with 'left' your position 0 sees everything and your last "
-        "position only itself. The row is the query, the column the key: key ≤ query.": (
-            _instead(left="right", right="left")
-        ),
-        "Your tensor is all True for every direction; does `direction` reach your conditions?": (
-            _instead(left="both", right="both")
-        ),
-        "You answer every direction as 'left': use `direction`, and compare it each time, for "
-        '`direction == "left" or "right"` is always true.': _instead(right="left", both="left"),
-        "You answer every direction as 'right': use `direction`, and compare it with each "
-        "name.": _instead(left="right", both="right"),
+        # One direction first, for of several mistakes that explain a part the first is told.
         "Your 'both' is the same as 'right': is all that is not 'left' treated as 'right'? It "
         "needs a case of its own, True everywhere.": _instead(both="right"),
         "Your 'both' is the same as 'left': is all that is not 'right' treated as 'left'? It needs "
@@ -444,14 +446,6 @@ check_my_may_look = Exercise(
         "query.": _instead(left="both"),
         "Your 'right' is the same as 'left'; for 'right' key ≥ query.": _instead(right="left"),
         "Your 'left' is the same as 'right'; for 'left' key ≤ query.": _instead(left="right"),
-        "Left and right are swapped, and 'both' is one-sided: 'left' is key ≤ query, 'both' is "
-        "True everywhere.": _instead(left="right", right="left", both="left"),
-        "Left and right are swapped, and 'both' is one-sided: 'right' is key ≥ query, 'both' is "
-        "True everywhere.": _instead(left="right", right="left", both="right"),
-        "Your positions do not see themselves, and position 0 of 'left' sees nothing at all: a "
-        "softmax over nothing is NaN. Include the position itself (≤ and ≥, not < and >).": (
-            _rules(left=lambda query, key: key < query, right=lambda query, key: key > query)
-        ),
         "With 'left' your positions do not see themselves: ≤, not <; tril(), not tril(-1).": (
             _rules(left=lambda query, key: key < query)
         ),
@@ -459,6 +453,46 @@ check_my_may_look = Exercise(
         "opposite of 'left' lacks them.": _rules(right=lambda query, key: key > query),
         "With 'both' your positions do not see themselves; there it is True everywhere.": (
             _rules(both=lambda query, key: key != query)
+        ),
+        "With 'left' you mark what stands right of the position; it is True where key ≤ query.": (
+            _rules(left=lambda query, key: key > query)
+        ),
+        "With 'right' you mark what stands left of the position; it is True where key ≥ query.": (
+            _rules(right=lambda query, key: key < query)
+        ),
+        "With 'left' you see one position to the right, too: key ≤ query, or tril() without a "
+        "number.": _rules(left=lambda query, key: key <= query + 1),
+        "With 'right' you see one position to the left, too: key ≥ query, or triu() without a "
+        "number.": _rules(right=lambda query, key: key >= query - 1),
+        "With 'both' every position sees only itself: 'both' is 'left' or 'right' (|), not both at "
+        "once (&).": _rules(both=lambda query, key: key == query),
+        "With 'both' nobody sees anything; there it is True everywhere: torch.ones, not "
+        "torch.zeros.": _rules(both=lambda query, key: key != key + 0 * query),
+        "With 'left' nobody sees position 0: positions count from 0, so ranges begin there.": (
+            _rules(left=lambda query, key: (key <= query) & (key > 0))
+        ),
+        "With 'right' nobody sees the last position: a range or slice ends before its end.": (
+            _rules(right=lambda query, key: (key >= query) & (key < len(key) - 1))
+        ),
+        "Left and right are swapped: with 'left' your position 0 sees everything and your last "
+        "position only itself. The row is the query, the column the key: key ≤ query.": (
+            _instead(left="right", right="left")
+        ),
+        "Your tensor is all True for every direction; does `direction` reach your conditions? And "
+        "tril() changes nothing by itself; it returns a copy.": (
+            _instead(left="both", right="both")
+        ),
+        "You answer every direction as 'left': use `direction`, and compare it each time, for "
+        '`direction == "left" or "right"` is always true.': _instead(right="left", both="left"),
+        "You answer every direction as 'right': use `direction`, and compare it with each "
+        "name.": _instead(left="right", both="right"),
+        "Left and right are swapped, and 'both' is one-sided: 'left' is key ≤ query, 'both' is "
+        "True everywhere.": _instead(left="right", right="left", both="left"),
+        "Left and right are swapped, and 'both' is one-sided: 'right' is key ≥ query, 'both' is "
+        "True everywhere.": _instead(left="right", right="left", both="right"),
+        "Your positions do not see themselves, and position 0 of 'left' sees nothing at all: a "
+        "softmax over nothing is NaN. Include the position itself (≤ and ≥, not < and >).": (
+            _rules(left=lambda query, key: key < query, right=lambda query, key: key > query)
         ),
         "Your positions never see themselves; include them: ≤ and ≥ for the sides, and True "
         "everywhere for 'both'.": _rules(
@@ -473,20 +507,10 @@ check_my_may_look = Exercise(
         "position itself. 'left' is True where key ≤ query.": (
             _rules(left=lambda query, key: key > query, right=lambda query, key: key < query)
         ),
-        "With 'left' you mark what stands right of the position; it is True where key ≤ query.": (
-            _rules(left=lambda query, key: key > query)
-        ),
-        "With 'right' you mark what stands left of the position; it is True where key ≥ query.": (
-            _rules(right=lambda query, key: key < query)
-        ),
         "With 'left' and 'right' you see one position too far on the other side: no ± 1 is needed "
         "where ≤ and ≥ include the position itself.": _rules(
             left=lambda query, key: key <= query + 1, right=lambda query, key: key >= query - 1
         ),
-        "With 'left' you see one position to the right, too: key ≤ query, or tril() without a "
-        "number.": _rules(left=lambda query, key: key <= query + 1),
-        "With 'right' you see one position to the left, too: key ≥ query, or triu() without a "
-        "number.": _rules(right=lambda query, key: key >= query - 1),
         "With 'left' and 'right' you leave out the position and its neighbour: no ± 1 beside < "
         "and >; key ≤ query and key ≥ query.": _rules(
             left=lambda query, key: key < query - 1, right=lambda query, key: key > query + 1
@@ -503,10 +527,6 @@ check_my_may_look = Exercise(
         "With 'left' and 'right' every position sees only itself; ≤ and ≥, not ==.": _rules(
             left=lambda query, key: key == query, right=lambda query, key: key == query
         ),
-        "With 'both' every position sees only itself: 'both' is 'left' or 'right' (|), not both at "
-        "once (&).": _rules(both=lambda query, key: key == query),
-        "With 'both' nobody sees anything; there it is True everywhere: torch.ones, not "
-        "torch.zeros.": _rules(both=lambda query, key: key != key + 0 * query),
         "Your tensor is False everywhere, so nobody sees anything: does anything set it True?": (
             lambda length, direction: torch.zeros(length, length, dtype=torch.bool)
         ),
@@ -519,16 +539,25 @@ check_my_may_look = Exercise(
                 == (direction == "left")
             )
         ),
-        "With 'left' nobody sees position 0: positions count from 0, so ranges begin there.": (
-            _rules(left=lambda query, key: (key <= query) & (key > 0))
-        ),
-        "With 'right' nobody sees the last position: a range or slice ends before its end.": (
-            _rules(right=lambda query, key: (key >= query) & (key < len(key) - 1))
-        ),
         "With 'left' and 'right' only the first row is filled in: is the `return` inside the "
         "loop?": _rules(
             left=lambda query, key: (key <= query) & (query == 0),
             right=lambda query, key: (key >= query) & (query == 0),
+        ),
+        "Only the first row is filled in: is the `return` inside the loop?": (
+            lambda length, direction: (
+                my_may_look(length, direction) & (torch.arange(length)[:, None] == 0)
+            )
+        ),
+        "Only the first entry is filled in: is the `return` inside the loop?": (
+            lambda length, direction: F.pad(
+                torch.ones(1, 1, dtype=torch.bool), (0, length - 1, 0, length - 1)
+            )
+        ),
+        "You have no case for 'both', which is True everywhere.": (
+            lambda length, direction: {
+                side: my_may_look(length, side) for side in ("left", "right")
+            }[direction]
         ),
         "Your rows run from the last query to the first; row 0 belongs to position 0.": (
             lambda length, direction: my_may_look(length, direction).flip(0)
@@ -623,8 +652,9 @@ check_layer_parameters = Exercise(
     wants=number,
     probes=sizes,
     solved="The number of heads is not in it: heads share out d_model, and cost nothing extra.",
-    direction="It is four matrices of attention, two of the feed-forward network, the biases of "
-    "all six, and two norms.",
+    direction="Compare: four matrices of attention and two of the feed-forward network have "
+    "4 · d_model² + 2 · d_model · d_ff weights and 5 · d_model + d_ff biases; two norms have "
+    "4 · d_model.",
     mistakes={
         "You count the six matrices only; each has as many biases as it makes numbers, and there "
         "are two norms, with d_model scales and d_model shifts each.": _count(d=0, f=0),
@@ -728,6 +758,33 @@ check_layer_parameters = Exercise(
         "not four.": _count(d=13),
         "2 · d_model too many: a third norm? The last norm of the encoder is not part of a "
         "layer.": _count(d=11),
+        "A norm has d_model scales and d_model shifts, not one of each.": (
+            lambda d_model, d_ff: _count(d=5)(d_model, d_ff) + 4
+        ),
+        "You count the biases of both ways twice: d_ff up, and d_model down.": _count(d=10, f=2),
+        "You count three matrices in the feed-forward network; it has two, up and down.": (
+            _count(df=3)
+        ),
+        "You count three matrices in the feed-forward network; it has two, up and down, and d_ff + "
+        "d_model biases.": _count(df=3, f=2),
+        "7 · d_model are missing: every one of the four matrices of attention has d_model biases "
+        "of its own, and the two norms have 4 · d_model.": _count(d=2),
+        "The biases of the way down are d_model many, not d_ff, and half of the norms is missing: "
+        "each has d_model scales and d_model shifts.": _count(d=6, f=2),
+        "The way back leads from d_ff to d_model: d_ff · d_model weights and d_model biases.": (
+            lambda d_model, d_ff: _count(df=1, d=8, f=2)(d_model, d_ff) + d_ff**2
+        ),
+        "You count in thousands; return the number itself.": _count(0.004, 0.002, 0.009, 0.001),
+        "You count in millions; return the number itself.": _count(4e-6, 2e-6, 9e-6, 1e-6),
+        "You multiply attention and the way up, where + belongs: the parts add up.": (
+            lambda d_model, d_ff: (
+                _count(df=0, d=4, f=0)(d_model, d_ff) * (d_model * d_ff + d_ff)
+                + _count(0, 1, 5, 0)(d_model, d_ff)
+            )
+        ),
+        "You return the ledger or a part of it, a dictionary; add up the lines of one layer.": (
+            lambda d_model, d_ff: parameter_ledger(29, d_model, 1, d_ff)
+        ),
         "Both norms are of width d_model, also the one before the feed-forward network.": (
             _count(d=7, f=3)
         ),
