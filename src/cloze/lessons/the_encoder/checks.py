@@ -564,7 +564,8 @@ check_my_may_look = Exercise(
         ),
         "Your matrix is one too large: it has one row for each of the `length` queries and one "
         "column for each key.": lambda length, direction: my_may_look(length + 1, direction),
-        "Your matrix is one too small: range(length) and torch.arange(length) end before length.": (
+        "Your matrix is one too small: positions run from 0 to length - 1, as in "
+        "torch.arange(length); it neither begins at 1 nor ends at length - 1.": (
             lambda length, direction: my_may_look(length - 1, direction)
         ),
         "Your query and key are both a row, so a single row comes out: [:, None] makes query a "
