@@ -426,6 +426,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "The dtypes do not fit: ids are whole numbers (long), a mask is boolean, the rest is "
         "floating point.",
     ),
+    (AttributeError, "'Tensor' .* 'copy'", "A tensor is copied by .clone()."),
     (AttributeError, "", "What has no such attribute may be of another kind than you think."),
 )
 """What to do about what an answer raised: the first row of its type whose pattern is found."""
@@ -850,7 +851,10 @@ class Exercise:
         special = ""
         if _nearly(seen[at].value, right[at].value):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
-            special = " That is close: is a constant in it rounded, such as 0.693 for math.log(2)?"
+            special = (
+                " That is close: is a constant in it rounded, such as 0.693 for math.log(2), or "
+                "the result itself?"
+            )
         elif re.search(r"\bnan\b", got):
             special = " NaN comes from a logarithm of a negative number, 0/0 or inf − inf."
         elif re.search(r"\binf\b", got):

@@ -124,6 +124,28 @@ check_hide_right = Exercise(
         "The last character stays to be seen: [position + 1:-1] ends before it.": (
             _hiding(lambda i, at: (i > at) & (i < len(i) - 1))
         ),
+        "You hide the position itself, too, and the last character stays to be seen: [position + "
+        "1:], with nothing after the colon.": _hiding(lambda i, at: (i >= at) & (i < len(i) - 1)),
+        "You hide two neighbours; hide everything to the right.": (
+            _hiding(lambda i, at: (i == at + 1) | (i == at + 2))
+        ),
+        "Your left side has become 0; where nothing is hidden, the ids of the line stay.": (
+            lambda input_ids, position: (
+                (torch.arange(len(input_ids)) > position) * VOCABULARY.mask_id
+            )
+        ),
+        "You add the id of [MASK] to the ids; put it in their place.": (
+            lambda input_ids, position: (
+                input_ids + (torch.arange(len(input_ids)) > position) * VOCABULARY.mask_id
+            )
+        ),
+        "You repeat the character at the position; hide with VOCABULARY.mask_id.": (
+            lambda input_ids, position: _hiding(lambda i, at: i > at, input_ids[position])(
+                input_ids, position
+            )
+        ),
+        "Your loop goes beyond the end of the line: range(position + 1, len(input_ids)) does "
+        "not.": lambda input_ids, position: input_ids[len(input_ids)],
         "You compare the ids with the position; compare places, torch.arange(len(input_ids)) > "
         "position.": lambda input_ids, position: input_ids.masked_fill(
             input_ids > position, VOCABULARY.mask_id
@@ -230,23 +252,23 @@ def _hit(price: Callable[[float, float], float]) -> Function:
     return pay
 
 
-def _miss(share: Callable[[float, float, float], float]) -> Function:
-    """Give a truth that was not bet on another share, of 1 − sure, its and the letter's frequency.
+def _missed(price: Callable[[float, float, float], float]) -> Function:
+    """Pay another price if the letter is not the truth.
 
-    The frequency of the letter comes last.
+    It is a function of 1 − sure, the frequency of the truth and that of the letter.
     """
 
     def pay(letter: str, sure: float, truth: str, frequencies: Frequencies) -> float:
         if letter == truth:
             return -math.log2(sure)
-        return -math.log2(share(1 - sure, frequencies[truth], frequencies[letter]))
+        return price(1 - sure, frequencies[truth], frequencies[letter])
 
     return pay
 
 
-def _missed(price: float) -> Function:
-    """Pay a fixed price if the letter is not the truth."""
-    return lambda *bet: bet_price(*bet) if bet[0] == bet[2] else price
+def _miss(share: Callable[[float, float, float], float]) -> Function:
+    """Give another share to a truth that was not bet on."""
+    return _missed(lambda *given: -math.log2(share(*given)))
 
 
 check_bet_price = Exercise(
@@ -320,11 +342,18 @@ check_bet_price = Exercise(
             lambda *bet: bet_price(*bet) if bet[0] == bet[2] else _probability(*bet)
         ),
         "A wrong guess costs much, but not infinitely much: the truth was left a share of the "
-        "rest.": _missed(math.inf),
+        "rest.": _missed(lambda rest, truth, letter: math.inf),
         "A wrong guess is free in your count; the truth was left a share of the rest, and costs "
-        "−log2 of it.": _missed(0),
+        "−log2 of it.": _missed(lambda rest, truth, letter: 0),
         "A wrong guess always costs 1 in your count; it costs −log2 of the truth's share of the "
-        "rest.": _missed(1),
+        "rest.": _missed(lambda rest, truth, letter: 1),
+        "You pay as if every guess were right; if the letter is not the truth, the truth has only "
+        "its share of the rest.": _miss(lambda rest, truth, letter: 1 - rest),
+        "You pay as if every guess were wrong; if the letter is the truth, it got `sure`.": (
+            lambda letter, sure, truth, frequencies: (
+                -math.log2((1 - sure) * frequencies[truth] / (1 - frequencies[letter]))
+            )
+        ),
         "The two cases are exchanged: `sure` is for letter == truth.": (
             lambda letter, sure, truth, frequencies: (
                 -math.log2(
@@ -332,13 +361,6 @@ check_bet_price = Exercise(
                     if letter != truth
                     else (1 - sure) * frequencies[truth] / (1 - frequencies[letter])
                 )
-            )
-        ),
-        "You pay as if every guess were right; if the letter is not the truth, the truth has only "
-        "its share of the rest.": _miss(lambda rest, truth, letter: 1 - rest),
-        "You pay as if every guess were wrong; if the letter is the truth, it got `sure`.": (
-            lambda letter, sure, truth, frequencies: (
-                -math.log2((1 - sure) * frequencies[truth] / (1 - frequencies[letter]))
             )
         ),
         "For a wrong guess you give the truth all of the rest; the other characters have their "
@@ -390,6 +412,28 @@ check_bet_price = Exercise(
         ),
         "For a wrong guess you subtract the frequency from the rest; the truth has a share of the "
         "rest, so multiply.": _miss(lambda rest, truth, letter: rest - truth),
+        "For a wrong guess you divide by the truth's frequency; multiply by it.": (
+            _miss(lambda rest, truth, letter: rest / (1 - letter) / truth)
+        ),
+        "For a wrong guess your fraction is upside down: frequencies[truth] / (1 − "
+        "frequencies[letter]).": _miss(lambda rest, truth, letter: rest * (1 - letter) / truth),
+        "For a wrong guess the logarithm ends too early: it is that of the whole product, so its "
+        "bracket closes at the end.": (
+            _missed(lambda rest, truth, letter: -math.log2(rest) * truth / (1 - letter))
+        ),
+        "For a wrong guess the logarithm ends before the division: its bracket closes at the "
+        "end.": _missed(lambda rest, truth, letter: -math.log2(rest * truth) / (1 - letter)),
+        "For a wrong guess you multiply the price of 1 - sure by the frequency, outside the "
+        "logarithm, and the frequencies of the others sum to 1 − frequencies[letter].": (
+            _missed(lambda rest, truth, letter: -math.log2(rest) * truth)
+        ),
+        "For a wrong guess you weigh prices with frequencies; the price is −log2 of the truth's "
+        "share.": _missed(lambda rest, truth, letter: -truth * math.log2(truth)),
+        "For a wrong guess the minus stands before one logarithm only: brackets around the sum.": (
+            _missed(lambda rest, truth, letter: -math.log2(rest) + math.log2(truth))
+        ),
+        "For a wrong guess you return what was left over, 1 - sure; the price is −log2 of the "
+        "truth's share of it.": _missed(lambda rest, truth, letter: rest),
         "For a wrong guess you share the rest evenly; share it by frequency.": (
             lambda letter, sure, truth, frequencies: (
                 -math.log2(sure if letter == truth else (1 - sure) / (len(frequencies) - 1))
