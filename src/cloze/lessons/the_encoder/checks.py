@@ -131,6 +131,9 @@ check_my_attention = Exercise(
         "You divided by the root of the root of the width; one root is enough.": (
             _times(lambda length, width: width**-0.25)
         ),
+        "You divided by the logarithm of the width; divide by its square root.": (
+            _times(lambda length, width: 1 / math.log(width))
+        ),
         "You divided by twice the width: ** comes before /, so write width ** 0.5 or math.sqrt.": (
             _times(lambda length, width: 1 / width / 2)
         ),
@@ -255,6 +258,28 @@ check_my_attention = Exercise(
         "log_softmax gives the logarithms of the weights; gather with softmax.": (
             _shared(lambda scores, look: scores.masked_fill(~look, NO).log_softmax(-1))
         ),
+        **{
+            f"Your scores are not scaled (divide by the root of Q.shape[-1]), and {also}": (
+                lambda Q, K, V, look, share=share: share(Q @ K.T, look) @ V
+            )
+            for also, share in {
+                "your softmax runs over the queries: it should be softmax(dim=-1).": (
+                    lambda scores, look: scores.masked_fill(~look, NO).softmax(0)
+                ),
+                "−inf stands where `look` is True; it belongs where it is False: ~look.": (
+                    lambda scores, look: scores.masked_fill(look, NO).softmax(-1)
+                ),
+                "where `look` is False stands 0; only −inf becomes 0 in the softmax.": (
+                    lambda scores, look: scores.masked_fill(~look, 0).softmax(-1)
+                ),
+                "the softmax is missing, which turns each row into shares that sum to 1.": (
+                    lambda scores, look: scores.masked_fill(~look, 0)
+                ),
+                "`look` is turned round: its row is the query, as in Q @ K.T.": (
+                    lambda scores, look: scores.masked_fill(~look.T, NO).softmax(-1)
+                ),
+            }.items()
+        },
         "You used a sigmoid; the weights of a query share out 1 among the keys, so softmax.": (
             _shared(lambda scores, look: scores.masked_fill(~look, NO).sigmoid())
         ),
