@@ -173,7 +173,8 @@ def test_the_command_line_writes_one_checkpoint(
 ) -> None:
     words = ["-m", "cloze", "train", "m.safetensors", "--steps=2", f"--corpus={DATA}/sample.txt"]
     said = torchrun(*words, cwd=tmp_path).stdout.splitlines()
-    assert [line.split()[1] for line in said[:-1]] == ["1", "2"]
+    # Older gloos print what they connect to.
+    assert [line.split()[1] for line in said if line.startswith("step")] == ["1", "2"]
     assert [path.name for path in tmp_path.iterdir()] == ["m.safetensors"]
     two = load_model(tmp_path / "m.safetensors")
     monkeypatch.chdir(tmp_path)

@@ -151,6 +151,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
         (lambda a, b: exit(int(a + b)), "SystemExit: 4. Leave out exit()"),
         (lambda a, b: operator.truediv(a, b), "Write / instead."),
+        (lambda a, b: 132_480 + 0 * a * b, "You return 132480.0 whatever"),
         (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
     ],
 )

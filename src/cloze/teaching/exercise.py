@@ -248,8 +248,8 @@ class Outcome:
     value: Any = None
     error: BaseException | None = None
     printed: str = ""
-    changed: tuple[int, ...] = ()
-    """Which arguments were not the same after the call."""
+    given: Probe = ()
+    """The arguments as they are after the call."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outcome):
@@ -260,7 +260,7 @@ class Outcome:
 
 
 def call(function: Function, probe: Probe) -> Outcome:
-    """Call a function with copies of the arguments, and note everything it does."""
+    """Call a function with copies of the arguments, and keep everything it leaves behind."""
     given, printed = copy.deepcopy(probe), io.StringIO()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
@@ -268,9 +268,7 @@ def call(function: Function, probe: Probe) -> Outcome:
             value = function(*given)
     except (Exception, SystemExit) as error:
         return Outcome(error=error, printed=printed.getvalue())
-    pairs = enumerate(zip(given, probe, strict=True))
-    changed = tuple(i for i, (now, before) in pairs if not _same(_plain(now), _plain(before)))
-    return Outcome(value, printed=printed.getvalue(), changed=changed)
+    return Outcome(value, printed=printed.getvalue(), given=given)
 
 
 def ask(function: Function, *arguments: Any) -> Any:
@@ -373,6 +371,11 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "range error|too large",
         "A number became too large: is exp taken of the right number?",
     ),
+    (
+        RuntimeError,
+        "with a bool tensor|on a bool tensor",
+        "A boolean tensor is turned round with ~, not with - or 1 -.",
+    ),
     (ZeroDivisionError, "", "What you divide by is 0 for this input."),
     (
         TypeError,
@@ -446,6 +449,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "The dtypes do not fit: ids are whole numbers (long), a mask is boolean, the rest is "
         "floating point.",
     ),
+    (AttributeError, "'Tensor' .* 'copy'", "A tensor is copied by .clone()."),
     (AttributeError, "", "What has no such attribute may be of another kind than you think."),
 )
 """What to do about what an answer raised: the first row of its type whose pattern is found."""
@@ -453,7 +457,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
 
 def _raised(error: BaseException) -> str:
     """Name an error and give the direction out of it, in one or two sentences."""
-    text = re.sub(r"\s+", " ", str(error))[:160]
+    text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     missing = getattr(error, "name", None)
     if type(error) is NameError and missing:
@@ -596,7 +600,7 @@ def _show(value: Any) -> str:
 
     def shortened(part: Any) -> Any:
         if isinstance(part, float) and math.isfinite(part):
-            return float(f"{part:.4g}")
+            return part if part.is_integer() else float(f"{part:.4g}")
         if isinstance(part, list | tuple):
             return type(part)(map(shortened, part))
         return part
@@ -669,7 +673,8 @@ class View:
 
         def explained(symptom: str) -> int:
             hits = [self.seen[i] for i in wrong if self.seen[i] == self.known[symptom][i]]
-            # Where all hits are alike, say 0, they may well be so by accident.
+            # Errors (shapes that do not fit) and hits that are all alike, say 0, may be accidents.
+            hits = [hit for hit in hits if hit.error is None]
             return len(hits) if any(hit != hits[0] for hit in hits) else 0
 
         best = max(self.known, key=explained, default="")
@@ -777,7 +782,7 @@ class Exercise:
         self._returned(raw, probes)
         print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         if seen == right:
-            self._right_but(raw)
+            self._right_but(raw, probes)
             return
         self._exchanged(function)
         known = {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
@@ -828,25 +833,26 @@ class Exercise:
         if nothing and len(nothing) < len(raw) and callable(self.solution):
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
-                "through it ends without a `return`. Follow it with this input."
+                "through it ends without a `return`, or with None. Follow it with this input."
             )
         for outcome in raw:
             _refuse_nothing(outcome)
 
-    def _right_but(self, raw: Sequence[Outcome]) -> None:
+    def _right_but(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse results that are right but of the wrong kind, or bought by changing arguments."""
-        for outcome in raw:
+        for outcome, probe in zip(raw, probes, strict=True):
             try:
                 self.wants(outcome.value)
             except Symptom as symptom:
                 raise Symptom(f"The value is right, its form is not yet. {symptom}") from None
-            if outcome.changed:
-                name = list(inspect.signature(self.solution).parameters)[outcome.changed[0]]
-                raise Symptom(
-                    f"The result is right, but your function changes its argument `{name}`, which "
-                    "others still need: work on a copy (.clone() of a tensor, .copy() of a list "
-                    "or dict)."
-                )
+            names = list(inspect.signature(self.solution).parameters) if probe else []
+            for name, now, before in zip(names, outcome.given, probe, strict=True):
+                if not _same(_plain(now), _plain(before)):
+                    raise Symptom(
+                        f"The result is right, but your function changes its argument `{name}`, "
+                        "which others still need: work on a copy (.clone() of a tensor, .copy() of "
+                        "a list or dict)."
+                    )
 
     def _own_parameters(
         self, function: Function, told: str, few: Callable[[Iterable[bool]], bool]
@@ -886,20 +892,19 @@ class Exercise:
         got, truth = (_show(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:
             got, truth = (
-                _kind(outcome.value)
-                if isinstance(outcome.value, list | tuple)
-                else f"the shape {shape}"
-                if shape
-                else "a number"
-                for outcome, shape in zip((seen[at], right[at]), shapes, strict=True)
+                f"the shape {tuple(shape)}" if shape else _kind(outcome.value)
+                for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
             )
         special = ""
         if _nearly(seen[at].value, right[at].value):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
-            special = " That is close: is a constant in it rounded, such as 0.693 for math.log(2)?"
-        elif got == "nan":
+            special = (
+                " That is close: is a constant in it rounded, such as 0.693 for math.log(2), or "
+                "the result itself?"
+            )
+        elif re.search(r"\bnan\b", got):
             special = " NaN comes from a logarithm of a negative number, 0/0 or inf − inf."
-        elif got in ("inf", "-inf"):
+        elif re.search(r"\binf\b", got):
             special = " Infinity comes from the logarithm of 0 or a division by 0."
         where = f"{others}ith {inputs} you return" if inputs else "You answer"
         return f"{where} {got} instead of {truth}.{special} {self.direction}".rstrip()

@@ -1,0 +1,48 @@
+"""What exercises ask for is what the package computes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze.encoder import attention_mask, parameter_ledger
+from cloze.lessons.the_encoder import checks as the_encoder
+from cloze.lessons.the_explorer import checks as the_explorer
+from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
+from cloze.prediction import mask_positions
+
+
+def test_attention_is_that_of_torch() -> None:
+    for query, key, value, look in the_encoder.queries_keys_values(random.Random(0)):
+        torchs = F.scaled_dot_product_attention(query, key, value, attn_mask=look)
+        torch.testing.assert_close(the_encoder.my_attention(query, key, value, look), torchs)
+
+
+@pytest.mark.parametrize("direction", ["left", "right", "both"])
+def test_who_may_look_is_the_mask_of_the_encoder(direction: Any) -> None:
+    mask = attention_mask(5, direction)
+    everywhere = torch.ones(5, 5, dtype=torch.bool)
+    assert torch.equal(the_encoder.my_may_look(5, direction), everywhere if mask is None else mask)
+
+
+def test_a_layer_has_the_parameters_of_the_ledger() -> None:
+    ledger = parameter_ledger(29, 128, 1, 256)
+    layer = sum(count for part, count in ledger.items() if part.startswith("layer 1"))
+    assert layer == the_encoder.layer_parameters(128, 256)
+
+
+def test_the_right_side_is_hidden_as_by_the_package() -> None:
+    line: Tensor = torch.tensor([7, 3, 9, 4, 11, 5])
+    assert torch.equal(the_explorer.hide_right(line, 2), mask_positions(line, [3, 4, 5]))
+
+
+def test_the_game_asks_the_same_price() -> None:
+    frequencies = frequencies_of_letters()
+    for truth in "e q":
+        price = the_explorer.bet_price("e", 0.8, truth, frequencies)
+        assert bits(Bet("e", 80), truth, frequencies) == pytest.approx(price)
