@@ -91,7 +91,7 @@ class Reader:
 
 
 def table(title: str, readers: dict[int, Reader], rate: float) -> str:
-    """Write a row a reader; growth is relative to the first."""
+    """Write a row per reader; growth is relative to the first."""
     rows = [
         f"{title:<9} {'ms a line':>10} {'characters/s':>13} {'training':>10} │ {'linear ms':>10} "
         f"{'quadratic ms':>13} {'its share':>10} │ {'measured ×':>11} {'textbook ×':>11}"

@@ -200,7 +200,7 @@ HEADER = f"{'':<22}" + "".join(f"{f'{t} nats':>16}" for t in TARGETS)
 
 
 def table(results: Mapping[str, Sequence[Point]]) -> str:
-    """Write seconds and millions of characters to each target, a row a contestant."""
+    """Write seconds and millions of characters to each target, a row per contestant."""
     rows = [HEADER]
     for name, points in results.items():
         cells = [
@@ -263,7 +263,7 @@ def ratios(
 
 
 def ratio_table(rows: Mapping[str, Sequence[float | None]]) -> str:
-    """Write ratios, a row a peer."""
+    """Write ratios, a row per peer."""
     written = [
         f"{name:<22}" + "".join(f"{f'{r:.1f} ×' if r else '—':>16}" for r in row)
         for name, row in rows.items()

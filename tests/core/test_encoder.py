@@ -126,7 +126,7 @@ def test_a_change_moves_what_may_see_it_and_nothing_else(
     assert (moved[~sees] < 1e-5).all()
 
 
-def test_may_look() -> None:
+def test_attention_mask() -> None:
     assert attention_mask(3, "both") is None
     left, right = attention_mask(3, "left"), attention_mask(3, "right")
     assert left is not None

@@ -186,7 +186,7 @@ def test_damaged_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     def load() -> None:
-        raise TextError("data/corpus is not a corpus: it needs one folder a topic.")
+        raise TextError("data/corpus is not a corpus: it needs one folder per topic.")
 
     monkeypatch.setattr("cloze.corpus.Corpus.load", load)
     sentence = told(check_environment())
