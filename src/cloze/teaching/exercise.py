@@ -413,6 +413,22 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         RuntimeError,
+        "scalar outputs",
+        "backward() starts from one number: mlm_loss averages the costs to one.",
+    ),
+    (
+        RuntimeError,
+        "second time",
+        "The way back is used up by the first backward(): call it once per loss.",
+    ),
+    (
+        ValueError,
+        "Logits of shape",
+        "mlm_loss takes the logits first and the labels second, and both speak of the same "
+        "positions.",
+    ),
+    (
+        RuntimeError,
         "size|shape|dimension|broadcast",
         "The shapes do not fit: print those of both sides. Take sizes from the arguments, not "
         "from the notebook, and mind * (entry by entry) and @ (matrix product).",
@@ -422,6 +438,17 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "type|Float|Long|bool",
         "The dtypes do not fit: ids are whole numbers (long), a mask is boolean, the rest is "
         "floating point.",
+    ),
+    (
+        AttributeError,
+        "'backward'",
+        "backward() belongs to the loss, a tensor; .item() and float() make a number of it, so "
+        "call them afterwards.",
+    ),
+    (
+        Exception,
+        "MaskedBatch",
+        "mask_tokens returns two tensors: take them apart, inputs, labels = mask_tokens(…).",
     ),
     (AttributeError, "", "What has no such attribute may be of another kind than you think."),
 )
@@ -439,7 +466,7 @@ def _raised(error: BaseException) -> str:
                 return f"{said}. Write {shown}.{missing}."
     for kind, pattern, direction in ERRORS:
         if isinstance(error, kind) and re.search(pattern, text):
-            return f"{said}. {direction}"
+            return f"{said.rstrip('.')}. {direction}"
     return f"{said}. Try it in a cell of its own."
 
 
@@ -745,7 +772,8 @@ class Exercise:
         raw = [call(function, probe) for probe in probes]
         right = self._outcomes(self.solution, probes)
         seen = [self._read(outcome) for outcome in raw]
-        self._returned(raw, probes)
+        if all(outcome.value is None or _unfilled(outcome.value) for outcome in raw):
+            _refuse_nothing(raw[0])
         print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         if seen == right:
             self._right_but(raw)
@@ -756,6 +784,7 @@ class Exercise:
             views += [views[0].entry(i) for i in range(len(right[0].value))]
         for view in views:
             view.tell_known()
+        self._returned(raw, probes)
         told = self._first_difference(raw, seen, right, probes)
         self._own_parameters(function, told, all)
         for view in views:
