@@ -347,6 +347,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         IndexError,
+        "out of range in self",
+        "The model was given ids that it does not know: it reads the inputs, and the labels, with "
+        "their -100, belong to the loss.",
+    ),
+    (
+        IndexError,
         "",
         "An index is beyond the end: are two things of different length or meaning indexed alike?",
     ),
@@ -368,6 +374,16 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "A number became too large: is exp taken of the right number?",
     ),
     (ZeroDivisionError, "", "What you divide by is 0 for this input."),
+    (
+        TypeError,
+        "'Tensor' object is not callable",
+        "A tensor is no function: look up with square brackets, and hand optimizer.step() nothing.",
+    ),
+    (
+        TypeError,
+        "'(SGD|Adam.*)' object is not callable",
+        "The optimizer is not called itself; its methods are, optimizer.step().",
+    ),
     (TypeError, "not callable", "Round brackets call a function; use square ones to look up."),
     (
         TypeError,
@@ -428,6 +444,17 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "positions.",
     ),
     (
+        ValueError,
+        "input_ids need the shape",
+        "The model reads a batch of lines at once; give it all of them.",
+    ),
+    (
+        RuntimeError,
+        "Expected target size",
+        "F.cross_entropy takes one row of logits per label: flatten both, logits.flatten(0, 1) and "
+        "labels.flatten(), or use mlm_loss.",
+    ),
+    (
         RuntimeError,
         "size|shape|dimension|broadcast",
         "The shapes do not fit: print those of both sides. Take sizes from the arguments, not "
@@ -445,6 +472,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "backward() belongs to the loss, a tensor; .item() and float() make a number of it, so "
         "call them afterwards.",
     ),
+    (AttributeError, "attribute '(step|zero_grad)'", "step() belongs to the optimizer."),
     (
         Exception,
         "MaskedBatch",
@@ -467,7 +495,7 @@ def _raised(error: BaseException) -> str:
     for kind, pattern, direction in ERRORS:
         if isinstance(error, kind) and re.search(pattern, text):
             return f"{said.rstrip('.')}. {direction}"
-    return f"{said}. Try it in a cell of its own."
+    return f"{said.rstrip('.')}. Try it in a cell of its own."
 
 
 TWISTS: Mapping[str, Function] = {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
+from types import GeneratorType
 from typing import Any, NamedTuple
 
 import torch
@@ -16,7 +17,7 @@ from torch.nn import functional as F
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import LOG2, mlm_loss
-from cloze.masking import IGNORE, mask_tokens
+from cloze.masking import IGNORE, MaskedBatch, mask_tokens
 from cloze.teaching.exercise import (
     Exercise,
     Function,
@@ -102,15 +103,22 @@ class Laboratory:
     """Of the windows, other than in the notebook."""
 
     def __init__(self, chance: random.Random) -> None:
-        self.seeds = [chance.getrandbits(31) for _ in range(3)]
+        self.seed, first, second = (chance.getrandbits(31) for _ in range(3))
+        self.seeds_of_steps = first, second, second
         self.generator = torch.Generator().manual_seed(chance.getrandbits(31))
         self.windows = torch.randint(VOCABULARY.n_characters, self.SHAPE, generator=self.generator)
 
     def model(self) -> MaskedLM:
         """Make the model, the same at each call."""
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seeds[0])
+            torch.manual_seed(self.seed)
             return MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
+
+    def masked(self, seed: int) -> MaskedBatch:
+        """Mask the windows as a step does under a seed."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            return mask_tokens(self.windows, 0.3)
 
     def observe(self, step: Function) -> list[Step]:
         """Take three steps from the same parameters, the last two of them under equal seeds."""
@@ -134,12 +142,12 @@ class Laboratory:
                 taken[-1].events.append("backward")
 
             if logits.requires_grad:
-                logits.register_hook(back)
+                logits.register_hook(back)  # type: ignore[no-untyped-call]
 
         model.encoder.register_forward_pre_hook(read, with_kwargs=True)
         model.head.register_forward_hook(answered)
         optimizer.register_step_post_hook(lambda *_: taken[-1].events.append("step"))
-        for seed in (self.seeds[1], self.seeds[2], self.seeds[2]):
+        for seed in self.seeds_of_steps:
             windows = self.windows.clone()
             taken.append(Step(_flat(parameters)))
             with torch.random.fork_rng(devices=[]):
@@ -179,6 +187,12 @@ class Trace:
     def truth(self) -> Tensor:
         """The windows, ``(3, batch, length)``."""
         return self.laboratory.windows.expand(3, -1, -1)
+
+    @cached_property
+    def expected(self) -> MaskedBatch:
+        """What mask_tokens gives under the seeds of the steps, ``(3, batch, length)``."""
+        batches = [self.laboratory.masked(seed) for seed in self.laboratory.seeds_of_steps]
+        return MaskedBatch(*map(torch.stack, zip(*batches, strict=True)))
 
     @cached_property
     def read(self) -> Tensor | None:
@@ -265,7 +279,8 @@ class Trace:
         """How many times its gradient the first step went; NaN if in another direction."""
         moved, slope = self.steps[0].moved, self.slopes[0][1]
         times = float(moved @ slope / (slope @ slope))
-        return times if _alike(moved, times * slope) else torch.nan
+        straight = (moved - times * slope).norm() <= 0.1 * moved.norm()  # short steps are inexact
+        return times if straight else torch.nan
 
 
 # What became of a batch, a loss and the gradient: a wrong step differs from the right in one.
@@ -372,6 +387,26 @@ def _only(batch: tuple[Tensor, Tensor], symbol: int) -> tuple[Tensor, Tensor]:
     return batch[0], batch[1].masked_fill(batch[0] != symbol, IGNORE)
 
 
+def _clamped(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    return inputs, labels.clamp(min=0)
+
+
+def _changed_only(windows: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    return inputs, labels.masked_fill(inputs == windows, IGNORE)
+
+
+def _shifted(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    return inputs, labels.roll(1, 0)
+
+
+def _inverted(windows: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    return inputs, windows.masked_fill(labels != IGNORE, IGNORE)
+
+
+def _without_0(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    return inputs, labels.masked_fill(labels == 0, IGNORE)
+
+
 def _backward_twice(_: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
     optimizer.zero_grad()
     loss.backward(retain_graph=True)  # type: ignore[no-untyped-call]
@@ -412,6 +447,20 @@ def _found(t: Trace, characters: Tensor) -> bool:
     return torch.equal(t.taken_for_truth, characters[t.asked])
 
 
+def _other_rate(t: Trace) -> bool:
+    """Whether other than 30 % are asked, by the same draws if they were used."""
+    selected = t.expected.labels != IGNORE
+    more, fewer = bool((t.asked & ~selected).any()), bool((selected & ~t.asked).any())
+    return more != fewer or (more and abs(t.rate - 0.3) > 0.05)
+
+
+def _other_shares(t: Trace) -> bool:
+    shares = zip(t.fates, (0.8, 0.1, 0.1), strict=True)
+    return not torch.equal(t.inputs, t.expected.inputs) and any(
+        abs(share - promised) > 0.07 for share, promised in shares
+    )
+
+
 def _weight(expected: Callable[[Tensor], Any]) -> Callable[[Trace], bool]:
     """Make a look at the weight of every position, given how many are asked in its step."""
 
@@ -423,10 +472,9 @@ def _weight(expected: Callable[[Tensor], Any]) -> Callable[[Trace], bool]:
 
 
 def _uneven(t: Trace) -> bool:
-    return any(
-        float(part.max() - part.min()) > 0.01 * float(part.abs().max())
-        for part in t.weights.split(t.asked.sum((1, 2)).tolist())
-    )
+    counts: list[int] = t.asked.sum((1, 2)).tolist()
+    parts: Sequence[Tensor] = torch.split(t.weights, counts)
+    return any(float(part.max() - part.min()) > 0.01 * float(part.abs().max()) for part in parts)
 
 
 def _order(t: Trace) -> bool:
@@ -515,7 +563,7 @@ READS: Sequence[Seen] = [
     ),
     Seen(
         "Your masks come from a generator of your own (after the same torch.manual_seed two steps "
-        "hide different positions): leave generator=… out.",
+        "hide different positions): leave generator=… out, and let mask_tokens draw.",
         lambda t: not torch.equal(t.inputs[1], t.inputs[2]),
         _step(mask=lambda windows: mask_tokens(windows, 0.3, generator=_OTHER_CHANCE)),
     ),
@@ -554,16 +602,43 @@ LEARNS: Sequence[Seen] = [
         _step(mask=lambda windows: (_mask(windows)[0],) * 2),
     ),
     Seen(
+        "Your loss takes another character for the truth at a few positions: mask the windows "
+        "once, and do not mask the inputs again.",
+        lambda t: 0.8 < (t.taken_for_truth == t.truth[t.asked]).float().mean().item() < 1,
+        _step(mask=lambda windows: _mask(_mask(windows)[0])),
+    ),
+    Seen(
+        "Your loss is over all positions, and where nothing is asked it takes some other character "
+        "for the truth: leave the labels as they are; -100 is left out by itself.",
+        lambda t: bool(t.asked.all()) and not _found(t, t.truth),
+        _step(mask=lambda windows: _clamped(*_mask(windows))),
+    ),
+    Seen(
         "Your loss takes other characters for the truth than those of the windows: give it the "
         "labels as mask_tokens returns them.",
         lambda t: not _found(t, t.truth),
-        _step(mask=lambda windows: (_mask(windows)[0], windows.roll(1, 0))),
+        _step(mask=lambda windows: _shifted(*_mask(windows))),
     ),
     Seen(
         "Your loss is over all positions, also those where nothing is asked: the labels are those "
         "that mask_tokens returns, with -100 wherever a character was not selected.",
         lambda t: bool(t.asked.all()),
         _step(mask=lambda windows: (_mask(windows)[0], windows)),
+    ),
+    Seen(
+        "Your loss asks exactly where nothing was selected: the labels that count are those that "
+        "are not -100.",
+        lambda t: not (_changed(t) & t.asked).any(),
+        _step(mask=lambda windows: _inverted(windows, *_mask(windows))),
+    ),
+    Seen(
+        "Your loss leaves out the label 0, which is a character like any other (the new line); "
+        "what is not asked has the label -100.",
+        lambda t: (
+            bool((_changed(t) & ~t.asked).any())
+            and not (_changed(t) & ~t.asked & (t.truth > 0)).any()
+        ),
+        _step(mask=lambda windows: _without_0(*_mask(windows))),
     ),
     Seen(
         "Your loss asks about other positions than those that were hidden: take inputs and labels "
@@ -578,6 +653,12 @@ LEARNS: Sequence[Seen] = [
         _step(mask=lambda windows: _only(_mask(windows), VOCABULARY.mask_id)),
     ),
     Seen(
+        "Your loss never asks about a character that stayed as it was, and a tenth of the selected "
+        "ones do: take the labels and the shares of mask_tokens as they are.",
+        lambda t: t.fates[2] == 0 and t.fates[1] > 0,
+        _step(mask=lambda windows: _changed_only(windows, *_mask(windows))),
+    ),
+    Seen(
         "15 % of the positions are selected, which is what mask_tokens does when it is told "
         "nothing else: pass it mask_prob 0.3.",
         lambda t: abs(t.rate - 0.15) < 0.03,
@@ -585,16 +666,13 @@ LEARNS: Sequence[Seen] = [
     ),
     Seen(
         "The share of selected positions is not 30 %: pass mask_tokens the mask_prob 0.3.",
-        lambda t: abs(t.rate - 0.3) > 0.035 and f"{t.rate:.0%} are selected.",
-        _step(mask=lambda windows: mask_tokens(windows, 0.5)),
+        lambda t: _other_rate(t) and f"{t.rate:.0%} are selected.",
+        _step(mask=lambda windows: mask_tokens(windows, 0.35)),
     ),
     Seen(
         "Of the selected positions 80 % must become [MASK] and 10 % another character: take the "
         "inputs and labels of mask_tokens, and leave its shares alone.",
-        lambda t: (
-            any(abs(a - b) > 0.055 for a, b in zip(t.fates, (0.8, 0.1, 0.1), strict=True))
-            and "Yours: " + ", ".join(f"{share:.0%}" for share in t.fates[:2]) + "."
-        ),
+        lambda t: _other_shares(t) and f"Yours: {t.fates[0]:.0%}, {t.fates[1]:.0%}.",
         _step(mask=lambda windows: mask_tokens(windows, 0.3, mask_share=1, random_share=0)),
     ),
     Seen(
@@ -705,6 +783,8 @@ def _look_again(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float
 def _judge_train_step(step: Function) -> None:
     laboratory = Laboratory(random.Random())  # noqa: S311 - no secret
     t = Trace(laboratory, laboratory.observe(step))
+    if isinstance(t.steps[0].value, GeneratorType):
+        number(t.steps[0].value)
     right = laboratory.observe(train_step)
     as_it_should = all(_alike(a.moved, b.moved) for a, b in zip(t.steps, right, strict=True))
     _tell(ALWAYS, t)
@@ -735,8 +815,8 @@ def _judge_value(t: Trace, losses: Sequence[float]) -> None:
     outcomes = {symptom: [Outcome(v) for v in row] for symptom, row in known.items()}
     view = View([Outcome(v) for v in values], [Outcome(v) for v in losses], outcomes)
     view.tell_known()
-    view.tell_constant()
     view.tell_twisted()
+    view.tell_constant()
     if view.seen != view.right:
         raise Symptom(
             f"The step is right, but you return {values[0]:.4f}, and the loss that it was taken on "
@@ -791,15 +871,15 @@ def prices(chance: random.Random) -> list[Probe]:
     known = {"uniform": 3.37, "unigram": 2.8, "left bigram": 2.34, "both neighbours": 1.73}
     drawn = {name: round(chance.uniform(1, 4), 2) for name in ("dice", "coin", "parrot", "owl", "")}
     drawn.pop("")
-    shuffled = dict(sorted(known.items(), key=lambda _: chance.random()))
+    rising = dict(sorted(known.items(), key=lambda pair: pair[1]))
     middle = sorted(drawn.values())
     return [
         (2.62, known),
-        (2.0, shuffled),
+        (2.0, rising),
         (0.9, known),
         (4.5, known),
         (2.34, known),
-        (1.73, shuffled),
+        (1.73, rising),
         ((middle[1] + middle[2]) / 2, drawn),
         (middle[3] - 0.001, drawn),
     ]
