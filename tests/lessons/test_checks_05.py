@@ -10,50 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from cloze.checks import SHOWN_IN_05, check_bet_price, check_hide_right, check_right_finding
+from cloze.checks import check_bet_price, check_hide_right
 from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
 from cloze.vocabulary import VOCABULARY
-
-# ── right_finding ──
-
-
-@pytest.mark.parametrize(
-    "finding",
-    [
-        ("it seemed a silly question to ask", 18),
-        ["It seemed a silly question to ask!", 18],
-        ("he sat up very straight in his chair", 10),
-    ],
-)
-def test_right_finding_solved(finding: Any) -> None:
-    verdict = check_right_finding(finding)
-    assert verdict.solved, verdict.message
-
-
-@pytest.mark.parametrize(
-    ("finding", "words"),
-    [
-        ((..., ...), "Replace the ..."),
-        (("the cat sat", ...), "Replace the ..."),
-        ("the cat sat", "a line and a position"),
-        (7, "a line and a position"),
-        ((4, "the cat sat"), "whole number"),
-        (("the cat sat", True), "whole number"),
-        (("", 0), "The line is empty"),
-        (("word " * 20, 0), "the model reads 64"),
-        (("the _at sat", 4), "without a gap"),
-        (("the cat sat", 11), "0 to 10"),
-        (("the cat sat", -1), "0 to 10"),
-        ((SHOWN_IN_05, 12), "find one of your own"),
-        (("he said nothing about the letter", 14), "not surprised enough"),
-        (("the cat slept on the chair", 4), "fits other letters"),
-    ],
-)
-def test_right_finding_mistakes(finding: Any, words: str) -> None:
-    verdict = check_right_finding(finding)
-    assert not verdict.solved
-    assert words in verdict.message
-
 
 # ── bet_price ──
 
