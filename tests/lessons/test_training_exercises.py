@@ -79,7 +79,7 @@ def in_parts(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     inputs, labels = mask_tokens(windows, 0.3)
     count, total = (labels != IGNORE).sum(), 0.0
     optimizer.zero_grad()
-    for part in zip(inputs.split(7), labels.split(7), strict=True):
+    for part in zip(torch.split(inputs, 7), torch.split(labels, 7), strict=True):
         loss = mlm_loss(model(part[0]), part[1], "sum") / count
         loss.backward()  # type: ignore[no-untyped-call]
         total += loss.item()

@@ -281,7 +281,8 @@ def ask(function: Function, *arguments: Any) -> Any:
     """
     printed = io.StringIO()
     try:
-        with contextlib.redirect_stdout(printed):
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+            warnings.simplefilter("ignore")
             value = function(*arguments)
     except (Exception, SystemExit) as error:
         raise Symptom(f"Your function raised {_raised(error)}") from None
@@ -400,7 +401,19 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "interpreted as an integer",
         "range(…) wants a number; to go through a list, write `for i in` and the list itself.",
     ),
-    (TypeError, "NoneType", "Something before it returned None, as list.append and .sort do."),
+    (Exception, "'NoneType'", "Something before it returned None, as list.append and .sort do."),
+    (
+        TypeError,
+        "not supported between",
+        "Two different kinds of things are compared. Going through a dictionary gives its keys; "
+        ".values() gives the values, .items() pairs.",
+    ),
+    (
+        ValueError,
+        "to unpack",
+        "More or fewer things come than there are names for them. Going through a dictionary gives "
+        "its keys alone; .items() gives pairs.",
+    ),
     (
         TypeError,
         "positional argument|keyword argument",
@@ -820,7 +833,7 @@ class Exercise:
             view.tell_twisted()
         self._own_parameters(function, told, any)
         for outcome in raw:
-            if outcome.error is None:
+            if outcome.error is None and outcome.value is not None:
                 self.wants(outcome.value)
         for view in views:
             view.tell_likeliest()
@@ -835,12 +848,13 @@ class Exercise:
     def _returned(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse an answer that returns nothing, or nothing for some inputs."""
         nothing = [i for i, seen in enumerate(raw) if seen.error is None and seen.value is None]
-        if nothing and len(nothing) < len(raw) and callable(self.solution):
+        failed = any(outcome.error for outcome in raw)
+        if nothing and len(nothing) < len(raw) and callable(self.solution) and not failed:
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
                 "through it ends without a `return`. Follow it with this input."
             )
-        for outcome in raw:
+        for outcome in raw if not failed else ():
             _refuse_nothing(outcome)
 
     def _right_but(self, raw: Sequence[Outcome]) -> None:

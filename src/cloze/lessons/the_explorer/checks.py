@@ -8,7 +8,7 @@ from typing import Any
 from cloze.checks import check_bet_price, check_hide_right
 from cloze.prediction import compare
 from cloze.teaching.exercise import Exercise, Symptom, anything, number
-from cloze.vocabulary import GAP, VOCABULARY, TextError, normalise, read_line, visible
+from cloze.vocabulary import GAP, VOCABULARY, TextError, counted, normalise, read_line, visible
 
 __all__ = ["check_bet_price", "check_hide_right", "check_right_finding"]
 
@@ -32,7 +32,7 @@ def finding(value: Any) -> tuple[str, int]:
     if not isinstance(value, tuple | list):
         raise Symptom(f"You hand in an object of type {type(value).__name__}. {FORM}")
     if len(value) != 2:
-        raise Symptom(f"You hand in {len(value)} things instead of two. {FORM}")
+        raise Symptom(f"You hand in {counted(len(value), 'thing')} instead of two. {FORM}")
     line, position = value
     if isinstance(position, str) and not isinstance(line, str):
         raise Symptom(f"The line comes first and the position second. {FORM}")
@@ -100,8 +100,8 @@ def _misplaced(line: str, text: str, at: int) -> None:
     meant = len(normalise(line[:at] + "x", keep=GAP).text) - 1
     if typed and meant < len(text) and meant != at:
         raise Symptom(
-            f"The model reads your line as {text!r}, for capitals, accents, signs and double "
-            f"spaces are reduced, so position {at} is {_marked(text, at)}. The {typed!r} that has "
+            f"The model reads your line as {text!r}, for accents, signs and double spaces are "
+            f"reduced, so position {at} is {_marked(text, at)}. The {typed!r} that has "
             f"position {at} in what you typed has position {meant} there: {_marked(text, meant)}."
         )
     for near, advice in (
@@ -143,7 +143,7 @@ def _not_found(text: str, at: int, p: dict[str, float]) -> None:
         )
     raise Symptom(
         f"{seen} With both sides the model should be sure, 0.90 or more. Try a longer or more "
-        "common word."
+        "common word, in a line of plain English with its spaces."
     )
 
 

@@ -869,8 +869,7 @@ def beaten(loss: float, prices: Prices) -> list[str]:
 def prices(chance: random.Random) -> list[Probe]:
     """Make losses that beat some, none and all of the prices, and one that ties."""
     known = {"uniform": 3.37, "unigram": 2.8, "left bigram": 2.34, "both neighbours": 1.73}
-    drawn = {name: round(chance.uniform(1, 4), 2) for name in ("dice", "coin", "parrot", "owl", "")}
-    drawn.pop("")
+    drawn = {name: round(chance.uniform(1, 4), 2) for name in ("dice", "coin", "parrot", "owl")}
     rising = dict(sorted(known.items(), key=lambda pair: pair[1]))
     middle = sorted(drawn.values())
     return [
@@ -887,6 +886,11 @@ def prices(chance: random.Random) -> list[Probe]:
 
 def beaten_names(value: Any) -> list[str]:
     """Read names in any order; a dict that says True or False of each is none."""
+    if isinstance(value, str):
+        raise Symptom(
+            "Your answer is a single text; what is asked for is a list, which holds several names "
+            "or none: [] and append."
+        )
     if isinstance(value, dict) and any(isinstance(entry, bool) for entry in value.values()):
         raise Symptom("What is asked for is a list of names.")
     return names(value)
@@ -1016,6 +1020,55 @@ check_beaten = Exercise(
         "You take a margin: below is below, be it by a thousandth.": _names(
             lambda loss, price: loss < price - 0.1
         ),
+        "The names run together in one text: begin with the empty list [], and append each.": (
+            lambda loss, prices: "".join(beaten(loss, prices))
+        ),
+        "Your list holds single letters, for += adds the letters of a text: use append.": (
+            lambda loss, prices: list("".join(beaten(loss, prices)))
+        ),
+        "You return the first name that is beaten, and with [0] it fails where there is none: "
+        "return the whole list.": lambda loss, prices: beaten(loss, prices)[0],
+        "Your list holds None for those that are not beaten; leave them out: [… for … if …].": (
+            lambda loss, prices: [n if loss < p else None for n, p in prices.items()]
+        ),
+        "Your list holds '' for those that are not beaten; leave them out: [… for … if …].": (
+            lambda loss, prices: [n if loss < p else "" for n, p in prices.items()]
+        ),
+        "Your list is in a list once more; return it without the outer brackets.": (
+            lambda loss, prices: [beaten(loss, prices)]
+        ),
+        "Your list holds names and prices in turn; put the names alone into it.": (
+            lambda loss, prices: [x for n in beaten(loss, prices) for x in (n, prices[n])]
+        ),
+        "Your list holds differences; compare loss < price, and put the name into the list.": (
+            lambda loss, prices: [price - loss for price in prices.values()]
+        ),
+        "Your parameters are exchanged: the loss comes first and the prices second.": (
+            lambda loss, prices: beaten(prices, loss)
+        ),
+        "The list is emptied at every turn of the loop: put [] before the `for`.": (
+            lambda loss, prices: beaten(loss, dict([*prices.items()][-1:]))
+        ),
+        "You list every baseline that is not equal to the loss; list those that it is below.": (
+            _names(lambda loss, price: loss != price)
+        ),
+        "You turn the loss into bits and leave the prices in nats; compare them as they are.": (
+            _names(lambda loss, price: loss / LOG2 < price)
+        ),
+        "The names of the notebook are in your function: go through those that `prices` holds.": (
+            lambda loss, prices: beaten(
+                loss,
+                {n: prices[n] for n in ("uniform", "unigram", "left bigram", "both neighbours")},
+            )
+        ),
+        "You return inside the loop, at the first baseline that is not beaten, and nothing if all "
+        "are: put the `return` after the loop.": (
+            lambda loss, prices: (
+                _while_beaten(loss, prices.items())
+                if len(beaten(loss, prices)) < len(prices)
+                else None
+            )
+        ),
         "The result is right, but your function changes its argument `prices`": _emptied,
     },
 )
@@ -1042,11 +1095,11 @@ def diagnoses(value: Any) -> dict[str, int]:
     if not isinstance(value, Mapping):
         kind = type(value).__name__
         raise Symptom(f"Your answer is of type {kind}, and what is asked for is a dict. {FORM}")
-    if set(value.values()) == set(LOOPS):
+    if sorted(map(str, value.values())) == list(LOOPS):
         raise Symptom(f"Your dict is turned round: the loops come before the colons. {FORM}")
     read = {str(loop).strip().upper(): symptom for loop, symptom in value.items()}
     if missing := [loop for loop in LOOPS if loop not in read]:
-        raise Symptom(f"There is no entry for loop {' and '.join(missing)}. {FORM}")
+        raise Symptom(f"There is no entry for loop {', '.join(missing)}. {FORM}")
     if unknown := [loop for loop in read if loop not in LOOPS]:
         raise Symptom(f"There is no loop {' or '.join(unknown)}. {FORM}")
     symptoms = {loop: _symptom(loop, read[loop]) for loop in LOOPS}
@@ -1095,7 +1148,7 @@ check_diagnosis = Exercise(
         LOOK["B", 1]: {"A": 2, "B": 1, "C": 3},
         "what is asked for is a dict": [2, 3, 1],
         "turned round": {1: "C", 2: "A", 3: "B"},
-        "no entry for loop B and C": {"A": 2},
+        "no entry for loop B, C": {"A": 2},
         "no loop D": {"A": 2, "B": 3, "C": 1, "D": 4},
         "B and C the same symptom": {"A": 2, "B": 3, "C": 3},
         "replace None": {"A": None, "B": None, "C": None},
