@@ -22,7 +22,8 @@ def test_a_solution_is_accepted_and_an_empty_cell_is_not(name: str) -> None:
     exercise = EXERCISES[name]
     for _ in range(3):  # the probes are new each time
         assert exercise(exercise.solution) == exercise(exercise.solution)
-        assert exercise(exercise.solution).message == f"Correct. {exercise.solved}"
+        assert exercise(exercise.solution).message.startswith("Correct. ")
+        assert exercise(exercise.solution).message.endswith(exercise.solved)
     assert exercise(...).message.startswith("Not yet. Replace the ...")
     if callable(exercise.solution):
         assert exercise(lambda *_: None).message.startswith("Not yet. Your function returns")
@@ -30,10 +31,9 @@ def test_a_solution_is_accepted_and_an_empty_cell_is_not(name: str) -> None:
 
 @pytest.mark.parametrize(("exercise", "symptom", "wrong"), MISTAKES)
 def test_a_mistake_is_told_its_own_symptom(exercise: Exercise, symptom: str, wrong: Any) -> None:
-    for _ in range(3):
-        verdict = exercise(wrong)
-        assert not verdict.solved
-        assert symptom in verdict.message
+    verdict = exercise(wrong)
+    assert not verdict.solved
+    assert symptom in verdict.message
 
 
 @pytest.mark.parametrize("answer", answers(), ids=str)

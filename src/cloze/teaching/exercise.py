@@ -279,7 +279,8 @@ def ask(function: Function, *arguments: Any) -> Any:
     """
     printed = io.StringIO()
     try:
-        with contextlib.redirect_stdout(printed):
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+            warnings.simplefilter("ignore")
             value = function(*arguments)
     except (Exception, SystemExit) as error:
         raise Symptom(f"Your function raised {_raised(error)}") from None
@@ -351,6 +352,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         IndexError,
+        "out of range in self",
+        "The model was given ids that it does not know: it reads the inputs, and the labels, with "
+        "their -100, belong to the loss.",
+    ),
+    (
+        IndexError,
         "",
         "An index is beyond the end: are two things of different length or meaning indexed alike?",
     ),
@@ -379,6 +386,17 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (ZeroDivisionError, "", "What you divide by is 0 for this input."),
     (
         TypeError,
+        "'Tensor' object is not callable",
+        "A tensor is no function: look up with square brackets, multiply with *, and hand "
+        "optimizer.step() nothing.",
+    ),
+    (
+        TypeError,
+        "'(SGD|Adam.*)' object is not callable",
+        "The optimizer is not called itself; its methods are, optimizer.step().",
+    ),
+    (
+        TypeError,
         "not callable",
         "Round brackets call a function; use square ones to look up, and * to multiply.",
     ),
@@ -398,7 +416,19 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "interpreted as an integer",
         "range(…) wants a number; to go through a list, write `for i in` and the list itself.",
     ),
-    (TypeError, "NoneType", "Something before it returned None, as list.append and .sort do."),
+    (Exception, "'NoneType'", "Something before it returned None, as list.append and .sort do."),
+    (
+        TypeError,
+        "not supported between",
+        "Two different kinds of things are compared. Going through a dictionary gives its keys; "
+        ".values() gives the values, .items() pairs.",
+    ),
+    (
+        ValueError,
+        "to unpack",
+        "More or fewer things come than there are names for them. Going through a dictionary gives "
+        "its keys alone; .items() gives pairs.",
+    ),
     (
         TypeError,
         r"where.* got \(bool",
@@ -439,6 +469,33 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         RuntimeError,
+        "scalar outputs",
+        "backward() starts from one number: mlm_loss averages the costs to one.",
+    ),
+    (
+        RuntimeError,
+        "second time",
+        "The way back is used up by the first backward(): call it once per loss.",
+    ),
+    (
+        ValueError,
+        "^Logits (of shape|are)",
+        "mlm_loss takes the logits first and the labels second, and both speak of the same "
+        "positions.",
+    ),
+    (
+        ValueError,
+        "input_ids need the shape",
+        "The model reads a batch of lines at once; give it all of them.",
+    ),
+    (
+        RuntimeError,
+        "Expected target size",
+        "F.cross_entropy takes one row of logits per label: flatten both, logits.flatten(0, 1) and "
+        "labels.flatten(), or use mlm_loss.",
+    ),
+    (
+        RuntimeError,
         "size|shape|dimension|broadcast",
         "The shapes do not fit: print those of both sides. Take sizes from the arguments, not "
         "from the notebook, and mind * (entry by entry) and @ (matrix product).",
@@ -450,6 +507,18 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "floating point.",
     ),
     (AttributeError, "'Tensor' .* 'copy'", "A tensor is copied by .clone()."),
+    (
+        AttributeError,
+        "'backward'",
+        "backward() belongs to the loss, a tensor; .item() and float() make a number of it, so "
+        "call them afterwards.",
+    ),
+    (AttributeError, "attribute '(step|zero_grad)'", "step() belongs to the optimizer."),
+    (
+        Exception,
+        "MaskedBatch",
+        "mask_tokens returns two tensors: take them apart, inputs, labels = mask_tokens(…).",
+    ),
     (AttributeError, "", "What has no such attribute may be of another kind than you think."),
 )
 """What to do about what an answer raised: the first row of its type whose pattern is found."""
@@ -466,8 +535,8 @@ def _raised(error: BaseException) -> str:
                 return f"{said}. Write {shown}.{missing}."
     for kind, pattern, direction in ERRORS:
         if isinstance(error, kind) and re.search(pattern, text):
-            return f"{said}. {direction}"
-    return f"{said}. Try it in a cell of its own."
+            return f"{said.rstrip('.')}. {direction}"
+    return f"{said.rstrip('.')}. Try it in a cell of its own."
 
 
 TWISTS: Mapping[str, Function] = {
@@ -700,7 +769,8 @@ class Exercise:
         direction: What the formula is, for an answer that nothing else fits.
         limits: Right in principle, but not for these arguments: said beside "Correct."
         without: Names that the exercise asks not to use, and what to say to who does.
-        judge: Looks closer at an answer that is right so far; raises :class:`Symptom`.
+        judge: Looks closer at an answer that is right so far; raises :class:`Symptom`, or returns
+            what is to be said of a right one besides.
     """
 
     solution: Any
@@ -711,7 +781,7 @@ class Exercise:
     direction: str = ""
     limits: Mapping[str, Probe] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
-    judge: Callable[[Any], None] | None = None
+    judge: Callable[[Any], str | None] | None = None
 
     def __call__(self, answer: Any) -> Verdict:
         """Mark an answer: the function itself, or the value that is asked for."""
@@ -721,8 +791,7 @@ class Exercise:
                 self._compare(answer, self.probes(random.Random()))  # noqa: S311 - no secret
             elif not callable(self.solution) and not self.judge:
                 self._compare(lambda: answer, [()])
-            if self.judge:
-                self.judge(answer)
+            seen = self.judge(answer) if self.judge else None
         except Symptom as symptom:
             return not_yet(str(symptom))
         beyond = [
@@ -730,7 +799,7 @@ class Exercise:
             for remark, probe in self.limits.items()
             if self._read(call(answer, probe)) != self._read(call(self.solution, probe))
         ]
-        return correct(" ".join([self.solved, *beyond]))
+        return correct(" ".join(filter(None, [seen, self.solved, *beyond])))
 
     def _look_at(self, answer: Any) -> None:
         """Refuse what can be seen without running anything."""
@@ -779,7 +848,8 @@ class Exercise:
         raw = [call(function, probe) for probe in probes]
         right = self._outcomes(self.solution, probes)
         seen = [self._read(outcome) for outcome in raw]
-        self._returned(raw, probes)
+        if all(outcome.value is None or _unfilled(outcome.value) for outcome in raw):
+            _refuse_nothing(raw[0])
         print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         if seen == right:
             self._right_but(raw, probes)
@@ -795,13 +865,14 @@ class Exercise:
             self._own_parameters(function, told, any)
         for view in views:
             view.tell_known()
+        self._returned(raw, probes)
         self._own_parameters(function, told, all)
         for view in views:
             view.tell_constant()
             view.tell_twisted()
         self._own_parameters(function, told, any)
         for outcome in raw:
-            if outcome.error is None:
+            if outcome.error is None and outcome.value is not None:
                 self.wants(outcome.value)
         for view in views:
             view.tell_likeliest()
@@ -830,12 +901,13 @@ class Exercise:
     def _returned(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse an answer that returns nothing, or nothing for some inputs."""
         nothing = [i for i, seen in enumerate(raw) if seen.error is None and seen.value is None]
-        if nothing and len(nothing) < len(raw) and callable(self.solution):
+        failed = any(outcome.error for outcome in raw)
+        if nothing and len(nothing) < len(raw) and callable(self.solution) and not failed:
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
                 "through it ends without a `return`, or with None. Follow it with this input."
             )
-        for outcome in raw:
+        for outcome in raw if not failed else ():
             _refuse_nothing(outcome)
 
     def _right_but(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
