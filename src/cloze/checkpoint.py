@@ -59,7 +59,7 @@ def probe(path: Path | str, *, force: bool = False, size: int = 4 << 20) -> None
     Raises:
         CheckpointError: it cannot, or something stands there that is not a checkpoint.
     """
-    path = arguments.path(path)
+    path = _path(path)
     with _working(path, "written"):
         if _stands(path) and not force and not _is_ours(path):
             raise CheckpointError(
@@ -90,7 +90,7 @@ def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str
     Raises:
         CheckpointError: the file cannot be written, or a number is not finite.
     """
-    path = arguments.path(path)
+    path = _path(path)
     tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     _finite(path, tensors)
     try:
@@ -123,6 +123,13 @@ def _sealed(tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> str:
     for _, tensor in sorted(tensors.items()):
         digest.update(tensor.reshape(-1).numpy().data)
     return json.dumps({"sha256": digest.hexdigest(), **metadata})
+
+
+def _path(path: object) -> Path:
+    try:
+        return arguments.path(path)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from None
 
 
 @contextmanager
@@ -192,7 +199,7 @@ def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any
     Raises:
         CheckpointError: no such file, no permission, not a checkpoint of this kind, or damaged.
     """
-    path = arguments.path(path)
+    path = _path(path)
     _openable(path)
     damaged = CheckpointError(
         f"{path} is damaged: it is not what was written; restore it, or train it again "
