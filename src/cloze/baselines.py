@@ -20,9 +20,13 @@ def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
     return math.log(arguments.whole_number(vocab_size, 1, None, "|V|"))
 
 
-@lru_cache(maxsize=1)
 def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
     """Return P(character) in training pieces, by default the shipped: shape ``(n_characters,)``."""
+    return _frequencies(None if corpus is None else arguments.of_type(corpus, Corpus, "corpus"))
+
+
+@lru_cache(maxsize=1)
+def _frequencies(corpus: Corpus | None) -> Tensor:
     train_ids = (corpus or Corpus.load()).train_ids
     counts = torch.bincount(train_ids, minlength=VOCABULARY.n_characters)
     return counts / counts.sum()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from reprlib import repr as shortened
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from cloze.arguments import shown
 
 Direction = Literal["both", "left", "right"]
 
@@ -52,13 +53,13 @@ class EncoderConfig:
             if type(value) is not int or not 1 <= value <= largest:
                 raise ValueError(
                     f"{name} is a whole number, at least 1 and at most {largest}, not "
-                    f"{shortened(value)}."
+                    f"{shown(value)}."
                 )
         for name, (least, most) in RANGES.items():
             value = getattr(self, name)
             if type(value) not in (int, float) or not least <= value <= most:  # NaN is neither
                 raise ValueError(
-                    f"{name} is a number from {least} to {most:g}, not {shortened(value)}."
+                    f"{name} is a number from {least} to {most:g}, not {shown(value)}."
                 )
         if self.d_model % (2 * self.n_heads):
             raise ValueError(
@@ -67,7 +68,7 @@ class EncoderConfig:
             )
         if self.direction not in get_args(Direction):
             raise ValueError(
-                f"direction is 'both', 'left' or 'right', not {shortened(self.direction)}."
+                f"direction is 'both', 'left' or 'right', not {shown(self.direction)}."
             )
         if self.n_parameters > MOST_PARAMETERS:
             raise ValueError(

@@ -145,6 +145,7 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
     """
     model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
+    arguments.of_type(at_once, bool, "at_once")
     input_ids, note = read_line(line, model.config.max_len)
     typed = VOCABULARY.decode(input_ids, gap="_")
     gaps = (input_ids == VOCABULARY.mask_id).nonzero().flatten().tolist()

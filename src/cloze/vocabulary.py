@@ -45,6 +45,7 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         arguments.of_type(self.characters, str, "The characters of a vocabulary")
+        arguments.of_type(self.specials, tuple, "What special symbols there are")
         if not all(isinstance(special, str) and special for special in self.specials):
             raise TextError(f"Special symbols are texts, not {arguments.shown(self.specials)}.")
         if len(set(self.symbols)) != len(self.symbols):

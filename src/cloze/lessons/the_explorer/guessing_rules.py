@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -134,7 +134,7 @@ def read_bet(letter: object, percent: object) -> Bet:
     Raises:
         ValueError: something is missing, or it is no such letter or sureness.
     """
-    if percent in (None, ""):
+    if percent is None or str(percent) == "":
         raise ValueError("Say how sure you are: choose one of the percentages, or “no idea”.")
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
@@ -145,7 +145,7 @@ def read_bet(letter: object, percent: object) -> Bet:
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
-    if letter in (None, ""):
+    if letter is None or letter == "":
         raise ValueError("Choose a letter too, or “no idea”.")
     lower = letter.lower() if isinstance(letter, str) else ""
     if len(lower) != 1 or lower not in LETTERS:
@@ -293,7 +293,7 @@ Player = Callable[[str, str | None], tuple[str | None, int]]
 returns a letter and how sure it is in percent."""
 
 
-def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
+def play(puzzles: list[Puzzle], player: Player, seed: int = 0) -> Tally:
     """Let a function play a game.
 
     Args:
@@ -304,8 +304,12 @@ def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
     Raises:
         ValueError: the player answers with something that is no bet.
     """
-    tally = Tally(seed)
+    arguments.of_type(puzzles, list, "What is played")
+    if not callable(player):
+        raise ValueError(f"A player is a function, not {arguments.shown(player)}.")
+    tally = Tally(arguments.whole_number(seed, 0, None, "The seed"))
     for puzzle in puzzles:
+        arguments.of_type(puzzle, Puzzle, "What is played")
         sights = {"left": None, "both": puzzle.after}
         bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
         tally = tally.with_round(judge(puzzle, bets))
@@ -357,7 +361,7 @@ def read_result(line: str) -> Result:
     Raises:
         ValueError: it is no such line, or it was mistyped.
     """
-    text = " ".join(line.lower().split())
+    text = " ".join(arguments.of_type(line, str, "A result").lower().split())
     match = _RESULT.search(text)
     if not match:
         raise ValueError(
@@ -425,7 +429,12 @@ def pool(lines: str | Iterable[str]) -> Pool:
         lines: one result a line, as each learner copied it; a name before it is passed over, and
             so are empty lines. Lines that cannot be read are named, and a line that comes twice
             counts once.
+
+    Raises:
+        ValueError: they are no lines of text.
     """
+    if not isinstance(lines, Iterable):
+        raise ValueError(f"Results are lines of text, not {arguments.shown(lines)}.")
     results: dict[str, Result] = {}
     numbers: dict[str, int] = {}
     remarks = []
