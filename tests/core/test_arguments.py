@@ -235,7 +235,6 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "TrainingRun recipe": (lambda x: TrainingRun(SMALL, CORPUS, x), [0, "", {}, [], np.zeros(2)]),
     "TrainingRun objective": (lambda x: TrainingRun(SMALL, CORPUS, None, x), [None, "masked"]),
     "EncoderConfig": (lambda x: EncoderConfig(max_len=x), [10**5000, SMALL, Odd()]),
-    "Vocabulary specials": (lambda x: Vocabulary("ab", x), [None, 5, "[MASK]", torch.tensor(1)]),
     "score": (lambda x: score(x, SMALL), [*NO_TEXTS, "a_b"]),
     "score model": (lambda x: score("abc", x), [0, NARROW, *NO_MODELS]),
 }

@@ -145,7 +145,7 @@ def read_bet(letter: object, percent: object) -> Bet:
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
-    if letter is None or letter == "":
+    if letter is None or str(letter) == "":
         raise ValueError("Choose a letter too, or “no idea”.")
     lower = letter.lower() if isinstance(letter, str) else ""
     if len(lower) != 1 or lower not in LETTERS:
