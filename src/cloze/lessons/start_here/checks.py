@@ -42,9 +42,8 @@ check_count_gaps = Exercise(
         "You say whether there is a gap; the question is how many there are.": (
             lambda line: "_" in line
         ),
-        "You say 1 or 0, whether there is a gap; the question is how many there are.": (
-            lambda line: int("_" in line)
-        ),
+        "You say 1 or 0, whether there is a gap; the question is how many there are (to count in a "
+        "loop takes += 1, and not = 1 or = +1).": (lambda line: int("_" in line)),
         "You counted every character of the line; count only those equal to '_'.": len,
         "You counted the characters that are there; count the missing ones.": (
             lambda line: len(line) - line.count("_")

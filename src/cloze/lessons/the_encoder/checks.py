@@ -120,6 +120,12 @@ check_my_attention = Exercise(
         ),
         "You divided by the square root of the length; take that of the width of Q, its last "
         "dimension: Q.shape[-1].": _times(lambda length, width: length**-0.5),
+        **{
+            f"You divided by the root of {n}, whatever the width; the width is Q.shape[-1].": (
+                _times(lambda length, width, n=n: n**-0.5)
+            )
+            for n in (2, 3, 4, 24, 32, 64, 96)
+        },
         "You divided by the length; divide by the square root of the width, Q.shape[-1].": (
             _times(lambda length, width: 1 / length)
         ),
@@ -837,8 +843,11 @@ check_layer_parameters = Exercise(
         ),
         "The matrices of attention are d_model by d_model; d_ff belongs to the feed-forward "
         "network alone.": _count(dd=0, df=6),
-        "You count attention once for each of 8 heads; heads share out d_model, so their number "
-        "does not matter.": _count(dd=32, d=37),
+        **{
+            f"You count attention once for each of {heads} heads; heads share out d_model, so "
+            "their number does not matter.": _count(dd=4 * heads, d=4 * heads + 5)
+            for heads in (3, 4, 6, 8, 12)
+        },
         "Your attention is that of one of 8 heads; the heads together have d_model, so count the "
         "whole matrices.": _count(dd=0.5, d=5.5),
         "This is two layers; count one.": _count(8, 4, 18, 2),

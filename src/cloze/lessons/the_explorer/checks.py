@@ -286,6 +286,8 @@ check_bet_price = Exercise(
             _paid(lambda p: -math.log10(p))
         ),
         "That is the probability that the truth got; its price is −log2 of it.": _paid(float),
+        "You convert a probability as if it were a cost: to_bits turns nats into bits, so it wants "
+        "−math.log of the probability.": _paid(lambda p: p / math.log(2)),
         "That is minus the probability that the truth got; its price is −log2 of it.": (
             _paid(lambda p: -p)
         ),
@@ -300,6 +302,14 @@ check_bet_price = Exercise(
         ),
         "That is −log2(1 − P), the price of being wrong; the truth costs −log2 P.": (
             _paid(lambda p: -math.log2(1 - p))
+        ),
+        "That is what the bet costs on average if the guesser is as sure as that; the truth is "
+        "known, so pay −log2 of what it got.": (
+            lambda letter, sure, truth, frequencies: (
+                -sure * math.log2(sure)
+                - (1 - sure)
+                * math.log2((1 - sure) * frequencies[truth] / (1 - frequencies[letter]))
+            )
         ),
         "You took the squared error; the price is −log2 of the probability of the truth.": (
             _paid(lambda p: (1 - p) ** 2)
