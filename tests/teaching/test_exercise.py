@@ -120,7 +120,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
         (lambda a, b: [a, b], "Is its sum, its mean or its length missing"),
         (lambda a, b: (a / b, b), "A comma in `return` makes a tuple"),
-        (lambda a, b: operator.getitem([a], (0, 0)), "lists and dictionaries take one after the"),
+        (lambda a, b: [a].__getitem__((a, b)), "lists and dictionaries take one after the"),  # type: ignore
         (lambda a, b: a.hex[0] / b, "are the brackets () of a call missing?"),
         (returns_in_a_loop, "You multiplied."),
         (lambda a, b: a * b / math.log(2), "you return 4.328 instead of 0.3333"),

@@ -96,7 +96,7 @@ def _wrong_kind(value: Any, wanted: str) -> Symptom:
         advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
     elif callable(value):
         advice = " Are the brackets () of a call missing?"
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple) and "numbers" not in wanted.split(" ")[:2]:
         advice = " A comma in `return` makes a tuple: hand over one thing alone."
     elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
         advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
@@ -341,7 +341,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         KeyError,
         "",
         "The dictionary has no such key: does the key belong to this very entry, or to another "
-        "position?",
+        "position, or do quotes stand around the name of a variable?",
     ),
     (
         Exception,
@@ -707,7 +707,7 @@ class View:
             )
 
     def tell_likeliest(self) -> None:
-        """Tell the mistake that explains at least two, and half, of the wrong results."""
+        """Tell the mistake that explains all of the wrong results, or all but one."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
 
         def explained(symptom: str) -> int:
@@ -717,8 +717,18 @@ class View:
             return len(hits) if any(hit != hits[0] for hit in hits) else 0
 
         best = max(self.known, key=explained, default="")
-        if best and explained(best) >= max(2, len(wrong) / 2):
+        if best and explained(best) >= max(2, len(wrong) - 1):
             raise Symptom(f"For some inputs: {best}")
+        for twist, function in TWISTS.items():
+            twisted = [Outcome(_twisted(function, self.right[i].value)) for i in wrong]
+            single = all(_is_number(outcome.value) for outcome in twisted)
+            if (
+                single
+                and "than the right" not in twist
+                and len(wrong) > 1
+                and twisted == [self.seen[i] for i in wrong]
+            ):
+                raise Symptom(f"{self.part}For some inputs: {twist}")
 
 
 # ── The exercise ─────────────────────────────────────────────────────────────────────────────────
@@ -828,8 +838,12 @@ class Exercise:
             return
         self._exchanged(function)
         views = [View(seen, right, self._known(probes), self.direction)]
-        if isinstance(right[0].value, tuple):
-            views += [views[0].entry(i) for i in range(len(right[0].value))]
+        several = right[0].value
+        if isinstance(several, tuple) and all(
+            isinstance(outcome.value, tuple) and len(outcome.value) == len(several)
+            for outcome in seen
+        ):
+            views += [views[0].entry(i) for i in range(len(several))]
         told = self._first_difference(raw, seen, right, probes)
         borrowed = _borrowed(function)
         if borrowed:  # instead of a parameter

@@ -29,7 +29,7 @@ def lines(chance: random.Random) -> list[Probe]:
 
 
 def _runs(line: str) -> int:
-    return sum(a == "_" != b for a, b in zip(line, line[1:] + " ", strict=True))
+    return sum(a == "_" != b for a, b in zip(line, line[1:] + " ", strict=False))
 
 
 check_count_gaps = Exercise(
@@ -56,6 +56,9 @@ check_count_gaps = Exercise(
         ),
         "You counted the spaces between the words; a gap is the character '_'.": (
             lambda line: line.count(" ")
+        ),
+        "You counted the spaces as well; a gap is the character '_' alone.": (
+            lambda line: line.count("_") + line.count(" ")
         ),
         "You counted the words; count the gaps, the characters equal to '_'.": (
             lambda line: len(line.split())

@@ -97,7 +97,8 @@ check_hide_right = Exercise(
         "You hide everything; what is left of the position, and itself, stays.": (
             _hiding(lambda i, at: i >= 0)
         ),
-        "You hide one neighbour; hide everything to the right.": _hiding(lambda i, at: i == at + 1),
+        "You hide one neighbour; hide everything to the right. Is a `return` or `break` inside a "
+        "loop?": _hiding(lambda i, at: i == at + 1),
         "You write to one place, position + 1, which the last position does not even have; a slice "
         "with a colon, [position + 1:], is everything to the right.": _only_next,
         "You hide the two neighbours; the left side stays, and all of the right one is hidden.": (
@@ -233,7 +234,8 @@ def bets(chance: random.Random) -> list[Probe]:
         counts = [chance.randint(1, 30) for _ in letters]
         frequencies = {c: n / sum(counts) for c, n in zip(letters, counts, strict=True)}
         sure = chance.choice([0.1, 0.25, 0.35, 0.6, 0.7, 0.9])
-    return probes
+    # Less sure of a letter than it is frequent.
+    return [*probes, *((letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2])]
 
 
 def _paid(cost: Callable[[float], float]) -> Function:

@@ -244,6 +244,10 @@ def _from(nats: Callable[[Sequence[float]], float]) -> Callable[[Sequence[float]
     return lambda costs: units([nats(costs)])
 
 
+def _divided_by(n: int) -> Callable[[Sequence[float]], Any]:
+    return _from(lambda costs: sum(costs) / n)
+
+
 def _median(costs: Sequence[float]) -> float:
     return sorted(costs)[len(costs) // 2]
 
@@ -277,7 +281,7 @@ check_units = Exercise(
         ),
         **{
             f"You divide by {n}, and costs may have any length: divide by len(costs).": (
-                _from(lambda costs, n=n: sum(costs) / n)
+                _divided_by(n)
             )
             for n in (2, 3, 5)
         },
@@ -593,6 +597,17 @@ check_my_mlm_loss = Exercise(
         "Your softmax runs over axis 1, across other positions; the probabilities of one position "
         "are along the last axis, dim=-1.": (
             lambda logits, labels: -_picked(logits.log_softmax(1), labels).mean()
+        ),
+        "You reshape to have |V| before the length, which mixes up the characters of different "
+        "positions: transpose(1, 2) exchanges the two.": (
+            lambda logits, labels: (
+                -_picked(
+                    logits.log_softmax(-1)
+                    .reshape(len(logits), logits.shape[2], -1)
+                    .transpose(1, 2),
+                    labels,
+                ).mean()
+            )
         ),
         "Your softmax runs over all selected positions at once, as exp(…) / exp(…).sum() does; "
         "each position has its own probabilities: dim=-1, and keepdim=True in a sum.": (

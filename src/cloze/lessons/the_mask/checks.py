@@ -350,6 +350,9 @@ check_second_rate = Exercise(
         ),
         "You added the shares, which is where the interval of a single draw ends; the second draw "
         "needs a share of what is left over.": lambda m, r: m + r,
+        "You subtracted the shares; divide random_share by what is left over, 1 - mask_share.": (
+            lambda m, r: m - r
+        ),
         "You multiplied the shares; divide random_share by what is left over, 1 - mask_share.": (
             lambda m, r: m * r
         ),
