@@ -20,7 +20,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_bet,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, spoken, status
+from cloze.widgets.view import View, button, element, spoken, status, style
 
 MOST_GAPS = 100
 
@@ -40,6 +40,8 @@ class GuessingGame(View):
     Raises:
         ValueError: no such seed or number of gaps.
     """
+
+    _css = style(__file__)
 
     def __init__(self, seed: int = 0, gaps: int = 10) -> None:
         self.gaps = whole_number(gaps, 1, MOST_GAPS, "The number of gaps")

@@ -12,7 +12,7 @@ from cloze.arguments import shown
 from cloze.corpus import Corpus
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
-from cloze.widgets.view import View, button, element, in_bits, in_nats, status
+from cloze.widgets.view import View, button, element, in_bits, in_nats, status, style
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -78,6 +78,8 @@ class ProbabilityBet(View):
     Raises:
         ValueError: the letters are not different ones from a to z.
     """
+
+    _css = style(__file__)
 
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
         if not re.fullmatch("[a-z]+", letters) or len(set(letters)) < len(letters):
