@@ -29,7 +29,7 @@ def races(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
             axes.plot(seconds, nats, label=name, color=colour, linestyle=line, linewidth=width)
         axes.set_xscale("log")
         axes.set_xticks([1, 10, 60, 600], ["1 second", "10 seconds", "1 minute", "10 minutes"])
-        # Room beside the longest curve for what price_lines writes there.
+        # Room beside the longest curve for what baseline_lines writes there.
         axes.set_xlim(right=8 * max(s for points in curves.values() for s, _ in points))
         axes.set_xlabel("training, one thread")
         axes.set_ylabel("held-out loss (nats)")

@@ -44,7 +44,7 @@ from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
-from cloze.teaching.figures import price_lines
+from cloze.teaching.figures import baseline_lines
 from cloze.training import Recipe, TrainingRun
 
 TARGETS = (2.5, 2.0, 1.6, 1.4, 1.3, 1.2, 1.1)
@@ -283,7 +283,7 @@ def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> 
         return
     figure = races(curves)
     held_out = held_out_batch(corpus.held_out_windows())
-    price_lines(figure.axes[0], baseline_losses(corpus, held_out))
+    baseline_lines(figure.axes[0], baseline_losses(corpus, held_out))
     figure.savefig(path, dpi=150)
 
 

@@ -180,7 +180,7 @@ class GuessingGame(View):
             "table",
             element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
             element("tbody", *map(self._costs, RIVALS)),
-            class_="prices",
+            class_="costs",
         )
         return element(
             "div",

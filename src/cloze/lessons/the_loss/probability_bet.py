@@ -172,7 +172,7 @@ class ProbabilityBet(View):
         name = element(
             "th", element("b", letter), f" {self.word.replace(GAP, letter)}", scope="row"
         )
-        cells = [name, element("td", take, " ", give), *_price_cells(probability)]
+        cells = [name, element("td", take, " ", give), *_cost_cells(probability)]
         if self.revealed:
             share = self.truth.get(letter, 0.0)
             cells.append(element("td", _bar(share, "truth"), f"{share:.3f}", class_="number"))
@@ -181,7 +181,7 @@ class ProbabilityBet(View):
     def _last_row(self, n: int, probability: float) -> Markup:
         name = element("th", f"{n} others, each", scope="row")
         cells = [name, element("td", "shares what is left", class_="quiet")]
-        cells += _price_cells(probability)
+        cells += _cost_cells(probability)
         if self.revealed:
             rest = sum(share for c, share in self.truth.items() if c not in self.letters)
             cells.append(element("td", f"{rest:.3f} together", class_="number"))
@@ -228,12 +228,12 @@ class ProbabilityBet(View):
         self.announcement = f"{words}; {self.left / CHIPS:.2f} is left to hand out."
 
 
-def _price_cells(probability: float) -> list[Markup]:
-    price = cost(probability)
+def _cost_cells(probability: float) -> list[Markup]:
+    nats = cost(probability)
     return [
         element("td", _bar(probability, "given"), f"{probability:.3f}", class_="number"),
-        element("td", in_nats(price), class_="number"),
-        element("td", in_bits(price), class_="number"),
+        element("td", in_nats(nats), class_="number"),
+        element("td", in_bits(nats), class_="number"),
     ]
 
 
