@@ -44,7 +44,7 @@ def cost_growth(
     linear: Sequence[float],
     quadratic: Sequence[float],
 ) -> Figure:
-    """Draw milliseconds a line against its length, beside what the products alone would take."""
+    """Draw milliseconds per line against its length, beside what the products alone would take."""
     figure, axes = new_figure(7.2, 4.2)
     with series_style():
         axes.plot(lengths, measured, color=BLUE, marker="o", markersize=5, label="measured")

@@ -380,7 +380,7 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")
     length = len(input_ids)
-    each_alone = input_ids.repeat(length, 1)  # (length, length): one masked position a row
+    each_alone = input_ids.repeat(length, 1)  # (length, length): one masked position per row
     each_alone.fill_diagonal_(VOCABULARY.mask_id)
     own = torch.eye(length, dtype=torch.bool)
     logits = model.logits_at(each_alone, own)[:, : VOCABULARY.n_characters]

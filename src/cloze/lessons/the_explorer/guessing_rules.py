@@ -244,7 +244,7 @@ class Tally:
     rounds: tuple[Round, ...] = ()
 
     def mean(self, side: str, rival: str = "you") -> float:
-        """Return the mean cost of a rival in bits a gap.
+        """Return the mean cost of a rival in bits per gap.
 
         Raises:
             ValueError: no gap has been played yet.
@@ -346,7 +346,7 @@ class Result(NamedTuple):
     gaps: dict[str, int]
     """How many gaps, by side."""
     you: dict[str, float]
-    """The guesser's mean bits a gap, by side."""
+    """The guesser's mean bits per gap, by side."""
     model: dict[str, float]
     """What the model paid for the same gaps, by side."""
 
@@ -422,7 +422,7 @@ def pool(lines: str | Iterable[str]) -> Pool:
     """Combine the results of a class.
 
     Args:
-        lines: one result a line, as each learner copied it; a name before it is passed over, and
+        lines: one result per line, as each learner copied it; a name before it is passed over, and
             so are empty lines. Lines that cannot be read are named, and a line that comes twice
             counts once.
     """
