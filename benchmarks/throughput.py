@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.throughput`` takes turns: a large product of matrices, some steps of the
 default training, some batches of inference, and again. It prints characters per second, float32
-operations per second, and what share that is of the large product's rate in the same run; then where
-the time of a training step goes. About a minute; interrupt it at any time and keep what it has.
+operations per second, and what share that is of the large product's rate in the same run; then
+where the time of a training step goes. About a minute; interrupt it at any time and keep what
+it has.
 """
 
 from __future__ import annotations

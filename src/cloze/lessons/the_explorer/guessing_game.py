@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from cloze.arguments import shown, whole_number
+from cloze.arguments import whole_number
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -18,6 +18,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     draw_puzzles,
     judge,
     read_bet,
+    read_letter,
 )
 from cloze.vocabulary import visible
 from cloze.widgets.view import View, button, element, spoken, status, style
@@ -243,12 +244,10 @@ class GuessingGame(View):
 
     def do_type(self, at: object, key: object) -> None:
         """Choose the letter of a key, wherever among the letters the focus is."""
-        self._choose(str(key).lower())
+        self._choose(read_letter(key))
         self.do_look(at)
 
     def _choose(self, letter: str) -> None:
-        if len(letter) != 1 or letter not in LETTERS:
-            raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(letter)}.")
         self.letter = letter
         self.announcement = f"Your letter: {spoken(letter)}. Now say how sure you are, and guess."
 

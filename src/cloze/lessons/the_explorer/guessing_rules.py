@@ -124,6 +124,20 @@ class Bet(NamedTuple):
         return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent} %"
 
 
+def read_letter(typed: object) -> str:
+    """Read a letter or a space; capitals become small.
+
+    Raises:
+        ValueError: it is neither, or more than one.
+    """
+    lower = typed.lower() if isinstance(typed, str) else ""
+    if len(lower) != 1 or lower not in LETTERS:
+        raise ValueError(
+            f"A gap hides a letter from a to z or a space, not {arguments.shown(typed)}."
+        )
+    return lower
+
+
 def read_bet(letter: object, percent: object) -> Bet:
     """Read a bet as it was clicked, typed or written in Python.
 
@@ -147,12 +161,7 @@ def read_bet(letter: object, percent: object) -> Bet:
         return Bet(None)
     if letter in (None, ""):
         raise ValueError("Choose a letter too, or “no idea”.")
-    lower = letter.lower() if isinstance(letter, str) else ""
-    if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(
-            f"A gap hides a letter from a to z or a space, not {arguments.shown(letter)}."
-        )
-    return Bet(lower, sure)
+    return Bet(read_letter(letter), sure)
 
 
 def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:

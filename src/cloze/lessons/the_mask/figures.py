@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import Strip, new_figure, baseline_lines, series_style
+from cloze.teaching.figures import Strip, baseline_lines, new_figure, series_style
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, SHADE, VIOLET
 
 FATES = {"M": BLUE, "R": ORANGE, "K": GREEN}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import new_figure, baseline_lines
+from cloze.teaching.figures import baseline_lines, new_figure
 from cloze.teaching.palette import BLUE, GREEN, ORANGE, RED, VIOLET
 from cloze.vocabulary import visible
 
