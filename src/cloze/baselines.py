@@ -16,7 +16,7 @@ from cloze.vocabulary import VOCABULARY
 
 
 def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
-    """Return log|V|: the price in nats of knowing nothing."""
+    """Return log|V|: the loss in nats of whoever knows nothing."""
     return math.log(arguments.whole_number(vocab_size, 1, None, "|V|"))
 
 
@@ -122,7 +122,7 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """Fit every baseline on the training pieces and score it on held-out masks.
 
     Returns:
-        Mean loss in nats by name, from the price of knowing nothing downwards.
+        Mean loss in nats by name, from that of knowing nothing downwards.
     """
     arguments.of_type(corpus, Corpus, "corpus")
     train = windows(corpus.train_ids, checked(held_out).inputs.shape[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from cloze.arguments import shown
 
-Direction = Literal["both", "left", "right"]
+Direction = Literal["left", "right", "both"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 # Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
 # asks for more memory than there is.
@@ -66,7 +67,7 @@ class EncoderConfig:
                 f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
                 f"rotates pairs of numbers), not {self.d_model}."
             )
-        if self.direction not in get_args(Direction):
+        if self.direction not in DIRECTIONS:
             raise ValueError(
                 f"direction is 'both', 'left' or 'right', not {shown(self.direction)}."
             )
@@ -311,10 +312,7 @@ class Encoder(nn.Module):
 
         For vocabularies extended by ``Vocabulary.with_specials``.
         """
-        config = EncoderConfig(
-            **{**self.config.__dict__, "vocab_size": self.config.vocab_size + count}
-        )
-        wider = Encoder(config)
+        wider = Encoder(replace(self.config, vocab_size=self.config.vocab_size + count))
         state = self.state_dict()
         state["embedding.weight"] = torch.cat(
             [state["embedding.weight"], wider.embedding.weight[self.config.vocab_size :]]

@@ -18,11 +18,7 @@ if TYPE_CHECKING:  # whatever shows text can know the vocabulary without loading
 
 ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 """The 28 characters of normalised text, in the order of their ids."""
-
-
 MASK = "[MASK]"
-
-
 GAP = "_"
 """How a learner types a gap: one key instead of ``[MASK]``."""
 
@@ -124,7 +120,6 @@ class Vocabulary:
 
 VOCABULARY = Vocabulary()
 """The 28 characters and ``[MASK]``: |V| = 29."""
-
 
 # Letters that Unicode does not decompose into a base letter and an accent.
 _LETTERS = str.maketrans(

@@ -13,10 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cloze.baselines import letter_frequencies, uniform_loss
 from cloze.corpus import Corpus, Piece
-from cloze.encoder import Direction, EncoderConfig
+from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import to_bits
-from cloze.prediction import DIRECTIONS, Comparison, predict, top_k
+from cloze.prediction import Comparison, predict, top_k
 from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import GAP, VOCABULARY, visible
 from cloze.widgets import MaskExplorer, TrainingCurve

@@ -124,6 +124,20 @@ class Bet(NamedTuple):
         return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent} %"
 
 
+def read_letter(typed: object) -> str:
+    """Read a letter or a space; capitals become small.
+
+    Raises:
+        ValueError: it is neither, or more than one.
+    """
+    lower = typed.lower() if isinstance(typed, str) else ""
+    if len(lower) != 1 or lower not in LETTERS:
+        raise ValueError(
+            f"A gap hides a letter from a to z or a space, not {arguments.shown(typed)}."
+        )
+    return lower
+
+
 def read_bet(letter: object, percent: object) -> Bet:
     """Read a bet as it was clicked, typed or written in Python.
 
@@ -147,12 +161,7 @@ def read_bet(letter: object, percent: object) -> Bet:
         return Bet(None)
     if letter is None or str(letter) == "":
         raise ValueError("Choose a letter too, or “no idea”.")
-    lower = letter.lower() if isinstance(letter, str) else ""
-    if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(
-            f"A gap hides a letter from a to z or a space, not {arguments.shown(letter)}."
-        )
-    return Bet(lower, sure)
+    return Bet(read_letter(letter), sure)
 
 
 def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -244,7 +253,7 @@ class Tally:
     rounds: tuple[Round, ...] = ()
 
     def mean(self, side: str, rival: str = "you") -> float:
-        """Return the mean cost of a rival in bits a gap.
+        """Return the mean cost of a rival in bits per gap.
 
         Raises:
             ValueError: no gap has been played yet.
@@ -350,7 +359,7 @@ class Result(NamedTuple):
     gaps: dict[str, int]
     """How many gaps, by side."""
     you: dict[str, float]
-    """The guesser's mean bits a gap, by side."""
+    """The guesser's mean bits per gap, by side."""
     model: dict[str, float]
     """What the model paid for the same gaps, by side."""
 
@@ -426,7 +435,7 @@ def pool(lines: str | Iterable[str]) -> Pool:
     """Combine the results of a class.
 
     Args:
-        lines: one result a line, as each learner copied it; a name before it is passed over, and
+        lines: one result per line, as each learner copied it; a name before it is passed over, and
             so are empty lines. Lines that cannot be read are named, and a line that comes twice
             counts once.
 

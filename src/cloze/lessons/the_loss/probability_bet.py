@@ -13,7 +13,7 @@ from cloze.arguments import shown
 from cloze.corpus import Corpus
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
-from cloze.widgets.view import View, button, element, in_bits, in_nats, status
+from cloze.widgets.view import View, button, element, in_bits, in_nats, status, style
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -87,6 +87,8 @@ class ProbabilityBet(View):
     Raises:
         ValueError: the letters are not different ones from a to z.
     """
+
+    _css = style(__file__)
 
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
         arguments.of_type(letters, str, "What can be betted on")
@@ -180,7 +182,7 @@ class ProbabilityBet(View):
         name = element(
             "th", element("b", letter), f" {self.word.replace(GAP, letter)}", scope="row"
         )
-        cells = [name, element("td", take, " ", give), *_price_cells(probability)]
+        cells = [name, element("td", take, " ", give), *_cost_cells(probability)]
         if self.revealed:
             share = self.truth.get(letter, 0.0)
             cells.append(element("td", _bar(share, "truth"), f"{share:.3f}", class_="number"))
@@ -189,7 +191,7 @@ class ProbabilityBet(View):
     def _last_row(self, n: int, probability: float) -> Markup:
         name = element("th", f"{n} others, each", scope="row")
         cells = [name, element("td", "shares what is left", class_="quiet")]
-        cells += _price_cells(probability)
+        cells += _cost_cells(probability)
         if self.revealed:
             rest = sum(share for c, share in self.truth.items() if c not in self.letters)
             cells.append(element("td", f"{rest:.3f} together", class_="number"))
@@ -236,12 +238,12 @@ class ProbabilityBet(View):
         self.announcement = f"{words}; {self.left / CHIPS:.2f} is left to hand out."
 
 
-def _price_cells(probability: float) -> list[Markup]:
-    price = cost(probability)
+def _cost_cells(probability: float) -> list[Markup]:
+    nats = cost(probability)
     return [
         element("td", _bar(probability, "given"), f"{probability:.3f}", class_="number"),
-        element("td", in_nats(price), class_="number"),
-        element("td", in_bits(price), class_="number"),
+        element("td", in_nats(nats), class_="number"),
+        element("td", in_bits(nats), class_="number"),
     ]
 
 
