@@ -21,7 +21,8 @@ FILES = {
     "__init__.py": '"""Tiny: a lesson that shows what a lesson is made of."""\n',
     "checks.py": '''"""The exercise of this lesson."""
 
-from cloze.teaching.exercise import Exercise, number
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import number
 
 
 def twice(x):

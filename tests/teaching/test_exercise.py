@@ -14,18 +14,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from cloze.teaching.exercise import (
-    Exercise,
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import (
     Probe,
     Symptom,
     anything,
-    ask,
     names,
     number,
     number_with_gradient,
     numbers,
     tensor,
 )
+from cloze.teaching.symptoms import ask
 
 
 def told(exercise: Exercise, answer: Any, *words: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 
-from cloze.teaching.exercise import Exercise, Probe, number
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import Probe, number
 
 
 def count_gaps(line: str) -> int:

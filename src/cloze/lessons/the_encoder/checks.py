@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.encoder import parameter_ledger
-from cloze.teaching.exercise import Exercise, Probe, number, tensor
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import Probe, number, tensor
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from cloze.prediction import compare
-from cloze.teaching.exercise import Exercise, Probe, Symptom, anything, number, tensor
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import Probe, Symptom, anything, number, tensor
 from cloze.vocabulary import GAP, VOCABULARY, TextError, counted, normalise, read_line, visible
 
 Function = Callable[..., Any]

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.teaching.exercise import Exercise, Probe, number, number_with_gradient, numbers
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import Probe, number, number_with_gradient, numbers
 
 # ── 1.1 ──────────────────────────────────────────────────────────────────────────────────────────
 

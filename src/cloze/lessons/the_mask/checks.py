@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from cloze.masking import IGNORE, mask_tokens
-from cloze.teaching.exercise import Exercise, Probe, Symptom, number, tensor
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import Probe, Symptom, number, tensor
 from cloze.vocabulary import VOCABULARY
 
 # ── 2.1 ──────────────────────────────────────────────────────────────────────────────────────────

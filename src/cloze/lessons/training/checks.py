@@ -18,17 +18,9 @@ from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import LOG2, mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, mask_tokens
-from cloze.teaching.exercise import (
-    Exercise,
-    Function,
-    Outcome,
-    Probe,
-    Symptom,
-    View,
-    ask,
-    names,
-    number,
-)
+from cloze.teaching.exercise import Exercise, View
+from cloze.teaching.results import Function, Outcome, Probe, Symptom, names, number
+from cloze.teaching.symptoms import ask
 from cloze.vocabulary import VOCABULARY
 
 # ── 4.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -836,7 +828,7 @@ check_train_step = Exercise(
         TENSOR: _step(value=lambda loss: loss),
         LATER: _look_again,
         SUMMED: _counted,
-        "Your result is rounded (to 1 digits)": _step(value=lambda loss: round(loss.item(), 1)),
+        "Your result is rounded (to 1 digit)": _step(value=lambda loss: round(loss.item(), 1)),
         "Your result is the right one in bits": _step(value=lambda loss: loss.item() / LOG2),
         "You return 3.37 whatever the input": _step(value=lambda _: 3.37),
         "Your answer is a list of 1": _step(value=lambda loss: [loss.item()]),

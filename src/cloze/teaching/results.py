@@ -1,0 +1,279 @@
+"""Results of a function: what is asked for, what a call gave, and whether two are alike."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import math
+import numbers as abstract
+import reprlib
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Function = Callable[..., Any]
+
+
+Probe = tuple[Any, ...]
+"""The arguments of one call."""
+
+
+Reader = Callable[[Any], Any]
+"""Turns a result into what is compared, or raises :class:`Symptom` if it is of the wrong kind."""
+
+
+class Symptom(Exception):  # noqa: N818 - what is seen in an answer, rather than an error of ours
+    """What is seen in an answer that is not right yet: one sentence, and what to do."""
+
+
+def kind_of(value: Any) -> str:
+    """Name what something is, in words: ``a list of 3``, ``a tensor of shape (2, 4)``."""
+    if isinstance(value, Tensor | np.ndarray):
+        name = "tensor" if isinstance(value, Tensor) else "NumPy array"
+        return f"a {name} of shape {tuple(value.shape)}"
+    if isinstance(value, list | tuple | dict | set):
+        return f"a {type(value).__name__} of {len(value)}"
+    kinds = {
+        bool: "True or False",
+        str: "a text",
+        types.GeneratorType: "a generator",
+        type(None): "None",
+    }
+    if type(value) in kinds:
+        return kinds[type(value)]
+    if isinstance(value, abstract.Number):
+        return "a number"
+    return "a function" if callable(value) else f"an object of type {type(value).__name__}"
+
+
+def wrong_kind(value: Any, wanted: str) -> Symptom:
+    """Say of what kind a result is, what is asked for, and how one becomes the other."""
+    advice = ""
+    if isinstance(value, str):
+        advice = " Leave out the quotes, f-strings, str(), decode() and signs such as %."
+    elif isinstance(value, types.GeneratorType):
+        advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
+    elif callable(value):
+        advice = " Are the brackets () of a call missing?"
+    elif isinstance(value, tuple) and "numbers" not in wanted.split(" ")[:2]:
+        advice = " A comma in `return` makes a tuple: hand over one thing alone."
+    elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
+        advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
+    return Symptom(f"Your answer is {kind_of(value)}; what is asked for is {wanted}.{advice}")
+
+
+def unwrapped(value: Any) -> Any:
+    """Unwrap a tensor, an array or a NumPy number that holds a single value."""
+    if isinstance(value, Tensor):
+        value = value.detach()
+    if isinstance(value, Tensor | np.ndarray | np.generic) and math.prod(value.shape) == 1:
+        return value.item()
+    return value
+
+
+def number(value: Any) -> float:
+    """Read one number: Python's, NumPy's, or a tensor with a single entry."""
+    item = unwrapped(value)
+    if isinstance(item, bool) or not isinstance(item, abstract.Real):
+        raise wrong_kind(value, "one number")
+    return float(item)
+
+
+def number_with_gradient(value: Any) -> float:
+    """Read one number from a tensor through which gradients flow back."""
+    result = number(value)
+    if not isinstance(value, Tensor):
+        raise Symptom(
+            "It is no longer a tensor, so nothing can be learned from it: leave out .item(), "
+            "float() and NumPy."
+        )
+    if not value.requires_grad:
+        raise Symptom(
+            "No gradient flows back through your tensor: leave out detach(), .data, .item(), "
+            "no_grad() and torch.tensor(…) around the result."
+        )
+    return result
+
+
+def numbers(*names: str) -> Reader:
+    """Make a reader of several numbers in a given order, for instance ``nats, bits``."""
+
+    def read(value: Any) -> tuple[float, ...]:
+        wanted = f"{len(names)} numbers, {', '.join(names)}, with commas between them"
+        if isinstance(value, Tensor | np.ndarray) and value.ndim == 1:
+            value = list(value)
+        if not isinstance(value, list | tuple) or len(value) != len(names):
+            raise wrong_kind(value, wanted)
+        return tuple(_part(name, entry) for name, entry in zip(names, value, strict=True))
+
+    return read
+
+
+def _part(name: str, value: Any) -> float:
+    try:
+        return number(value)
+    except Symptom:
+        raise Symptom(f"Your {name} is {kind_of(value)}; it must be one number.") from None
+
+
+def names(value: Any) -> list[str]:
+    """Read a collection of names, in any order."""
+    if not isinstance(value, list | tuple | set | frozenset | dict | np.ndarray):
+        raise wrong_kind(value, "a list of names")
+    for entry in value:
+        if not isinstance(entry, str):
+            raise Symptom(
+                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; put names into it."
+            )
+    return sorted(map(str, value))
+
+
+def tensor(dtype: torch.dtype) -> Reader:
+    """Make a reader of tensors that are boolean, of whole numbers (ids) or floating point."""
+    words, how = {
+        "bool": ("True and False", "a comparison such as a <= b gives them, or .bool()"),
+        "long": ("ids, which are whole numbers", "leave out float(), / and *, or use .long()"),
+        "float": ("floating-point numbers", "use .float()"),
+    }["bool" if dtype == torch.bool else "float" if dtype.is_floating_point else "long"]
+
+    def family(of: torch.dtype) -> tuple[bool, bool]:
+        return of == torch.bool, of.is_floating_point
+
+    def read(value: Any) -> Tensor:
+        if not isinstance(value, Tensor):
+            wrap = ": torch.tensor(…) makes one" if isinstance(value, list | np.ndarray) else ""
+            raise wrong_kind(value, f"a tensor of {words}{wrap}")
+        if family(value.dtype) != family(dtype):
+            mask = "a mask says where; torch.where(mask, a, b) or a[mask] takes what is there"
+            raise Symptom(
+                f"Your tensor is of dtype {value.dtype}; it must hold {words} ({dtype}): "
+                f"{mask if value.dtype == torch.bool else how}."
+            )
+        return value
+
+    return read
+
+
+def anything(value: Any) -> Any:
+    """Read a result as it is."""
+    return value
+
+
+def as_plain(value: Any) -> Any:
+    """Turn tensors and NumPy values into arrays of doubles and Python numbers."""
+    value = unwrapped(value) if getattr(value, "ndim", None) == 0 else value
+    if isinstance(value, Tensor):
+        value = value.detach().double().numpy() if value.is_floating_point() else value.numpy()
+    if isinstance(value, list | tuple):
+        return (tuple if isinstance(value, tuple) else list)(map(as_plain, value))
+    if isinstance(value, dict):
+        return {key: as_plain(entry) for key, entry in value.items()}
+    return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number, and not True or False."""
+    real = isinstance(value, abstract.Real) and not isinstance(value, bool)
+    return real and math.isfinite(value)
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Compare two plain values; numbers within single precision."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        try:
+            a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+        except (TypeError, ValueError):
+            return False
+        return a.shape == b.shape and np.allclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True)
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, abstract.Real) and isinstance(b, abstract.Real):
+        both_nan = math.isnan(a) and math.isnan(b)
+        return both_nan or math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-6)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+    incomparable = getattr(type(a), "__eq__", None) is getattr(object, "__eq__", None)  # a model
+    return type(a) is type(b) and (incomparable or bool(a == b))
+
+
+def nearly_alike(a: Any, b: Any) -> bool:
+    """Whether numbers differ by so little that a rounded constant may be why."""
+    try:
+        if isinstance(b, np.ndarray):
+            return False
+        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+        return bool(np.allclose(a, b, rtol=1e-2) and (b % 1).any())  # a count is not rounded
+    except (TypeError, ValueError):
+        return False
+
+
+_SHORT = reprlib.Repr()
+
+
+_SHORT.maxstring, _SHORT.maxother = 50, 60
+
+
+def in_short(value: Any) -> str:
+    """Show an argument or a result in little space."""
+    value = as_plain(value)
+    if isinstance(value, np.ndarray):
+        if value.size > 12:
+            return f"a tensor of shape {value.shape}"
+        value = value.tolist()
+
+    def shortened(part: Any) -> Any:
+        if isinstance(part, float) and math.isfinite(part):
+            return int(part) if part.is_integer() else float(f"{part:.4g}")
+        if isinstance(part, list | tuple):
+            return type(part)(map(shortened, part))
+        return part
+
+    return _SHORT.repr(shortened(value))
+
+
+def set_apart(a: Any, b: Any) -> tuple[str, str]:
+    """Show the first entry in which two arrays of the same shape differ."""
+    try:
+        at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
+        return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
+    except (IndexError, TypeError):
+        return in_short(a), in_short(b)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one call gave."""
+
+    value: Any = None
+    error: BaseException | None = None
+    printed: str = ""
+    given: Probe = ()
+    """The arguments as they are after the call."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Outcome):
+            return NotImplemented
+        if self.error is not None or other.error is not None:
+            return type(self.error) is type(other.error) and str(self.error) == str(other.error)
+        return alike(self.value, other.value)
+
+
+def call(function: Function, probe: Probe) -> Outcome:
+    """Call a function with copies of the arguments, and keep everything it leaves behind."""
+    given, printed = copy.deepcopy(probe), io.StringIO()
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+            warnings.simplefilter("ignore")
+            value = function(*given)
+    except (Exception, SystemExit) as error:
+        return Outcome(error=error, printed=printed.getvalue())
+    return Outcome(value, printed=printed.getvalue(), given=given)
