@@ -5,8 +5,8 @@ inputs, the probes, and compares. A mistake is a *wrong solution* under the sent
 symptom, so a check never parses an answer and never guesses: it says what gives the same results.
 Some probes are drawn at random for every check, so that no answer can be written down beforehand.
 
-What holds for every exercise is said once, in ``symptoms``: nothing returned, a result instead of a function,
-text instead of a number, rounded, transposed, arguments changed, parameters never used.
+What holds for every exercise is said once, in ``symptoms``: nothing returned, a result instead of a
+function, text instead of a number, rounded, transposed, arguments changed, parameters never used.
 """
 
 from __future__ import annotations
