@@ -229,7 +229,7 @@ def limits(lesson: Lesson) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print one line a lesson, and what limits a larger one."""
+    """Print one line per lesson, and what limits a larger one."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.classroom", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two short lessons, for the tests")
     parser.add_argument("--learners", type=int, nargs="+", help="how many, lesson by lesson")

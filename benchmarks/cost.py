@@ -85,7 +85,7 @@ class Reader:
         return recipe.batch_size * recipe.length / statistics.median(self.training)
 
     def at_best(self, rate: float) -> tuple[float, float]:
-        """Milliseconds of the linear and the quadratic part at so many operations a second."""
+        """Milliseconds of the linear and the quadratic part at so many operations per second."""
         linear, quadratic = by_formula(self.config, self.config.max_len)
         return 1000 * linear / rate, 1000 * quadratic / rate
 
@@ -111,7 +111,7 @@ def table(title: str, readers: dict[int, Reader], rate: float) -> str:
 
 
 def draw(by_length: dict[int, Reader], rate: float, path: Path) -> None:
-    """Draw milliseconds a line against the length."""
+    """Draw milliseconds per line against the length."""
     linear, quadratic = zip(*(r.at_best(rate) for r in by_length.values()), strict=True)
     measured = [reader.milliseconds for reader in by_length.values()]
     cost_growth(list(by_length), measured, linear, quadratic).savefig(path, dpi=150)

@@ -29,7 +29,7 @@ def races(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
             axes.plot(seconds, nats, label=name, color=colour, linestyle=line, linewidth=width)
         axes.set_xscale("log")
         axes.set_xticks([1, 10, 60, 600], ["1 second", "10 seconds", "1 minute", "10 minutes"])
-        # Room beside the longest curve for what price_lines writes there.
+        # Room beside the longest curve for what baseline_lines writes there.
         axes.set_xlim(right=8 * max(s for points in curves.values() for s, _ in points))
         axes.set_xlabel("training, one thread")
         axes.set_ylabel("held-out loss (nats)")
@@ -44,7 +44,7 @@ def cost_growth(
     linear: Sequence[float],
     quadratic: Sequence[float],
 ) -> Figure:
-    """Draw milliseconds a line against its length, beside what the products alone would take."""
+    """Draw milliseconds per line against its length, beside what the products alone would take."""
     figure, axes = new_figure(7.2, 4.2)
     with series_style():
         axes.plot(lengths, measured, color=BLUE, marker="o", markersize=5, label="measured")

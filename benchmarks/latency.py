@@ -43,7 +43,7 @@ from tests.browser.jupyter import Answer, Notebook, click_and_time
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINE = "the old man walked slowly down to the harbour and looked at ships"[:64]
-MODULES = ("torch", "cloze", "cloze.prediction", "cloze.widgets")
+MODULES = ("torch", "cloze", "cloze.prediction", "cloze.widgets.explorer.widget")
 
 # ── clicks ──
 

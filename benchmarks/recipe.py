@@ -45,7 +45,7 @@ def measure(corpus: Corpus, config: EncoderConfig, recipe: Recipe) -> tuple[floa
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print one line a training."""
+    """Print one line per training."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recipe", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few steps of each, for the tests")
     parser.add_argument("--only", choices=VARIANTS, help="this variant alone")

@@ -94,7 +94,7 @@ def sizes(
 
 
 def speed(processes: int, steps: int, corpus: Path) -> float:
-    """Train from the command line in so many processes; return characters a second."""
+    """Train from the command line in so many processes; return characters per second."""
     launcher = [sys.executable]
     if processes > 1:
         launcher += ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]

@@ -1,9 +1,10 @@
 """How fast training and inference are, measured against this machine's own matrix product.
 
 ``python -m benchmarks.throughput`` takes turns: a large product of matrices, some steps of the
-default training, some batches of inference, and again. It prints characters a second, float32
-operations a second, and what share that is of the large product's rate in the same run; then where
-the time of a training step goes. About a minute; interrupt it at any time and keep what it has.
+default training, some batches of inference, and again. It prints characters per second, float32
+operations per second, and what share that is of the large product's rate in the same run; then
+where the time of a training step goes. About a minute; interrupt it at any time and keep what
+it has.
 """
 
 from __future__ import annotations

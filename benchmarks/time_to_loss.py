@@ -44,7 +44,7 @@ from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
-from cloze.teaching.figures import price_lines
+from cloze.teaching.figures import baseline_lines
 from cloze.training import Recipe, TrainingRun
 
 TARGETS = (2.5, 2.0, 1.6, 1.4, 1.3, 1.2, 1.1)
@@ -81,7 +81,7 @@ class Contestant:
     budget: float
     """Seconds of training at the most."""
     build: Callable[[Corpus], tuple[nn.Module, Step, int]]
-    """Makes a fresh model, the function that takes a step, and its characters a step."""
+    """Makes a fresh model, the function that takes a step, and its characters per step."""
     steps: int | None = None
     """Steps at the most, for a recipe with a schedule of its own."""
 
@@ -214,7 +214,7 @@ def table(results: Mapping[str, Sequence[Point]]) -> str:
 def speeds_in_turns(
     running: Sequence[Contestant], corpus: Corpus, rounds: int, seconds: float
 ) -> dict[str, float]:
-    """Return everybody's characters a second of training, measured in turns.
+    """Return everybody's characters per second of training, measured in turns.
 
     A shared machine is not equally fast all through a race of an hour and a half.
     """
@@ -283,7 +283,7 @@ def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> 
         return
     figure = races(curves)
     held_out = held_out_batch(corpus.held_out_windows())
-    price_lines(figure.axes[0], baseline_losses(corpus, held_out))
+    baseline_lines(figure.axes[0], baseline_losses(corpus, held_out))
     figure.savefig(path, dpi=150)
 
 
@@ -358,7 +358,7 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(f"no contestant's name begins with {options.only!r}")
     corpus = Corpus.load()
     held_out = held_out_batch(corpus.held_out_windows())
-    turns = (1, 0.05) if options.quick else (10, 0.5)  # rounds, and seconds a turn
+    turns = (1, 0.05) if options.quick else (10, 0.5)  # rounds, and seconds per turn
     if options.quick:
         held_out = MaskedBatch(*(part[:20] for part in held_out))
     minutes = sum(c.budget for c in running) / 60

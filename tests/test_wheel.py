@@ -28,8 +28,8 @@ print(Corpus.load().sha256)
 print(sum(parameter.numel() for parameter in load_model().parameters()))
 print(sorted(path.name for path in CHECKPOINTS.iterdir()))
 print(sorted(path.name for path in (DATA / "labelled").iterdir()), (DATA / "sample.txt").is_file())
-print((view.HERE / "view.js").is_file(), (view.HERE / "view.css").is_file())
-print(len(list((view.HERE.parent / "lessons").glob("*/quiz.md"))))
+for pattern in ("*.js", "*.css", "quiz.md"):
+    print(sorted(path.name for path in view.HERE.parent.rglob(pattern)))
 """
 
 

@@ -11,12 +11,13 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from cloze.arguments import whole_number
 from cloze.shell import Ending, outlets
-from cloze.signals import ENDS
+from cloze.signals import ENDS, held_signals
 
 if TYPE_CHECKING:
     from cloze.corpus import Corpus
@@ -41,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
             options = _parser().parse_args(words)
             options.command = shlex.join(["python", "-m", "cloze", *map(_portable, words)])
             options.ending, options.outlets = ending, (out, err)
+            with held_signals():  # a library that is interrupted while it loads stays half loaded
+                import_module("cloze.training")
             options.run(options)
             out.flush()
             if out.error:
@@ -51,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         # TextError and CheckpointError are ValueErrors, a loss that is not finite is arithmetic.
         except (ValueError, OSError, ArithmeticError, MemoryError) as error:
             reason = getattr(error, "strerror", None)
-            said = f"{getattr(error, 'filename', None)}: {reason}." if reason else str(error)
+            said = f"{getattr(error, 'filename', None)!s:.200}: {reason}." if reason else str(error)
             _say(said or type(error).__name__, *getattr(error, "__notes__", ()))
             code = 1
     return code
@@ -61,8 +64,13 @@ def _say(*sentences: str) -> None:
     print("cloze:", *sentences, file=sys.stderr, flush=True)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(message if len(message) <= 300 else f"{message[:300]} …")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m cloze", description="Masked language modeling")
+    parser = _Parser(prog="python -m cloze", description="Masked language modeling")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a model and save it")
@@ -263,10 +271,10 @@ def _fill(options: argparse.Namespace) -> None:
 
 
 def _seconds(word: str) -> float:
-    seconds = float(word)
-    if not 0 < seconds < 1e6:
-        raise argparse.ArgumentTypeError(f"{word} is not a number of seconds to train for.")
-    return seconds
+    with suppress(ValueError):
+        if 0 < float(word) < 1e6:
+            return float(word)
+    raise argparse.ArgumentTypeError(f"{word} is not a number of seconds to train for.")
 
 
 def _portable(word: str) -> str:

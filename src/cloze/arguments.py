@@ -7,8 +7,10 @@ the command line show as a sentence. Inside the border nothing is checked a seco
 from __future__ import annotations
 
 import math
+import os
 import reprlib
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -132,8 +134,23 @@ def of_type(value: object, kind: type[T], what: str) -> T:
     """
     if isinstance(value, kind):
         return value
-    name = {"str": "text"}.get(kind.__name__, f"a {kind.__name__}")
+    name = {"str": "text", "bool": "True or False"}.get(kind.__name__, f"a {kind.__name__}")
     raise ValueError(f"{what} is {name}, not {shown(value)}.")
+
+
+def path(value: object) -> Path:
+    """Return a path that can name something.
+
+    Raises:
+        ValueError: it is none, as when a text is given in its place.
+    """
+    try:
+        name = os.fsencode(value)  # type: ignore[arg-type]
+        if isinstance(value, str | os.PathLike) and len(name) <= 1000 and b"\0" not in name:
+            return Path(value)
+    except (TypeError, ValueError):  # a letter that no name of a file can have
+        pass
+    raise ValueError(f"A path names a file or a folder; {shown(value)} does not.")
 
 
 def token_ids(value: object, n_symbols: int | None = None, dim: int | None = None) -> Tensor:

@@ -16,13 +16,17 @@ from cloze.vocabulary import VOCABULARY
 
 
 def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
-    """Return log|V|: the price in nats of knowing nothing."""
+    """Return log|V|: the loss in nats of whoever knows nothing."""
     return math.log(arguments.whole_number(vocab_size, 1, None, "|V|"))
 
 
-@lru_cache(maxsize=1)
 def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
     """Return P(character) in training pieces, by default the shipped: shape ``(n_characters,)``."""
+    return _frequencies(None if corpus is None else arguments.of_type(corpus, Corpus, "corpus"))
+
+
+@lru_cache(maxsize=1)
+def _frequencies(corpus: Corpus | None) -> Tensor:
     train_ids = (corpus or Corpus.load()).train_ids
     counts = torch.bincount(train_ids, minlength=VOCABULARY.n_characters)
     return counts / counts.sum()
@@ -118,7 +122,7 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """Fit every baseline on the training pieces and score it on held-out masks.
 
     Returns:
-        Mean loss in nats by name, from the price of knowing nothing downwards.
+        Mean loss in nats by name, from that of knowing nothing downwards.
     """
     arguments.of_type(corpus, Corpus, "corpus")
     train = windows(corpus.train_ids, checked(held_out).inputs.shape[1])

@@ -23,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from cloze import arguments
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
@@ -58,7 +59,7 @@ def probe(path: Path | str, *, force: bool = False, size: int = 4 << 20) -> None
     Raises:
         CheckpointError: it cannot, or something stands there that is not a checkpoint.
     """
-    path = Path(path)
+    path = _path(path)
     with _working(path, "written"):
         if _stands(path) and not force and not _is_ours(path):
             raise CheckpointError(
@@ -89,7 +90,7 @@ def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str
     Raises:
         CheckpointError: the file cannot be written, or a number is not finite.
     """
-    path = Path(path)
+    path = _path(path)
     tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     _finite(path, tensors)
     try:
@@ -97,6 +98,10 @@ def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str
     except ValueError:  # NaN or infinity, for which JSON has no name
         raise CheckpointError(
             f"{path} is not written: its metadata hold a number that is not finite."
+        ) from None
+    except TypeError:
+        raise CheckpointError(
+            f"{path} is not written: its metadata hold what JSON cannot; give numbers and texts."
         ) from None
     with _working(path, "written"), held_signals():
         replaces = _stands(path)
@@ -118,6 +123,13 @@ def _sealed(tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> str:
     for _, tensor in sorted(tensors.items()):
         digest.update(tensor.reshape(-1).numpy().data)
     return json.dumps({"sha256": digest.hexdigest(), **metadata})
+
+
+def _path(path: object) -> Path:
+    try:
+        return arguments.path(path)
+    except ValueError as error:
+        raise CheckpointError(str(error)) from None
 
 
 @contextmanager
@@ -187,7 +199,7 @@ def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any
     Raises:
         CheckpointError: no such file, no permission, not a checkpoint of this kind, or damaged.
     """
-    path = Path(path)
+    path = _path(path)
     _openable(path)
     damaged = CheckpointError(
         f"{path} is damaged: it is not what was written; restore it, or train it again "
@@ -320,9 +332,11 @@ def _finite(path: Path, tensors: Mapping[str, Tensor]) -> None:
 # Models
 
 
-def save_model(path: Path | str, model: MaskedLM, provenance: Mapping[str, Any]) -> None:
+def save_model(path: Path | str, model: MaskedLM, provenance: dict[str, Any]) -> None:
     """Save a model with its config and with what made it (command, seed, steps, loss …)."""
-    metadata = {"kind": "model", "config": asdict(model.config), "provenance": dict(provenance)}
+    arguments.of_type(model, MaskedLM, "What is saved")
+    made_by = arguments.of_type(provenance, dict, "The provenance")
+    metadata = {"kind": "model", "config": asdict(model.config), "provenance": made_by}
     write(path, model.state_dict(), metadata)
 
 

@@ -94,7 +94,7 @@ class Corpus:
         Raises:
             TextError: the folder does not hold such a corpus, or a file in it cannot be read.
         """
-        folder = textfile.named(folder)
+        folder = arguments.path(folder)
         train: list[Piece] = []
         held_out: list[Piece] = []
         folded = dropped = size = 0
@@ -132,7 +132,7 @@ class Corpus:
             TextError: no such file, an empty or binary file, or too little text.
         """
         window = arguments.whole_number(window, 1, None, "The length of a window")
-        path = textfile.named(path)
+        path = arguments.path(path)
         normalised = normalise(textfile.decode(path, textfile.read(path)))
         text = normalised.text
         # Two pieces at the least, each of them at least one window long.

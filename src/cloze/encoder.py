@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from reprlib import repr as shortened
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-Direction = Literal["both", "left", "right"]
+from cloze.arguments import shown
+
+Direction = Literal["left", "right", "both"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 # Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
 # asks for more memory than there is.
@@ -52,22 +54,22 @@ class EncoderConfig:
             if type(value) is not int or not 1 <= value <= largest:
                 raise ValueError(
                     f"{name} is a whole number, at least 1 and at most {largest}, not "
-                    f"{shortened(value)}."
+                    f"{shown(value)}."
                 )
         for name, (least, most) in RANGES.items():
             value = getattr(self, name)
             if type(value) not in (int, float) or not least <= value <= most:  # NaN is neither
                 raise ValueError(
-                    f"{name} is a number from {least} to {most:g}, not {shortened(value)}."
+                    f"{name} is a number from {least} to {most:g}, not {shown(value)}."
                 )
         if self.d_model % (2 * self.n_heads):
             raise ValueError(
                 f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
                 f"rotates pairs of numbers), not {self.d_model}."
             )
-        if self.direction not in get_args(Direction):
+        if self.direction not in DIRECTIONS:
             raise ValueError(
-                f"direction is 'both', 'left' or 'right', not {shortened(self.direction)}."
+                f"direction is 'both', 'left' or 'right', not {shown(self.direction)}."
             )
         if self.n_parameters > MOST_PARAMETERS:
             raise ValueError(
@@ -310,10 +312,7 @@ class Encoder(nn.Module):
 
         For vocabularies extended by ``Vocabulary.with_specials``.
         """
-        config = EncoderConfig(
-            **{**self.config.__dict__, "vocab_size": self.config.vocab_size + count}
-        )
-        wider = Encoder(config)
+        wider = Encoder(replace(self.config, vocab_size=self.config.vocab_size + count))
         state = self.state_dict()
         state["embedding.weight"] = torch.cat(
             [state["embedding.weight"], wider.embedding.weight[self.config.vocab_size :]]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from cloze import arguments
 from cloze.baselines import BASELINES, NeighbourBaseline
 from cloze.corpus import Corpus, windows
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, checked, held_out_batch
+from cloze.masking import IGNORE, MaskedBatch, checked, held_out_batch
 from cloze.prediction import shipped_models
 from cloze.vocabulary import VOCABULARY
 
@@ -27,14 +28,20 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) 
     """
     arguments.model(model, int(checked(held_out).inputs.max()) + 1)
     batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
-    total = 0.0
+    answers = _answers(model, held_out, batch_size)
+    total = sum(mlm_loss(logits, labels, reduction="sum").item() for logits, labels in answers)
+    return total / int(held_out.selected.sum())
+
+
+def _answers(
+    model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield logits ``(|M|, |V|)`` and labels ``(|M|,)`` of so many windows at a time."""
     for start in range(0, len(held_out.inputs), batch_size):
         inputs, labels = (part[start : start + batch_size] for part in held_out)
-        selected = labels >= 0
+        selected = labels != IGNORE
         if selected.any():
-            logits = model.logits_at(inputs, selected)
-            total += mlm_loss(logits, labels[selected], reduction="sum").item()
-    return total / int(held_out.selected.sum())
+            yield model.logits_at(inputs, selected), labels[selected]
 
 
 KINDS = ("space", "first letter", "middle letter", "last letter", "new line")
@@ -123,19 +130,15 @@ def held_out_costs(
     models = shipped_models() if models is None else arguments.models(models, len(VOCABULARY))
     held_out = held_out_batch(arguments.of_type(corpus, Corpus, "corpus").held_out_windows(length))
     selected = held_out.selected
-    truth = held_out.labels[selected][:, None]
+    truth = held_out.labels[selected]
     # A window may begin inside a word, so kinds are told before the pieces are cut.
     kinds = torch.cat([windows(kinds_of(piece.input_ids), length) for piece in corpus.held_out])
     costs: dict[str, Tensor] = {}
     for name, model in models.items():
-        log_probs = torch.cat(
-            [
-                model.logits_at(held_out.inputs[i : i + 64], selected[i : i + 64])
-                for i in range(0, len(selected), 64)
-            ]
-        ).log_softmax(dim=-1)
-        costs[name] = -log_probs.gather(1, truth).squeeze(1)
+        logits = torch.cat([logits for logits, _ in _answers(model, held_out)])
+        costs[name] = F.cross_entropy(logits, truth, reduction="none")
     for name in ("both neighbours", "unigram"):
         baseline = NeighbourBaseline(BASELINES[name]).fit(windows(corpus.train_ids, length))
-        costs[name] = -baseline.log_probs(held_out.inputs)[selected].gather(1, truth).squeeze(1)
+        log_probs = baseline.log_probs(held_out.inputs)[selected]
+        costs[name] = F.nll_loss(log_probs, truth, reduction="none")
     return HeldOutCosts(costs, kinds[selected])

@@ -154,13 +154,13 @@ def held_out_batch(windows: Tensor, mask_prob: float = 0.15, seed: int = 0) -> M
     Every held-out loss of the series is measured on these masks (15 %, 80/10/10, seed 0), so any
     two of its numbers can be compared.
     """
-    return StaticMasks(windows, mask_prob, seed=seed).epoch(0)
+    return mask_tokens(windows, mask_prob, generator=seeded(seed))
 
 
 MASKED, RANDOM, KEPT = "M", "R", "K"
-
-
+"""What becomes of a selected position: ``[MASK]``, a random character, itself."""
 PROMISED = {MASKED: 0.8, RANDOM: 0.1, KEPT: 0.1}
+"""The share of the selected positions that each fate should meet."""
 
 
 class Draw(NamedTuple):
@@ -183,6 +183,9 @@ def draw_masks(input_ids: Tensor, generator: torch.Generator, mask_prob: float =
     A random character may be the original by chance, and then nothing that the model reads shows
     that it was swapped. So the same numbers are used a second time, with ``[MASK]`` for the swapped
     ones as well: what is hidden only then is random.
+
+    Raises:
+        ValueError: as :func:`mask_tokens`; or there is no generator.
     """
     again = arguments.of_type(generator, torch.Generator, "generator").clone_state()
     inputs, labels = mask_tokens(input_ids, mask_prob, generator=generator)

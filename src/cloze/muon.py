@@ -43,8 +43,8 @@ class Muon(torch.optim.Optimizer):
     """Momentum whose steps are made orthogonal, so that every direction of a matrix learns.
 
     ``torch.optim.Muon`` does the same. This one works on all matrices of one shape at a time, in
-    float32 with three polynomial steps instead of bfloat16 with five: less work a step, and none of
-    it in an arithmetic that many processors lack.
+    float32 with three polynomial steps instead of bfloat16 with five: less work per step, and none
+    of it in an arithmetic that many processors lack.
 
     Source: Jordan et al. 2024, Muon: an optimizer for hidden layers in neural networks.
 

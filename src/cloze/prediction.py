@@ -11,20 +11,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
-from cloze.encoder import Direction
+from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
 from cloze.loss import to_bits
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line, visible
-
-DIRECTIONS: tuple[Direction, ...] = ("left", "right", "both")
-assert set(DIRECTIONS) == set(get_args(Direction))
 
 
 class Guess(NamedTuple):
@@ -145,6 +142,7 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
     """
     model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
+    arguments.of_type(at_once, bool, "at_once")
     input_ids, note = read_line(line, model.config.max_len)
     typed = VOCABULARY.decode(input_ids, gap="_")
     gaps = (input_ids == VOCABULARY.mask_id).nonzero().flatten().tolist()
@@ -383,7 +381,7 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")
     length = len(input_ids)
-    each_alone = input_ids.repeat(length, 1)  # (length, length): one masked position a row
+    each_alone = input_ids.repeat(length, 1)  # (length, length): one masked position per row
     each_alone.fill_diagonal_(VOCABULARY.mask_id)
     own = torch.eye(length, dtype=torch.bool)
     logits = model.logits_at(each_alone, own)[:, : VOCABULARY.n_characters]

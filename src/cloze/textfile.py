@@ -6,24 +6,12 @@ import codecs
 import stat
 from pathlib import Path
 
-from cloze import arguments
 from cloze.vocabulary import TextError, counted
 
 MOST_BYTES = 200_000_000
 """The largest text, a file or a whole folder, that is read into memory."""
 _SAVE = "open it in an editor and save it as UTF-8"
 _CONTROLS = [chr(i) for i in (*range(9), *range(14, 32), *range(127, 160), 0xFFFD) if i != 0x85]
-
-
-def named(path: Path | str) -> Path:
-    """Return a path that can name something.
-
-    Raises:
-        TextError: it is none, as when a text is given in its place.
-    """
-    if not isinstance(path, str | Path) or len(str(path)) > 1000 or "\0" in str(path):
-        raise TextError(f"A path names a file or a folder; {arguments.shown(path)} does not.")
-    return Path(path)
 
 
 def read(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -48,7 +36,7 @@ def read(path: Path, most: int = MOST_BYTES) -> bytes:
             )
         return path.read_bytes() if found.st_size else b""  # in /proc sizes are 0 and reads endless
     except FileNotFoundError:
-        target = f"{path} leads to" if path.is_symlink() else path
+        target = f"that {path} leads to" if path.is_symlink() else path
         raise TextError(f"There is no file {target}; check the path.") from None
     except OSError as error:
         raise TextError(f"{path} cannot be read: {error.strerror}.") from None

@@ -114,10 +114,10 @@ class TrainingRun:
         recipe: Recipe | None = None,
         objective: Objective = MASKED,
     ) -> None:
-        self.model = model
-        self.corpus = corpus
-        self.recipe = recipe or Recipe()
-        self.objective = objective
+        self.model = arguments.of_type(model, MaskedLM, "What is trained")
+        self.corpus = arguments.of_type(corpus, Corpus, "corpus")
+        self.recipe = Recipe() if recipe is None else arguments.of_type(recipe, Recipe, "recipe")
+        self.objective = arguments.of_type(objective, Objective, "objective")
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(self.recipe.seed)
         if self.recipe.length > model.config.max_len:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:  # whatever shows text can know the vocabulary without loading
 
 ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 """The 28 characters of normalised text, in the order of their ids."""
-
-
 MASK = "[MASK]"
-
-
 GAP = "_"
 """How a learner types a gap: one key instead of ``[MASK]``."""
 
@@ -45,6 +41,7 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         arguments.of_type(self.characters, str, "The characters of a vocabulary")
+        arguments.of_type(self.specials, tuple, "What special symbols there are")
         if not all(isinstance(special, str) and special for special in self.specials):
             raise TextError(f"Special symbols are texts, not {arguments.shown(self.specials)}.")
         if len(set(self.symbols)) != len(self.symbols):
@@ -123,7 +120,6 @@ class Vocabulary:
 
 VOCABULARY = Vocabulary()
 """The 28 characters and ``[MASK]``: |V| = 29."""
-
 
 # Letters that Unicode does not decompose into a base letter and an accent.
 _LETTERS = str.maketrans(

@@ -48,7 +48,7 @@ def put(page: Page) -> Put:
             return widget.html
 
         page.set_viewport_size({"width": 700, "height": 900})
-        page.set_content(STAGE.format(css=View._css))
+        page.set_content(STAGE.format(css=widget._css))
         page.expose_function("python", answer)
         source = (HERE / "view.js").read_text("utf-8")
         page.add_script_tag(type="module", content=f"{source}\nwindow.view = {{ render }};")

@@ -14,7 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloze import arguments
-from cloze.baselines import NeighbourBaseline, baseline_losses, uniform_loss
+from cloze.baselines import (
+    NeighbourBaseline,
+    baseline_losses,
+    letter_frequencies,
+    uniform_loss,
+)
 from cloze.corpus import Corpus, Piece, sample_windows, windows
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import HeldOutCosts, held_out_costs, held_out_loss, kinds_of
@@ -41,6 +46,7 @@ from cloze.prediction import (
     shipped_model,
     top_k,
 )
+from cloze.training import TrainingRun
 from cloze.vocabulary import VOCABULARY, TextError, Vocabulary, normalise, read_line, visible
 
 torch.manual_seed(0)
@@ -222,6 +228,13 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "attention_from position": (lambda x: attention_from(SMALL, LINE, x, 0, 0), NO_PLACES),
     "attention_from layer": (lambda x: attention_from(SMALL, LINE, 0, x, 0), [*NO_COUNTS, 1]),
     "attention_from head": (lambda x: attention_from(SMALL, LINE, 0, 0, x), [*NO_COUNTS, 2]),
+    "fill at_once": (lambda x: fill("a_b", SMALL, at_once=x), ["no", None, 1, np.zeros(2)]),
+    "letter_frequencies": (letter_frequencies, ["", 0, [], *NO_CORPORA[1:]]),
+    "TrainingRun model": (lambda x: TrainingRun(x, CORPUS), [None, *NO_MODELS]),
+    "TrainingRun corpus": (lambda x: TrainingRun(SMALL, x), NO_CORPORA),
+    "TrainingRun recipe": (lambda x: TrainingRun(SMALL, CORPUS, x), [0, "", {}, [], np.zeros(2)]),
+    "TrainingRun objective": (lambda x: TrainingRun(SMALL, CORPUS, None, x), [None, "masked"]),
+    "EncoderConfig": (lambda x: EncoderConfig(max_len=x), [10**5000, SMALL, Odd()]),
     "score": (lambda x: score(x, SMALL), [*NO_TEXTS, "a_b"]),
     "score model": (lambda x: score("abc", x), [0, NARROW, *NO_MODELS]),
 }

@@ -432,8 +432,11 @@ def test_a_path_without_a_file(tmp_path: Path, load: Callable[[Path], Any]) -> N
     refuses(tmp_path / "file" / "x", "There is no checkpoint at .*; check the path", load)
     refuses(tmp_path, "is a folder; name the checkpoint in it", load)
     refuses(tmp_path / ("x" * 300), "cannot be read: ", load)
-    refuses(tmp_path / "a\0b", "cannot be read: ", load)
     refuses(tmp_path / "a\udcff", "cannot be read: its name is not UTF-8", load)
+    no_paths: list[Any] = [tmp_path / "a\0b", None, 5, [], b"a", "\ud800", "x" * 5000]
+    for no_path in no_paths:
+        with pytest.raises(CheckpointError, match=r"^A path names a file .* does not\.$"):
+            load(no_path)
 
 
 @pytest.mark.timeout(60)
@@ -718,3 +721,18 @@ def test_a_state_is_loaded_into_a_module_only_if_it_fits(tmp_path: Path) -> None
     assert_same(module.state_dict(), other.state_dict())
     wrong = other.state_dict() | {"bias": torch.zeros(2, dtype=torch.float64)}
     refuses(tmp_path, "bias should be float32", lambda p: load_state(p, module, wrong))
+
+
+@pytest.mark.parametrize(
+    ("model", "made_by", "reason"),
+    [
+        (5, {}, "What is saved is a MaskedLM"),
+        (None, {"a": object()}, "hold what JSON cannot"),
+        (None, None, "The provenance is a dict"),
+    ],
+)
+def test_what_cannot_be_saved_is_named(path: Path, model: Any, made_by: Any, reason: str) -> None:
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=reason):
+        save_model(path, model or load_model(path), made_by)
+    assert path.read_bytes() == before

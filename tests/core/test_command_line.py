@@ -347,6 +347,7 @@ def test_fill(capsys: CAPTURE) -> None:
         (["train", "m" * 300, "--corpus", "mine.txt"], ["File name too long"]),
         (["evaluate", "m" * 300, "--corpus", "mine.txt"], ["File name too long"]),
         (["evaluate", "--corpus", "m" * 300], ["File name too long"]),
+        (["evaluate", "--corpus", "m" * 5000], ["m" * 200 + ": File name too long"]),
         (["train", "m", "--corpus", "mine.txt", "--mask-prob", "2"], ["mask_prob", "not 2.0"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["safetensors"]),
@@ -370,7 +371,9 @@ def test_every_known_error_is_one_sentence(
         ["train"],
         ["train", "m", "--steps", "a"],
         ["train", "m", "--steps", "1", "--seconds", "1"],
+        ["train", "m", "--steps", "9" * 5000],
         ["train", "m", "--seconds", "0"],
+        ["train", "m", "--seconds", "a"],
         ["train", "m", "--seconds", "nan"],
         ["train", "m", "--seconds", "inf"],
         ["train", "m", "--direction", "up"],
@@ -382,6 +385,8 @@ def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> No
     assert caught.value.code == 2
     err = capsys.readouterr().err
     assert err.startswith("usage: python -m cloze")
+    assert len(err) < 1000
+    assert "_seconds" not in err
     assert "Traceback" not in err
 
 
@@ -394,6 +399,20 @@ def test_stopping_before_the_first_step_is_no_traceback(
     monkeypatch.setattr("cloze.__main__._corpus", interrupt)
     assert main(["evaluate"]) == 130
     says(capsys, "cloze: stopped.")
+
+
+@BASH
+@CAN_INTERRUPT
+def test_libraries_are_loaded_to_the_end_before_it_stops() -> None:
+    """NumPy that is interrupted while it loads raises an ImportError, or is missing later."""
+    first = (
+        "import signal; "
+        "watch = type('W', (), {'find_spec': staticmethod(lambda name, *_: "
+        "signal.raise_signal(2) if name == 'numpy._core' else None)}); "
+        "sys.meta_path.insert(0, watch)"
+    )
+    result = cloze("fill", "a_", first=first)
+    assert (result.returncode, result.stderr) == (130, "cloze: stopped.\n")
 
 
 def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:

@@ -245,8 +245,9 @@ def test_a_wrong_path_is_refused_in_a_sentence(tmp_path: Path) -> None:
     assert "link.txt leads to" in refusal(Corpus.from_file, tmp_path / "link.txt")
     assert "Corpus.load reads a folder" in refusal(Corpus.from_file, tmp_path)
     assert "cannot be read: " in refusal(Corpus.from_file, tmp_path / ("x" * 300))
-    for no_path in (SENTENCE * 1000, "a\0b"):
-        assert "A path names a file or a folder" in refusal(Corpus.from_file, no_path)
+    for no_path in (SENTENCE * 1000, "a\0b", "\ud800"):
+        with pytest.raises(ValueError, match=r"^A path names a file or a folder; .* does not\.$"):
+            Corpus.from_file(no_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of Unix")

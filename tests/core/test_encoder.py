@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from cloze.encoder import (
+    DIRECTIONS,
     Attention,
     Direction,
     Encoder,
@@ -25,7 +26,6 @@ from cloze.encoder import (
 )
 from cloze.heads import MaskedLM
 
-DIRECTIONS: list[Direction] = ["both", "left", "right"]
 CONFIG = EncoderConfig()
 SMALL = EncoderConfig(max_len=16, d_model=16, n_heads=2, d_ff=24)
 

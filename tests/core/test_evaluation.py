@@ -5,11 +5,10 @@ import torch
 
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus, Piece
-from cloze.encoder import EncoderConfig
+from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.evaluation import KINDS, HeldOutCosts, held_out_costs, held_out_loss, kinds_of
 from cloze.heads import MaskedLM
 from cloze.masking import held_out_batch
-from cloze.prediction import DIRECTIONS
 from cloze.vocabulary import VOCABULARY
 
 CORPUS = Corpus.load()

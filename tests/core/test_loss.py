@@ -1,8 +1,6 @@
-"""The loss, against torch and the formula by hand; the baselines, against counts by hand."""
+"""The loss, against torch and the formula by hand."""
 
 import math
-from itertools import pairwise
-from typing import Any
 
 import pytest
 import torch
@@ -11,16 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.baselines import BASELINES, NeighbourBaseline, baseline_losses, uniform_loss
-from cloze.corpus import Corpus, windows
+from cloze.baselines import uniform_loss
 from cloze.loss import mlm_loss, perplexity, to_bits
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
-from cloze.vocabulary import VOCABULARY
-
-EDGE = len(VOCABULARY)
-
-
-# The formula
+from cloze.masking import IGNORE
 
 
 def some_logits_and_labels(shape: list[int], n_symbols: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -83,105 +74,3 @@ def test_units() -> None:
     assert uniform_loss(2) == math.log(2)
     assert to_bits(math.log(8)) == pytest.approx(3)
     assert perplexity(uniform_loss()) == pytest.approx(29)
-
-
-# The baselines
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    whole = Corpus.load()  # a part is enough to tell the baselines apart
-    return Corpus(whole.train[::8], whole.held_out[::2])
-
-
-@pytest.fixture(scope="module")
-def rows(corpus: Corpus) -> Tensor:
-    return windows(corpus.train_ids, 64)
-
-
-def test_each_baseline_is_better_than_the_one_that_sees_less(corpus: Corpus) -> None:
-    losses = baseline_losses(corpus, held_out_batch(corpus.held_out_windows()))
-    assert list(losses) == ["uniform", *BASELINES]
-    assert all(more > less + 0.3 for more, less in pairwise(losses.values()))
-    assert losses["uniform"] == uniform_loss()
-    assert losses["unigram"] == pytest.approx(2.80, abs=0.02)
-
-
-@pytest.mark.parametrize("offsets", [*BASELINES.values(), (-2, 3)])
-def test_probabilities_sum_to_one(offsets: tuple[int, ...], rows: Tensor) -> None:
-    baseline = NeighbourBaseline(offsets).fit(rows[:100], epochs=1)
-    assert baseline.table is not None
-    assert baseline.table.shape == (30 ** len(offsets), 29)
-    assert baseline.table.sum(1).numpy() == pytest.approx(1)
-    assert (baseline.table > 0).all()
-    log_probs = baseline.log_probs(rows[:5])
-    assert log_probs.shape == (5, 64, 29)
-    assert log_probs.exp().sum(-1).numpy() == pytest.approx(1, abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("offsets", "seen"), [((), set()), ((-1,), {4}), ((-1, 1), {4, 6}), ((2,), {7})]
-)
-def test_a_baseline_sees_its_neighbours_and_nothing_else(
-    offsets: tuple[int, ...], seen: set[int], rows: Tensor
-) -> None:
-    baseline = NeighbourBaseline(offsets).fit(rows[:300], epochs=1)
-    inputs = VOCABULARY.encode("qthe quick a")[None]
-    before = baseline.log_probs(inputs)[0, 5]
-    moved = set()
-    for position in range(inputs.shape[1]):
-        changed = inputs.clone()
-        changed[0, position] = VOCABULARY.ids["e"] if changed[0, position] != 6 else 2
-        if not torch.equal(baseline.log_probs(changed)[0, 5], before):
-            moved.add(position)
-    assert moved == seen
-
-
-def test_each_epoch_counts_another_part_of_a_large_text(
-    monkeypatch: pytest.MonkeyPatch, rows: Tensor
-) -> None:
-    counted: list[Tensor] = []
-
-    def remember(part: Tensor, **chosen: Any) -> MaskedBatch:
-        counted.append(part)
-        return mask_tokens(part, **chosen)
-
-    monkeypatch.setattr("cloze.baselines.mask_tokens", remember)
-    whole = NeighbourBaseline(()).fit(rows[:90], epochs=2).table
-    assert [len(part) for part in counted] == [90, 90]
-    counted.clear()
-    monkeypatch.setattr("cloze.baselines.MOST_IN_EPOCH", 30 * 64)
-    parts = NeighbourBaseline(()).fit(rows[:90], epochs=3).table
-    assert torch.equal(torch.cat(counted), rows[:90])
-    assert whole is not None
-    assert parts is not None
-    torch.testing.assert_close(whole, parts, atol=0.03, rtol=0)
-
-
-def test_the_unigram_is_a_count_with_two_imaginary_observations(rows: Tensor) -> None:
-    table = NeighbourBaseline(()).fit(rows, epochs=20).table
-    assert table is not None
-    counted = torch.bincount(rows.flatten(), minlength=29) / rows.numel()
-    assert table[0].numpy() == pytest.approx(counted.numpy(), abs=2e-3)
-    # [MASK] is never an answer: only the smoothing, 2/29 of an observation, gives it anything.
-    assert 0 < table[0, VOCABULARY.mask_id] < 1e-5
-
-
-def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    inputs, labels = VOCABULARY.encode("ab[MASK]b")[None], VOCABULARY.encode("abab")[None]
-    labels[0, 0] = IGNORE  # so b after a, a after b and b after [MASK] are counted, once each
-    monkeypatch.setattr("cloze.baselines.mask_tokens", lambda *_, **__: MaskedBatch(inputs, labels))
-    table = NeighbourBaseline((-1,), strength=2).fit(inputs, epochs=1).table
-    assert table is not None
-    a, b, mask = VOCABULARY.encode("ab[MASK]").tolist()
-    p_a, p_b = (1 + 2 / 29) / 5, (2 + 2 / 29) / 5  # the unigram: one a, two b, three in all
-    assert table[a, b].item() == pytest.approx((1 + 2 * p_b) / 3)
-    assert table[b, b].item() == pytest.approx((0 + 2 * p_b) / 3)
-    assert table[b, a].item() == pytest.approx((1 + 2 * p_a) / 3)
-    assert table[mask, b].item() == pytest.approx((1 + 2 * p_b) / 3)
-    assert table[EDGE, b].item() == pytest.approx(p_b)  # never seen at an edge: the unigram
-
-
-def test_a_baseline_that_has_counted_nothing_says_so() -> None:
-    with pytest.raises(ValueError, match="Call fit"):
-        NeighbourBaseline((-1,)).log_probs(torch.zeros(1, 4, dtype=torch.long))

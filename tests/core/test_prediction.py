@@ -11,10 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cloze.checkpoint import CHECKPOINTS, provenance
-from cloze.encoder import EncoderConfig
+from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.prediction import (
-    DIRECTIONS,
     Filled,
     Guess,
     attention_from,

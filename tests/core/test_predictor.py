@@ -10,10 +10,10 @@ import torch
 
 from cloze.baselines import letter_frequencies
 from cloze.corpus import Corpus, Piece
-from cloze.encoder import EncoderConfig
+from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masked_predictor import MaskedPredictor, comparison, predictors_of, unigram
-from cloze.prediction import DIRECTIONS, compare, shipped_model
+from cloze.prediction import compare, shipped_model
 from cloze.predictor import Answer, Predictor
 from cloze.vocabulary import ALPHABET, VOCABULARY
 

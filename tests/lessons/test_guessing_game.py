@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -211,6 +213,25 @@ def test_a_player_that_makes_no_bet_is_told_how(answer: Any) -> None:
     with pytest.raises(ValueError, match="A player returns a letter and how sure it is") as no:
         play([PUZZLE], lambda *_: answer)
     assert len(str(no.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda bad=bad: play(bad, lambda *_: ("e", 60)) for bad in (None, 5, [None], PUZZLE)),
+        *(lambda bad=bad: play([PUZZLE], bad) for bad in (None, "e")),
+        lambda: play([PUZZLE], lambda *_: ("e", 60), seed=None),  # type: ignore[arg-type]
+        lambda: pool(None),  # type: ignore[arg-type]
+        lambda: pool([None]),  # type: ignore[list-item]
+        lambda: read_result(None),  # type: ignore[arg-type]
+        lambda: read_bet(np.arange(3), 60),
+        lambda: read_bet("e", np.arange(3)),
+    ],
+)
+def test_what_cannot_be_played_or_pooled_is_named(call: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]{20,200}\.$") as no:
+        call()
+    assert "truth value" not in str(no.value)
 
 
 def test_nothing_played_has_no_mean() -> None:

@@ -51,6 +51,35 @@ def doubling(values: list[float]) -> Figure:
     axes.plot(values, [2 * value for value in values], color=BLUE)
     return figure
 ''',
+    "doubler.py": '''"""A number that doubles at every click."""
+
+from markupsafe import Markup
+
+from cloze.widgets.view import View, button, element, style
+
+
+class Doubler(View):
+    """Click, and the number doubles."""
+
+    _css = style(__file__)
+
+    def __init__(self) -> None:
+        self.n = 1
+        super().__init__()
+        self.refresh()
+
+    def __repr__(self) -> str:
+        return f"Doubler({self.n})"
+
+    def markup(self) -> Markup:
+        """Write the number and the button."""
+        return element("p", button("double it", "double"), self.n, class_="doubled")
+
+    def do_double(self) -> None:
+        """Double the number."""
+        self.n *= 2
+''',
+    "doubler.css": ".cloze .doubled { font-weight: 700; }\n",
     "quiz.md": "\n".join(
         f"""## Question {n}: what is two times {n}?
 
@@ -80,9 +109,14 @@ CELLS = [
     OPENING,
     """>from cloze.lessons.tiny import figures
 from cloze.lessons.tiny.checks import check_twice
+from cloze.lessons.tiny.doubler import Doubler
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz""",
     ">figures.doubling([1, 2, 3])\nprint([2, 4, 6])",
+    """>doubler = Doubler()
+doubler.act("double")
+assert doubler._css.endswith(".doubled { font-weight: 700; }\\n")
+doubler""",
     "## Exercise 1 · Twice\n\nReturn two times x.",
     ">def twice(x):\n    return ...\n\n\ncheck_twice(twice)",
     """<details><summary>Solution</summary>

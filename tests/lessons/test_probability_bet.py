@@ -2,6 +2,8 @@
 
 import html
 import math
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,6 +21,7 @@ from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET
 from tests.markup import assert_works, check, said_by
 
+CORPUS = Corpus((Piece("a", "look book"),), (Piece("b", "took"),))
 COUNTS = {"l": 5, "t": 3, "r": 2}
 
 
@@ -145,3 +148,21 @@ def test_counts_that_count_nothing_are_named(counts: dict[str, int]) -> None:
 def test_chips_that_nobody_has_are_named(handed_out: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="Hand out 20 chips at most"):
         bet_of(handed_out)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda bad=bad: what_stood_there(bad, "_ook") for bad in (None, "text")),
+        *(lambda bad=bad: what_stood_there(CORPUS, bad) for bad in (None, 5, range(10**12))),
+        *(lambda bad=bad: ProbabilityBet(COUNTS, "_ook", bad) for bad in (None, ["l"])),
+        *(
+            lambda bad=bad, of=of: of(bad)
+            for bad in (None, [1], {"l": "x"}, {"l": math.nan}, {"l": 1.5}, {1: 1})
+            for of in (bet_of, shares)
+        ),
+    ],
+)
+def test_what_is_no_word_or_number_is_named(call: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]{20,200}\.$"):
+        call()

@@ -70,6 +70,11 @@ def forgets_a_branch(part: float, whole: float) -> float | None:  # type: ignore
         return part / whole
 
 
+def returns_in_a_loop(part: float, whole: float) -> float | None:  # type: ignore[return]
+    for _ in range(int(whole > 3)):
+        return part * whole
+
+
 def overwrites(part: float, whole: float) -> float:
     whole = 3.0
     return part / whole
@@ -102,17 +107,24 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (None, "Replace the ..."),
         (lambda a, b: ..., "Replace the ..."),
         (lambda a, b: a / ..., "Replace the ..."),
-        (0.333, "You hand in an object of type float (0.333)"),
+        (0.333, "You hand in a number (0.333)"),
         (0.333, "without calling it: check_rate(rate)"),
         (lambda a, b: None, "is a `return` missing?"),
         (lambda a, b: print(a / b), "`print` only shows a result"),
-        (forgets_a_branch, "With part = 1.0, whole = 3.0 your function returns nothing"),
+        (forgets_a_branch, "With part = 1, whole = 3 your function returns nothing"),
         (lambda a: a, "takes 1 parameters (a) and is called with 2: rate(part, whole)"),
         (lambda a, b: f"{a / b}", "a text; what is asked for is one number. Leave out the quotes"),
         (lambda a, b: (n for n in (a, b)), "a generator; what is asked for is one number"),
         (lambda a, b: [a / b], "a list of 1; what is asked for is one number"),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
+        (lambda a, b: [a, b], "Is its sum, its mean or its length missing"),
+        (lambda a, b: (a / b, b), "A comma in `return` makes a tuple"),
+        (lambda a, b: [a].__getitem__((a, b)), "lists and dictionaries take one after the"),  # type: ignore
+        (lambda a, b: a.hex[0] / b, "are the brackets () of a call missing?"),
+        (returns_in_a_loop, "You multiplied."),
+        (lambda a, b: a * b / math.log(2), "you return 4.328 instead of 0.3333"),
+        (lambda a, b: a / b * 1.004, "That is close: is a constant in it rounded"),
         (lambda a, b: a > b, "Your answer is True or False; what is asked for is one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
         (lambda a, b: a // b, "or cut off by // or int()"),
@@ -122,22 +134,22 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: 1 - a / b, "1 minus the right one"),
         (lambda a, b: b / a, "upside down"),
         (lambda a, b: a * b, "You multiplied."),
-        (lambda a, b: round(a * b, 1), "rounded (to 1 digits); return it in full"),
+        (lambda a, b: round(a * b, 1), "rounded (to 1 digit); return it in full"),
         (lambda a, b: -a * b, "the other sign: is a minus missing, or one too many? And: You mul"),
         (lambda a, b: a * b if a > 1 else 7.0, "For some inputs: You multiplied."),
         (lambda a, b: 0.25, "never uses what it is given as `a` and `b`"),
         (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
         (lambda a, b: a / sought, "never uses what it is given as `b`; it reads `sought` of the"),
         (overwrites, "never uses what it is given as `whole`"),
-        (lambda a, b: a / b + a, "With part = 1.0, whole = 3.0 you return 1.333 instead of 0.3333"),
-        (lambda a, b: a / b if a == 1 else b + a, "Right for 1 other inputs, but with"),
+        (lambda a, b: a / b + a, "With part = 1, whole = 3 you return 1.333 instead of 0.3333"),
+        (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
         (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
         (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
         (
             lambda a, b: np.min(a, int(b)),
             "The second argument of NumPy's min, max and sum is an axis",
         ),
-        (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digits)"),
+        (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digit)"),
         (lambda a, b: a ^ b, "A power is written with **"),
         (lambda a, b: where(a, b), "Compare the arguments of the call"),
         (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
@@ -151,7 +163,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
         (lambda a, b: exit(int(a + b)), "SystemExit: 4. Leave out exit()"),
         (lambda a, b: operator.truediv(a, b), "Write / instead."),
-        (lambda a, b: 132_480 + 0 * a * b, "You return 132480.0 whatever"),
+        (lambda a, b: 132_480 + 0 * a * b, "You return 132480 whatever"),
         (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
     ],
 )
@@ -275,6 +287,12 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,) instead of the shape"),
         (check_hide, writes_all, "the same condition into the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
+        (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask says where"),
+        (
+            check_square,
+            lambda n: torch.ones(n, n).tril(2 * (n > 4)) == 1,
+            "you return True at [0, 1] instead of False",
+        ),
         (check_square, lambda n: check_square.solution(n).int(), "a comparison such as a <= b"),
         (check_square, lambda n: ~check_square.solution(n), "inverted"),
         (check_square, lambda n: check_square.solution(n).T, "transposed"),

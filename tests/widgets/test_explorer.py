@@ -13,10 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from cloze.baselines import letter_frequencies, uniform_loss
 from cloze.corpus import Corpus, Piece
-from cloze.encoder import Direction, EncoderConfig
+from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import to_bits
-from cloze.prediction import DIRECTIONS, Comparison, predict, top_k
+from cloze.prediction import Comparison, predict, top_k
 from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import GAP, VOCABULARY, visible
 from cloze.widgets import MaskExplorer, TrainingCurve
@@ -320,9 +320,13 @@ def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("masked", {99}, "A position of this line is a whole number from 0 to 20, not 99"),
-        ("masked", 3, "masked is a collection of positions"),
-        ("masked", "abc", "masked is a collection of positions"),
+        ("masked", {99}, "A position in this line is a whole number from 0 to 20, not 99"),
+        ("masked", 3, "Positions are a list of whole numbers"),
+        ("masked", "abc", "Positions are a list of whole numbers"),
+        ("masked", torch.tensor(3), "Positions are a list of whole numbers"),
+        ("present", "x", "present is True or False, not 'x'"),
+        ("guess_first", "x", "guess_first is True or False, not 'x'"),
+        ("revealed", 2, "revealed is True or False, not 2"),
         ("line", "", "The line is empty"),
         ("line", 3, "A line is text, not int"),
         ("focus", -1, "A position of this line"),
@@ -393,6 +397,21 @@ def test_a_model_that_fails_is_seen_and_nothing_is_lost(explorer: MaskExplorer) 
     assert explorer.problem == "RuntimeError: my layer is broken"
     assert explorer.problem in explorer.html
     assert explorer.masked == frozenset()
+
+
+def test_a_model_that_cannot_answer_is_not_taken(explorer: MaskExplorer) -> None:
+    class Broken(MaskedLM):
+        def logits_at(self, *_: torch.Tensor) -> torch.Tensor:
+            raise RuntimeError("my layer is broken")
+
+    explorer.masked = {4}
+    for before in (explorer.model, small()):
+        explorer.model = before
+        html = explorer.html
+        with pytest.raises(RuntimeError, match="my layer is broken"):
+            explorer.model = Broken(MODELS["both"].config)
+        assert explorer.model is before
+        assert explorer.html == html
 
 
 def test_a_model_that_rules_the_truth_out_is_shown_at_its_price(explorer: MaskExplorer) -> None:

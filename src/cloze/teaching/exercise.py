@@ -82,6 +82,8 @@ def _kind(value: Any) -> str:
     }
     if type(value) in kinds:
         return kinds[type(value)]
+    if isinstance(value, abstract.Number):
+        return "a number"
     return "a function" if callable(value) else f"an object of type {type(value).__name__}"
 
 
@@ -89,11 +91,15 @@ def _wrong_kind(value: Any, wanted: str) -> Symptom:
     """Say of what kind a result is, what is asked for, and how one becomes the other."""
     advice = ""
     if isinstance(value, str):
-        advice = " Leave out the quotes, f-strings, str() and signs such as %."
+        advice = " Leave out the quotes, f-strings, str(), decode() and signs such as %."
     elif isinstance(value, types.GeneratorType):
         advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
     elif callable(value):
         advice = " Are the brackets () of a call missing?"
+    elif isinstance(value, tuple) and "numbers" not in wanted.split(" ")[:2]:
+        advice = " A comma in `return` makes a tuple: hand over one thing alone."
+    elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
+        advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
     return Symptom(f"Your answer is {_kind(value)}; what is asked for is {wanted}.{advice}")
 
 
@@ -179,8 +185,10 @@ def tensor(dtype: torch.dtype) -> Reader:
             wrap = ": torch.tensor(…) makes one" if isinstance(value, list | np.ndarray) else ""
             raise _wrong_kind(value, f"a tensor of {words}{wrap}")
         if family(value.dtype) != family(dtype):
+            mask = "a mask says where; torch.where(mask, a, b) or a[mask] takes what is there"
             raise Symptom(
-                f"Your tensor is of dtype {value.dtype}; it must hold {words} ({dtype}): {how}."
+                f"Your tensor is of dtype {value.dtype}; it must hold {words} ({dtype}): "
+                f"{mask if value.dtype == torch.bool else how}."
             )
         return value
 
@@ -236,7 +244,10 @@ def _same(a: Any, b: Any) -> bool:
 def _nearly(a: Any, b: Any) -> bool:
     """Whether numbers differ by so little that a rounded constant may be why."""
     try:
-        return np.allclose(np.asarray(a, dtype=float), np.asarray(b, dtype=float), rtol=1e-3)
+        if isinstance(b, np.ndarray):
+            return False
+        a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+        return bool(np.allclose(a, b, rtol=1e-2) and (b % 1).any())  # a count is not rounded
     except (TypeError, ValueError):
         return False
 
@@ -331,7 +342,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         KeyError,
         "",
         "The dictionary has no such key: does the key belong to this very entry, or to another "
-        "position?",
+        "position, or do quotes stand around the name of a variable?",
     ),
     (
         Exception,
@@ -403,8 +414,19 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (TypeError, r"for \^", "A power is written with **; ^ is something else."),
     (
         TypeError,
+        "indices must be integers.*tuple",
+        "A comma in the brackets, table[i, c], is for arrays and tensors; lists and dictionaries "
+        "take one after the other, table[i][c].",
+    ),
+    (
+        TypeError,
         "indices must be integers",
         "A list is indexed by a position and a dictionary by a key: which comes first?",
+    ),
+    (
+        Exception,
+        r"'(builtin_function_or_method|method|function)'",
+        "A function stands where its result should: are the brackets () of a call missing?",
     ),
     (
         TypeError,
@@ -541,13 +563,13 @@ def _raised(error: BaseException) -> str:
 
 TWISTS: Mapping[str, Function] = {
     **{
-        f"Your result is rounded (to {digits} digits); return it in full, and round only where "
-        "it is shown.": lambda right, digits=digits: np.round(right, digits)
+        f"Your result is rounded (to {digits} digit{'s' * (digits != 1)}); return it in full, and "
+        "round only where it is shown.": lambda right, digits=digits: np.round(right, digits)
         for digits in range(6)
     },
     **{
-        f"Your result is in per cent and rounded (to {digits} digits); return the share itself, in "
-        "full.": lambda right, digits=digits: np.round(right * 100, digits)
+        f"Your result is in per cent and rounded (to {digits} digit{'s' * (digits != 1)}); return "
+        "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
         for digits in range(3)
     },
     "Your result is cut off to a whole number; // and int() do that, / does not.": np.trunc,
@@ -602,6 +624,9 @@ RESHAPED: Mapping[str, Function] = {
 }
 """What may become of any right tensor as a whole."""
 
+PLAIN = "rounded|cut off|other sign|per cent;|tensor"
+"""Twists that nothing else looks like, so that one is believed beside a mistake as well."""
+
 
 def _twisted(twist: Function, value: Any) -> Any:
     """Apply a twist to a plain value, to each of several numbers; None where it has no meaning."""
@@ -655,6 +680,15 @@ def _borrowed(function: Any) -> list[str]:
     ]
 
 
+def _apart(a: Any, b: Any) -> tuple[str, str]:
+    """Show the first entry in which two arrays of the same shape differ."""
+    try:
+        at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
+        return f"{_show(a[at])} at {list(at)}", _show(b[at])
+    except (IndexError, TypeError):
+        return _show(a), _show(b)
+
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother = 50, 60
 
@@ -669,7 +703,7 @@ def _show(value: Any) -> str:
 
     def shortened(part: Any) -> Any:
         if isinstance(part, float) and math.isfinite(part):
-            return part if part.is_integer() else float(f"{part:.4g}")
+            return int(part) if part.is_integer() else float(f"{part:.4g}")
         if isinstance(part, list | tuple):
             return type(part)(map(shortened, part))
         return part
@@ -689,6 +723,7 @@ class View:
     seen: Outcomes
     right: Outcomes
     known: Mapping[str, Outcomes]
+    direction: str = ""
     part: str = ""
     """Which of several numbers this is about, as the beginning of a sentence."""
 
@@ -704,7 +739,8 @@ class View:
             ]
 
         known = {symptom: of(outcomes) for symptom, outcomes in self.known.items()}
-        return View(of(self.seen), of(self.right), known, f"Number {i + 1} of yours: ")
+        part = f"Number {i + 1} of yours: "
+        return View(of(self.seen), of(self.right), known, self.direction, part)
 
     def tell_known(self) -> None:
         """Tell the mistake that gives the same results on every probe."""
@@ -722,6 +758,8 @@ class View:
         twists = {**(RESHAPED if whole else {}), **TWISTS}
         for symptom, outcomes in {"": right, **self.known}.items():
             for twist, function in twists.items():
+                if symptom and not re.search(PLAIN, twist):
+                    continue
                 twisted = [Outcome(_twisted(function, outcome.value)) for outcome in outcomes]
                 if twisted == seen:
                     raise Symptom(self.part + (f"{twist} And: {symptom}" if symptom else twist))
@@ -733,11 +771,12 @@ class View:
         if constant and self.seen != self.right and _is_number(first.value):
             raise Symptom(
                 f"{self.part}You return {_show(first.value)} whatever the input: is it written "
-                "down, or cut off by // or int(), or does a condition always go the same way?"
+                "down, or cut off by // or int(), or does a condition always go the same way? "
+                f"{self.direction}".rstrip()
             )
 
     def tell_likeliest(self) -> None:
-        """Tell the mistake that explains at least two, and half, of the wrong results."""
+        """Tell the mistake that explains all of the wrong results, or all but one."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
 
         def explained(symptom: str) -> int:
@@ -747,8 +786,18 @@ class View:
             return len(hits) if any(hit != hits[0] for hit in hits) else 0
 
         best = max(self.known, key=explained, default="")
-        if best and explained(best) >= max(2, len(wrong) / 2):
+        if best and explained(best) >= max(2, len(wrong) - 1):
             raise Symptom(f"For some inputs: {best}")
+        for twist, function in TWISTS.items():
+            twisted = [Outcome(_twisted(function, self.right[i].value)) for i in wrong]
+            single = all(_is_number(outcome.value) for outcome in twisted)
+            if (
+                single
+                and "than the right" not in twist
+                and len(wrong) > 1
+                and twisted == [self.seen[i] for i in wrong]
+            ):
+                raise Symptom(f"{self.part}For some inputs: {twist}")
 
 
 # ── The exercise ─────────────────────────────────────────────────────────────────────────────────
@@ -843,6 +892,9 @@ class Exercise:
         function = answer if callable(answer) else lambda: answer
         return [self._read(call(function, probe)) for probe in probes]
 
+    def _known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
+        return {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
+
     def _compare(self, function: Function, probes: Sequence[Probe]) -> None:
         """Compare an answer with the solution, and if it differs say what it looks like."""
         raw = [call(function, probe) for probe in probes]
@@ -855,10 +907,13 @@ class Exercise:
             self._right_but(raw, probes)
             return
         self._exchanged(function)
-        known = {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
-        views = [View(seen, right, known)]
-        if isinstance(right[0].value, tuple):
-            views += [views[0].entry(i) for i in range(len(right[0].value))]
+        views = [View(seen, right, self._known(probes), self.direction)]
+        several = right[0].value
+        if isinstance(several, tuple) and all(
+            isinstance(outcome.value, tuple) and len(outcome.value) == len(several)
+            for outcome in seen
+        ):
+            views += [views[0].entry(i) for i in range(len(several))]
         told = self._first_difference(raw, seen, right, probes)
         borrowed = _borrowed(function)
         if borrowed:  # instead of a parameter
@@ -903,6 +958,12 @@ class Exercise:
         nothing = [i for i, seen in enumerate(raw) if seen.error is None and seen.value is None]
         failed = any(outcome.error for outcome in raw)
         if nothing and len(nothing) < len(raw) and callable(self.solution) and not failed:
+            # A mistake may be why, such as a `return` inside a loop that may run 0 times.
+            answered = [i for i in range(len(raw)) if i not in nothing]
+            if len(answered) > 1:
+                some = [probes[i] for i in answered]
+                seen = [self._read(raw[i]) for i in answered]
+                View(seen, self._outcomes(self.solution, some), self._known(some)).tell_known()
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
                 "through it ends without a `return`, or with None. Follow it with this input."
@@ -957,7 +1018,7 @@ class Exercise:
         wrong = [i for i, (a, b) in enumerate(zip(seen, right, strict=True)) if a != b]
         at = wrong[0]
         inputs = self._input(probes[at]) if probes[at] else ""
-        others = f"Right for {len(raw) - len(wrong)} other inputs, but w" if at else "W"
+        others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but w" if at else "W"
         if (error := raw[at].error) is not None:
             return f"Your function raised {_raised(error)} ({others}ith {inputs}.)"
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
@@ -967,8 +1028,10 @@ class Exercise:
                 f"the shape {tuple(shape)}" if shape else _kind(outcome.value)
                 for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
             )
+        elif got == truth:  # too large to be shown
+            got, truth = _apart(seen[at].value, right[at].value)
         special = ""
-        if _nearly(seen[at].value, right[at].value):
+        if all(_nearly(seen[i].value, right[i].value) for i in wrong):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
             special = (
                 " That is close: is a constant in it rounded, such as 0.693 for math.log(2), or "

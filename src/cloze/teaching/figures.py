@@ -1,4 +1,4 @@
-"""What the figures of all lessons share: style, colours, the strip of characters, price lines.
+"""What the figures of all lessons share: style, the lines of the baselines, the strip.
 
 Every figure is drawn from plain data and has a text twin, which a notebook prints beside it.
 """
@@ -56,8 +56,8 @@ def new_figure(width: float = 7.2, height: float = 3.2) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def price_lines(axes: Axes, losses: Mapping[str, float]) -> None:
-    """Draw the prices of the baselines as labelled horizontal lines (nats)."""
+def baseline_lines(axes: Axes, losses: Mapping[str, float]) -> None:
+    """Draw the losses of the baselines, in nats by name, as labelled horizontal lines."""
     for name, nats in losses.items():
         axes.axhline(nats, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
         axes.annotate(

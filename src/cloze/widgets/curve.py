@@ -22,12 +22,12 @@ TOP_NATS = 3.6
 
 
 def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, float]) -> Markup:
-    """Draw training loss, held-out loss and the baselines' prices as an SVG picture.
+    """Draw training loss, held-out loss and the baselines as an SVG picture.
 
     Args:
         history: the records so far.
         steps: how many steps the whole run has.
-        baselines: prices in nats by name, drawn as labelled lines.
+        baselines: losses in nats by name, drawn as labelled lines.
     """
 
     def x(step: float) -> float:
@@ -48,7 +48,7 @@ def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, flo
         '</tspan>, <tspan class="held-out">● held-out</tspan></text>'
     )
     for name, nats in baselines.items():
-        parts.append(f'<path class="price" d="M{LEFT} {y(nats):.1f}H{WIDTH - RIGHT}"/>')
+        parts.append(f'<path class="baseline" d="M{LEFT} {y(nats):.1f}H{WIDTH - RIGHT}"/>')
         parts.append(
             f'<text x="{WIDTH - RIGHT}" y="{y(nats) - 4:.1f}" class="end">'
             f"{escape(name)} {nats:.2f}</text>"
@@ -96,7 +96,7 @@ class TrainingCurve(View):
 
     Args:
         run: the training to watch.
-        baselines: prices in nats by name (``loss.baseline_losses``).
+        baselines: losses in nats by name (:func:`cloze.baselines.baseline_losses`).
         on_record: called with every record.
 
     Raises:
@@ -158,6 +158,8 @@ class TrainingCurve(View):
         """Ask training to end after the current step."""
         self._stop.set()
 
+    do_stop = stop
+
     def train(self) -> None:
         """Train until done or stopped, and say which.
 
@@ -204,10 +206,6 @@ class TrainingCurve(View):
     def _show(self, event: str) -> None:
         self.announcement = f"{event}: {status_line(self.run)}"
         self.refresh()
-
-    def do_stop(self) -> None:
-        """End training after the current step."""
-        self.stop()
 
     def do_start(self) -> None:
         """Train on a thread of its own, so that this click, and the next, is answered at once."""

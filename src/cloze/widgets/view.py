@@ -26,6 +26,16 @@ LONGEST_PROBLEM = 400
 """The most characters of what went wrong that are shown."""
 
 
+def style(module: str) -> str:
+    """Return the style sheet of all widgets and, after it, the one beside a widget's module.
+
+    Args:
+        module: the module's ``__file__``.
+    """
+    sheets = dict.fromkeys([HERE / "view.css", Path(module).with_suffix(".css")])
+    return "\n".join([palette.css(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)])
+
+
 def element(tag: str, /, *children: object, **attributes: object) -> Markup:
     """Write one element; whatever is not markup already is escaped, so it is never read as markup.
 
@@ -81,12 +91,13 @@ class View(anywidget.AnyWidget):
     """A widget whose appearance is one piece of markup.
 
     A subclass defines ``markup`` and its ``do_…`` methods, and calls ``refresh`` when it is ready.
+    What it needs of style besides stands in a file beside its module: ``_css = style(__file__)``.
     Clicks arrive on a thread of their own while a cell runs, so whatever changes or reads the
     state holds ``lock``.
     """
 
     _esm = HERE / "view.js"
-    _css = f"{palette.css()}\n{(HERE / 'view.css').read_text(encoding='utf-8')}"
+    _css = style(__file__)
 
     html = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Unicode()

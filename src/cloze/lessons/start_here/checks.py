@@ -29,7 +29,7 @@ def lines(chance: random.Random) -> list[Probe]:
 
 
 def _runs(line: str) -> int:
-    return sum(a == "_" != b for a, b in zip(line, line[1:] + " ", strict=True))
+    return sum(a == "_" != b for a, b in zip(line, line[1:] + " ", strict=False))
 
 
 check_count_gaps = Exercise(
@@ -42,9 +42,8 @@ check_count_gaps = Exercise(
         "You say whether there is a gap; the question is how many there are.": (
             lambda line: "_" in line
         ),
-        "You say 1 or 0, whether there is a gap; the question is how many there are.": (
-            lambda line: int("_" in line)
-        ),
+        "You say 1 or 0, whether there is a gap; the question is how many there are (to count in a "
+        "loop takes += 1, and not = 1 or = +1).": (lambda line: int("_" in line)),
         "You counted every character of the line; count only those equal to '_'.": len,
         "You counted the characters that are there; count the missing ones.": (
             lambda line: len(line) - line.count("_")
@@ -57,6 +56,9 @@ check_count_gaps = Exercise(
         ),
         "You counted the spaces between the words; a gap is the character '_'.": (
             lambda line: line.count(" ")
+        ),
+        "You counted the spaces as well; a gap is the character '_' alone.": (
+            lambda line: line.count("_") + line.count(" ")
         ),
         "You counted the words; count the gaps, the characters equal to '_'.": (
             lambda line: len(line.split())

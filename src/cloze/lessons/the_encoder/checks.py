@@ -69,6 +69,10 @@ def _times(factor: Callable[[int, int], float]) -> Function:
     return attend
 
 
+def _root_of(n: int) -> Function:
+    return _times(lambda length, width: n**-0.5)
+
+
 def _filled(fill: float) -> Function:
     return lambda Q, K, V, look: _masked(Q, K, look, fill).softmax(-1) @ V
 
@@ -120,6 +124,12 @@ check_my_attention = Exercise(
         ),
         "You divided by the square root of the length; take that of the width of Q, its last "
         "dimension: Q.shape[-1].": _times(lambda length, width: length**-0.5),
+        **{
+            f"You divided by the root of {n}, whatever the width; the width is Q.shape[-1].": (
+                _root_of(n)
+            )
+            for n in (2, 3, 4, 24, 32, 64, 96)
+        },
         "You divided by the length; divide by the square root of the width, Q.shape[-1].": (
             _times(lambda length, width: 1 / length)
         ),
@@ -694,8 +704,11 @@ check_layer_parameters = Exercise(
         "attention.": _count(d=5, f=0),
         "5 · d_model are missing: a bias of the way down for each of its d_model numbers, and the "
         "norms or the biases of attention.": _count(d=4),
-        "Half of the norms is missing: there are two, each with d_model scales and d_model "
-        "shifts.": _count(d=7),
+        "2 · d_model are missing: either half of the norms (there are two, each with d_model "
+        "scales and d_model shifts), or the biases of two matrices of attention.": _count(d=7),
+        "A norm has d_model scales and d_model shifts, not d_model scales and one shift.": (
+            lambda d_model, d_ff: _count(d=7)(d_model, d_ff) + 2
+        ),
         "Half of the norms (there are two, each with d_model scales and d_model shifts) and all "
         "biases are missing.": _count(d=2, f=0),
         "Half of the norms (there are two, each with d_model scales and d_model shifts) and the "
@@ -795,8 +808,10 @@ check_layer_parameters = Exercise(
         "d_model biases.": _count(df=3, f=2),
         "7 · d_model are missing: every one of the four matrices of attention has d_model biases "
         "of its own, and the two norms have 4 · d_model.": _count(d=2),
-        "The biases of the way down are d_model many, not d_ff, and half of the norms is missing: "
-        "each has d_model scales and d_model shifts.": _count(d=6, f=2),
+        "d_ff too many, and 3 · d_model missing: the biases are d_ff on the way up and d_model on "
+        "the way down, and each of the two norms has d_model scales and d_model shifts.": (
+            _count(d=6, f=2)
+        ),
         "The way back leads from d_ff to d_model: d_ff · d_model weights and d_model biases.": (
             lambda d_model, d_ff: _count(df=1, d=8, f=2)(d_model, d_ff) + d_ff**2
         ),
@@ -837,11 +852,17 @@ check_layer_parameters = Exercise(
         ),
         "The matrices of attention are d_model by d_model; d_ff belongs to the feed-forward "
         "network alone.": _count(dd=0, df=6),
-        "You count attention once for each of 8 heads; heads share out d_model, so their number "
-        "does not matter.": _count(dd=32, d=37),
+        **{
+            f"You count attention once for each of {heads} heads; heads share out d_model, so "
+            "their number does not matter.": _count(dd=4 * heads, d=4 * heads + 5)
+            for heads in (3, 4, 6, 8, 12)
+        },
         "Your attention is that of one of 8 heads; the heads together have d_model, so count the "
         "whole matrices.": _count(dd=0.5, d=5.5),
-        "This is two layers; count one.": _count(8, 4, 18, 2),
+        **{
+            f"This is {n} layers; count one.": _count(4 * n, 2 * n, 9 * n, n)
+            for n in (2, 3, 6, 8, 12)
+        },
         "You multiply by 4 for bytes; count the parameters.": _count(16, 8, 36, 4),
         "You count the whole model; one layer is attention, feed-forward network and two norms, "
         "without embedding, last norm and head.": _ledger(1),

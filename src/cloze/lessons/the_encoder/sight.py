@@ -9,7 +9,7 @@ from markupsafe import Markup
 from cloze.arguments import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status
+from cloze.widgets.view import View, button, element, status, style
 
 READERS: Mapping[str, Direction] = {
     "encoder": "both",
@@ -47,6 +47,8 @@ class Sight(View):
     Raises:
         TextError: the line is empty or too long.
     """
+
+    _css = style(__file__)
 
     def __init__(self, line: str, position: int = 0) -> None:
         input_ids, _ = read_line(line)

@@ -274,7 +274,8 @@ check_hide_right = Exercise(
         "You hide everything; what is left of the position, and itself, stays.": (
             _hiding(lambda i, at: i >= 0)
         ),
-        "You hide one neighbour; hide everything to the right.": _hiding(lambda i, at: i == at + 1),
+        "You hide one neighbour; hide everything to the right. Is a `return` or `break` inside a "
+        "loop?": _hiding(lambda i, at: i == at + 1),
         "You write to one place, position + 1, which the last position does not even have; a slice "
         "with a colon, [position + 1:], is everything to the right.": _only_next,
         "You hide the two neighbours; the left side stays, and all of the right one is hidden.": (
@@ -410,7 +411,8 @@ def bets(chance: random.Random) -> list[Probe]:
         counts = [chance.randint(1, 30) for _ in letters]
         frequencies = {c: n / sum(counts) for c, n in zip(letters, counts, strict=True)}
         sure = chance.choice([0.1, 0.25, 0.35, 0.6, 0.7, 0.9])
-    return probes
+    # Less sure of a letter than it is frequent.
+    return [*probes, *((letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2])]
 
 
 def _paid(cost: Callable[[float], float]) -> Function:
@@ -463,6 +465,8 @@ check_bet_price = Exercise(
             _paid(lambda p: -math.log10(p))
         ),
         "That is the probability that the truth got; its price is −log2 of it.": _paid(float),
+        "You convert a probability as if it were a cost: to_bits turns nats into bits, so it wants "
+        "−math.log of the probability.": _paid(lambda p: p / math.log(2)),
         "That is minus the probability that the truth got; its price is −log2 of it.": (
             _paid(lambda p: -p)
         ),
@@ -477,6 +481,14 @@ check_bet_price = Exercise(
         ),
         "That is −log2(1 − P), the price of being wrong; the truth costs −log2 P.": (
             _paid(lambda p: -math.log2(1 - p))
+        ),
+        "That is what the bet costs on average if the guesser is as sure as that; the truth is "
+        "known, so pay −log2 of what it got.": (
+            lambda letter, sure, truth, frequencies: (
+                -sure * math.log2(sure)
+                - (1 - sure)
+                * math.log2((1 - sure) * frequencies[truth] / (1 - frequencies[letter]))
+            )
         ),
         "You took the squared error; the price is −log2 of the probability of the truth.": (
             _paid(lambda p: (1 - p) ** 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from cloze.arguments import shown, whole_number
+from cloze.arguments import whole_number
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -18,9 +18,10 @@ from cloze.lessons.the_explorer.guessing_rules import (
     draw_puzzles,
     judge,
     read_bet,
+    read_letter,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, spoken, status
+from cloze.widgets.view import View, button, element, spoken, status, style
 
 MOST_GAPS = 100
 
@@ -40,6 +41,8 @@ class GuessingGame(View):
     Raises:
         ValueError: no such seed or number of gaps.
     """
+
+    _css = style(__file__)
 
     def __init__(self, seed: int = 0, gaps: int = 10) -> None:
         self.gaps = whole_number(gaps, 1, MOST_GAPS, "The number of gaps")
@@ -178,7 +181,7 @@ class GuessingGame(View):
             "table",
             element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
             element("tbody", *map(self._costs, RIVALS)),
-            class_="prices",
+            class_="costs",
         )
         return element(
             "div",
@@ -241,12 +244,10 @@ class GuessingGame(View):
 
     def do_type(self, at: object, key: object) -> None:
         """Choose the letter of a key, wherever among the letters the focus is."""
-        self._choose(str(key).lower())
+        self._choose(read_letter(key))
         self.do_look(at)
 
     def _choose(self, letter: str) -> None:
-        if len(letter) != 1 or letter not in LETTERS:
-            raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(letter)}.")
         self.letter = letter
         self.announcement = f"Your letter: {spoken(letter)}. Now say how sure you are, and guess."
 

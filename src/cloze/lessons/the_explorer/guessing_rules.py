@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -124,6 +124,20 @@ class Bet(NamedTuple):
         return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent} %"
 
 
+def read_letter(typed: object) -> str:
+    """Read a letter or a space; capitals become small.
+
+    Raises:
+        ValueError: it is neither, or more than one.
+    """
+    lower = typed.lower() if isinstance(typed, str) else ""
+    if len(lower) != 1 or lower not in LETTERS:
+        raise ValueError(
+            f"A gap hides a letter from a to z or a space, not {arguments.shown(typed)}."
+        )
+    return lower
+
+
 def read_bet(letter: object, percent: object) -> Bet:
     """Read a bet as it was clicked, typed or written in Python.
 
@@ -134,7 +148,7 @@ def read_bet(letter: object, percent: object) -> Bet:
     Raises:
         ValueError: something is missing, or it is no such letter or sureness.
     """
-    if percent in (None, ""):
+    if percent is None or str(percent) == "":
         raise ValueError("Say how sure you are: choose one of the percentages, or “no idea”.")
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
@@ -145,14 +159,9 @@ def read_bet(letter: object, percent: object) -> Bet:
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
-    if letter in (None, ""):
+    if letter is None or str(letter) == "":
         raise ValueError("Choose a letter too, or “no idea”.")
-    lower = letter.lower() if isinstance(letter, str) else ""
-    if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(
-            f"A gap hides a letter from a to z or a space, not {arguments.shown(letter)}."
-        )
-    return Bet(lower, sure)
+    return Bet(read_letter(letter), sure)
 
 
 def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -244,7 +253,7 @@ class Tally:
     rounds: tuple[Round, ...] = ()
 
     def mean(self, side: str, rival: str = "you") -> float:
-        """Return the mean cost of a rival in bits a gap.
+        """Return the mean cost of a rival in bits per gap.
 
         Raises:
             ValueError: no gap has been played yet.
@@ -293,7 +302,7 @@ Player = Callable[[str, str | None], tuple[str | None, int]]
 returns a letter and how sure it is in percent."""
 
 
-def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
+def play(puzzles: list[Puzzle], player: Player, seed: int = 0) -> Tally:
     """Let a function play a game.
 
     Args:
@@ -304,8 +313,12 @@ def play(puzzles: Sequence[Puzzle], player: Player, seed: int = 0) -> Tally:
     Raises:
         ValueError: the player answers with something that is no bet.
     """
-    tally = Tally(seed)
+    arguments.of_type(puzzles, list, "What is played")
+    if not callable(player):
+        raise ValueError(f"A player is a function, not {arguments.shown(player)}.")
+    tally = Tally(arguments.whole_number(seed, 0, None, "The seed"))
     for puzzle in puzzles:
+        arguments.of_type(puzzle, Puzzle, "What is played")
         sights = {"left": None, "both": puzzle.after}
         bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
         tally = tally.with_round(judge(puzzle, bets))
@@ -346,7 +359,7 @@ class Result(NamedTuple):
     gaps: dict[str, int]
     """How many gaps, by side."""
     you: dict[str, float]
-    """The guesser's mean bits a gap, by side."""
+    """The guesser's mean bits per gap, by side."""
     model: dict[str, float]
     """What the model paid for the same gaps, by side."""
 
@@ -357,7 +370,7 @@ def read_result(line: str) -> Result:
     Raises:
         ValueError: it is no such line, or it was mistyped.
     """
-    text = " ".join(line.lower().split())
+    text = " ".join(arguments.of_type(line, str, "A result").lower().split())
     match = _RESULT.search(text)
     if not match:
         raise ValueError(
@@ -422,10 +435,15 @@ def pool(lines: str | Iterable[str]) -> Pool:
     """Combine the results of a class.
 
     Args:
-        lines: one result a line, as each learner copied it; a name before it is passed over, and
+        lines: one result per line, as each learner copied it; a name before it is passed over, and
             so are empty lines. Lines that cannot be read are named, and a line that comes twice
             counts once.
+
+    Raises:
+        ValueError: they are no lines of text.
     """
+    if not isinstance(lines, Iterable):
+        raise ValueError(f"Results are lines of text, not {arguments.shown(lines)}.")
     results: dict[str, Result] = {}
     numbers: dict[str, int] = {}
     remarks = []

@@ -37,7 +37,9 @@ def tables(chance: random.Random) -> list[Probe]:
         if selected == sorted(selected):
             selected.reverse()
         probes.append(([row(letters) for _ in x], x, selected))
-    return [*probes, ([row("abn") for _ in "banana"], "banana", [chance.randrange(1, 5)])]
+    alike = [{"a": 0.25, "n": 0.75}] * 4
+    one = chance.randrange(1, 5)
+    return [*probes, (alike, "anna", [0, 2, 3]), ([row("abn") for _ in "banana"], "banana", [one])]
 
 
 def _truths(P: Table, x: str, M: Sequence[int]) -> list[float]:
@@ -180,6 +182,8 @@ check_summed_loss = Exercise(
         ),
         "x.index finds the first place of a letter; a letter may stand in several, so use the "
         "position i itself.": (lambda P, x, M: -sum(math.log(P[x.index(x[i])][x[i]]) for i in M)),
+        "Positions that cost the same are paid for once: a set {…} keeps no repetition; use a list "
+        "or (…) in its place.": lambda P, x, M: sum({-math.log(p) for p in _truths(P, x, M)}),
         "You return the list of the costs; the loss is their sum.": (
             lambda P, x, M: [-math.log(p) for p in _truths(P, x, M)]
         ),
@@ -240,6 +244,10 @@ def _from(nats: Callable[[Sequence[float]], float]) -> Callable[[Sequence[float]
     return lambda costs: units([nats(costs)])
 
 
+def _divided_by(n: int) -> Callable[[Sequence[float]], Any]:
+    return _from(lambda costs: sum(costs) / n)
+
+
 def _median(costs: Sequence[float]) -> float:
     return sorted(costs)[len(costs) // 2]
 
@@ -271,8 +279,15 @@ check_units = Exercise(
         "You divide by one too many: the mean divides by len(costs).": (
             _from(lambda costs: sum(costs) / (len(costs) + 1))
         ),
-        "You divide by 3, and costs may have any length: divide by len(costs).": (
-            _from(lambda costs: sum(costs) / 3)
+        **{
+            f"You divide by {n}, and costs may have any length: divide by len(costs).": (
+                _divided_by(n)
+            )
+            for n in (2, 3, 5)
+        },
+        "Your first number is the geometric mean, a root of the product; take the mean, the sum "
+        "divided by how many there are.": (
+            _from(lambda costs: math.prod(costs) ** (1 / len(costs)))
         ),
         "Your nats are negative: the costs are −log P already, so the minus is in them.": (
             _from(lambda costs: -sum(costs) / len(costs))
@@ -409,9 +424,8 @@ def batches(chance: random.Random) -> list[Probe]:
             labels[row, at[:1]] = 0  # a character like any other
         return logits.requires_grad_(), labels
 
-    large = torch.tensor([[[0.0, 200.0]]], requires_grad=True), torch.tensor([[0]])
     shapes = [(2, 6, 5, [3, 1]), (3, 4, 7, [1, 2, 3]), (1, 9, 4, [4]), (4, 8, 6, [2, 5, 1, 4])]
-    return [*(batch(*shape) for shape in shapes), large]
+    return [batch(*shape) for shape in shapes]
 
 
 def _picked(scores: Tensor, labels: Tensor) -> Tensor:
@@ -482,7 +496,15 @@ check_my_mlm_loss = Exercise(
     solution=my_mlm_loss,
     wants=number_with_gradient,
     probes=batches,
-    solved="It equals F.cross_entropy(…, ignore_index=-100), even for extreme logits.",
+    solved="It equals F.cross_entropy(…, ignore_index=-100).",
+    limits={
+        "With logits far apart it fails, though: for 0 and 200 the loss is infinite instead of "
+        "200. softmax (or exp) first and log afterwards leaves the range of floats; log_softmax "
+        "does both in one.": (
+            torch.tensor([[[0.0, 200.0]]], requires_grad=True),
+            torch.tensor([[0]]),
+        ),
+    },
     direction="It is the mean of −log_softmax(logits) at the label, over the labels that are not "
     "-100; log_softmax needs no small number added and nothing clamped.",
     without={
@@ -583,6 +605,25 @@ check_my_mlm_loss = Exercise(
         "are along the last axis, dim=-1.": (
             lambda logits, labels: -_picked(logits.log_softmax(1), labels).mean()
         ),
+        "You reshape to have |V| before the length, which mixes up the characters of different "
+        "positions: transpose(1, 2) exchanges the two.": (
+            lambda logits, labels: (
+                -_picked(
+                    logits.log_softmax(-1)
+                    .reshape(len(logits), logits.shape[2], -1)
+                    .transpose(1, 2),
+                    labels,
+                ).mean()
+            )
+        ),
+        "Your softmax runs over all selected positions at once, as exp(…) / exp(…).sum() does; "
+        "each position has its own probabilities: dim=-1, and keepdim=True in a sum.": (
+            lambda logits, labels: (
+                my_mlm_loss(logits, labels)
+                - logits[labels != -100].logsumexp(-1).mean()
+                + logits[labels != -100].logsumexp((0, 1))
+            )
+        ),
         "Your softmax runs over everything at once; each position has its own probabilities, along "
         "the last axis, dim=-1.": (
             lambda logits, labels: (
@@ -644,10 +685,6 @@ check_my_mlm_loss = Exercise(
         ),
         "That is the share of right guesses; the cost is −log P of the label.": (
             lambda logits, labels: (logits.argmax(-1) == labels)[labels != -100].float().mean()
-        ),
-        "Your loss is infinite for logits of 0 and 200, where it should be 200: softmax (or exp) "
-        "first and log afterwards leaves the range of floats; log_softmax does both in one.": (
-            lambda logits, labels: -_picked(logits.softmax(-1).log(), labels).mean()
         ),
         "You return the cost of every selected position; average them to a single number.": _costs,
         "You return the cost of every position; select those with labels != -100 and average.": (

@@ -47,7 +47,7 @@ def probability_table(
     return figure
 
 
-def price_of_probability(points: Sequence[float]) -> Figure:
+def cost_of_probability(points: Sequence[float]) -> Figure:
     """Draw −log P over P in nats, and mark what some probabilities cost."""
     figure, axes = new_figure(7.2, 3.4)
     ps = [0.004 + 0.996 * k / 400 for k in range(401)]
@@ -70,12 +70,12 @@ def price_of_probability(points: Sequence[float]) -> Figure:
     return figure
 
 
-def price_bars(prices: Mapping[str, float]) -> Figure:
+def loss_bars(losses: Mapping[str, float]) -> Figure:
     """Draw losses in nats as horizontal bars, the first at the top."""
-    figure, axes = new_figure(7.2, 0.7 + 0.5 * len(prices))
-    names = list(prices)
-    axes.barh(names, list(prices.values()), color=BLUE, height=0.6)
-    for i, nats in enumerate(prices.values()):
+    figure, axes = new_figure(7.2, 0.7 + 0.5 * len(losses))
+    names = list(losses)
+    axes.barh(names, list(losses.values()), color=BLUE, height=0.6)
+    for i, nats in enumerate(losses.values()):
         axes.annotate(
             f"{nats:.2f}", (nats, i), xytext=(4, 0), textcoords="offset points", va="center"
         )

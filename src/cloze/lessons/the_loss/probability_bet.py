@@ -8,11 +8,12 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from cloze import arguments
 from cloze.arguments import shown
 from cloze.corpus import Corpus
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
-from cloze.widgets.view import View, button, element, in_bits, in_nats, status
+from cloze.widgets.view import View, button, element, in_bits, in_nats, status, style
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -28,7 +29,8 @@ def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
     Raises:
         ValueError: not one gap, or no such word in the corpus.
     """
-    if word.count(GAP) != 1 or not re.fullmatch("[a-z]*_[a-z]*", word):
+    arguments.of_type(corpus, Corpus, "corpus")
+    if not re.fullmatch(f"[a-z]*{GAP}[a-z]*", arguments.of_type(word, str, "A word")):
         raise ValueError(
             f"Give a word of letters a to z with one gap, such as '_ook', not {shown(word)}."
         )
@@ -45,7 +47,7 @@ def shares(counts: Mapping[str, int]) -> dict[str, float]:
     Raises:
         ValueError: nothing was counted.
     """
-    total = sum(counts.values())
+    total = sum(_numbers(counts))
     if total < 1 or min(counts.values()) < 0:
         raise ValueError(f"Counts say how often each letter stood there, not {shown(counts)}.")
     return {letter: count / total for letter, count in counts.items()}
@@ -60,10 +62,17 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
     Raises:
         ValueError: more chips than there are, fewer than none, or on something else.
     """
-    if sum(chips.values()) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
+    if sum(_numbers(chips)) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
         raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {shown(chips)}.")
     kept = CHIPS - sum(chips.values())
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}
+
+
+def _numbers(by_letter: Mapping[str, int]) -> list[int]:
+    """Return the whole numbers that letters have."""
+    if isinstance(by_letter, Mapping) and all(isinstance(letter, str) for letter in by_letter):
+        return [arguments.whole_number(n, -CHIPS, None, "A number") for n in by_letter.values()]
+    raise ValueError(f"Give a number by letter, like {{'b': 3}}, not {shown(by_letter)}.")
 
 
 class ProbabilityBet(View):
@@ -79,7 +88,10 @@ class ProbabilityBet(View):
         ValueError: the letters are not different ones from a to z.
     """
 
+    _css = style(__file__)
+
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
+        arguments.of_type(letters, str, "What can be betted on")
         if not re.fullmatch("[a-z]+", letters) or len(set(letters)) < len(letters):
             raise ValueError(f"Give different letters from a to z to bet on, not {shown(letters)}.")
         self.truth = shares(counts)
@@ -170,7 +182,7 @@ class ProbabilityBet(View):
         name = element(
             "th", element("b", letter), f" {self.word.replace(GAP, letter)}", scope="row"
         )
-        cells = [name, element("td", take, " ", give), *_price_cells(probability)]
+        cells = [name, element("td", take, " ", give), *_cost_cells(probability)]
         if self.revealed:
             share = self.truth.get(letter, 0.0)
             cells.append(element("td", _bar(share, "truth"), f"{share:.3f}", class_="number"))
@@ -179,7 +191,7 @@ class ProbabilityBet(View):
     def _last_row(self, n: int, probability: float) -> Markup:
         name = element("th", f"{n} others, each", scope="row")
         cells = [name, element("td", "shares what is left", class_="quiet")]
-        cells += _price_cells(probability)
+        cells += _cost_cells(probability)
         if self.revealed:
             rest = sum(share for c, share in self.truth.items() if c not in self.letters)
             cells.append(element("td", f"{rest:.3f} together", class_="number"))
@@ -226,12 +238,12 @@ class ProbabilityBet(View):
         self.announcement = f"{words}; {self.left / CHIPS:.2f} is left to hand out."
 
 
-def _price_cells(probability: float) -> list[Markup]:
-    price = cost(probability)
+def _cost_cells(probability: float) -> list[Markup]:
+    nats = cost(probability)
     return [
         element("td", _bar(probability, "given"), f"{probability:.3f}", class_="number"),
-        element("td", in_nats(price), class_="number"),
-        element("td", in_bits(price), class_="number"),
+        element("td", in_nats(nats), class_="number"),
+        element("td", in_bits(nats), class_="number"),
     ]
 
 

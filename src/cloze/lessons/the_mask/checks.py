@@ -29,7 +29,7 @@ def masked_batches(chance: random.Random) -> list[Probe]:
     """Make batches with every fate, in which the label 0, a newline, is among the selected."""
     generator = torch.Generator().manual_seed(chance.getrandbits(31))
     #                       [MASK]  swapped  kept  not selected
-    inputs = torch.tensor([[MASK, 23, 18, 15, 9, 0], [4, MASK, 3, MASK, 12, 20]])
+    inputs = torch.tensor([[MASK, 23, 18, 15, 9, 0], [4, MASK, 3, MASK, 12, 5]])
     labels = torch.tensor([[2, 9, 18, IGNORE, 0, IGNORE], [IGNORE, 20, IGNORE, 0, IGNORE, 8]])
     fixed = [(inputs, labels), (inputs.flip(1), labels.flip(1))]
 
@@ -350,6 +350,9 @@ check_second_rate = Exercise(
         ),
         "You added the shares, which is where the interval of a single draw ends; the second draw "
         "needs a share of what is left over.": lambda m, r: m + r,
+        "You subtracted the shares; divide random_share by what is left over, 1 - mask_share.": (
+            lambda m, r: m - r
+        ),
         "You multiplied the shares; divide random_share by what is left over, 1 - mask_share.": (
             lambda m, r: m * r
         ),

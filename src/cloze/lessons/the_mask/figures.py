@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import Strip, new_figure, price_lines, series_style
+from cloze.teaching.figures import Strip, baseline_lines, new_figure, series_style
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, SHADE, VIOLET
 
 FATES = {"M": BLUE, "R": ORANGE, "K": GREEN}
@@ -63,7 +63,7 @@ def masking_rates(
         rates: ``mask_prob`` values.
         targets: predicted positions per 1000 characters.
         losses: held-out loss of one model at each rate, nats.
-        baselines: prices to draw as lines, nats.
+        baselines: losses to draw as lines, nats.
     """
     with series_style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained")
@@ -73,7 +73,7 @@ def masking_rates(
     left.bar_label(left.containers[0], fmt="%.0f", fontsize=9, padding=2)
     left.set_ylim(0, 1.15 * max(targets))
     left.set_title("given: questions per 1000 characters", fontsize=11)
-    price_lines(right, baselines)
+    baseline_lines(right, baselines)
     right.plot(ticks, losses, "o-", color=RED)
     for x, loss in zip(ticks, losses, strict=True):
         right.annotate(

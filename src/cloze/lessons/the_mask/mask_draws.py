@@ -11,7 +11,7 @@ from markupsafe import Markup
 from cloze.arguments import whole_number
 from cloze.masking import KEPT, MASKED, PROMISED, RANDOM, Draw, draw_masks
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status
+from cloze.widgets.view import View, button, element, status, style
 
 NAMES = {MASKED: "masked", RANDOM: "random", KEPT: "kept"}
 
@@ -60,6 +60,8 @@ class MaskDraws(View):
         TextError: the line is empty or too long.
         ValueError: no such seed.
     """
+
+    _css = style(__file__)
 
     def __init__(self, line: str, seed: int = 0) -> None:
         self.input_ids, _ = read_line(line)

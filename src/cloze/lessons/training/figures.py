@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import new_figure, price_lines
+from cloze.teaching.figures import baseline_lines, new_figure
 from cloze.teaching.palette import BLUE, GREEN, ORANGE, RED, VIOLET
 from cloze.vocabulary import visible
 
@@ -18,7 +18,7 @@ def loss_curves(
 ) -> Figure:
     """Draw loss curves, each a row of points (x, nats), above the lines of the baselines."""
     figure, axes = new_figure()
-    price_lines(axes, baselines)
+    baseline_lines(axes, baselines)
     for (name, points), colour in zip(
         curves.items(), (BLUE, ORANGE, GREEN, VIOLET, RED), strict=False
     ):

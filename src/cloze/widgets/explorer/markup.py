@@ -241,7 +241,7 @@ def formula(answer: Answer) -> str:
     return f"L = −Σ log P(x_i | x̃) = {inside}{middle} = {in_nats(sum(costs))} nats"
 
 
-def _price_row(name: str, total: float, n: int, class_: str = "") -> Markup:
+def _cost_row(name: str, total: float, n: int, class_: str = "") -> Markup:
     return element(
         "tr",
         element("th", name, scope="row"),
@@ -253,8 +253,8 @@ def _price_row(name: str, total: float, n: int, class_: str = "") -> Markup:
     )
 
 
-def prices(state: State, answers: Answers) -> Markup:
-    """Write the loss of the whole line, against log|V| and the unigram price."""
+def costs_of_line(state: State, answers: Answers) -> Markup:
+    """Write the loss of the whole line, against log|V| and the unigram."""
     _, last = answers.last
     n = len(last.known_costs)
     if not n:
@@ -262,7 +262,7 @@ def prices(state: State, answers: Answers) -> Markup:
     if state.hidden:
         return element("p", "The loss is shown when you reveal.", class_="quiet")
     rows = [
-        _price_row(TITLES.get(name, name), sum(answer.known_costs), n, name)
+        _cost_row(TITLES.get(name, name), sum(answer.known_costs), n, name)
         for name, answer in answers.by_name.items()
     ]
     size, unit = state.symbols.size, state.symbols.unit
@@ -270,9 +270,9 @@ def prices(state: State, answers: Answers) -> Markup:
         costs = [baseline_cost(state, answers, at) for at in state.open]
         total = sum(cost for cost in costs if cost is not None)
         text = answers.baseline.text
-        rows.append(_price_row(f"unigram: how frequent each {unit} is in {text}", total, n))
+        rows.append(_cost_row(f"unigram: how frequent each {unit} is in {text}", total, n))
     total = n * math.log(size)
-    rows.append(_price_row(f"log|V|: all {size} symbols equally likely", total, n))
+    rows.append(_cost_row(f"log|V|: all {size} symbols equally likely", total, n))
     heads = ("", "L in nats", "nats a gap", "bits a gap")
     return _join(
         [
@@ -282,7 +282,7 @@ def prices(state: State, answers: Answers) -> Markup:
                 element("caption", f"The whole line, {counted(n, 'gap')}", class_="quiet"),
                 element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
                 element("tbody", *rows),
-                class_="prices",
+                class_="costs",
             ),
         ]
     )
@@ -484,6 +484,6 @@ def explorer(state: State, answers: Answers, examples: Iterable[str], *, present
         element("div", shown[state.view](), class_="panel"),
     ]
     if not present and state.view in ("guesses", "pair"):
-        parts.append(prices(state, answers))
+        parts.append(costs_of_line(state, answers))
     looks = ["explorer", "present" * present, "words" * _wide(state)]
     return element("div", *parts, class_=" ".join(filter(None, looks)))

@@ -7,10 +7,11 @@ with a sentence for the learner. Nothing here computes a prediction or writes ma
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cloze.arguments import one_of, whole_number
+from cloze import arguments
+from cloze.arguments import one_of, shown, whole_number
 from cloze.predictor import Symbols
 from cloze.vocabulary import GAP, TextError, counted, visible
 
@@ -117,7 +118,7 @@ class State:
         for start in range(len(state.truth)):
             if state.truth[start : start + len(part)] == part:
                 return replace(state.mask_span(start, start + len(part) - 1), focus=start)
-        raise ValueError(f"{masked!r} does not stand in {line!r}.")
+        raise ValueError(f"{shown(masked)} does not stand in {shown(line)}.")
 
     def position(self, at: object) -> int:
         """Read a position.
@@ -133,9 +134,7 @@ class State:
         Raises:
             ValueError: a position is not in the line, or they are no collection of positions.
         """
-        if isinstance(positions, str | bytes) or not isinstance(positions, Iterable):
-            raise ValueError("masked is a collection of positions, for instance {3, 4}.")
-        masked = frozenset(self.position(at) for at in positions) | self.gaps
+        masked = frozenset(arguments.positions(positions, len(self.truth))) | self.gaps
         still = masked & self.masked
         return replace(
             self,
@@ -255,10 +254,11 @@ class State:
             event=f"Your guess at position {at}: {visible(symbol)}.",
         )
 
-    def guess_before_looking(self, value: object) -> State:
+    def guess_before_looking(self, value: bool) -> State:
         """Keep truth and guesses back from now on, or no longer."""
+        arguments.of_type(value, bool, "guess_first")
         event = "Guess first: truth and guesses are hidden." if value else "Nothing is hidden."
-        return replace(self, guess_first=bool(value), revealed=False, event=event)
+        return replace(self, guess_first=value, revealed=False, event=event)
 
     def reveal(self) -> State:
         """Show truth and guesses."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import traitlets
 from markupsafe import Markup
 
-from cloze.arguments import shown, whole_number
+from cloze.arguments import of_type, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.masked_predictor import MaskedPredictor, comparison, predictors_of
@@ -82,7 +82,7 @@ class MaskExplorer(View):
     head = traitlets.Any()
     guess_first = traitlets.Any()
     revealed = traitlets.Any()
-    present = traitlets.Bool(False)
+    present = traitlets.Any(False)
     _answers: Answers
     loss = traitlets.Any(None, read_only=True)
     """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
@@ -104,6 +104,7 @@ class MaskExplorer(View):
         self._corpus = corpus
         self._examples = dict(examples)
         self._predictors = predictors_of(model, corpus)
+        self._asked: object = None
         self._random = random.Random(whole_number(seed, 0, 999_999_999, "The seed"))  # noqa: S311
         line = next(iter(self._examples.values())).line if line is None else line
         state = State.read(line, self._last.symbols, self._max_len).with_masked(masked)
@@ -198,7 +199,8 @@ class MaskExplorer(View):
                 return state.with_head(state.layer, value, last.n_layers, last.n_heads)
             case "guess_first":
                 return state.guess_before_looking(value)
-        return state.reveal() if value else replace(state, revealed=False)
+        revealed = of_type(value, bool, "revealed")
+        return state.reveal() if revealed else replace(state, revealed=False)
 
     @traitlets.validate("model")
     def _check_model(self, proposal: Any) -> Any:
@@ -208,8 +210,15 @@ class MaskExplorer(View):
     @traitlets.observe("model")
     def _set_model(self, change: Any) -> None:
         with self.lock:
-            predictors = predictors_of(change.new, self._corpus)
-            self._become(self._state_for(predictors), predictors)
+            if change.new is self._asked:
+                return  # our own echo
+            try:
+                predictors = predictors_of(change.new, self._corpus)
+                self._become(self._state_for(predictors), predictors)
+            except Exception:
+                self.model = self._asked
+                raise
+            self._asked = change.new
 
     def _state_for(self, predictors: Mapping[str, Predictor]) -> State:
         """Return the state as other predictors can take it.
@@ -223,6 +232,10 @@ class MaskExplorer(View):
         if symbols != self._state.symbols or len(state.truth) > max_len:
             return state.with_line(self._state.line, max_len)
         return state
+
+    @traitlets.validate("present")
+    def _check_present(self, proposal: Any) -> bool:
+        return of_type(proposal["value"], bool, "present")
 
     @traitlets.observe("present")
     def _set_present(self, _: Any) -> None:
