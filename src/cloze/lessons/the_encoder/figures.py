@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from cloze.teaching.figures import new_figure, series_style
-from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, SHADE, VIOLET
 from cloze.vocabulary import visible
 
 
@@ -90,41 +92,36 @@ def head_offsets(
     return figure
 
 
-def parameter_shares(models: Mapping[str, Mapping[str, int]]) -> Figure:
-    """Draw where the parameters of each model sit, as shares of its total."""
-    figure, axes = new_figure(7.2, 0.9 + 0.55 * len(models))
-    parts = list(next(iter(models.values())))
-    left = dict.fromkeys(models, 0.0)
-    hatches = ("", "//", "..", "xx", "")
-    for part, colour, hatch in zip(parts, (BLUE, ORANGE, GREEN, GREY), hatches, strict=False):
-        shares = {name: counts[part] / sum(counts.values()) for name, counts in models.items()}
-        axes.barh(
-            list(models),
-            list(shares.values()),
-            left=list(left.values()),
-            color=colour,
-            edgecolor="white",
-            hatch=hatch,
-            height=0.6,
-            label=part,
+def bias_arrows(
+    query: Sequence[float], keys: Sequence[Sequence[float]], scores: Sequence[float], at: int
+) -> Figure:
+    """Draw a turned query and the turned keys of one pair as arrows, and each score below.
+
+    Args:
+        query: the pair of numbers of the one that looks, shape ``(2,)``.
+        keys: by position, the same pair of the key, shape ``(length, 2)``.
+        scores: by position, the score of all pairs together.
+        at: the position that looks, marked on the axis.
+    """
+    with series_style():
+        figure, (above, below) = plt.subplots(
+            2, 1, figsize=(7.2, 3.4), layout="constrained", sharex=True
         )
-        for i, (name, share) in enumerate(shares.items()):
-            if share > 0.06:
-                axes.text(
-                    left[name] + share / 2,
-                    i,
-                    f"{share:.0%}",
-                    ha="center",
-                    va="center",
-                    color=INK,
-                    fontsize=10,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
-                )
-            left[name] += share
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
-    axes.set(xlim=(0, 1), xticks=[0, 0.5, 1], xticklabels=["0 %", "50 %", "100 %"])
-    figure.legend(loc="outside upper left", ncols=len(parts), frameon=False)
+    looks: Any = {"angles": "xy", "scale_units": "xy", "scale": 1, "headaxislength": 3}
+    for place, key in enumerate(keys):
+        for (x, y), colour, width, wide in ((query, ORANGE, 0.013, 2), (key, BLUE, 0.005, 4)):
+            tip = 0.46 / math.hypot(x, y)
+            shape = {"color": colour, "width": width, "headwidth": wide, "headlength": 3}
+            above.quiver(place, 0, tip * x, tip * y, **shape, **looks)
+    above.set(aspect="equal", ylim=(-0.5, 0.5), yticks=[])
+    above.set_title("one pair: the query (thick) and the key at each position (thin)")
+    above.spines[:].set_visible(False)
+    below.bar(range(len(scores)), scores, color=BLUE, width=0.5)
+    below.set_title("their score, all pairs together")
+    below.set(xlabel="position of the key", xticks=range(len(scores)))
+    below.get_xticklabels()[at].set(color=ORANGE, fontweight="bold")
+    for axes in (above, below):
+        axes.tick_params(axis="x", length=0)
     return figure
 
 
