@@ -23,7 +23,7 @@ class SmallCorpus(Corpus):
     """A corpus that is counted at once."""
 
     @classmethod
-    def load(cls, *_: Any) -> Corpus:  # type: ignore[override]
+    def load(cls, *_: Any) -> Corpus:
         piece = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
         return Corpus((piece,), (piece,))
 

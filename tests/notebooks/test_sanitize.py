@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,9 @@ RULES = Path(__file__).resolve().parents[1] / "nbval_sanitize.cfg"
 
 def sanitized(text: str) -> str:
     """Replace what nbval would replace before it compares."""
-    patterns = get_sanitize_patterns(RULES.read_text(encoding="utf-8"))
-    return reduce(lambda text, rule: re.sub(*rule, text), patterns, text)
+    for pattern, replacement in get_sanitize_patterns(RULES.read_text(encoding="utf-8")):
+        text = re.sub(pattern, replacement, text)
+    return text
 
 
 @pytest.mark.parametrize(
