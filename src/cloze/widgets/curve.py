@@ -146,13 +146,14 @@ class TrainingCurve(View):
         )
 
     def reached(self, step: int) -> bool:
-        """Return whether training has come to a step; if not, print how to go on."""
-        if self.run.step < step:
+        """Return whether training has come to a step and measured what is due; if not, say so."""
+        done = self.run.step - self.run.unmeasured
+        if done < step:
             print(
-                f"Training was stopped at step {self.run.step}, and this cell needs step {step}: "
+                f"Training was stopped at step {done}, and this cell needs step {step}: "
                 "run the training cell again to go on."
             )
-        return self.run.step >= step
+        return done >= step
 
     def stop(self) -> None:
         """Ask training to end after the current step."""

@@ -55,6 +55,7 @@ def masking_rates(
     rates: Sequence[float],
     targets: Sequence[float],
     losses: Sequence[float],
+    bigram: Sequence[float],
     baselines: Mapping[str, float],
 ) -> Figure:
     """Draw what a rate of selection gives (questions) beside what it takes (context).
@@ -63,7 +64,8 @@ def masking_rates(
         rates: ``mask_prob`` values.
         targets: predicted positions per 1000 characters.
         losses: held-out loss of one model at each rate, nats.
-        baselines: losses to draw as lines, nats.
+        bigram: the same for counts of neighbours.
+        baselines: losses that no rate changes, to draw as lines, nats.
     """
     with series_style():
         figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained")
@@ -75,6 +77,9 @@ def masking_rates(
     left.set_title("given: questions per 1000 characters", fontsize=11)
     baseline_lines(right, baselines)
     right.plot(ticks, losses, "o-", color=RED)
+    right.plot(ticks, bigram, "s--", color=ORANGE, markersize=5)
+    right.annotate("bigram", (0, bigram[0]), (-8, 10), textcoords="offset points", color=INK)
+    right.annotate("model", (0, losses[0]), (-8, 10), textcoords="offset points", color=INK)
     for x, loss in zip(ticks, losses, strict=True):
         right.annotate(
             f"{loss:.2f}", (x, loss), (6, -12), textcoords="offset points", fontsize=9, color=INK

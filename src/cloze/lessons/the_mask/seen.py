@@ -1,0 +1,107 @@
+"""What a model makes of the characters that it sees, and what 80/10/10 has to do with it.
+
+``python -m cloze.lessons.the_mask.seen`` trains the default recipe twice, with 80/10/10 and with
+100/0/0, and writes what the two models believe to seen.json (two minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cloze.corpus import Corpus
+from cloze.heads import MaskedLM
+from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.objectives import MASKED
+from cloze.prediction import distribution
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import VOCABULARY
+
+RESULTS = Path(__file__).with_suffix(".json")
+TYPO = "he opened the winvow and looked out"
+SHARES = {"80/10/10": (0.8, 0.1), "100/0/0": (1.0, 0.0)}
+"""By name, the shares of selected characters that become ``[MASK]`` and a random one."""
+
+
+@torch.no_grad()
+def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str, list[float]]:
+    """Return the mean probability of the original and of the shown character at selected positions.
+
+    Args:
+        model: any model.
+        originals: the ids before masking, shape ``(windows, length)``.
+        batch: what became of them.
+
+    Returns:
+        For "[MASK]", "random" and "kept", as it looks from outside: P(original), P(shown).
+        ``[MASK]`` is no character, so there P(shown) is 0.
+    """
+    logits = torch.cat([model(part) for part in torch.split(batch.inputs, 64)])
+    believed = logits[..., : VOCABULARY.n_characters].softmax(dim=-1)
+
+    def mean(characters: Tensor, where: Tensor) -> float:
+        return believed[where].gather(1, characters[where][:, None]).mean().item()
+
+    hidden = batch.inputs == VOCABULARY.mask_id
+    same = batch.inputs == originals
+    random, kept = (batch.selected & ~hidden & part for part in (~same, same))
+    return {
+        "[MASK]": [mean(originals, hidden), 0.0],
+        "random": [mean(originals, random), mean(batch.inputs, random)],
+        "kept": [mean(originals, kept), mean(batch.inputs, kept)],
+    }
+
+
+def proofread(model: MaskedLM, line: str) -> list[float]:
+    """Return the probability that a model gives to each character of a line that it sees whole."""
+    ids = VOCABULARY.encode(line)
+    believed: list[float] = distribution(model, ids).gather(1, ids[:, None]).squeeze(1).tolist()
+    return believed
+
+
+def train(name: str, recipe: Recipe, corpus: Corpus) -> MaskedLM:
+    """Train one model with the shares of that name."""
+    mask_share, random_share = SHARES[name]
+    masked = partial(mask_tokens, mask_share=mask_share, random_share=random_share)
+    objective = replace(
+        MASKED, name=name, ask=lambda windows, rate, chance: masked(windows, rate, generator=chance)
+    )
+    torch.manual_seed(recipe.seed)
+    run = TrainingRun(MaskedLM(), corpus, recipe, objective)
+    for _ in fit(run):
+        pass
+    return run.model.eval()
+
+
+def measure(model: MaskedLM, corpus: Corpus) -> dict[str, Any]:
+    """Measure on the held-out pieces under the fixed masks, and on one line with a typo."""
+    windows = corpus.held_out_windows()
+    return {
+        "beliefs": beliefs(model, windows, held_out_batch(windows)),
+        "proofread": proofread(model, TYPO),
+    }
+
+
+def results() -> dict[str, dict[str, Any]]:
+    """Return what was measured, by the name of the shares."""
+    models: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["models"]
+    return models
+
+
+def main(path: Path = RESULTS, recipe: Recipe | None = None) -> None:
+    """Train both models and write what they believe, with what it takes to repeat it."""
+    recipe, corpus = recipe or Recipe(), Corpus.load()
+    models = {name: measure(train(name, recipe, corpus), corpus) for name in SHARES}
+    provenance = {"command": f"python -m {__spec__.name}", "torch": torch.__version__}
+    written = {**provenance, "steps": recipe.steps, "seed": recipe.seed, "models": models}
+    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What models make of characters that they see: counted by hand, and the results file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from cloze.corpus import Corpus
+from cloze.heads import MaskedLM
+from cloze.lessons.the_mask import seen
+from cloze.masking import IGNORE, MaskedBatch, mask_tokens
+from cloze.prediction import distribution
+from cloze.training import Recipe
+from cloze.vocabulary import VOCABULARY
+
+
+def test_beliefs_are_the_means_at_each_kind_of_position() -> None:
+    torch.manual_seed(0)
+    model = MaskedLM().eval()
+    originals = VOCABULARY.encode("abcdef")[None]
+    inputs, labels = originals.clone(), torch.full_like(originals, IGNORE)
+    labels[0, :4] = originals[0, :4]
+    inputs[0, 0], inputs[0, 1] = VOCABULARY.mask_id, 20  # hidden, random; 2 and 3 are kept
+    p = distribution(model, inputs[0])
+    a, b, c, d = originals[0, :4].tolist()
+    kept = (p[2, c] + p[3, d]).item() / 2
+    got = seen.beliefs(model, originals, MaskedBatch(inputs, labels))
+    assert got["[MASK]"] == pytest.approx([p[0, a].item(), 0.0])
+    assert got["random"] == pytest.approx([p[1, b].item(), p[1, 20].item()])
+    assert got["kept"] == pytest.approx([kept, kept])
+
+
+def test_the_command_writes_what_the_committed_file_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def ask(*positional: Any, mask_share: float, **named: Any) -> MaskedBatch:
+        asked.append(mask_share)
+        return mask_tokens(*positional, mask_share=mask_share, **named)
+
+    monkeypatch.setattr(seen, "mask_tokens", ask)
+    path = tmp_path / "seen.json"
+    seen.main(path, Recipe(steps=1, evaluations=0))
+    assert asked == [0.8, 1.0]
+    new, committed = (json.loads(p.read_text(encoding="utf-8")) for p in (path, seen.RESULTS))
+    assert new.keys() == committed.keys()
+    assert committed["steps"] == Recipe().steps
+    assert committed["seed"] == Recipe().seed
+    assert new["models"]["80/10/10"] != new["models"]["100/0/0"]
+    for name, measured in committed["models"].items():
+        assert measured["beliefs"].keys() == new["models"][name]["beliefs"].keys()
+        assert len(measured["proofread"]) == len(seen.TYPO)
+
+
+def test_training_repeats_and_the_shares_make_the_difference() -> None:
+    corpus, recipe = Corpus.load(), Recipe(steps=1, evaluations=0)
+    first, again = (seen.train("100/0/0", recipe, corpus).state_dict() for _ in range(2))
+    other = seen.train("80/10/10", recipe, corpus).state_dict()
+    assert all(torch.equal(first[key], again[key]) for key in first)
+    assert not all(torch.equal(first[key], other[key]) for key in first)
