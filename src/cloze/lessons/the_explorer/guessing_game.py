@@ -20,7 +20,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_bet,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, spoken, status
+from cloze.widgets.view import View, button, element, problem_of, spoken, status
 
 MOST_GAPS = 100
 
@@ -108,7 +108,9 @@ class GuessingGame(View):
         ]
         if self.result:
             field = element("input", type="text", readonly=True, size=62, value=self.result)
-            parts.append(element("label", "Your result, to copy", field, class_="result"))
+            label = element("label", "Your result", field)
+            copy = element("button", "Copy", type="button", data_copy=True)
+            parts.append(element("div", label, copy, class_="row result"))
         return element("div", *parts, class_="guessing")
 
     def _sentence(self) -> Markup:
@@ -152,6 +154,7 @@ class GuessingGame(View):
             keys,
             element("fieldset", legend, *radios),
             element("button", f"Guess {SIGHT[side]}", type="submit"),
+            problem_of("guess"),
             data_do="guess",
         )
 
