@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -114,8 +114,20 @@ def test_a_reopened_notebook_says_how_to_wake_its_widgets(lab: Notebook, watch: 
     lab.end_kernels()
     lab.open()
     expect(asleep).to_be_visible()
-    expect(lab.output(0).get_by_text(re.compile("model not found"))).to_be_hidden()
+    error = lab.output(0).get_by_text("model not found")
+    expect(error).to_have_count(1)
+    expect(error).to_be_hidden()
     watch.forgive("widget model not found")
     lab.run(0)
     expect(lab.widget()).to_be_visible()
     expect(asleep).to_be_hidden()
+
+
+def test_a_notebook_that_was_only_read_closes_without_a_question(lab: Notebook) -> None:
+    lab.name = "00_start_here.ipynb"
+    shutil.copy(NOTEBOOKS / lab.name, lab.server.folder)
+    lab.open()
+    lab.page.wait_for_timeout(1000)  # for what JupyterLab writes once it knows the kernel
+    assert lab.tell("({ context }) => context.model.dirty") is False
+    lab.run(0)
+    assert lab.tell("({ context }) => context.model.dirty") is True

@@ -91,9 +91,7 @@ class AnswerSheet:
     def _repr_html_(self) -> str:
         questions = Markup("").join(map(self._in_html, range(1, len(self.questions) + 1)))
         summary = "The questions once more, with every answer explained"
-        return str(
-            Markup("<details><summary>{}</summary>{}</details>").format(summary, questions)
-        )
+        return str(Markup("<details><summary>{}</summary>{}</details>").format(summary, questions))
 
     def _in_html(self, number: int) -> Markup:
         question = self.questions[number - 1]

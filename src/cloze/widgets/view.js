@@ -69,11 +69,12 @@ function render({ model, el }) {
   root.tabIndex = -1; // so that a click beside a control leaves the focus here
   root.dataset.lmSuppressShortcuts = "true";
   root.className = "cloze-root";
-  // Shown when a message could not be sent, and by the style sheet when Jupyter says so.
+  // Shown when a message could not be sent, or when Jupyter says that none can be any more.
   const gone = document.createElement("p");
   gone.className = "cloze-gone";
   gone.setAttribute("role", "alert");
   gone.textContent = GONE;
+  const end = () => gone.classList.add("shown");
   el.replaceChildren(gone, root);
 
   const show = () => {
@@ -96,19 +97,20 @@ function render({ model, el }) {
       if (key.startsWith("with")) along[key.slice(4).toLowerCase()] = value;
     try {
       await model.send({ do: name, ...along, ...extra });
-      gone.classList.remove("unsent");
+      gone.classList.remove("shown");
     } catch {
-      gone.classList.add("unsent");
+      end();
     }
   };
 
   const copy = async (button) => {
     const field = button.parentElement.querySelector("input");
-    field.select();
     try {
       await navigator.clipboard.writeText(field.value);
     } catch {
-      document.execCommand("copy"); // a page without https has no clipboard of its own
+      field.select(); // a page without https has no clipboard of its own
+      document.execCommand("copy");
+      button.focus();
     }
     button.textContent = "Copied";
   };
@@ -210,9 +212,11 @@ function render({ model, el }) {
   window.addEventListener("pointercancel", drop);
 
   model.on("change:html", show);
+  model.on("comm_live_update", end);
   show();
   return () => {
     model.off("change:html", show);
+    model.off("comm_live_update", end);
     window.removeEventListener("pointerup", drop);
     window.removeEventListener("pointercancel", drop);
   };
