@@ -37,7 +37,7 @@ class Notebooks(AsyncLargeFileManager):
         """Read a file or a folder."""
         from ipykernel.ipkernel import IPythonKernel
 
-        model = await super().get(*args, **kwargs)
+        model = await super().get(*args, **kwargs)  # type: ignore[no-untyped-call]
         if model["type"] == "notebook" and model["content"]:
             metadata = model["content"]["metadata"]
             if metadata.get("language_info", {}).get("name") == "python":

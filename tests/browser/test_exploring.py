@@ -126,6 +126,7 @@ def test_a_reopened_notebook_still_shows_the_answers(
     lab.open()
     expect(lab.output(1)).to_contain_text("position 4, in truth t")
     expect(lab.output(0).get_by_text("run this cell: Shift + Enter")).to_be_visible()
+    expect(lab.output(0).get_by_text("model not found")).to_have_count(1)
     watch.forgive("widget model not found")
 
 

@@ -70,6 +70,7 @@ def test_a_reopened_notebook_still_shows_the_figure(lab: Notebook, watch: Watch)
     lab.end_kernels()
     lab.open()
     expect(lab.output(1).get_by_text("run this cell: Shift + Enter")).to_be_visible()
+    expect(lab.output(1).get_by_text("model not found")).to_have_count(1)
     figure = lab.output(2).get_by_role("img")
     expect(figure).to_be_visible()
     assert figure.evaluate("image => image.naturalWidth") > 300

@@ -121,8 +121,8 @@ class View(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
         bundle, metadata = self._repr_mimebundle_() or ({}, {})
-        display(bundle, metadata=metadata, raw=True)
-        display({"text/html": ASLEEP}, raw=True)
+        display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display({"text/html": ASLEEP}, raw=True)  # type: ignore[no-untyped-call]
 
     def markup(self) -> Markup:
         """Write the widget's whole appearance."""
