@@ -205,7 +205,9 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
     typed = re.sub(re.escape(MASK), GAP, line, flags=re.IGNORECASE)
     clean = normalise(typed, keep=GAP)
     if not clean.text:
-        raise TextError("The line is empty; type some letters, and _ for every gap.")
+        reason = f": {_unknown(typed)} are not among the {len(ALPHABET)} characters"
+        why = reason if clean.dropped else ""
+        raise TextError(f"The line is empty{why}; type some letters, and _ for every gap.")
     if len(clean.text) > max_len:
         raise TextError(
             f"The line has {len(clean.text)} characters and the model reads {max_len}; shorten it."
@@ -216,6 +218,16 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
     if clean.dropped:
         notes.append(f"{counted(clean.dropped, 'character')} dropped")
     return VOCABULARY.encode(clean.text.replace(GAP, MASK)), ", ".join(notes)
+
+
+def _unknown(text: str) -> str:
+    """Say what kinds of characters of a text, none of which is usable, are in it."""
+    kinds = {
+        "digits": any(c.isdecimal() for c in text),
+        "letters of other scripts": any(c.isalpha() for c in text),
+        "signs": any(not c.isalnum() and not c.isspace() for c in text),
+    }
+    return " and ".join(kind for kind, found in kinds.items() if found) or "such characters"
 
 
 def visible(character: str) -> str:

@@ -49,7 +49,7 @@ def test_a_click_masks_and_bars_appear_and_python_knows(lab: Notebook, widget: L
     said = widget.get_by_role("status").inner_text()
     masked, focus, loss = re.fullmatch(r"\[(\d+)\] (\d+) ([\d.]+)", lab.fresh(STATE)).groups()  # type: ignore[union-attr]
     assert (masked, focus) == ("4", "4")
-    assert f"Loss {loss} nats a gap, 1 gap." in said
+    assert f"Loss {loss} nats per gap, 1 gap." in said
     cost = lab.fresh("print(f\"{explorer.predictions['left'].cost(4):.2f}\")")
     expect(bars(widget).first).to_contain_text(f"costs {cost} nats")
 
@@ -125,7 +125,8 @@ def test_a_reopened_notebook_still_shows_the_answers(
     lab.end_kernels()
     lab.open()
     expect(lab.output(1)).to_contain_text("position 4, in truth t")
-    expect(lab.output(0)).to_contain_text("model not found")
+    expect(lab.output(0).get_by_text("run this cell: Shift + Enter")).to_be_visible()
+    expect(lab.output(0).get_by_text("model not found")).to_have_count(1)
     watch.forgive("widget model not found")
 
 

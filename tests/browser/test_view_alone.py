@@ -12,6 +12,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.lessons.the_encoder.sight import Sight
+from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.the_loss.probability_bet import ProbabilityBet
+from cloze.lessons.the_mask.mask_draws import MaskDraws
 from cloze.widgets import MaskExplorer, Quiz, view
 from cloze.widgets.view import View
 
@@ -26,9 +30,12 @@ MODEL = """html => {
   window.show = (fresh) => { html = fresh; listeners.forEach((listener) => listener()); };
   const model = {
     get: () => html,
-    on: (_, listener) => listeners.add(listener),
+    on: (name, listener) => name === "change:html" && listeners.add(listener),
     off: (_, listener) => listeners.delete(listener),
-    send: async (message) => show(await python(message)),
+    send: async (message) => {
+      if (window.broken) throw new Error("Cannot send");
+      show(await python(message));
+    },
   };
   window.ends = ["first", "second"].map((id) =>
     view.render({ model, el: document.getElementById(id) }));
@@ -99,6 +106,116 @@ def test_a_drag_that_comes_back_is_a_click(put: Put, page: Page, explorer: MaskE
     letter(widget, 8).hover()
     page.mouse.up()
     expect_masked(widget, 8)
+
+
+def test_a_finger_drags_from_the_glyph_on(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    finger = page.context.new_cdp_session(page)
+
+    def at(position: int) -> list[dict[str, float]]:
+        box = letter(widget, position).locator("span").bounding_box()
+        assert box is not None
+        return [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}]
+
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": at(2)})
+    for position in (3, 4, 5):
+        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": at(position)})
+    expect(widget.locator(".dragged")).to_have_count(4)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect_masked(widget, 2, 3, 4, 5)
+
+
+def played() -> GuessingGame:
+    game = GuessingGame(seed=7, gaps=1)
+    for _ in range(2):
+        game.act("guess", percent=0)
+    return game
+
+
+WIDGETS: dict[str, Callable[[], View]] = {
+    "explorer": lambda: MaskExplorer(masked=[4, 13, 14]),
+    "present": lambda: MaskExplorer(present=True),
+    "game": lambda: GuessingGame(seed=7),
+    "played": played,
+    "bet": lambda: ProbabilityBet({"l": 5, "t": 3}, "_ook", "bchlnrt"),
+    "draws": lambda: MaskDraws("rain fell on the old umbrella"),
+    "sight": lambda: Sight("the red fox"),
+    "quiz": lambda: Quiz("the_loss"),
+}
+CONTROLS = "button, select, input:not([type=radio]), label:has([type=radio])"
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_everything_fits_400_pixels_and_every_control_a_finger(
+    put: Put, page: Page, name: str
+) -> None:
+    widget = put(WIDGETS[name]())
+    page.set_viewport_size({"width": 400, "height": 900})
+    # What may be wider scrolls within its own box.
+    wide = "root => [...root.querySelectorAll('*')].filter(each => !each.closest('.scroll *')"
+    wide += " && getComputedStyle(each).clipPath === 'none'"
+    wide += " && each.getBoundingClientRect().right > innerWidth).map(each => each.outerHTML)"
+    assert widget.evaluate(wide) == []
+    for control in widget.locator(CONTROLS).all():
+        box = control.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 24, control.evaluate("each => each.outerHTML")
+
+
+def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    field = widget.get_by_label("Your line")
+    field.fill("1 2 3")
+    field.press("Enter")
+    alert = widget.locator("form").get_by_role("alert")
+    expect(alert).to_contain_text("digits are not among the 28 characters")
+    above, below = field.bounding_box(), alert.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert 0 < below["y"] - above["y"] < 60
+    letter(widget, 1).click()
+    expect(widget.locator(".problem")).to_have_count(1)
+    expect(widget.locator(".problem")).to_be_hidden()
+
+
+def test_a_letter_typed_in_a_field_stays_in_the_field(put: Put, explorer: MaskExplorer) -> None:
+    explorer.masked = {2}
+    explorer.guess_first = True
+    widget = put(explorer)
+    field = widget.get_by_label("Your line")
+    field.press_sequentially("ab")
+    expect(field).to_have_value("ab")
+    assert not explorer._state.guesses
+    widget.get_by_role("button", name="Reveal").press("e")
+    expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, you guess e")
+
+
+def test_a_message_that_cannot_be_sent_is_told_until_one_can(
+    put: Put, page: Page, explorer: MaskExplorer
+) -> None:
+    widget = put(explorer)
+    gone = widget.get_by_text("its kernel is gone")
+    expect(gone).to_be_hidden()
+    page.evaluate("window.broken = true")
+    letter(widget, 1).click()
+    expect(gone).to_be_visible()
+    page.evaluate("window.broken = false")
+    letter(widget, 1).click()
+    expect(gone).to_be_hidden()
+
+
+def test_the_games_result_is_copied(put: Put, page: Page) -> None:
+    game = played()
+    widget = put(game)
+    page.evaluate(
+        """() => document.addEventListener("copy", () => {
+            const { selectionStart, selectionEnd } = document.activeElement;
+            window.copied = document.activeElement.value.slice(selectionStart, selectionEnd);
+        })"""
+    )
+    widget.get_by_role("button", name="Copy").click()
+    expect(widget.get_by_role("button", name="Copied")).to_be_focused()
+    assert page.evaluate("copied") == game.result
 
 
 def test_arrows_move_within_and_between_rows(put: Put, page: Page, explorer: MaskExplorer) -> None:

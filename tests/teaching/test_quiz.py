@@ -113,7 +113,9 @@ def test_no_text_becomes_other_markup(text: str) -> None:
 def test_the_sheet_says_what_the_form_says(notebook: str) -> None:
     sheet = AnswerSheet(notebook)
     plain, page = repr(sheet), read(sheet._repr_html_())
-    folded = [details.get_text() for details in page.select("details")]
+    [sheet_itself] = page.find_all(recursive=False)
+    assert sheet_itself.name == "details"
+    folded = [details.get_text() for details in sheet_itself.select("details")]
     assert len(folded) == len(QUESTIONS[notebook])
     quiz = Quiz(notebook)
     for number, question in enumerate(QUESTIONS[notebook], start=1):

@@ -21,7 +21,7 @@ from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import GAP, VOCABULARY, visible
 from cloze.widgets import MaskExplorer, TrainingCurve
 from cloze.widgets.explorer.state import VIEWS
-from cloze.widgets.explorer.widget import EXAMPLES
+from cloze.widgets.explorer.widget import EXAMPLES, Example
 from tests.markup import assert_usable, read
 
 LINE = "she took her umbrella"
@@ -140,6 +140,26 @@ def test_every_example_masks_what_it_speaks_of(explorer: MaskExplorer, name: str
     assert explorer.line == EXAMPLES[name].line
     masked = "".join(explorer.line[i] for i in sorted(explorer.masked))
     assert masked == EXAMPLES[name].masked
+
+
+def test_the_default_line_opens_with_a_gap_and_no_other_line_does() -> None:
+    explorer = MaskExplorer(MODELS)
+    line, part = next(iter(EXAMPLES.values()))
+    assert (explorer.line, explorer.masked) == (line, {line.index(part)})
+    assert explorer.focus == line.index(part)
+    assert read(explorer.html).select("table.guesses")
+    assert MaskExplorer(MODELS, masked=()).masked == frozenset()
+    assert MaskExplorer(MODELS, masked={2}).masked == {2}
+    assert MaskExplorer(MODELS, line).masked == frozenset()
+    own = {"mine": Example("a line", ""), "yours": Example("another", "n")}
+    assert MaskExplorer(MODELS, examples=own).masked == frozenset()
+
+
+def test_no_heading_of_a_table_is_empty(explorer: MaskExplorer) -> None:
+    explorer.masked = {4}
+    heads = read(explorer.html).select("th")
+    assert heads
+    assert all(head.get_text().strip() for head in heads)
 
 
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from markupsafe import Markup
 
 from cloze.arguments import whole_number
 from cloze.widgets import view
-from cloze.widgets.view import View, button, element
+from cloze.widgets.view import View, button, element, problem_of
 
 
 class Counter(View):
@@ -83,6 +84,38 @@ def test_a_failure_is_seen_and_changes_nothing(message: object, said: str) -> No
     counter.act("add", by=1)
     assert said not in counter.html
     assert counter.problem == ""
+
+
+class Form(Counter):
+    """A widget with a place for what goes wrong."""
+
+    def markup(self) -> Markup:
+        return element("form", problem_of("add"), data_do="add") + element("p", "<!--break-->")
+
+
+def test_a_failure_stands_where_its_action_has_a_place_and_else_at_the_end() -> None:
+    form = Form()
+    alert = '<p role="alert" class="problem">'
+    form.act("add", by=7)
+    assert f"{alert}The step" in form.html
+    assert f'<form data-do="add">{alert}' in form.html
+    form.act("break")
+    assert form.html.count(alert) == 1
+    assert form.html.index(alert) > form.html.index("&lt;!--break--&gt;")
+
+
+def test_below_a_widget_stands_what_is_said_when_nothing_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outputs: list[dict[str, Any]] = []
+    monkeypatch.setattr(view, "display", lambda data, **_: outputs.append(data))
+    counter = Counter()
+    counter._ipython_display_()
+    shown, asleep = outputs
+    assert shown["application/vnd.jupyter.widget-view+json"]["model_id"] == counter.model_id
+    assert shown["text/plain"] == repr(counter)
+    assert list(asleep) == ["text/html"]
+    assert "run this cell: <b>Shift + Enter</b>" in asleep["text/html"]
 
 
 def test_a_long_failure_is_cut() -> None:

@@ -69,7 +69,8 @@ def inline(text: str) -> Markup:
 class AnswerSheet:
     """The questions of a lesson with the explanation of every option, to be read.
 
-    It is what stays of the quiz when nothing runs: HTML with the answers folded away, and text.
+    It is what stays of the quiz when nothing runs: HTML, folded away, for the quiz stands above it,
+    and text.
 
     Args:
         lesson: the name of its folder in ``cloze.lessons``, such as ``"the_loss"``.
@@ -88,7 +89,9 @@ class AnswerSheet:
         return "\n".join(lines[1:])
 
     def _repr_html_(self) -> str:
-        return str(Markup("").join(map(self._in_html, range(1, len(self.questions) + 1))))
+        questions = Markup("").join(map(self._in_html, range(1, len(self.questions) + 1)))
+        summary = "The questions once more, with every answer explained"
+        return str(Markup("<details><summary>{}</summary>{}</details>").format(summary, questions))
 
     def _in_html(self, number: int) -> Markup:
         question = self.questions[number - 1]

@@ -7,8 +7,13 @@
 //                        {do: name, at}
 //   data-span="name"     dragging over the buttons inside, or Shift with an arrow, says
 //                        {do: name, start, end}
-//   data-keys="name"     a letter typed on a button inside says {do: name, at, key}
+//   data-keys="name"     a letter typed anywhere in the widget but in a field says
+//                        {do: name, at, key}, where at is the button that the arrows have reached
+//   data-copy            a click on this button copies the field beside it
+// A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
+const FIELDS = "input:not([type=radio], [type=checkbox]), select";
+const GONE = "Nothing here answers any more, for its kernel is gone: run this cell again (Shift + Enter).";
 
 // Make `old` look like `fresh`, keeping every element that can stay: it keeps focus and typed text.
 function morph(old, fresh) {
@@ -61,7 +66,16 @@ function neighbour(buttons, from, key) {
 
 function render({ model, el }) {
   const root = document.createElement("div");
-  el.replaceChildren(root);
+  root.tabIndex = -1; // so that a click beside a control leaves the focus here
+  root.dataset.lmSuppressShortcuts = "true";
+  root.className = "cloze-root";
+  // Shown when a message could not be sent, or when Jupyter says that none can be any more.
+  const gone = document.createElement("p");
+  gone.className = "cloze-gone";
+  gone.setAttribute("role", "alert");
+  gone.textContent = GONE;
+  const end = () => gone.classList.add("shown");
+  el.replaceChildren(gone, root);
 
   const show = () => {
     const hadFocus = root.contains(document.activeElement);
@@ -70,18 +84,35 @@ function render({ model, el }) {
     // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
     for (const node of template.content.querySelectorAll("button, input, select, [tabindex]"))
       node.dataset.lmSuppressShortcuts = "true";
-    const fresh = document.createElement("div");
+    const fresh = root.cloneNode();
     fresh.append(template.content);
     morph(root, fresh);
     if (hadFocus && !root.contains(document.activeElement))
       (root.querySelector('[data-arrows] [tabindex="0"]') ?? root.querySelector("button"))?.focus();
   };
 
-  const say = (element, name, extra = {}) => {
+  const say = async (element, name, extra = {}) => {
     const along = {};
     for (const [key, value] of Object.entries(element.dataset))
       if (key.startsWith("with")) along[key.slice(4).toLowerCase()] = value;
-    model.send({ do: name, ...along, ...extra });
+    try {
+      await model.send({ do: name, ...along, ...extra });
+      gone.classList.remove("shown");
+    } catch {
+      end();
+    }
+  };
+
+  const copy = async (button) => {
+    const field = button.parentElement.querySelector("input");
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      field.select(); // a page without https has no clipboard of its own
+      document.execCommand("copy");
+      button.focus();
+    }
+    button.textContent = "Copied";
   };
 
   let waiting = 0;
@@ -96,8 +127,9 @@ function render({ model, el }) {
   };
 
   root.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-do]");
-    if (button && button.getAttribute("aria-disabled") !== "true") say(button, button.dataset.do);
+    const button = event.target.closest("button[data-do], button[data-copy]");
+    if (button?.matches("[data-copy]")) copy(button);
+    else if (button && button.getAttribute("aria-disabled") !== "true") say(button, button.dataset.do);
   });
   root.addEventListener("change", (event) => {
     const { target } = event;
@@ -117,9 +149,21 @@ function render({ model, el }) {
       event.target.form.requestSubmit();
       return;
     }
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      (el.parentElement.closest("[tabindex]") ?? document.activeElement).focus();
+      if (root.contains(document.activeElement)) document.activeElement.blur();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const keyed = root.querySelector("[data-keys]");
+    if (keyed && /^[a-zA-Z]$/.test(event.key) && !event.target.matches(FIELDS)) {
+      say(keyed.querySelector('button[tabindex="0"]'), keyed.dataset.keys, { key: event.key });
+      return;
+    }
     const button = event.target.closest("button");
     const group = button?.closest("[data-arrows]");
-    if (!group || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!group) return;
     if (/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key)) {
       const next = neighbour([...group.querySelectorAll("button")], button, event.key);
       event.preventDefault();
@@ -129,8 +173,6 @@ function render({ model, el }) {
       if (event.shiftKey && group.dataset.span)
         say(group, group.dataset.span, { start: button.dataset.withAt, end: next.dataset.withAt });
       else sayFocus(next, group.dataset.arrows);
-    } else if (group.dataset.keys && /^[a-zA-Z]$/.test(event.key)) {
-      say(button, group.dataset.keys, { key: event.key });
     }
   });
 
@@ -156,7 +198,9 @@ function render({ model, el }) {
   };
   root.addEventListener("pointerdown", (event) => {
     from = to = event.button === 0 ? within(event) : null;
-    if (from) from.releasePointerCapture(event.pointerId); // touch would keep all to one button
+    // Touch would keep all to the element under the finger, which may be the glyph in a button.
+    if (from && event.target.hasPointerCapture(event.pointerId))
+      event.target.releasePointerCapture(event.pointerId);
   });
   root.addEventListener("pointerover", (event) => {
     const button = from && within(event);
@@ -168,9 +212,11 @@ function render({ model, el }) {
   window.addEventListener("pointercancel", drop);
 
   model.on("change:html", show);
+  model.on("comm_live_update", end);
   show();
   return () => {
     model.off("change:html", show);
+    model.off("comm_live_update", end);
     window.removeEventListener("pointerup", drop);
     window.removeEventListener("pointercancel", drop);
   };

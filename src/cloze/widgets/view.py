@@ -16,6 +16,7 @@ from typing import Any
 
 import anywidget
 import traitlets
+from IPython.display import display
 from markupsafe import Markup, escape
 
 from cloze.arguments import shown
@@ -24,6 +25,14 @@ from cloze.teaching import palette
 HERE = Path(__file__).parent
 LONGEST_PROBLEM = 400
 """The most characters of what went wrong that are shown."""
+ASLEEP = (
+    '<p class="cloze-asleep">Here belongs a widget. To use it, run this cell: '
+    "<b>Shift + Enter</b>.</p>"
+    "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
+    "</style>"
+)
+"""Stands below every widget, in HTML, for when nothing runs; ``view.css`` hides it as long as the
+widget is there. Where it is not, Jupyter would say "model not found", which this hides in turn."""
 
 
 def style(module: str) -> str:
@@ -87,6 +96,11 @@ def in_bits(cost: float) -> str:
     return in_nats(cost / math.log(2))
 
 
+def problem_of(do: str) -> Markup:
+    """Mark the place where a failure of ``do_…`` is told; without a mark it is told at the end."""
+    return Markup("<!--{}-->").format(do)
+
+
 class View(anywidget.AnyWidget):
     """A widget whose appearance is one piece of markup.
 
@@ -106,12 +120,20 @@ class View(anywidget.AnyWidget):
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._acting = False
+        self._done = ""
+        """The last action."""
         self._shown = Markup("")
         super().__init__()
         self.on_msg(self._receive)
         # ipykernel 7.4 hands a click to the thread that last drew the widget; when that is a cell
         # that trains, Stop would wait for its end. The thread that the browser chose is its own.
         self.comm._reply_subshell_for = lambda _, chosen: chosen
+
+    def _ipython_display_(self) -> None:
+        # Two outputs: of one with both, a saved notebook would show the widget's part alone.
+        bundle, metadata = self._repr_mimebundle_() or ({}, {})
+        display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display({"text/html": ASLEEP}, raw=True)  # type: ignore[no-untyped-call]
 
     def markup(self) -> Markup:
         """Write the widget's whole appearance."""
@@ -127,11 +149,14 @@ class View(anywidget.AnyWidget):
 
     def _write(self) -> None:
         alert = element("p", self.problem or None, role="alert", class_="problem")
-        self.html = str(element("div", self._shown, alert, class_="cloze"))
+        place = problem_of(self._done)
+        told = self._shown.replace(place, alert) if place in self._shown else self._shown + alert
+        self.html = str(element("div", told, class_="cloze"))
 
     def act(self, do: str, /, **arguments: object) -> None:
         """Do what a click does; a failure is shown in the widget."""
         with self.lock:
+            self._done = do
             self.problem = self._attempt(lambda: self._do(do, arguments))
             failed = self._attempt(self.refresh)
             if failed:  # what stood there stays, beside the reason

@@ -21,7 +21,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_letter,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, spoken, status, style
+from cloze.widgets.view import View, button, element, problem_of, spoken, status, style
 
 MOST_GAPS = 100
 
@@ -111,7 +111,9 @@ class GuessingGame(View):
         ]
         if self.result:
             field = element("input", type="text", readonly=True, size=62, value=self.result)
-            parts.append(element("label", "Your result, to copy", field, class_="result"))
+            label = element("label", "Your result", field)
+            copy = element("button", "Copy", type="button", data_copy=True)
+            parts.append(element("div", label, copy, class_="row result"))
         return element("div", *parts, class_="guessing")
 
     def _sentence(self) -> Markup:
@@ -155,6 +157,7 @@ class GuessingGame(View):
             keys,
             element("fieldset", legend, *radios),
             element("button", f"Guess {SIGHT[side]}", type="submit"),
+            problem_of("guess"),
             data_do="guess",
         )
 

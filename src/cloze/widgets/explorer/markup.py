@@ -11,7 +11,7 @@ from cloze.predictor import Answer
 from cloze.vocabulary import counted, visible
 from cloze.widgets.explorer.answers import Answers, Pairs, largest
 from cloze.widgets.explorer.state import VIEWS, State
-from cloze.widgets.view import button, element, in_bits, in_nats, spoken, status
+from cloze.widgets.view import button, element, in_bits, in_nats, problem_of, spoken, status
 
 TERMS_SHOWN = 6
 """How many terms of the sum are written out."""
@@ -273,7 +273,7 @@ def costs_of_line(state: State, answers: Answers) -> Markup:
         rows.append(_cost_row(f"unigram: how frequent each {unit} is in {text}", total, n))
     total = n * math.log(size)
     rows.append(_cost_row(f"log|V|: all {size} symbols equally likely", total, n))
-    heads = ("", "L in nats", "nats a gap", "bits a gap")
+    heads = ("who guesses", "L in nats", "nats per gap", "bits per gap")
     return _join(
         [
             element("p", formula(last), class_="formula number"),
@@ -405,7 +405,7 @@ def summary(state: State, answers: Answers) -> str:
         said.append(f"{TITLES.get(name, name).capitalize()}: {best}.")
     if last.loss is not None and not state.hidden:
         said.append(
-            f"Loss {in_nats(last.loss)} nats a gap, {counted(len(last.known_costs), 'gap')}."
+            f"Loss {in_nats(last.loss)} nats per gap, {counted(len(last.known_costs), 'gap')}."
         )
     return " ".join(said)
 
@@ -437,6 +437,7 @@ def controls(state: State, examples: Iterable[str], present: bool) -> Markup:
                 ),
             ),
             element("button", "Use it", type="submit"),
+            problem_of("line"),
             data_do="line",
             class_="row",
         )

@@ -61,7 +61,8 @@ class MaskExplorer(View):
             shipped encoder and its twins.
         line: the line to begin with; ``_`` for a gap whose truth is not known. By default that of
             the first example.
-        masked: the positions to mask.
+        masked: the positions to mask; by default none, but in the default line the first letter of
+            what its example speaks of, so that there is something to see.
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
         examples: lines to choose from, by name.
         present: large type and few controls, for a lecture hall.
@@ -94,7 +95,7 @@ class MaskExplorer(View):
         self,
         model: MaskedLM | Predictor | Mapping[str, MaskedLM | Predictor] | None = None,
         line: str | None = None,
-        masked: Iterable[int] = (),
+        masked: Iterable[int] | None = None,
         *,
         corpus: Corpus | None = None,
         examples: Mapping[str, Example] = EXAMPLES,
@@ -106,8 +107,12 @@ class MaskExplorer(View):
         self._predictors = predictors_of(model, corpus)
         self._asked: object = None
         self._random = random.Random(whole_number(seed, 0, 999_999_999, "The seed"))  # noqa: S311
-        line = next(iter(self._examples.values())).line if line is None else line
-        state = State.read(line, self._last.symbols, self._max_len).with_masked(masked)
+        first = next(iter(self._examples.values()))
+        text = first.line if line is None else line
+        state = State.read(text, self._last.symbols, self._max_len)
+        if masked is None and line is None and first.masked:
+            masked = [state.with_example(*first, self._max_len).focus]
+        state = state.with_masked(() if masked is None else masked)
         self._state = replace(state, focus=min(state.masked, default=0), event="Ready.")
         super().__init__()
         with self.lock, self.hold_trait_notifications():
