@@ -129,5 +129,5 @@ def test_a_notebook_that_was_only_read_closes_without_a_question(lab: Notebook) 
     lab.open()
     lab.page.wait_for_timeout(1000)  # for what JupyterLab writes once it knows the kernel
     assert lab.tell("({ context }) => context.model.dirty") is False
-    lab.fresh("1 + 1")
+    lab.tell("({ content }) => void content.model.sharedModel.addCell({ cell_type: 'code' })")
     assert lab.tell("({ context }) => context.model.dirty") is True
