@@ -320,7 +320,6 @@ STANDS: dict[str, tuple[Callable[[Path], None], str]] = {
 BELOW = {
     "below a file": ("small.safetensors/x", "cannot be written: "),
     "a name too long": ("x" * 300, "cannot be written: "),
-    "a zero byte": ("a\0b", "cannot be written: "),
     "no UTF-8": ("a\udcff", "its name is not UTF-8"),
 }
 
@@ -341,6 +340,12 @@ def test_what_is_no_file_is_never_replaced(path: Path, what: str, writer: str) -
     before = tree(path.parent)
     refuses(other, reason, WRITERS[writer])
     assert tree(path.parent) == before
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_name_with_a_zero_byte_is_none(path: Path, writer: str) -> None:
+    with pytest.raises(ValueError, match="^A path names a file or a folder; "):
+        WRITERS[writer](path.with_name("a\0b"))
 
 
 @pytest.mark.parametrize("writer", WRITERS)
