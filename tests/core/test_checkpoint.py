@@ -344,7 +344,7 @@ def test_what_is_no_file_is_never_replaced(path: Path, what: str, writer: str) -
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_name_with_a_zero_byte_is_none(path: Path, writer: str) -> None:
-    with pytest.raises(ValueError, match="^A path names a file or a folder; "):
+    with pytest.raises(ValueError, match=r"^A path names a file or a folder; "):
         WRITERS[writer](path.with_name("a\0b"))
 
 
