@@ -10,6 +10,7 @@ it: its objective asks each process its share and makes the losses one.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -123,3 +124,4 @@ def _leave() -> None:
     """Leave the team: if gloo's threads outlive Python, the process may end with an abort."""
     if distributed.is_initialized():
         distributed.destroy_process_group()
+        gc.collect()  # what still holds the group, and with it the threads, may be in a cycle
