@@ -16,6 +16,7 @@ import nbformat
 import pytest
 import torch
 
+from cloze.lessons.the_loss.figures import loss_bars
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz
 
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MAX_LINES = 25
 MAX_IGNORED_SHARE = 0.05
+BARS = 'loss_bars({"a": 1.0})'
 IGNORING = re.compile(r"NBVAL_(IGNORE_OUTPUT|SKIP)")
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -204,6 +206,24 @@ def test_a_notebook_cannot_reach_the_network(tmp_path: Path) -> None:
     result = run_nbval(path)
     assert result.returncode == 1
     assert "The series touches no network" in result.stdout
+
+
+def test_a_picture_is_compared_by_what_it_says(tmp_path: Path) -> None:
+    """Two cells, run and then changed: the first has another SVG, the second another text."""
+    path = tmp_path / "shows.ipynb"
+    notebook = notebook_of("from cloze.lessons.the_loss.figures import loss_bars", *[BARS] * 2)
+    one, other = loss_bars({"a": 1.0}), loss_bars({"a": 2.0})
+    for cell, html, text in (
+        (notebook.cells[1], other._repr_html_().replace(repr(other), repr(one)), repr(one)),
+        (notebook.cells[2], one._repr_html_().replace(repr(one), repr(other)), repr(other)),
+    ):
+        bundle = {"text/html": html, "text/plain": text}
+        cell.outputs = [nbformat.v4.new_output("execute_result", bundle, execution_count=1)]
+    nbformat.write(notebook, path)
+    said = run_nbval(path).stdout
+    assert "2 passed" in said
+    assert "1 failed" in said
+    assert "FAILED ::Cell 2" in said
 
 
 @pytest.mark.skipif(
