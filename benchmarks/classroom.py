@@ -6,9 +6,9 @@ minute, at random moments; then once more with 8, of which one trains. It prints
 for their explorer, how long the answers to their clicks take and what a learner needs of memory and
 processor; and from these, which of the two is used up first, and by how many learners. The clicks
 go straight to the kernels: the browsers are the learners' own. Kernels are forked from a process
-that is warm before the lesson begins, as they are in ``python run.py lab`` on Linux; with ``--cold``
-each loads torch itself, as it does elsewhere. About six minutes; interrupt it at any time and keep
-what it has printed.
+that is warm before the lesson begins, as with ``python run.py lab`` on Linux; with ``--cold`` each
+loads torch itself, as it does elsewhere. About six minutes; interrupt it at any time and keep what
+it has printed.
 """
 
 from __future__ import annotations
@@ -244,8 +244,8 @@ def main(arguments: list[str] | None = None) -> None:
     seconds = 3.0 if options.quick else SECONDS
     if not options.cold:
         warm.start()
-        with kernel():
-            pass  # a first one waits until all is loaded
+        with kernel() as first:  # which waits until all is loaded
+            first.client.wait_for_ready(timeout=PATIENCE)
     print(f"{machine()}\n{HEADER}")
     lessons = [(n, False) for n in sizes] + [(2 if options.quick else 8, True)]
     last = None
