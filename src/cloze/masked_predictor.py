@@ -18,6 +18,7 @@ from cloze.prediction import (
     Prediction,
     attention_from,
     joint,
+    leaning,
     mask_positions,
     predict,
     score,
@@ -97,6 +98,10 @@ class MaskedPredictor(Predictor):
     def surprise(self, line: Sequence[str]) -> Sequence[float]:
         """Return what each character costs when it alone is hidden, from one batch."""
         return score("".join(line), self.model).tolist()
+
+    def leaning(self, line: Sequence[str], gaps: Sequence[int], position: int) -> Sequence[float]:
+        """Return what it costs an answer to hide each character as well, from one batch."""
+        return leaning(self.model, input_ids_of(line), gaps, position).tolist()
 
     def attention(
         self, line: Sequence[str], gaps: Sequence[int], position: int, layer: int, head: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,11 @@ def element(tag: str, /, *children: object, **attributes: object) -> Markup:
     return Markup(f"{start}{inside}</{tag}>")  # noqa: S704 - all parts are escaped
 
 
+def join(parts: Iterable[Markup]) -> Markup:
+    """Write one part after the other."""
+    return Markup("").join(parts)
+
+
 def button(label: object, do: str, /, **attributes: object) -> Markup:
     """Write a button that calls ``do_…``."""
     return element("button", label, type="button", data_do=do, **attributes)
@@ -88,7 +93,7 @@ def spoken(symbol: str) -> str:
 
 def in_nats(cost: float) -> str:
     """Write a cost, which may be infinite."""
-    return "∞" if math.isinf(cost) else f"{cost:.2f}"
+    return "∞" if math.isinf(cost) else f"{cost + 0.0:.2f}"  # no "-0.00"
 
 
 def in_bits(cost: float) -> str:
@@ -147,6 +152,9 @@ class View(anywidget.AnyWidget):
             self._shown = self.markup()
             self._write()
 
+    def settle(self) -> None:
+        """Do what takes longer, once the answer to an action is shown; by default nothing."""
+
     def _write(self) -> None:
         alert = element("p", self.problem or None, role="alert", class_="problem")
         place = problem_of(self._done)
@@ -158,8 +166,9 @@ class View(anywidget.AnyWidget):
         with self.lock:
             self._done = do
             self.problem = self._attempt(lambda: self._do(do, arguments))
-            failed = self._attempt(self.refresh)
-            if failed:  # what stood there stays, beside the reason
+            # When it cannot be drawn, what stood there stays, beside the reason.
+            failed = self._attempt(self.refresh) or self._attempt(self.settle)
+            if failed:
                 self.problem = failed
                 self._write()
 
