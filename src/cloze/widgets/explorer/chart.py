@@ -14,6 +14,8 @@ from cloze.vocabulary import counted, visible
 from cloze.widgets.explorer.answers import Answers, largest
 from cloze.widgets.view import button, element, in_bits, in_nats, spoken
 
+LEAST = 0.005
+"""A probability below this is written 0.00."""
 UNIGRAM = "unigram"
 TITLES = {
     "left": "from the left",
@@ -31,11 +33,12 @@ def title(name: str) -> str:
 def candidates(answers: Answers, k: int) -> list[int]:
     """Return what may stand at the focus: the ``k`` that anybody finds likeliest, and the truth.
 
-    They come in the order of the last reader, likeliest first.
+    They come in the order of the last reader, likeliest first; what nobody expects is left out.
     """
     state = answers.asked
     every = [answer[state.focus] for answer in answers.by_name.values()]
-    shown = set(largest([max(column) for column in zip(*every, strict=True)], k))
+    most = [max(said) for said in zip(*every, strict=True)]
+    shown = {i for i in largest(most, k) if most[i] >= LEAST}
     truth = state.known_truth(state.focus)
     if truth is not None:
         shown.add(state.symbols.known.index(truth))
@@ -56,7 +59,7 @@ def bar(probability: float) -> Markup:
         "div",
         element("span", class_="bar", style=f"--p: {probability:.2f}"),
         element("span", f"{probability:.2f}", class_="number"),
-        class_="track" if probability >= 0.005 else "track none",
+        class_="track" if probability >= LEAST else "track none",
     )
 
 
@@ -134,7 +137,13 @@ def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True)
     return element(
         "table",
         element("caption", f"What stands at position {at}?", class_="spoken"),
-        element("thead", row(element("th", unit, scope="col", class_="middle"), [_head(name, cost) for name, _, cost in columns])),
+        element(
+            "thead",
+            row(
+                element("th", unit, scope="col", class_="middle"),
+                [_head(name, cost) for name, _, cost in columns],
+            ),
+        ),
         element("tbody", *rows),
         class_="chart",
     )

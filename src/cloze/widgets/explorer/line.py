@@ -67,7 +67,7 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
             below = f"{amount:.1f}" if amount > 1 else ""
         elif abs(amount) >= LEAST:
             said.append(f"hidden too: {signed(amount)} nats")
-            below = f"{amount:.1f}" if amount >= 0.1 else ""
+            below = f"{amount:.1f}".replace("inf", "∞") if amount >= 0.1 else ""
     glyphs = join([element("span", shown), element("small", below)])
     if not live:
         return element("span", glyphs, class_=" ".join(classes), style=style)
