@@ -55,7 +55,8 @@ class MaskExplorer(View):
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
     ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``, ``model``;
     ``loss`` and ``predictions`` follow from them. ``explorer.observe(f, "masked")`` calls ``f``
-    whenever a click, or a line of Python, changes what is masked.
+    whenever a click, or a line of Python, changes what is masked. ``explorer.picture()`` keeps what
+    is seen now.
 
     Args:
         model: a model of yours, anything else that predicts, or several by name; by default the
