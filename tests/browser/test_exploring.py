@@ -201,9 +201,8 @@ def test_type_is_as_large_as_jupyterlab_has_it(lab: Notebook, widget: Locator) -
     assert widget.locator(".letter").first.evaluate(size) == pytest.approx(2 * before)
 
 
-def test_a_picture_is_stored_with_the_notebook(
-    lab: Notebook, widget: Locator, watch: Watch
-) -> None:
+@pytest.mark.usefixtures("widget")
+def test_a_picture_is_stored_with_the_notebook(lab: Notebook, watch: Watch) -> None:
     lab.fresh("explorer.masked = {4}; explorer.focus = 4")
     lab.fresh("explorer.picture()")
     lab.save()
