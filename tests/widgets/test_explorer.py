@@ -184,7 +184,7 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     costs.append(-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids["t"]]))
     paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
     titles = ["from the left", "from the right", "from both sides", "without looking"]
-    expected = [f"{title}{cost}" for title, cost in zip(titles, paid, strict=True)]
+    expected = [f"{title} {cost}" for title, cost in zip(titles, paid, strict=True)]
     assert heads == [expected[0], "character", *expected[1:]]
     *candidates, others = rows
     for sign in candidates:
@@ -399,8 +399,11 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
     picture = explorer.picture()
     explorer.masked = {7}
     page = read(picture._repr_html_())
-    assert not page.select("button, [role], [data-do]")
+    assert not page.select("button, [data-do]")
+    (line,) = page.select('[role="img"]')
+    assert line["aria-label"] == "The line, _ for a gap: she _ook her umbrella"
     assert len(page.select(".letter.masked")) == 1
+    assert line.get_text() == "she␣?ook␣her␣umbrella"
     heads = [head.get_text() for head in page.select(".chart thead b")]
     assert heads == ["from the left", "from the right", "from both sides"]
     (row,) = page.select("tr.truth")

@@ -84,7 +84,7 @@ def rows(explorer: MaskExplorer) -> list[list[str]]:
 def test_a_click_hides_a_word_and_the_truth_guesses(explorer: MaskExplorer) -> None:
     explorer.act("toggle", at=1)
     assert rows(explorer) == [
-        ["word", f"exactcosts {math.log(2):.2f} nats = 1.00 bits"],
+        ["word", f"exact costs {math.log(2):.2f} nats = 1.00 bits"],
         ["cat✓", "0.50"],
         ["dog", "0.50"],
         ["4 others", "0.00"],

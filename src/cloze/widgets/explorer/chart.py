@@ -68,7 +68,7 @@ def _head(name: str, cost: float | None) -> Markup:
     if cost is not None:
         bits = element("span", f" = {in_bits(cost)} bits", class_="bits")
         paid = element("span", f"costs {in_nats(cost)} nats", bits, class_="number")
-    return element("th", element("b", title(name)), paid, scope="col", class_=name)
+    return element("th", element("b", title(name)), " ", paid, scope="col", class_=name)
 
 
 def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from cloze.vocabulary import counted, visible
+from cloze.vocabulary import GAP, counted, visible
 from cloze.widgets.explorer.answers import Answers, largest
 from cloze.widgets.explorer.chart import title
 from cloze.widgets.view import button, element, in_nats, join, spoken
@@ -68,11 +68,11 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
         elif abs(amount) >= LEAST:
             said.append(f"hidden too: {signed(amount)} nats")
             below = f"{amount:.1f}".replace("inf", "∞") if amount >= 0.1 else ""
-    glyphs = join([element("span", shown), element("small", below)])
-    if not live:
-        return element("span", glyphs, class_=" ".join(classes), style=style)
+    if not live:  # where styles are not trusted, the bare line is left
+        glyphs = [element("span", shown), element("small", data_below=below)]
+        return element("span", *glyphs, class_=" ".join(classes), style=style)
     return button(
-        glyphs,
+        join([element("span", shown), element("small", below)]),
         "toggle",
         class_=" ".join(classes),
         style=style,
@@ -99,7 +99,9 @@ def line(answers: Answers, *, live: bool = True) -> Markup:
     length = counted(len(state.truth), state.symbols.unit)
     boxes = (element("span", word, class_="word") for word in words)
     if not live:
-        return element("div", *boxes, class_="line", aria_hidden=True)
+        gapped = (GAP if i in state.open else symbol for i, symbol in enumerate(state.held))
+        text = f"The line, {GAP} for a gap: {state.symbols.write(list(gapped))}"
+        return element("div", *boxes, role="img", aria_label=text, class_="line")
     return element(
         "div",
         *boxes,
