@@ -50,7 +50,7 @@ function morph(old, fresh) {
   olds.forEach((node) => node.remove());
 }
 
-// Let what has a key glide from where it was, and what is new appear, unless motion is unwanted.
+// Let what has a key glide from where it was, and what is new unfold, unless motion is unwanted.
 function glide(root, change) {
   const tops = new Map();
   for (const each of root.querySelectorAll("[data-key]")) tops.set(each, each.offsetTop);
@@ -59,8 +59,8 @@ function glide(root, change) {
   for (const each of root.querySelectorAll("[data-key]")) {
     const moved = tops.get(each) - each.offsetTop;
     if (moved === 0) continue;
-    const from = tops.has(each) ? { transform: `translateY(${moved}px)` } : { opacity: 0 };
-    each.animate([from, {}], { duration: 250, easing: "ease-out" });
+    const transform = tops.has(each) ? `translateY(${moved}px)` : "scaleY(0)";
+    each.animate([{ transform }, {}], { duration: 250, easing: "ease-out" });
   }
 }
 
