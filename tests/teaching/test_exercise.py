@@ -141,7 +141,12 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
         (lambda a, b: a / sought, "never uses what it is given as `b`; it reads `sought` of the"),
         (overwrites, "never uses what it is given as `whole`"),
-        (lambda a, b: a / b + a, "With part = 1, whole = 3 you return 1.333 instead of 0.3333"),
+        (lambda a, b: a / b + a, "Your result is the right one plus `part`: too many."),
+        (lambda a, b: a / b - 3 * b, "Your result is the right one minus 3 · `whole`: missing."),
+        (lambda a, b: a / b**2, "Your result is the right one divided by `whole`."),
+        (lambda a, b: 7 * a / b, "Your result is always 7 times the right one"),
+        (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
+        (lambda part, whole: prt / whole, "Do you mean `part`?"),  # type: ignore
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
         (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
         (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
@@ -317,7 +322,8 @@ def test_any_whole_dtype_will_do() -> None:
 def test_names_come_in_any_order_and_collection() -> None:
     check = Exercise(lambda a: ["x", "y"], names, "Names.", probes=lambda _: [(1,), (2,)])
     assert check(lambda a: {"y", "x"}).solved
-    assert check(lambda a: {"y": a, "x": 2}).solved
+    told(check, lambda a: {"y": a, "x": 2}, "is a dict of 2; what is asked for is a list of names")
+    told(check, lambda a: filter(None, [str(a)]), "It has computed nothing yet")
     told(check, lambda a: f"x, y{a}", "is a text; what is asked for is a list of names")
     told(check, lambda a: [a, 2], "Your list holds 1")
 

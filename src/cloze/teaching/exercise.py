@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,6 +39,7 @@ from cloze.teaching.results import (
 )
 from cloze.teaching.symptoms import (
     PLAIN,
+    RELATIONS,
     REPLACE,
     RESHAPED,
     TWISTS,
@@ -132,6 +134,30 @@ class View:
                 f"{self.part}You return {in_short(first.value)} whatever the input: is it written "
                 "down, or cut off by // or int(), or does a condition always go the same way? "
                 f"{self.direction}".rstrip()
+            )
+
+    def tell_related(self, sizes: Sequence[Mapping[str, float]]) -> None:
+        """Tell by which of the sizes in the input, or by what factor, the result is off."""
+        pairs = [(a.value, b.value) for a, b in zip(self.seen, self.right, strict=True)]
+        numbers = all(is_number(a) and is_number(b) for a, b in pairs)
+        if self.seen == self.right or len(pairs) < 3 or not numbers:
+            return
+
+        def tell(words: str) -> None:
+            raise Symptom(f"{self.part}{words} {self.direction}".rstrip())
+
+        for words, relation in RELATIONS.items():
+            for name in sizes[0]:
+                related = [
+                    Outcome(relation(b, s[name])) for (_, b), s in zip(pairs, sizes, strict=True)
+                ]
+                if related == self.seen:
+                    tell(words.format(name))
+        factors = [seen / right if right else math.nan for seen, right in pairs]
+        if abs(factors[0] - 1) > 0.02 and all(alike(factor, factors[0]) for factor in factors):
+            tell(
+                f"Your result is always {in_short(factors[0])} times the right one: a factor is "
+                "missing or too many."
             )
 
     def tell_likeliest(self) -> None:
@@ -287,6 +313,7 @@ class Exercise:
                 self.wants(outcome.value)
         for view in views:
             view.tell_likeliest()
+            view.tell_related(list(map(self._sizes, probes)))
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
             raise Symptom(
@@ -358,6 +385,17 @@ class Exercise:
             f"Your function never uses what it is given as `{'` and `'.join(unread)}`{instead}. "
             f"It is called with other inputs than those you see. {told}"
         )
+
+    def _sizes(self, probe: Probe) -> dict[str, float]:
+        """Name the numbers of an input, and the lengths of its lists, texts and tensors."""
+        sizes = {}
+        names = inspect.signature(self.solution).parameters if probe else ()
+        for name, value in zip(names, probe, strict=True):
+            if is_number(value):
+                sizes[f"`{name}`"] = value
+            elif hasattr(value, "__len__"):
+                sizes[f"`len({name})`"] = len(value)
+        return sizes
 
     def _input(self, probe: Probe) -> str:
         parameters = inspect.signature(self.solution).parameters

@@ -13,7 +13,8 @@ from torch.nn import functional as F
 
 from cloze.encoder import parameter_ledger
 from cloze.teaching.exercise import Exercise
-from cloze.teaching.results import Probe, number, tensor
+from cloze.teaching.results import Probe, Symptom, alike, as_plain, number, tensor
+from cloze.teaching.symptoms import ask
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -90,8 +91,24 @@ def _shared(share: Callable[[Tensor, Tensor], Tensor]) -> Function:
     return lambda Q, K, V, look: share(_scores(Q, K), look) @ V
 
 
+ROOT_OF_V = (
+    "You divided by the root of the width of V; the scores are sums over the width of Q and K, "
+    "and V may have another: take the root of Q.shape[-1]."
+)
+
+
+def _judge_attention(attend: Function) -> None:
+    """Let the values have another width than the queries."""
+    seed = torch.Generator().manual_seed(random.getrandbits(31))
+    query, key = torch.randn(2, 4, 3, generator=seed)
+    given = query, key, torch.randn(4, 7, generator=seed), torch.ones(4, 4, dtype=torch.bool)
+    if not alike(as_plain(ask(attend, *given)), as_plain(my_attention(*given))):
+        raise Symptom(ROOT_OF_V)
+
+
 check_my_attention = Exercise(
     solution=my_attention,
+    judge=_judge_attention,
     wants=tensor(torch.float32),
     probes=queries_keys_values,
     solved="This is scaled dot-product attention; what `look` allows is all that makes an encoder "
@@ -99,13 +116,6 @@ check_my_attention = Exercise(
     direction="In order: Q @ K.T, divide by √width, −inf where `look` is False, softmax over the "
     "last dimension, times V.",
     limits={
-        "With values of another width than the queries it fails, though: take the root of "
-        "Q.shape[-1], for the scores are sums over the width of Q and K.": (
-            torch.tensor([[1.0, 2.0], [0.5, -1.0]]),
-            torch.tensor([[0.3, 1.0], [2.0, 0.5]]),
-            torch.tensor([[1.0, 2.0, 3.0], [3.0, 5.0, 4.0]]),
-            torch.tensor([[True, True], [True, True]]),
-        ),
         "With scores above 88 it fails, though, for exp then exceeds single precision: subtract "
         "the largest score of each row first, as softmax does.": (
             torch.tensor([[20.0, 10.0], [5.0, 10.0]]),
@@ -115,6 +125,9 @@ check_my_attention = Exercise(
         ),
     },
     mistakes={
+        ROOT_OF_V: lambda Q, K, V, look: F.scaled_dot_product_attention(
+            Q, K, V, attn_mask=look, scale=V.shape[-1] ** -0.5
+        ),
         "Your scores are not scaled: divide Q @ K.T by the square root of the width, Q.shape[-1], "
         "or the softmax is too sharp.": _times(lambda length, width: 1),
         "Your weights are too sharp: you multiplied by the square root of the width; divide.": (
@@ -167,9 +180,6 @@ check_my_attention = Exercise(
         "You divided by the lengths of the vectors, as a cosine does; divide by the square root of "
         "the width.": lambda Q, K, V, look: (
             (F.normalize(Q) @ F.normalize(K).T).masked_fill(~look, NO).softmax(-1) @ V
-        ),
-        "math.sqrt wants one number: the width, Q.shape[-1].": (
-            lambda Q, K, V, look: Q @ K.T / math.sqrt(Q)
         ),
         "Q.shape holds all sizes; its last entry, Q.shape[-1], is the width.": (
             lambda Q, K, V, look: Q @ K.T / math.sqrt(Q.shape)
@@ -607,6 +617,9 @@ check_my_may_look = Exercise(
         "Your query and key are both a row, so a single row comes out: [:, None] makes query a "
         "column, and comparing a column with a row gives a matrix.": (
             lambda length, direction: torch.ones(length, dtype=torch.bool)
+        ),
+        "A single column comes out: compare the query, a column, with the key, a row.": (
+            lambda length, direction: torch.ones(length, 1, dtype=torch.bool)
         ),
         "For 'both' you return a single row; it is a matrix (length, length) of True.": (
             lambda length, direction: (

@@ -77,6 +77,11 @@ def _marked(text: str, at: int) -> str:
 
 def _judge_finding(answer: Any) -> str:
     line, at = finding(answer)
+    if not normalise(line, keep=GAP).text.strip():
+        raise Symptom(
+            "Your line holds no letters: the model reads a to z and spaces, and everything else is "
+            f"dropped. {FORM}"
+        )
     try:
         input_ids, _ = read_line(line)
     except TextError as error:
@@ -175,7 +180,7 @@ check_right_finding = Exercise(
         "Your position is 10.0": ("he sat up very straight in his chair", 10.0),
         "Your position is -26": ("he sat up very straight in his chair", -26),
         "0 to 35, and 40": ("he sat up very straight in his chair", 40),
-        "The line is empty": ("", 0),
+        "Your line holds no letters": ("12 345", 0),
         "the model reads 64": ("he sat up very straight in his chair " * 2, 10),
         "without a gap": ("he sat up _ery straight in his chair", 10),
         "'the cat sat' is the notebook's": ("the cat sat", 4),
@@ -564,6 +569,8 @@ check_bet_price = Exercise(
         ),
         "For a wrong guess you divide by 1 − the frequency of the truth; the one left out is the "
         "letter bet on.": _miss(lambda rest, truth, letter: rest * truth / (1 - truth)),
+        "For a wrong guess you divide by 1 + frequencies[letter]; the others sum to 1 − "
+        "frequencies[letter].": _miss(lambda rest, truth, letter: rest * truth / (1 + letter)),
         "For a wrong guess you leave out letter and truth; the truth has its share, too: divide by "
         "1 − frequencies[letter].": (
             _miss(lambda rest, truth, letter: rest * truth / (1 - letter - truth))
@@ -619,7 +626,8 @@ check_bet_price = Exercise(
         ),
         "For a wrong guess you weigh prices with frequencies; the price is −log2 of the truth's "
         "share.": _missed(lambda rest, truth, letter: -truth * math.log2(truth)),
-        "For a wrong guess the minus stands before one logarithm only: brackets around the sum.": (
+        "For a wrong guess the minus stands before one logarithm only (brackets around the sum), "
+        "or you divide by frequencies[truth] where you should multiply.": (
             _missed(lambda rest, truth, letter: -math.log2(rest) + math.log2(truth))
         ),
         "For a wrong guess you return what was left over, 1 - sure; the price is −log2 of the "

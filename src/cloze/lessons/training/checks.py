@@ -28,6 +28,10 @@ from cloze.vocabulary import VOCABULARY
 # times their gradient, windows of random characters. The gradient that arrives at the logits tells
 # what was asked (it is 0 elsewhere), what was taken for the truth, and how the costs were averaged.
 
+SEVERAL = (
+    "Your function takes several steps where one is asked for; the loop around it calls it again "
+    "and again: leave out `for` and `while`."
+)
 Optimizer = torch.optim.Optimizer
 RATE = 0.5
 
@@ -136,9 +140,14 @@ class Laboratory:
             if logits.requires_grad:
                 logits.register_hook(back)  # type: ignore[no-untyped-call]
 
+        def stepped(*_: Any) -> None:
+            taken[-1].events.append("step")
+            if taken[-1].events.count("step") > len(self.windows):  # perhaps a loop without end
+                raise Symptom(SEVERAL)
+
         model.encoder.register_forward_pre_hook(read, with_kwargs=True)
         model.head.register_forward_hook(answered)
-        optimizer.register_step_post_hook(lambda *_: taken[-1].events.append("step"))
+        optimizer.register_step_post_hook(stepped)
         for seed in self.seeds_of_steps:
             windows = self.windows.clone()
             taken.append(Step(_flat(parameters)))
@@ -512,8 +521,7 @@ READS: Sequence[Seen] = [
         _blind,
     ),
     Seen(
-        "Your function takes several steps where one is asked for; the loop around it calls it "
-        "again and again: leave out `for` and `while`.",
+        SEVERAL,
         lambda t: t.any(lambda step: min(map(step.events.count, ("backward", "step"))) > 1),
         _loop,
     ),
@@ -534,7 +542,10 @@ READS: Sequence[Seen] = [
     Seen(
         "The model reads other text than the windows that your step is given: mask the parameter "
         "`windows`, and do not draw any yourself.",
-        lambda t: t.read is None or (t.read == t.truth).float().mean().item() < 0.2,
+        lambda t: (
+            t.read is None
+            or (t.read == t.truth)[t.read != VOCABULARY.mask_id].float().mean().item() < 0.2
+        ),
         _step(mask=lambda windows: _mask(windows.flip(0))),
     ),
     Seen(
@@ -877,14 +888,12 @@ def prices(chance: random.Random) -> list[Probe]:
 
 
 def beaten_names(value: Any) -> list[str]:
-    """Read names in any order; a dict that says True or False of each is none."""
+    """Read names in any order; one text is not a list of them."""
     if isinstance(value, str):
         raise Symptom(
             "Your answer is a single text; what is asked for is a list, which holds several names "
             "or none: [] and append."
         )
-    if isinstance(value, dict) and any(isinstance(entry, bool) for entry in value.values()):
-        raise Symptom("What is asked for is a list of names.")
     return names(value)
 
 
@@ -907,7 +916,8 @@ check_beaten = Exercise(
     wants=beaten_names,
     probes=prices,
     solved="2.62 nats beat two baselines and no neighbour: remember that number.",
-    direction="List the name of every baseline whose price is above the loss.",
+    direction="List the name of every baseline whose price is above the loss, as it stands in "
+    "`prices`.",
     mistakes={
         "Those are the baselines that beat the loss. A loss is a price, and lower is better: loss "
         "< price.": _names(lambda loss, price: loss > price),
