@@ -75,6 +75,10 @@ def returns_in_a_loop(part: float, whole: float) -> float | None:  # type: ignor
         return part * whole
 
 
+def misspelled(part: float, whole: float) -> float:
+    return prt / whole  # type: ignore[name-defined]  # noqa: F821
+
+
 def overwrites(part: float, whole: float) -> float:
     whole = 3.0
     return part / whole
@@ -144,9 +148,9 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b + a, "Your result is the right one plus `part`: too many."),
         (lambda a, b: a / b - 3 * b, "Your result is the right one minus 3 · `whole`: missing."),
         (lambda a, b: a / b**2, "Your result is the right one divided by `whole`."),
-        (lambda a, b: 7 * a / b, "Your result is always 7 times the right one"),
+        (lambda a, b: 7 * a / b, "Your result is always 7.0 times the right one"),
         (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
-        (lambda part, whole: prt / whole, "Do you mean `part`?"),  # type: ignore
+        (misspelled, "Do you mean `part`?"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
         (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
         (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
@@ -317,6 +321,43 @@ def test_any_whole_dtype_will_do() -> None:
 
 
 # ── names, values, and a closer look ──
+
+
+def test_parts_are_told_apart() -> None:
+    def two(part: float, whole: float) -> tuple[float, float]:
+        return part / whole, part + whole
+
+    check = Exercise(
+        two,
+        numbers("ratio", "sum"),
+        "Both.",
+        probes=lambda _: [(1, 3), (2, 7), (5, 4)],
+        parts=lambda part, whole: {"the ratio": 0, "the sum": 1},
+    )
+    told(check, lambda a, b: (a / b, a**b + a), "Right: the ratio. Wrong: the sum.")
+
+    check = Exercise(
+        lambda part, whole: part / whole,
+        number,
+        "Divide.",
+        probes=lambda _: [(1, 3), (4, 2), (5, 4), (2, 7)],
+        mistakes={"You multiplied.": lambda part, whole: part * whole},
+        parts=lambda part, whole: {"small parts" if part < whole else "large parts": ...},
+    )
+    told(check, lambda a, b: a * b if a < b else a**b, "For small parts: You multiplied.")
+    told(check, lambda a, b: a / b if a < b else a**b, "Right: small parts. Wrong: large parts.")
+
+
+def test_a_count_is_told_term_by_term() -> None:
+    def entries(n: int, m: int) -> int:
+        return 4 * n * m + n
+
+    pairs = [(2, 3), (5, 2), (7, 11), (3, 10), (4, 1), (9, 6), (8, 5), (6, 13)]
+    check = Exercise(entries, number, "Counted.", probes=lambda _: pairs)
+    told(
+        check, lambda n, m: 2 * n * m + 3, "You have 3 too many, and `n` and 2 · `n` · `m` too few"
+    )
+    told(check, lambda n, m: 4 * n * n * m + n, "you return")
 
 
 def test_names_come_in_any_order_and_collection() -> None:

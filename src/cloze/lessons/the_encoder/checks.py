@@ -111,6 +111,10 @@ check_my_attention = Exercise(
     judge=_judge_attention,
     wants=tensor(torch.float32),
     probes=queries_keys_values,
+    parts=lambda Q, K, V, look: {
+        "queries that may look everywhere": look.all(1),
+        "queries to which a key is closed": ~look.all(1),
+    },
     solved="This is scaled dot-product attention; what `look` allows is all that makes an encoder "
     "two-sided or causal.",
     direction="In order: Q @ K.T, divide by √width, −inf where `look` is False, softmax over the "
@@ -477,6 +481,12 @@ check_my_may_look = Exercise(
     solution=my_may_look,
     wants=tensor(torch.bool),
     probes=lengths_and_directions,
+    parts=lambda length, direction: {
+        f"'{direction}'": ...,
+        f"'{direction}', a position and itself": torch.eye(length).bool(),
+        f"'{direction}', what is left of it": torch.ones(length, length).tril(-1).bool(),
+        f"'{direction}', what is right of it": torch.ones(length, length).triu(1).bool(),
+    },
     solved="Nothing else separates an encoder from its one-sided twins.",
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
     '"right" where key ≥ query, for "both" everywhere.',
@@ -674,7 +684,7 @@ def layer_parameters(d_model: int, d_ff: int) -> int:
 
 def sizes(chance: random.Random) -> list[Probe]:
     """Make widths of a layer and of its feed-forward network, the latter not a multiple."""
-    widths = [chance.randrange(5, 40) for _ in range(3)]
+    widths = chance.sample(range(5, 40), 8)
     return [(10, 27), *((d, 2 * d + chance.randrange(1, d)) for d in widths)]
 
 

@@ -253,6 +253,12 @@ check_hide_right = Exercise(
     solution=hide_right,
     wants=tensor(torch.long),
     probes=lines_and_positions,
+    parts=lambda input_ids, position: {
+        "what is left of the position": torch.arange(len(input_ids)) < position,
+        "the position itself": torch.arange(len(input_ids)) == position,
+        "its right neighbour": torch.arange(len(input_ids)) == position + 1,
+        "what is further to the right": torch.arange(len(input_ids)) > position + 1,
+    },
     solved="Now the encoder sees no more than the left twin does.",
     direction="In a clone of the line, everything from position + 1 on becomes VOCABULARY.mask_id.",
     mistakes={
@@ -418,7 +424,9 @@ def bets(chance: random.Random) -> list[Probe]:
         frequencies = {c: n / sum(counts) for c, n in zip(letters, counts, strict=True)}
         sure = chance.choice([0.1, 0.25, 0.35, 0.6, 0.7, 0.9])
     # Less sure of a letter than it is frequent.
-    return [*probes, *((letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2])]
+    less = [(letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2]]
+    letter, _, truth, rest = probes[1]
+    return [*probes, *less, (letter, 0.999, truth, rest)]  # dear, but not infinitely dear
 
 
 def _paid(cost: Callable[[float], float]) -> Function:
@@ -460,6 +468,9 @@ check_bet_price = Exercise(
     solution=bet_price,
     wants=number,
     probes=bets,
+    parts=lambda letter, sure, truth, frequencies: {
+        f"a {'right' if letter == truth else 'wrong'} guess": ...
+    },
     solved="Sure and right is cheap, sure and wrong is dear, and nothing costs infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "
     "frequencies[truth] of the 1 - frequencies[letter] that the others have. The price is −log2.",

@@ -64,6 +64,7 @@ check_summed_loss = Exercise(
     solution=summed_loss,
     wants=number,
     probes=tables,
+    parts=lambda P, x, M: {f"{'one position' if len(M) == 1 else 'several positions'} in M": ...},
     solved="That is −Σ log P over M: each selected position pays for itself, and they add.",
     direction="For every position i in M look up P[i][x[i]], and add up −math.log of it.",
     limits={
@@ -270,6 +271,7 @@ check_units = Exercise(
     solution=units,
     wants=numbers("nats", "bits", "perplexity"),
     probes=costs_in_nats,
+    parts=lambda costs: {"nats": 0, "bits": 1, "perplexity": 2},
     solved="For instance 1.386 nats = 2 bits = a choice among 4 equally likely characters: three "
     "names for one loss.",
     direction="nats is the mean of the costs, bits is nats / log 2, perplexity is e^nats.",

@@ -124,11 +124,15 @@ class Laboratory:
         taken: list[Step] = []
 
         def read(module: Any, given: Any, named: Any) -> None:
+            if module is not model.encoder:  # of a copy, to which hooks are copied as well
+                return
             inputs = given[0] if given else named["input_ids"]
             reading = Reading(inputs.clone(), named.get("selected"), module.training)
             taken[-1].readings.append(reading)
 
-        def answered(_: Any, __: Any, logits: Tensor) -> None:
+        def answered(head: Any, _: Any, logits: Tensor) -> None:
+            if head is not model.head:
+                return
             reading = taken[-1].readings[-1]
             reading.logits = logits.detach()
 
@@ -730,7 +734,7 @@ LEARNS: Sequence[Seen] = [
     ),
     Seen(
         "The gradients are computed twice and add up: call backward() once.",
-        _weight(lambda _: 2),
+        lambda t: _weight(lambda _: 2)(t) and t.steps[0].events.count("backward") > 1,
         _step(improve=_backward_twice),
     ),
     Seen(
