@@ -287,6 +287,7 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
 @pytest.mark.parametrize(
     ("check", "answer", "words"),
     [
+        (check_square, lambda n: torch.ones(n, 11).bool(), "a size that is always the same"),
         (check_hide, writes, "The result is right, but your function changes its argument `ids`"),
         (check_hide, lambda i, at: hide(i, at).float(), "The value is right, its form is not yet"),
         (check_hide, lambda i, at: hide(i, at).tolist(), "whole numbers: torch.tensor(…) makes"),

@@ -447,7 +447,10 @@ class Exercise:
         for a, b, probe in zip(seen, right, probes, strict=True):
             if kind_of(a.value) != kind_of(b.value):
                 return ""
-            for name, where in self.parts(*probe).items() if self.parts else ():
+            parts = self.parts(*probe) if self.parts else {}
+            for name, where in parts.items():
+                if where is ... and len(parts) > 1:  # said by the others
+                    continue
                 at = np.asarray(where) if isinstance(where, Tensor) else where
                 x, y = (v if at is ... else v[at] for v in (a.value, b.value))
                 if np.size(y):
@@ -491,6 +494,12 @@ class Exercise:
                 f"the shape {tuple(shape)}" if shape else kind_of(outcome.value)
                 for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
             )
+            sizes = [
+                set(size)
+                for size in zip(*(getattr(seen[i].value, "shape", ()) for i in wrong), strict=False)
+            ]
+            if any(len(size) == 1 and not size & {1, *shapes[1]} for size in sizes):
+                got += ", of a size that is always the same (is it written down?),"
         elif got == truth:  # too large to be shown
             got, truth = set_apart(seen[at].value, right[at].value)
         special = ""

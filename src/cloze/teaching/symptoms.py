@@ -195,8 +195,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         ValueError,
         "to unpack",
-        "More or fewer things come than there are names for them. Going through a dictionary gives "
-        "its keys alone; .items() gives pairs.",
+        "More or fewer things come than there are names for them: mask_tokens returns two, inputs "
+        "and labels; going through a dictionary gives its keys alone, and .items() gives pairs.",
     ),
     (
         TypeError,

@@ -371,6 +371,11 @@ def _eval(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     return train_step(model.eval(), optimizer, windows)
 
 
+def _of_two(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
+    again = _mask(torch.where(labels == IGNORE, inputs, labels))
+    return (_loss(model, inputs, labels) + _loss(model, *again)) / 2
+
+
 def _row_by_row(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
     pairs = zip(model(inputs), labels, strict=True)
     return torch.stack([mlm_loss(logits, row) for logits, row in pairs]).mean()
@@ -534,6 +539,14 @@ READS: Sequence[Seen] = [
         "optimizer.step().",
         lambda t: t.any(lambda step: not step.learned_from),
         _step(improve=_do("zero_grad", "step")),
+    ),
+    Seen(
+        "Your step learns from the windows more than once: mask them once, ask the model once, and "
+        "take the loss of that.",
+        lambda t: t.any(
+            lambda step: sum(len(r.inputs) for r in step.learned_from) > len(t.truth[0])
+        ),
+        _step(loss=_of_two),
     ),
     Seen(
         "Your step learns from a part of the windows only; give mask_tokens all of them.",
