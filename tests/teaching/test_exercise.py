@@ -294,7 +294,7 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_hide, lambda i, at: hide(i, at).numpy(), "a NumPy array of shape (6,)"),
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
-        (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,) instead of the shape"),
+        (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,)"),
         (check_hide, writes_all, "the same condition into the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
         (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask says where"),

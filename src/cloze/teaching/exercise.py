@@ -494,11 +494,10 @@ class Exercise:
                 f"the shape {tuple(shape)}" if shape else kind_of(outcome.value)
                 for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
             )
-            sizes = [
-                set(size)
-                for size in zip(*(getattr(seen[i].value, "shape", ()) for i in wrong), strict=False)
-            ]
-            if any(len(size) == 1 and not size & {1, *shapes[1]} for size in sizes):
+            made, asked = ([getattr(o[i].value, "shape", ()) for i in wrong] for o in (seen, right))
+            sizes = [set(size) for size in zip(*made, strict=False)]
+            varied = len(set(asked)) > 1
+            if varied and any(len(size) == 1 and not size & {1, *shapes[1]} for size in sizes):
                 got += ", of a size that is always the same (is it written down?),"
         elif got == truth:  # too large to be shown
             got, truth = set_apart(seen[at].value, right[at].value)
