@@ -25,9 +25,8 @@ from cloze.teaching import palette
 HERE = Path(__file__).parent
 LONGEST_PROBLEM = 400
 """The most characters of what went wrong that are shown."""
-ASLEEP = (
-    '<p class="cloze-asleep">Here belongs a widget. To use it, run this cell: '
-    "<b>Shift + Enter</b>.</p>"
+ASLEEP = Markup(
+    "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
     "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
     "</style>"
 )
@@ -138,7 +137,12 @@ class View(anywidget.AnyWidget):
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
         bundle, metadata = self._repr_mimebundle_() or ({}, {})
         display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-        display({"text/html": ASLEEP}, raw=True)  # type: ignore[no-untyped-call]
+        asleep = element("div", self.still(), ASLEEP, class_="cloze-asleep")
+        display({"text/html": str(asleep)}, raw=True)  # type: ignore[no-untyped-call]
+
+    def still(self) -> Markup | None:
+        """Write a picture for where nothing runs; by default there is none."""
+        return None
 
     def markup(self) -> Markup:
         """Write the widget's whole appearance."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -187,6 +188,12 @@ class MaskExplorer(View):
                 raise ValueError("A picture shows guesses: mask a position, look at it, reveal.")
             answers = replace(self._answers, asked=state)
             return Picture(ask_leaning(answers, self._predictors), self.predictions)
+
+    def still(self) -> Markup | None:
+        """Write the picture, if there is one now."""
+        with self.lock, suppress(ValueError):
+            return Markup(self.picture()._repr_html_())  # noqa: S704 - all parts are escaped
+        return None
 
     # ── what a learner's Python does ─────────────────────────────────────────────────────────────
 
