@@ -265,7 +265,7 @@ def _fill(options: argparse.Namespace) -> None:
     from cloze.prediction import fill
     from cloze.vocabulary import VOCABULARY
 
-    k = whole_number(options.k, 1, VOCABULARY.n_characters, "-k, the number of guesses,")
+    k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
     print(fill(options.line, model, k=k))
 
