@@ -272,6 +272,10 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
+    if model.vocabulary != corpus.vocabulary:
+        raise ValueError(
+            f"{options.checkpoint} reads the words of a small world; name it with --world."
+        )
     held_out = held_out_batch(corpus.held_out_windows())
     losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
     for name, nats in losses.items():
@@ -284,6 +288,8 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
 
     world = _world(options.world)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
+    if model.vocabulary != world.vocabulary:
+        raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
     questions, direction = world.questions(1000), model.config.direction
     floor, excess = (
         measured(questions, direction) for measured in (world.floor, partial(world.excess, model))
