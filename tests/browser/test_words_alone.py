@@ -6,8 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from cloze.encoder import DIRECTIONS
+from cloze.heads import MaskedLM
 from cloze.masked_predictor import TruthPredictor
 from cloze.prediction import shipped_world_model
+from cloze.predictor import Predictor
 from cloze.widgets import MaskExplorer
 from cloze.world import World
 from tests.browser.test_view_alone import Put, letter
@@ -18,16 +20,17 @@ LINE = "on monday the doctor studied the small red cell under the microscope aga
 
 @pytest.fixture
 def explorer() -> MaskExplorer:
-    readers = {side: shipped_world_model(side) for side in DIRECTIONS}
-    return MaskExplorer({"truth": TruthPredictor(World.load()), **readers}, LINE, [8])
+    readers: dict[str, MaskedLM | Predictor] = {"truth": TruthPredictor(World.load())}
+    readers |= {side: shipped_world_model(side) for side in DIRECTIONS}
+    return MaskExplorer(readers, LINE, [8])
 
 
 def test_a_word_is_masked_by_a_click_and_the_truth_stands_beside_the_models(
     put: Put, explorer: MaskExplorer
 ) -> None:
     widget = put(explorer)
-    for name in ("truth", "left", "right", "both"):
-        expect(widget.get_by_text(name, exact=False).first).to_be_visible()
+    for name in ("truth", "from the left", "from the right", "from both sides"):
+        expect(widget.get_by_role("rowheader", name=name)).to_have_count(1)
     expect(widget).to_contain_text("bone")  # what the left side has in mind as well
     letter(widget, 11).click()
     expect(widget.locator('.letter[aria-pressed="true"]')).to_have_count(2)
