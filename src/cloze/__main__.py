@@ -11,6 +11,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -22,7 +23,9 @@ from cloze.signals import ENDS, held_signals
 if TYPE_CHECKING:
     from cloze.corpus import Corpus
     from cloze.distributed import Team
+    from cloze.encoder import Direction
     from cloze.training import TrainingRun
+    from cloze.world import World
 
 SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
@@ -78,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     budget = train.add_mutually_exclusive_group()
     budget.add_argument("--steps", type=int, help="how many steps (default: about a minute)")
     budget.add_argument("--seconds", type=_seconds, help="as many steps as this machine does in it")
-    train.add_argument("--corpus", type=Path, help="a text file of your own, or a corpus folder")
+    learned_from = train.add_mutually_exclusive_group()
+    learned_from.add_argument("--corpus", type=Path, help="a text of your own, or a corpus folder")
+    learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
@@ -89,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluate = commands.add_parser("evaluate", help="held-out loss of a checkpoint and baselines")
     evaluate.add_argument("checkpoint", type=Path, nargs="?", help="default: the shipped one")
-    evaluate.add_argument("--corpus", type=Path)
+    asked_about = evaluate.add_mutually_exclusive_group()
+    asked_about.add_argument("--corpus", type=Path)
+    asked_about.add_argument("--world", type=Path, help="the small world that it was trained on")
     evaluate.set_defaults(run=_evaluate)
 
     fill = commands.add_parser("fill", help='fill gaps: fill "the qu_ck brown f_x"')
@@ -104,7 +111,7 @@ def _train(options: argparse.Namespace) -> None:
     from cloze import checkpoint
     from cloze.distributed import Team
 
-    options.corpus = _corpus(options.corpus)
+    options.corpus = _world(options.world) if options.world else _corpus(options.corpus)
     run = _resumed(options) if options.resume else None
     checkpoint.probe(options.output, force=options.force)  # now rather than after training
     kept = options.output.with_name(f"{options.output.name}.run.safetensors")
@@ -175,16 +182,23 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     from cloze.encoder import EncoderConfig
     from cloze.heads import MaskedLM
     from cloze.training import Recipe, TrainingRun, steps_in
+    from cloze.world import World
 
+    corpus = options.corpus
+    direction: Direction = options.direction or "both"
+    if isinstance(corpus, World):
+        usual, config = Recipe(batch_size=64, length=corpus.max_len), corpus.config(direction)
+    else:
+        usual, config = Recipe(), EncoderConfig(direction=direction)
     chosen = {
         name: getattr(options, name) for name in ("steps", "mask_prob", "weight_decay", "seed")
     }
-    recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
+    recipe = replace(usual, **{name: value for name, value in chosen.items() if value is not None})
 
     def begin() -> TrainingRun:
         torch.manual_seed(recipe.seed)
-        model = MaskedLM(EncoderConfig(direction=options.direction or "both"))
-        return team.takes(TrainingRun(model, options.corpus, recipe))
+        model = MaskedLM(config, corpus.vocabulary)
+        return team.takes(TrainingRun(model, corpus, recipe))
 
     if options.seconds:
         recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
@@ -245,6 +259,10 @@ def _keep(run: TrainingRun, path: Path, *, astray: bool) -> str:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    if options.world:
+        _evaluate_in_world(options)
+        return
+
     from cloze.baselines import baseline_losses
     from cloze.checkpoint import load_model
     from cloze.evaluation import held_out_loss
@@ -254,10 +272,30 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
+    if model.vocabulary != corpus.vocabulary:
+        raise ValueError(
+            f"{options.checkpoint} reads the words of a small world; name it with --world."
+        )
     held_out = held_out_batch(corpus.held_out_windows())
     losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
     for name, nats in losses.items():
         print(f"{name:<16} {nats:6.3f} nats  {to_bits(nats):6.3f} bits")
+
+
+def _evaluate_in_world(options: argparse.Namespace) -> None:
+    from cloze.checkpoint import load_model
+    from cloze.prediction import shipped_world_model
+
+    world = _world(options.world)
+    model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
+    if model.vocabulary != world.vocabulary:
+        raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
+    questions, direction = world.questions(1000), model.config.direction
+    floor, excess = (
+        measured(questions, direction) for measured in (world.floor, partial(world.excess, model))
+    )
+    for name, mean in (("floor", floor), ("model above it", excess)):
+        print(f"{name:<16} {mean}")
 
 
 def _fill(options: argparse.Namespace) -> None:
@@ -265,7 +303,7 @@ def _fill(options: argparse.Namespace) -> None:
     from cloze.prediction import fill
     from cloze.vocabulary import VOCABULARY
 
-    k = whole_number(options.k, 1, VOCABULARY.n_characters, "-k, the number of guesses,")
+    k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
     print(fill(options.line, model, k=k))
 
@@ -281,6 +319,12 @@ def _portable(word: str) -> str:
     """Leave the folders of this machine out of a word of the command, for provenance."""
     option, equals, value = word.rpartition("=")
     return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else word
+
+
+def _world(path: Path) -> World:
+    from cloze.world import World
+
+    return World.load(path)
 
 
 def _corpus(path: Path | None) -> Corpus:

@@ -17,6 +17,7 @@ from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.vocabulary import Vocabulary
 
 Batch = MaskedBatch
 """What is read and what is asked: tensors with one line per window, and in ``selected`` the
@@ -29,15 +30,16 @@ class Objective:
 
     name: str
     """Under which a saved run remembers it."""
-    ask: Callable[[Tensor, float, torch.Generator], Batch]
-    """From windows ``(n, length)``, ``mask_prob`` and a source of chance to a batch."""
+    ask: Callable[[Tensor, float, torch.Generator, Vocabulary], Batch]
+    """From windows ``(n, length)``, ``mask_prob``, a source of chance and what the ids mean to a
+    batch."""
     loss: Callable[[MaskedLM, Batch], Tensor]
     """The mean loss of a model's answers in nats, a scalar with a gradient."""
-    held_out: Callable[[Tensor], Batch]
+    held_out: Callable[[Tensor, Vocabulary], Batch]
     """From held-out windows ``(n, length)`` to fixed questions, the same for every model."""
     measure: Callable[[MaskedLM, Batch], float]
     """The mean loss in nats over the held-out questions."""
-    model: Callable[[EncoderConfig], MaskedLM] = MaskedLM
+    model: Callable[[EncoderConfig, Vocabulary], MaskedLM] = MaskedLM
     """Builds the kind of model that can be trained so."""
 
 
@@ -49,9 +51,11 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
 
 MASKED = Objective(
     name="masked",
-    ask=lambda windows, mask_prob, chance: mask_tokens(windows, mask_prob, generator=chance),
+    ask=lambda windows, mask_prob, chance, vocabulary: mask_tokens(
+        windows, mask_prob, vocabulary=vocabulary, generator=chance
+    ),
     loss=masked_loss,
-    held_out=held_out_batch,
+    held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
     measure=held_out_loss,
 )
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""

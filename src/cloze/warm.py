@@ -152,9 +152,6 @@ def main() -> None:
             import_module(library)
     except Exception:  # a broken package may raise anything; the notebook says what is missing
         return
-    # Or all kernels would draw the same numbers; Python sees to its own.
-    os.register_at_fork(after_in_child=import_module("numpy").random.seed)
-    os.register_at_fork(after_in_child=import_module("torch").default_generator.seed)
     gc.collect()
     gc.freeze()  # what is never looked at by the collector stays shared
     if len(list(Path("/proc/self/task").iterdir())) > 1:
@@ -185,6 +182,9 @@ def become_kernel(arguments: list[str], cwd: str | None, environment: dict[str, 
     os.chdir(cwd or ".")
     os.environ.update(environment | {"JPY_PARENT_PID": str(os.getppid())})
     sys.argv = arguments
+    # Or all kernels would draw the same numbers. Python sees to its own.
+    import_module("numpy").random.seed()
+    import_module("torch").default_generator.seed()
     import_module("ipykernel.kernelapp").launch_new_instance()
 
 

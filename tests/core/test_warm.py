@@ -26,6 +26,15 @@ ABOUT = """
 import json, os, random, signal, subprocess, sys
 loaded = [name in sys.modules for name in ("torch", "matplotlib.figure", "cloze.heads")]
 import numpy, torch
+drawn = [random.random(), numpy.random.random(), torch.rand(()).item()]
+torch.manual_seed(0)
+expected = torch.rand(()).item()
+torch.manual_seed(0)
+here, there = os.pipe()
+if os.fork() == 0:
+    os.write(there, repr(torch.rand(()).item()).encode())
+    os._exit(0)
+of_a_child = float(os.read(here, 100))
 print(json.dumps({
     "loaded": loaded,
     "parent": os.getppid(),
@@ -34,7 +43,8 @@ print(json.dumps({
     "here first": "" in sys.path and os.environ.get("STARTED") not in sys.path,
     "environment": os.environ.get("ASKED"),
     "threads": torch.get_num_threads(),
-    "drawn": [random.random(), numpy.random.random(), torch.rand(()).item()],
+    "drawn": drawn,
+    "a child draws as seeded": of_a_child == expected,
     "a child's code": subprocess.run([sys.executable, "-c", "raise SystemExit(3)"]).returncode,
 }))
 """
@@ -116,6 +126,7 @@ def test_it_is_a_kernel_like_others(source: Source, tmp_path: Path) -> None:
         "here first": True,
         "environment": "yes",
         "threads": 1,
+        "a child draws as seeded": True,
         "a child's code": 3,
     }
 

@@ -192,7 +192,7 @@ def bits(bet: Bet, truth: str, frequencies: Mapping[str, float]) -> float:
 def frequencies_of_letters() -> dict[str, float]:
     """Return how frequent each character is in the training text."""
     known = letter_frequencies().tolist()
-    return dict(zip(VOCABULARY.characters, known, strict=True))
+    return dict(zip(VOCABULARY.ordinary, known, strict=True))
 
 
 @lru_cache(maxsize=1)
@@ -231,7 +231,7 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
         model = shipped_model("left" if side == "left" else "both")
         prediction = predict(model, input_ids, [puzzle.at])
         counted = _neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
-        counted = counted[: VOCABULARY.n_characters].log_softmax(dim=-1)
+        counted = counted[: VOCABULARY.n_ordinary].log_softmax(dim=-1)
         paid[side] = {
             "you": bits(bets[side], puzzle.truth, frequencies),
             "model": to_bits(float(prediction.costs[0])),
@@ -289,7 +289,7 @@ class Tally:
                 for side, bet in played.bets.items()
             )
             rows += [f"{n:>2}  {shown}", f"    {said}"]
-        rows.append(f"{'mean bits a gap':<34} {'left':>6} {'both':>6}")
+        rows.append(f"{'mean bits per gap':<34} {'left':>6} {'both':>6}")
         for rival, names in RIVALS.items():
             name = " / ".join(dict.fromkeys(names.values()))
             means = " ".join(f"{self.mean(side, rival):>6.2f}" for side in SIDES)
@@ -422,12 +422,12 @@ class Pool:
         rows = [f"{n} result{'s' * (n != 1)}, {gaps} gap{'s' * (gaps != 1)}"]
         if n:
             rows.append(
-                f"{'mean bits a gap':<16} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
+                f"{'mean bits per gap':<17} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
             )
             for side in SIDES:
                 each = [result.you[side] for result in self.results]
                 values = (self.mean(side), min(each), max(each), self.mean(side, "model"))
-                rows.append(f"{SIGHT[side]:<16} " + " ".join(f"{v:>6.2f}" for v in values))
+                rows.append(f"{SIGHT[side]:<17} " + " ".join(f"{v:>6.2f}" for v in values))
         return "\n".join([*rows, *self.remarks])
 
 
