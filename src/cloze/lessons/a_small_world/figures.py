@@ -82,7 +82,9 @@ def truth_against(
     """
     figure, axes = new_figure(5.2, 4.8)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
-    axes.plot(said, true, ".", color=BLUE, markersize=3, label="exact truth")
+    # Most of thousands of dots would hide each other: to hundredths, each is drawn once.
+    dots = {(round(x, 2), round(y, 2)) for x, y in zip(said, true, strict=True)}
+    axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
     axes.plot(
         *zip(*bins, strict=True), "D", color=ORANGE, markeredgecolor=INK, label="share come true"
     )
