@@ -80,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     budget.add_argument("--seconds", type=_seconds, help="as many steps as this machine does in it")
     train.add_argument("--corpus", type=Path, help="a text file of your own, or a corpus folder")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
+    train.add_argument("--objective", choices=("masked", "causal"), help="default: masked")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
     train.add_argument("--seed", type=int, help="default: 0")
@@ -155,7 +156,7 @@ def _fit(options: argparse.Namespace, run: TrainingRun, team: Team, kept: Path) 
             if team.leads and record.held_out is not None:
                 print(
                     f"step {record.step:>6}  {record.characters:>12,} characters  "
-                    f"{record.seconds:>7.1f} s  held-out {record.held_out:.3f} nats",
+                    f"{record.seconds:>7.1f} s  {run.objective.measured} {record.held_out:.3f} nats",
                     flush=True,
                 )
             if team.leads and time.monotonic() - saved >= SAVE_EVERY:
@@ -173,7 +174,7 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     import torch
 
     from cloze.encoder import EncoderConfig
-    from cloze.heads import MaskedLM
+    from cloze.objectives import OBJECTIVES
     from cloze.training import Recipe, TrainingRun, steps_in
 
     chosen = {
@@ -181,10 +182,13 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     }
     recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
 
+    objective = OBJECTIVES[options.objective or "masked"]
+    sees = {"masked": "both", "causal": "left"}[objective.name]
+
     def begin() -> TrainingRun:
         torch.manual_seed(recipe.seed)
-        model = MaskedLM(EncoderConfig(direction=options.direction or "both"))
-        return team.takes(TrainingRun(model, options.corpus, recipe))
+        model = objective.model(EncoderConfig(direction=options.direction or sees))
+        return team.takes(TrainingRun(model, options.corpus, recipe, objective))
 
     if options.seconds:
         recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
@@ -196,10 +200,17 @@ def _resumed(options: argparse.Namespace) -> TrainingRun:
     from cloze.training import TrainingRun
 
     run = TrainingRun.load(options.resume, options.corpus)
-    has = {**vars(run.recipe), "direction": run.model.config.direction, "seconds": None}
+    has = {
+        **vars(run.recipe),
+        "direction": run.model.config.direction,
+        "objective": run.objective.name,
+        "seconds": None,
+    }
     ignored = [
         f"--{name.replace('_', '-')} {given}"
-        for name in ("steps", "seconds", "mask_prob", "weight_decay", "seed", "direction")
+        for name in (
+            *("steps", "seconds", "mask_prob", "weight_decay", "seed", "direction", "objective"),
+        )
         if (given := getattr(options, name)) not in (None, has[name])
     ]
     if ignored:
@@ -219,11 +230,11 @@ def _write_model(options: argparse.Namespace, run: TrainingRun) -> None:
         "seed": run.recipe.seed,
         "steps": run.step,
         "corpus_sha256": options.corpus.sha256,
-        "held_out_nats": round(loss, 4),
+        f"{run.objective.measured.replace('-', '_')}_nats": round(loss, 4),
         "torch": torch.__version__,
     }
     save_model(options.output, run.model, provenance)
-    print(f"{options.output}: held-out {loss:.3f} nats after {run.step} steps", flush=True)
+    print(f"{options.output}: {run.objective.measured} {loss:.3f} nats after {run.step} steps", flush=True)
 
 
 def _keep(run: TrainingRun, path: Path, *, astray: bool) -> str:

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from cloze import arguments
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import HEADS, MaskedLM
 from cloze.signals import held_signals
 from cloze.vocabulary import VOCABULARY
 
@@ -337,6 +337,8 @@ def save_model(path: Path | str, model: MaskedLM, provenance: dict[str, Any]) ->
     arguments.of_type(model, MaskedLM, "What is saved")
     made_by = arguments.of_type(provenance, dict, "The provenance")
     metadata = {"kind": "model", "config": asdict(model.config), "provenance": made_by}
+    if model.objective != MaskedLM.objective:
+        metadata["objective"] = model.objective
     write(path, model.state_dict(), metadata)
 
 
@@ -353,9 +355,20 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
             f"{path} knows {config.vocab_size} symbols; a masked language model of this series "
             f"needs at least {len(VOCABULARY)}, the characters and [MASK]."
         )
-    with torch.device("meta"):
-        check_layout(path, tensors, MaskedLM(config).state_dict())
-    model = MaskedLM(config)
+    objective = metadata.get("objective", MaskedLM.objective)
+    if objective not in [*HEADS]:
+        raise CheckpointError(
+            f"{path} was trained with the objective {objective!r:.50}, which is none of "
+            f"{', '.join(HEADS)}."
+        )
+    try:
+        with torch.device("meta"):
+            check_layout(path, tensors, HEADS[objective](config).state_dict())
+    except CheckpointError:
+        raise
+    except ValueError as error:
+        raise CheckpointError(f"{path} holds no usable config, restore it: {error}") from None
+    model = HEADS[objective](config)
     load_state(path, model, tensors)
     return model.eval().requires_grad_(False)
 

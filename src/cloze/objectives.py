@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 
@@ -37,8 +36,10 @@ class Objective:
     """From held-out windows ``(n, length)`` to fixed questions, the same for every model."""
     measure: Callable[[MaskedLM, Batch], float]
     """The mean loss in nats over the held-out questions."""
-    model: Callable[[EncoderConfig], MaskedLM] = MaskedLM
-    """Builds the kind of model that can be trained so."""
+    model: type[MaskedLM] = MaskedLM
+    """The kind of model that can be trained so."""
+    measured: str = "held-out"
+    """What the loss that is measured is called: only losses of one name can be compared."""
 
 
 def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
@@ -56,5 +57,22 @@ MASKED = Objective(
 )
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
-OBJECTIVES = {objective.name: objective for objective in (MASKED,)}
+
+def next_symbols(windows: Tensor) -> MaskedBatch:
+    """Ask about every position of windows ``(n, length)``: a causal model sees only the left."""
+    return MaskedBatch(windows, windows)
+
+
+CAUSAL = Objective(
+    name="causal",
+    ask=lambda windows, mask_prob, chance: next_symbols(windows),  # noqa: ARG005
+    loss=masked_loss,
+    held_out=next_symbols,
+    measure=held_out_loss,
+    model=CausalLM,
+    measured="next-character",
+)
+"""GPT's: predict every character from those before it; nothing is hidden and nothing drawn."""
+
+OBJECTIVES = {objective.name: objective for objective in (MASKED, CAUSAL)}
 """Every objective by name, so that a saved run goes on with the one it began with."""
