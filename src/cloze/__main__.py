@@ -156,7 +156,8 @@ def _fit(options: argparse.Namespace, run: TrainingRun, team: Team, kept: Path) 
             if team.leads and record.held_out is not None:
                 print(
                     f"step {record.step:>6}  {record.characters:>12,} characters  "
-                    f"{record.seconds:>7.1f} s  {run.objective.measured} {record.held_out:.3f} nats",
+                    f"{record.seconds:>7.1f} s  {run.objective.measured} "
+                    f"{record.held_out:.3f} nats",
                     flush=True,
                 )
             if team.leads and time.monotonic() - saved >= SAVE_EVERY:
@@ -183,12 +184,11 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
 
     objective = OBJECTIVES[options.objective or "masked"]
-    sees = {"masked": "both", "causal": "left"}[objective.name]
+    config = EncoderConfig(direction=options.direction) if options.direction else None
 
     def begin() -> TrainingRun:
         torch.manual_seed(recipe.seed)
-        model = objective.model(EncoderConfig(direction=options.direction or sees))
-        return team.takes(TrainingRun(model, options.corpus, recipe, objective))
+        return team.takes(TrainingRun(objective.model(config), options.corpus, recipe, objective))
 
     if options.seconds:
         recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
@@ -200,17 +200,12 @@ def _resumed(options: argparse.Namespace) -> TrainingRun:
     from cloze.training import TrainingRun
 
     run = TrainingRun.load(options.resume, options.corpus)
-    has = {
-        **vars(run.recipe),
-        "direction": run.model.config.direction,
-        "objective": run.objective.name,
-        "seconds": None,
-    }
+    recipe, direction = run.recipe, run.model.config.direction
+    has = {name: getattr(recipe, name) for name in ("steps", "mask_prob", "weight_decay", "seed")}
+    has |= {"seconds": None, "direction": direction, "objective": run.objective.name}
     ignored = [
         f"--{name.replace('_', '-')} {given}"
-        for name in (
-            *("steps", "seconds", "mask_prob", "weight_decay", "seed", "direction", "objective"),
-        )
+        for name in has
         if (given := getattr(options, name)) not in (None, has[name])
     ]
     if ignored:
@@ -234,7 +229,8 @@ def _write_model(options: argparse.Namespace, run: TrainingRun) -> None:
         "torch": torch.__version__,
     }
     save_model(options.output, run.model, provenance)
-    print(f"{options.output}: {run.objective.measured} {loss:.3f} nats after {run.step} steps", flush=True)
+    what = run.objective.measured
+    print(f"{options.output}: {what} {loss:.3f} nats after {run.step} steps", flush=True)
 
 
 def _keep(run: TrainingRun, path: Path, *, astray: bool) -> str:
@@ -261,24 +257,34 @@ def _evaluate(options: argparse.Namespace) -> None:
     from cloze.evaluation import held_out_loss
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
+    from cloze.objectives import MASKED, OBJECTIVES
     from cloze.prediction import shipped_model
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
     held_out = held_out_batch(corpus.held_out_windows())
-    losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
+    losses = baseline_losses(corpus, held_out)
+    objective = OBJECTIVES[model.objective]
+    if objective is MASKED:
+        losses["model"] = held_out_loss(model, held_out)
+    else:  # other questions than those of the baselines, so under a name of its own
+        asked = objective.held_out(corpus.held_out_windows(), corpus.vocabulary)
+        losses[objective.measured] = objective.measure(model, asked)
     for name, nats in losses.items():
         print(f"{name:<16} {nats:6.3f} nats  {to_bits(nats):6.3f} bits")
 
 
 def _fill(options: argparse.Namespace) -> None:
+    from cloze.causal import fill_by_bayes
     from cloze.checkpoint import load_model
+    from cloze.heads import CausalLM
     from cloze.prediction import fill
     from cloze.vocabulary import VOCABULARY
 
-    k = whole_number(options.k, 1, VOCABULARY.n_characters, "-k, the number of guesses,")
+    k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
-    print(fill(options.line, model, k=k))
+    causal = isinstance(model, CausalLM)
+    print(fill_by_bayes(options.line, model, k=k) if causal else fill(options.line, model, k=k))
 
 
 def _seconds(word: str) -> float:

@@ -21,14 +21,14 @@ def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
 
 
 def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
-    """Return P(character) in training pieces, by default the shipped: shape ``(n_characters,)``."""
+    """Return P(character) in training pieces, by default the shipped: shape ``(n_ordinary,)``."""
     return _frequencies(None if corpus is None else arguments.of_type(corpus, Corpus, "corpus"))
 
 
 @lru_cache(maxsize=1)
 def _frequencies(corpus: Corpus | None) -> Tensor:
     train_ids = (corpus or Corpus.load()).train_ids
-    counts = torch.bincount(train_ids, minlength=VOCABULARY.n_characters)
+    counts = torch.bincount(train_ids, minlength=VOCABULARY.n_ordinary)
     return counts / counts.sum()
 
 

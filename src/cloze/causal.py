@@ -30,7 +30,7 @@ LINES_AT_ONCE = 128
 @lru_cache(maxsize=1)
 def shipped_causal() -> CausalLM:
     """Load the causal model that ships with the series, once."""
-    return _causal(load_model(CHECKPOINTS / "causal.safetensors"))
+    return arguments.of_type(load_model(CHECKPOINTS / "causal.safetensors"), CausalLM, "The model")
 
 
 def _causal(model: object) -> CausalLM:
@@ -41,20 +41,18 @@ def _causal(model: object) -> CausalLM:
 
 
 @torch.no_grad()
-def log_probs(model: CausalLM, input_ids: Tensor, known: int = VOCABULARY.n_characters) -> Tensor:
+def log_probs(model: CausalLM, input_ids: Tensor) -> Tensor:
     """Return log P(x_i = c | x_<i) for every position i of some lines and every symbol c.
 
     Args:
         model: a causal model.
         input_ids: shape ``(batch, length)``.
-        known: ids below it are what may stand in a line; the rest is left out, and what is known
-            scaled to sum to 1.
 
     Returns:
-        Shape ``(batch, length, known)``.
+        Shape ``(batch, length, |V|)``; −∞ for symbols such as ``[MASK]``, which no text holds.
     """
     arguments.token_ids(input_ids, _causal(model).config.vocab_size, dim=2)
-    return model(input_ids)[..., :known].log_softmax(dim=-1)
+    return model(input_ids).log_softmax(dim=-1)
 
 
 def text_costs(text: str, model: CausalLM | None = None) -> Tensor:
@@ -92,7 +90,7 @@ def _read(text: str) -> Tensor:
 
 
 def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
-    """Return P(next character | text), shape ``(n_characters,)``.
+    """Return P(next character | text), shape ``(n_ordinary,)``.
 
     Of a text longer than the model reads, the end counts.
 
@@ -112,7 +110,7 @@ def _next(model: CausalLM, input_ids: Tensor) -> Tensor:
     asked = torch.cat([before, before.new_zeros(1)])[None]  # what is asked about is never read
     last = torch.zeros_like(asked, dtype=torch.bool)
     last[0, -1] = True
-    return model.logits_at(asked, last)[0, : VOCABULARY.n_characters].softmax(dim=-1)
+    return model.logits_at(asked, last)[0, : VOCABULARY.n_ordinary].softmax(dim=-1)
 
 
 def generate(
@@ -157,12 +155,7 @@ def generate(
 
 
 @torch.no_grad()
-def log_posterior(
-    model: CausalLM,
-    input_ids: Tensor,
-    gaps: Iterable[int],
-    known: int = VOCABULARY.n_characters,
-) -> Tensor:
+def log_posterior(model: CausalLM, input_ids: Tensor, gaps: Iterable[int]) -> Tensor:
     """Return log P(filling of the gaps | the rest of the line), by Bayes' rule over all fillings.
 
     Every filling's line is scored by the chain rule. What lies before a gap is the same for all
@@ -172,15 +165,15 @@ def log_posterior(
         model: a causal model.
         input_ids: the line, shape ``(length,)``; what it holds at the gaps does not matter.
         gaps: one position or several.
-        known: ids below it are what may stand in a gap.
 
     Returns:
-        Shape ``(known, …, known)``, a dimension per gap from left to right.
+        Shape ``(n_ordinary, …, n_ordinary)``, a dimension per gap from left to right.
 
     Raises:
         ValueError: no gap, one that is not in the line, or more fillings than ``MOST_FILLINGS``.
     """
     line = arguments.token_ids(input_ids, _causal(model).config.vocab_size, dim=1)
+    known = model.vocabulary.n_ordinary
     places = sorted(set(arguments.positions(gaps, len(line))))
     if not places:
         raise ValueError("There is no gap to fill; give at least one position.")
@@ -191,9 +184,9 @@ def log_posterior(
             f"{MOST_FILLINGS:,}, ask about fewer gaps at once."
         )
     stretches = [line[at + 1 : end] for at, end in zip(places, [*places[1:], None], strict=True)]
-    before = torch.cat([line.new_full((1,), model.start_id), line[: places[0]]])
+    before = torch.cat([line.new_full((1,), model.vocabulary.mask_id), line[: places[0]]])
     logits, past = model.extend(before[None])
-    scores = _scores(model, logits[:, -1, :known].log_softmax(dim=-1), past, stretches)
+    scores = _scores(model, logits[:, -1].log_softmax(dim=-1)[:, :known], past, stretches)
     return scores.flatten().log_softmax(dim=0).view([known] * len(places))
 
 
@@ -229,12 +222,12 @@ def _scores(model: CausalLM, first: Tensor, past: Past, stretches: list[Tensor])
     logits, past = model.extend(
         read, tuple((k.repeat_interleave(known, 0), v.repeat_interleave(known, 0)) for k, v in past)
     )
-    following = logits[..., :known].log_softmax(dim=-1)
+    following = logits.log_softmax(dim=-1)
     truth = after.expand(len(candidates), -1)[..., None]
     total = first.flatten() + following[:, : len(after)].gather(2, truth).sum(dim=(1, 2))
     if not later:
         return total.view(len(first), known)
-    rest = _scores(model, following[:, -1], past, later)
+    rest = _scores(model, following[:, -1, :known], past, later)
     return (total[:, None] + rest).view(len(first), -1)
 
 

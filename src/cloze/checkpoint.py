@@ -28,7 +28,7 @@ from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
 from cloze.heads import HEADS, MaskedLM
 from cloze.signals import held_signals
-from cloze.vocabulary import VOCABULARY
+from cloze.vocabulary import VOCABULARY, Vocabulary
 
 CHECKPOINTS = DATA / "checkpoints"
 
@@ -339,6 +339,8 @@ def save_model(path: Path | str, model: MaskedLM, provenance: dict[str, Any]) ->
     metadata = {"kind": "model", "config": asdict(model.config), "provenance": made_by}
     if model.objective != MaskedLM.objective:
         metadata["objective"] = model.objective
+    if model.vocabulary != VOCABULARY:
+        metadata["vocabulary"] = asdict(model.vocabulary)
     write(path, model.state_dict(), metadata)
 
 
@@ -349,11 +351,11 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
         CheckpointError: the file is missing, damaged, foreign, or does not fit its config.
     """
     tensors, metadata = read(path, "model")
-    config = model_config(path, metadata)
-    if config.vocab_size < len(VOCABULARY):
+    config, vocabulary = model_config(path, metadata), _vocabulary(path, metadata)
+    if config.vocab_size < len(vocabulary):
         raise CheckpointError(
-            f"{path} knows {config.vocab_size} symbols; a masked language model of this series "
-            f"needs at least {len(VOCABULARY)}, the characters and [MASK]."
+            f"{path} knows {config.vocab_size} symbols; a masked language model of its vocabulary "
+            f"needs at least {len(vocabulary)}, [MASK] among them."
         )
     objective = metadata.get("objective", MaskedLM.objective)
     if objective not in [*HEADS]:
@@ -363,14 +365,26 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
         )
     try:
         with torch.device("meta"):
-            check_layout(path, tensors, HEADS[objective](config).state_dict())
+            check_layout(path, tensors, HEADS[objective](config, vocabulary).state_dict())
     except CheckpointError:
         raise
     except ValueError as error:
         raise CheckpointError(f"{path} holds no usable config, restore it: {error}") from None
-    model = HEADS[objective](config)
+    model = HEADS[objective](config, vocabulary)
     load_state(path, model, tensors)
     return model.eval().requires_grad_(False)
+
+
+def _vocabulary(path: Path | str, metadata: Mapping[str, Any]) -> Vocabulary:
+    """Return what the ids of a model mean: the series' own characters, if nothing else is said."""
+    if "vocabulary" not in metadata:
+        return VOCABULARY
+    try:
+        kept = metadata["vocabulary"]
+        ordinary, specials = kept["ordinary"], tuple(kept["specials"])
+        return Vocabulary(ordinary if isinstance(ordinary, str) else tuple(ordinary), specials)
+    except (KeyError, TypeError, ValueError):
+        raise CheckpointError(f"{path} holds no usable vocabulary; restore it.") from None
 
 
 def provenance(path: Path | str = CHECKPOINTS / "masked.safetensors") -> dict[str, Any]:

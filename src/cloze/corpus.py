@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -15,7 +16,15 @@ from torch import Tensor
 from tqdm.std import tqdm
 
 from cloze import arguments, textfile
-from cloze.vocabulary import ALPHABET, VOCABULARY, Normalised, TextError, counted, normalise
+from cloze.vocabulary import (
+    ALPHABET,
+    VOCABULARY,
+    Normalised,
+    TextError,
+    Vocabulary,
+    counted,
+    normalise,
+)
 
 
 def data_folder() -> Path:
@@ -75,6 +84,7 @@ class Corpus:
     held_out: tuple[Piece, ...]
     report: str = field(default="", compare=False)
     """What normalising changed and what was left out, in words."""
+    vocabulary: ClassVar[Vocabulary] = VOCABULARY
 
     def __post_init__(self) -> None:
         for pieces, what in ((self.train, "to train on"), (self.held_out, "held out")):
@@ -177,6 +187,10 @@ class Corpus:
         """All training pieces in a row, a newline between them; shape ``(characters,)``."""
         newline = VOCABULARY.encode("\n")
         return torch.cat([part for piece in self.train for part in (piece.input_ids, newline)])
+
+    def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> Tensor:
+        """Draw ``n`` windows at random places of the training pieces; shape ``(n, length)``."""
+        return sample_windows(self.train_ids, n, length, generator)
 
     def held_out_windows(self, length: int = 64) -> Tensor:
         """Return the held-out pieces cut into windows, shape ``(windows, length)``.

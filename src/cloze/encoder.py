@@ -339,6 +339,7 @@ class Encoder(nn.Module):
         x = self.embedding(input_ids)
         kept = []
         for layer, before in zip(self.layers, past or [None] * len(self.layers), strict=True):
+            assert isinstance(layer, Layer)
             x, after = layer.extend(x, before)
             kept.append(after)
         return self.norm(x), tuple(kept)

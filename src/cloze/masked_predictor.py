@@ -30,7 +30,7 @@ from cloze.vocabulary import GAP, MASK, VOCABULARY, read_line
 class Characters:
     """The 28 characters as :class:`~cloze.predictor.Symbols`."""
 
-    known = VOCABULARY.symbols[: VOCABULARY.n_characters]
+    known = VOCABULARY.symbols[: VOCABULARY.n_ordinary]
     size = len(VOCABULARY)
     unit = "character"
 

@@ -35,13 +35,14 @@ def mask_tokens(
     mask_share: float = 0.8,
     random_share: float = 0.1,
     vocabulary: Vocabulary = VOCABULARY,
+    at_least_one: bool = True,
     generator: torch.Generator | None = None,
 ) -> MaskedBatch:
     """Select positions to predict and corrupt them by BERT's rule.
 
-    Each ordinary character is selected with probability ``mask_prob``, independently. **One**
+    Each ordinary symbol is selected with probability ``mask_prob``, independently. **One**
     uniform number a per position then says what becomes of a selected one: ``[MASK]`` if
-    a < 0.8, a random character if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws
+    a < 0.8, a random symbol if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws
     multiply: 10 % random first and ``[MASK]`` for 0.9 of the rest gives 81/10/9, as in some
     public versions.)
 
@@ -52,9 +53,11 @@ def mask_tokens(
         input_ids: ids of shape ``(…, length)``; never changed.
         mask_prob: the rate of selection, 0 … 1.
         mask_share: the share of selected positions that become ``[MASK]``.
-        random_share: the share that become a character drawn uniformly from all 28 (so one in 28
-            of them is the original by chance).
+        random_share: the share that become an ordinary symbol, drawn uniformly from all of them
+            (of 28 characters, one in 28 is the original by chance).
         vocabulary: special symbols of it are never selected and never drawn.
+        at_least_one: False leaves the selection to chance alone, so that it may be empty: for exact
+            probabilities, which take positions to be independent.
         generator: the source of chance; the same generator state gives the same masks.
 
     Returns:
@@ -76,16 +79,18 @@ def mask_tokens(
     arguments.token_ids(input_ids, len(arguments.of_type(vocabulary, Vocabulary, "vocabulary")))
     if generator is not None:
         arguments.of_type(generator, torch.Generator, "generator")
-    maskable = input_ids < vocabulary.n_characters
+    maskable = input_ids < vocabulary.n_ordinary
     if not maskable.any():
-        raise ValueError("There is no ordinary character in this batch, so nothing to select.")
+        raise ValueError("There is no ordinary symbol in this batch, so nothing to select.")
 
     # Special symbols get 2, a number that no uniform draw reaches, so they are never the smallest.
     chance = torch.rand(input_ids.shape, generator=generator).masked_fill(~maskable, 2.0)
-    selected = (chance < mask_prob) | (maskable & (chance == chance.min()))
+    selected = chance < mask_prob
+    if arguments.of_type(at_least_one, bool, "at_least_one"):
+        selected = selected | (maskable & (chance == chance.min()))
 
     action = torch.rand(input_ids.shape, generator=generator)
-    random_ids = torch.randint(vocabulary.n_characters, input_ids.shape, generator=generator)
+    random_ids = torch.randint(vocabulary.n_ordinary, input_ids.shape, generator=generator)
     hide = selected & (action < mask_share)
     swap = selected & (action >= mask_share) & (action < mask_share + random_share)
 
@@ -148,13 +153,18 @@ class StaticMasks:
         return self._copies[arguments.whole_number(n, 0, None, "The epoch") % len(self._copies)]
 
 
-def held_out_batch(windows: Tensor, mask_prob: float = 0.15, seed: int = 0) -> MaskedBatch:
+def held_out_batch(
+    windows: Tensor,
+    mask_prob: float = 0.15,
+    seed: int = 0,
+    vocabulary: Vocabulary = VOCABULARY,
+) -> MaskedBatch:
     """Return held-out windows ``(n, length)`` under the fixed masks of the series.
 
     Every held-out loss of the series is measured on these masks (15 %, 80/10/10, seed 0), so any
     two of its numbers can be compared.
     """
-    return mask_tokens(windows, mask_prob, generator=seeded(seed))
+    return mask_tokens(windows, mask_prob, vocabulary=vocabulary, generator=seeded(seed))
 
 
 MASKED, RANDOM, KEPT = "M", "R", "K"

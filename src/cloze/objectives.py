@@ -15,7 +15,8 @@ from torch import Tensor
 from cloze.evaluation import held_out_loss
 from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
+from cloze.vocabulary import BEGIN, PAD, Vocabulary
 
 Batch = MaskedBatch
 """What is read and what is asked: tensors with one line per window, and in ``selected`` the
@@ -28,11 +29,12 @@ class Objective:
 
     name: str
     """Under which a saved run remembers it."""
-    ask: Callable[[Tensor, float, torch.Generator], Batch]
-    """From windows ``(n, length)``, ``mask_prob`` and a source of chance to a batch."""
+    ask: Callable[[Tensor, float, torch.Generator, Vocabulary], Batch]
+    """From windows ``(n, length)``, ``mask_prob``, a source of chance and what the ids mean to a
+    batch."""
     loss: Callable[[MaskedLM, Batch], Tensor]
     """The mean loss of a model's answers in nats, a scalar with a gradient."""
-    held_out: Callable[[Tensor], Batch]
+    held_out: Callable[[Tensor, Vocabulary], Batch]
     """From held-out windows ``(n, length)`` to fixed questions, the same for every model."""
     measure: Callable[[MaskedLM, Batch], float]
     """The mean loss in nats over the held-out questions."""
@@ -50,22 +52,30 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
 
 MASKED = Objective(
     name="masked",
-    ask=lambda windows, mask_prob, chance: mask_tokens(windows, mask_prob, generator=chance),
+    ask=lambda windows, mask_prob, chance, vocabulary: mask_tokens(
+        windows, mask_prob, vocabulary=vocabulary, generator=chance
+    ),
     loss=masked_loss,
-    held_out=held_out_batch,
+    held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
     measure=held_out_loss,
 )
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
 
-def next_symbols(windows: Tensor) -> MaskedBatch:
-    """Ask about every position of windows ``(n, length)``: a causal model sees only the left."""
-    return MaskedBatch(windows, windows)
+def next_symbols(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:
+    """Ask about every symbol of windows ``(n, length)`` that something can be said of.
+
+    A :class:`~cloze.heads.CausalLM` sees of each what is left of it, so nothing has to be hidden.
+    Where a sentence begins (``[BEGIN]``) and what fills a line up (``[PAD]``) is no question.
+    """
+    given = [vocabulary.ids[symbol] for symbol in (BEGIN, PAD) if symbol in vocabulary.specials]
+    no_question = torch.isin(windows, torch.tensor(given, dtype=torch.int64))
+    return MaskedBatch(windows, windows.masked_fill(no_question, IGNORE))
 
 
 CAUSAL = Objective(
     name="causal",
-    ask=lambda windows, mask_prob, chance: next_symbols(windows),  # noqa: ARG005
+    ask=lambda windows, mask_prob, chance, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
     loss=masked_loss,
     held_out=next_symbols,
     measure=held_out_loss,

@@ -19,7 +19,7 @@ from torch import Tensor
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.encoder import DIRECTIONS, Direction
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import to_bits
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line, visible
 
@@ -94,24 +94,24 @@ def distribution(model: MaskedLM, input_ids: Tensor) -> Tensor:
         input_ids: shape ``(length,)``.
 
     Returns:
-        Shape ``(length, n_characters)``.
+        Shape ``(length, n_ordinary)``.
 
     Raises:
         ValueError: no model, no line of ids, or a longer one than the model reads.
     """
     _line(model, input_ids)
     logits = model(input_ids[None])[0]
-    return logits[:, : VOCABULARY.n_characters].softmax(dim=-1)
+    return logits[:, : VOCABULARY.n_ordinary].softmax(dim=-1)
 
 
 def top_k(probabilities: Tensor, k: int = 3) -> list[Guess]:
-    """Return the ``k`` likeliest characters of a distribution of shape ``(n_characters,)``.
+    """Return the ``k`` likeliest characters of a distribution of shape ``(n_ordinary,)``.
 
     Raises:
         ValueError: ``k`` is below 1, or there is no such distribution.
     """
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
-    n = VOCABULARY.n_characters
+    n = VOCABULARY.n_ordinary
     arguments.of_type(probabilities, Tensor, "A distribution")
     if probabilities.shape != (n,) or not probabilities.isfinite().all():
         raise ValueError(
@@ -141,6 +141,11 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         ValueError: ``k`` is below 1.
     """
     model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
+    if isinstance(model, CausalLM):
+        raise ValueError(
+            "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "
+            "model) of cloze.causal, which scores the whole line with each filling."
+        )
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
     arguments.of_type(at_once, bool, "at_once")
     input_ids, note = read_line(line, model.config.max_len)
@@ -177,12 +182,12 @@ class Prediction:
     positions: tuple[int, ...]
     """The masked positions, ascending."""
     probabilities: Tensor
-    """P(x_i | x̃), shape ``(|M|, n_characters)``."""
+    """P(x_i | x̃), shape ``(|M|, n_ordinary)``."""
     costs: Tensor
     """−log P of the truth in nats, shape ``(|M|,)``; NaN where no truth is known."""
 
     def __getitem__(self, position: int) -> Tensor:
-        """Return the distribution at a masked position, shape ``(n_characters,)``."""
+        """Return the distribution at a masked position, shape ``(n_ordinary,)``."""
         return self.probabilities[self._row(position)]
 
     def cost(self, position: int) -> float | None:
@@ -226,12 +231,12 @@ def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Predic
     hidden = mask_positions(input_ids, masked) == VOCABULARY.mask_id
     positions = tuple(hidden.nonzero().flatten().tolist())
     if not positions:
-        return Prediction((), torch.empty(0, VOCABULARY.n_characters), torch.empty(0))
+        return Prediction((), torch.empty(0, VOCABULARY.n_ordinary), torch.empty(0))
     corrupted = input_ids.masked_fill(hidden, VOCABULARY.mask_id)
-    logits = model.logits_at(corrupted[None], hidden[None])[:, : VOCABULARY.n_characters]
+    logits = model.logits_at(corrupted[None], hidden[None])[:, : VOCABULARY.n_ordinary]
     log_probs = logits.log_softmax(dim=-1)
     truth = input_ids[hidden]
-    known = truth < VOCABULARY.n_characters
+    known = truth < VOCABULARY.n_ordinary
     costs = -log_probs.gather(1, truth.where(known, 0)[:, None]).squeeze(1)
     return Prediction(positions, log_probs.exp(), costs.where(known, torch.nan))
 
@@ -317,7 +322,7 @@ def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor
         second: the position of b.
 
     Returns:
-        Shape ``(n_characters, n_characters)``, row a, column b.
+        Shape ``(n_ordinary, n_ordinary)``, row a, column b.
 
     Raises:
         ValueError: the two are one, or one lies outside the line.
@@ -326,7 +331,7 @@ def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor
     first, second = arguments.positions([first, second], len(input_ids))
     if first == second:
         raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
-    n = VOCABULARY.n_characters
+    n = VOCABULARY.n_ordinary
     masked = mask_positions(input_ids, [first, second])
     filled = masked.repeat(n, 1)  # one row for each character that the first gap may hold
     filled[:, first] = torch.arange(n)
@@ -384,6 +389,6 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
     each_alone = input_ids.repeat(length, 1)  # (length, length): one masked position per row
     each_alone.fill_diagonal_(VOCABULARY.mask_id)
     own = torch.eye(length, dtype=torch.bool)
-    logits = model.logits_at(each_alone, own)[:, : VOCABULARY.n_characters]
+    logits = model.logits_at(each_alone, own)[:, : VOCABULARY.n_ordinary]
     log_probs = logits.log_softmax(dim=-1)
     return -log_probs.gather(1, input_ids[:, None]).squeeze(1)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +15,11 @@ from tqdm.std import tqdm
 
 from cloze import arguments, checkpoint
 from cloze.checkpoint import CheckpointError
-from cloze.corpus import Corpus, sample_windows
 from cloze.heads import MaskedLM
 from cloze.muon import Muon
 from cloze.objectives import MASKED, OBJECTIVES, Objective
 from cloze.signals import held_signals
+from cloze.vocabulary import Vocabulary
 
 Number = TypeVar("Number", int, float)
 
@@ -94,6 +94,25 @@ class Record(NamedTuple):
     """Held-out loss in nats, where it was measured after this step."""
 
 
+@runtime_checkable
+class Source(Protocol):
+    """What a run trains on and measures on: a corpus, or a small world."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the ids of its windows mean."""
+
+    @property
+    def sha256(self) -> str:
+        """A fingerprint, by which a saved run knows what it was begun with."""
+
+    def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> Tensor:
+        """Draw ids to train on, shape ``(n, length)``."""
+
+    def held_out_windows(self, length: int) -> Tensor:
+        """Return the ids to measure on, always the same, shape ``(windows, length)``."""
+
+
 class TrainingRun:
     """A training in progress: model, optimizers, source of chance, history.
 
@@ -104,18 +123,21 @@ class TrainingRun:
         objective: what the model is asked, and what its answers cost.
 
     Raises:
-        ValueError: the windows are longer than the model reads, or a piece is shorter than one.
+        ValueError: the windows are longer than the model reads, or a piece is shorter than one, or
+            the model reads other symbols.
     """
 
     def __init__(
         self,
         model: MaskedLM,
-        corpus: Corpus,
+        corpus: Source,
         recipe: Recipe | None = None,
         objective: Objective = MASKED,
     ) -> None:
         self.model = arguments.of_type(model, MaskedLM, "What is trained")
-        self.corpus = arguments.of_type(corpus, Corpus, "corpus")
+        if not isinstance(corpus, Source):
+            raise ValueError(f"corpus is a Corpus or a World, not {arguments.shown(corpus)}.")
+        self.corpus = corpus
         self.recipe = Recipe() if recipe is None else arguments.of_type(recipe, Recipe, "recipe")
         self.objective = arguments.of_type(objective, Objective, "objective")
         if type(model).objective != objective.model.objective:
@@ -130,7 +152,13 @@ class TrainingRun:
                 f"Windows of {self.recipe.length} characters are too long for this model, which "
                 f"reads at most max_len = {model.config.max_len}."
             )
-        self.held_out = objective.held_out(corpus.held_out_windows(self.recipe.length))
+        if model.vocabulary != corpus.vocabulary:
+            raise ValueError(
+                "The model reads other symbols than there are to train on; make it with "
+                "MaskedLM(config, vocabulary), where vocabulary is that of the corpus or world."
+            )
+        windows = corpus.held_out_windows(self.recipe.length)
+        self.held_out = objective.held_out(windows, corpus.vocabulary)
         self.optimizers = _optimizers(model, self.recipe)
         self._moments = self.recipe.evaluated_after()
 
@@ -163,10 +191,10 @@ class TrainingRun:
         started, recipe = time.perf_counter(), self.recipe
         for optimizer, peak in self.optimizers:
             optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
-        windows = sample_windows(
-            self.corpus.train_ids, recipe.batch_size, recipe.length, self.generator
+        windows = self.corpus.sample(recipe.batch_size, recipe.length, self.generator)
+        batch = self.objective.ask(
+            windows, recipe.mask_prob, self.generator, self.corpus.vocabulary
         )
-        batch = self.objective.ask(windows, recipe.mask_prob, self.generator)
         loss = self.objective.loss(self.model, batch)
         nats = self._finite(loss.item())
         self.model.zero_grad()
@@ -215,7 +243,7 @@ class TrainingRun:
         checkpoint.write(path, self._tensors(), metadata)
 
     @classmethod
-    def load(cls, path: Path | str, corpus: Corpus) -> TrainingRun:
+    def load(cls, path: Path | str, corpus: Source) -> TrainingRun:
         """Load a saved run; going on equals never having stopped, bit for bit on one machine.
 
         Raises:
@@ -234,7 +262,7 @@ class TrainingRun:
         objective = OBJECTIVES[metadata["objective"]]
         config = checkpoint.model_config(path, metadata)
         try:
-            model = objective.model(config)
+            model = objective.model(config, corpus.vocabulary)
             run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)
             run.history = _history(metadata["history"], run.recipe)
         except (KeyError, TypeError, ValueError):

@@ -1,12 +1,13 @@
-"""What text becomes: the characters, their ids, and how any text is reduced to them."""
+"""What text becomes: symbols and their ids, and how any text is reduced to 28 characters."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # whatever shows text can know the vocabulary without loading
 ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 """The 28 characters of normalised text, in the order of their ids."""
 MASK = "[MASK]"
+BEGIN, END, PAD = "[BEGIN]", "[END]", "[PAD]"
+"""Around a sentence of words, and what lines of other lengths are filled up with."""
 GAP = "_"
 """How a learner types a gap: one key instead of ``[MASK]``."""
 
@@ -29,21 +32,31 @@ class TextError(ValueError):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Every symbol the model knows: characters first, special symbols after them.
+    """Every symbol the model knows: ordinary symbols first, special symbols after them.
 
-    Ids 0 … 27 are the characters, 28 is ``[MASK]``. Because characters come first, "draw a random
-    character" is "draw an integer below ``n_characters``", and symbols added later
+    In the series' own vocabulary ids 0 … 27 are the characters and 28 is ``[MASK]``; in that of a
+    small world the ordinary symbols are words. Because ordinary symbols come first, "draw a random
+    symbol" is "draw an integer below ``n_ordinary``", and symbols added later
     (:meth:`with_specials`) leave all earlier ids as they were.
     """
 
-    characters: str = ALPHABET
+    ordinary: Sequence[str] = ALPHABET
+    """What text is made of and what gaps may hold: a text of characters, or a tuple of words."""
     specials: tuple[str, ...] = (MASK,)
 
     def __post_init__(self) -> None:
-        arguments.of_type(self.characters, str, "The characters of a vocabulary")
+        if not isinstance(self.ordinary, str | tuple):
+            raise TextError(
+                "The ordinary symbols of a vocabulary are a text of characters or a tuple of "
+                f"words, not {arguments.shown(self.ordinary)}."
+            )
         arguments.of_type(self.specials, tuple, "What special symbols there are")
         if not all(isinstance(special, str) and special for special in self.specials):
             raise TextError(f"Special symbols are texts, not {arguments.shown(self.specials)}.")
+        if isinstance(self.ordinary, tuple):
+            for word in self.ordinary:
+                if not isinstance(word, str) or word.split() != [word] or word == GAP:
+                    raise TextError(f"A word is a text without spaces, not {arguments.shown(word)}.")
         if len(set(self.symbols)) != len(self.symbols):
             raise TextError("A vocabulary holds every symbol once; a symbol is given twice.")
         if MASK not in self.specials:
@@ -52,7 +65,7 @@ class Vocabulary:
     @cached_property
     def symbols(self) -> tuple[str, ...]:
         """All symbols in the order of their ids."""
-        return (*self.characters, *self.specials)
+        return (*self.ordinary, *self.specials)
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -64,18 +77,28 @@ class Vocabulary:
         return len(self.symbols)
 
     @property
-    def n_characters(self) -> int:
-        """The number of ordinary characters; their ids are ``0 … n_characters - 1``."""
-        return len(self.characters)
+    def n_ordinary(self) -> int:
+        """The number of ordinary symbols; their ids are ``0 … n_ordinary - 1``."""
+        return len(self.ordinary)
+
+    @property
+    def separator(self) -> str:
+        """What stands between two symbols of a text: nothing for characters, a space for words."""
+        return "" if isinstance(self.ordinary, str) else " "
 
     @property
     def mask_id(self) -> int:
         """The id of ``[MASK]``."""
         return self.ids[MASK]
 
+    @property
+    def pad_id(self) -> int | None:
+        """The id of ``[PAD]``, which nobody reads; None where all lines have one length."""
+        return self.ids.get(PAD)
+
     def with_specials(self, *specials: str) -> Vocabulary:
         """Return a vocabulary with more special symbols, such as ``[PAD]`` or ``[CLS]``."""
-        return Vocabulary(self.characters, self.specials + specials)
+        return Vocabulary(self.ordinary, self.specials + specials)
 
     def encode(self, text: str) -> Tensor:
         """Turn text into ids. Special symbols such as ``[MASK]`` are recognised.
@@ -84,7 +107,8 @@ class Vocabulary:
             A tensor of shape ``(length,)`` and type int64.
 
         Raises:
-            TextError: a character is not in the vocabulary (:func:`normalise` the text first).
+            TextError: a symbol is not in the vocabulary (characters: :func:`normalise` the text
+                first).
         """
         import torch
 
@@ -93,15 +117,22 @@ class Vocabulary:
             symbol = match.group()
             if symbol not in self.ids:
                 raise TextError(
-                    f"{symbol!r} at position {match.start()} is not among the {len(self)} symbols "
-                    "of the vocabulary; call normalise(text).text first."
+                    f"{arguments.shown(symbol)} at position {match.start()} is not among the "
+                    f"{len(self)} symbols of the vocabulary{self._advice(symbol)}."
                 )
             ids.append(self.ids[symbol])
         return torch.tensor(ids, dtype=torch.int64)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join([*map(re.escape, self.specials), "."]), re.DOTALL)
+        one = r"\S+" if self.separator else "."
+        return re.compile("|".join([*map(re.escape, self.specials), one]), re.DOTALL)
+
+    def _advice(self, symbol: str) -> str:
+        """Say what to write in the place of an unknown symbol, as far as anybody can."""
+        if not self.separator:
+            return "; call normalise(text).text first"
+        return "".join(f"; {word!r} is" for word in get_close_matches(symbol, self.ordinary, 1))
 
     def decode(self, ids: Tensor | Iterable[int], gap: str = MASK) -> str:
         """Turn ids of shape ``(length,)`` back into text; ``[MASK]`` is written as ``gap``."""
@@ -115,7 +146,7 @@ class Vocabulary:
                 f"Ids must be a single row of integers from 0 to {len(self) - 1}, not "
                 f"{arguments.shown(ids)}."
             )
-        return "".join(gap if i == self.mask_id else self.symbols[i] for i in values)
+        return self.separator.join(gap if i == self.mask_id else self.symbols[i] for i in values)
 
 
 VOCABULARY = Vocabulary()

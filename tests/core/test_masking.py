@@ -174,7 +174,7 @@ rates = st.floats(0, 1)
 seeds = st.integers(0, 2**31)
 shares = st.tuples(rates, rates).map(lambda s: (s[0], (1 - s[0]) * s[1]))
 vocabularies = st.sampled_from(
-    [VOCABULARY, EXTENDED, Vocabulary(characters="ab", specials=("[MASK]", "[PAD]"))]
+    [VOCABULARY, EXTENDED, Vocabulary(ordinary="ab", specials=("[MASK]", "[PAD]"))]
 )
 
 
@@ -212,10 +212,10 @@ def test_what_holds_of_every_masked_batch(
     assert (labels[selected] == original[selected]).all()
     assert (labels[~selected] == IGNORE).all()
     assert (inputs[~selected] == original[~selected]).all()
-    special = original >= vocabulary.n_characters
+    special = original >= vocabulary.n_ordinary
     assert not (selected & special).any(), "a special symbol was selected"
     shown = inputs[selected]
-    assert ((shown < vocabulary.n_characters) | (shown == vocabulary.mask_id)).all()
+    assert ((shown < vocabulary.n_ordinary) | (shown == vocabulary.mask_id)).all()
     again = mask()
     assert torch.equal(inputs, again.inputs)
     assert torch.equal(labels, again.labels)

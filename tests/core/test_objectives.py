@@ -17,12 +17,12 @@ from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
 from cloze.objectives import MASKED, Objective
 from cloze.training import Recipe, TrainingRun, fit
-from cloze.vocabulary import normalise
+from cloze.vocabulary import VOCABULARY, Vocabulary, normalise
 
 RECIPE = Recipe(steps=30, batch_size=4, length=32, evaluations=2)
 
 
-def next_characters(windows: Tensor) -> MaskedBatch:
+def next_characters(windows: Tensor, _: Vocabulary = VOCABULARY) -> MaskedBatch:
     """Ask at every position for the character that follows it."""
     labels = windows.roll(-1, dims=1)
     labels[:, -1] = IGNORE
@@ -31,7 +31,7 @@ def next_characters(windows: Tensor) -> MaskedBatch:
 
 CAUSAL = Objective(
     name="causal",
-    ask=lambda windows, _, __: next_characters(windows),
+    ask=lambda windows, _, __, ___: next_characters(windows),
     loss=objectives.masked_loss,
     held_out=next_characters,
     measure=held_out_loss,
@@ -52,7 +52,7 @@ def causal_run(corpus: Corpus) -> TrainingRun:
 
 def test_masked_asks_by_bert_s_rule_and_is_paid_at_the_selected_positions(corpus: Corpus) -> None:
     windows = corpus.held_out_windows(32)
-    batch = MASKED.ask(windows, 0.3, torch.Generator().manual_seed(1))
+    batch = MASKED.ask(windows, 0.3, torch.Generator().manual_seed(1), VOCABULARY)
     same = mask_tokens(windows, 0.3, generator=torch.Generator().manual_seed(1))
     assert all(map(torch.equal, batch, same))
     model = MaskedLM(EncoderConfig(d_model=16, n_heads=2, d_ff=24))

@@ -230,7 +230,7 @@ def test_a_gap_in_the_line_is_asked_and_costs_nothing_known() -> None:
 def test_nothing_masked_is_no_question() -> None:
     answer = predict(SMALL, VOCABULARY.encode("abc"), [])
     assert answer.positions == ()
-    assert answer.probabilities.shape == (0, VOCABULARY.n_characters)
+    assert answer.probabilities.shape == (0, VOCABULARY.n_ordinary)
     assert answer.loss is None
 
 

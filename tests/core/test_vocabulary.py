@@ -28,7 +28,7 @@ anything = settings(deadline=None, derandomize=True, max_examples=200)
 
 def test_the_vocabulary_has_29_symbols_with_characters_first() -> None:
     assert len(VOCABULARY) == 29
-    assert VOCABULARY.n_characters == 28 == VOCABULARY.mask_id
+    assert VOCABULARY.n_ordinary == 28 == VOCABULARY.mask_id
     assert VOCABULARY.encode("\n az[MASK]").tolist() == [0, 1, 2, 27, 28]
     assert VOCABULARY.encode("").shape == (0,)
     assert VOCABULARY.encode("").dtype == torch.int64
@@ -37,7 +37,7 @@ def test_the_vocabulary_has_29_symbols_with_characters_first() -> None:
 def test_more_special_symbols_keep_all_ids() -> None:
     wider = VOCABULARY.with_specials("[PAD]", "[CLS]")
     assert wider.symbols == (*VOCABULARY.symbols, "[PAD]", "[CLS]")
-    assert wider.n_characters == 28 == wider.mask_id
+    assert wider.n_ordinary == 28 == wider.mask_id
     assert wider.encode("[CLS]a[MASK][PAD]").tolist() == [30, 2, 28, 29]
     assert wider.decode([30, 2, 29]) == "[CLS]a[PAD]"
 

@@ -183,7 +183,7 @@ def main(
         "corpus_sha256": corpus.sha256,
         "steps": recipe.steps,
         "seed": recipe.seed,
-        "symbols": VOCABULARY.n_characters,
+        "symbols": VOCABULARY.n_ordinary,
         "lines": {str(gaps): n for gaps, n in lines.items()},
         "curves": {"masked": masked_curve, "causal": causal_curve},
         "filling": filling,

@@ -192,7 +192,7 @@ def bits(bet: Bet, truth: str, frequencies: Mapping[str, float]) -> float:
 def frequencies_of_letters() -> dict[str, float]:
     """Return how frequent each character is in the training text."""
     known = letter_frequencies().tolist()
-    return dict(zip(VOCABULARY.characters, known, strict=True))
+    return dict(zip(VOCABULARY.ordinary, known, strict=True))
 
 
 @lru_cache(maxsize=1)
@@ -231,7 +231,7 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
         model = shipped_model("left" if side == "left" else "both")
         prediction = predict(model, input_ids, [puzzle.at])
         counted = _neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
-        counted = counted[: VOCABULARY.n_characters].log_softmax(dim=-1)
+        counted = counted[: VOCABULARY.n_ordinary].log_softmax(dim=-1)
         paid[side] = {
             "you": bits(bets[side], puzzle.truth, frequencies),
             "model": to_bits(float(prediction.costs[0])),

@@ -43,7 +43,7 @@ def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str,
         ``[MASK]`` is no character, so there P(shown) is 0.
     """
     logits = torch.cat([model(part) for part in torch.split(batch.inputs, 64)])
-    believed = logits[..., : VOCABULARY.n_characters].softmax(dim=-1)
+    believed = logits[..., : VOCABULARY.n_ordinary].softmax(dim=-1)
 
     def mean(characters: Tensor, where: Tensor) -> float:
         return believed[where].gather(1, characters[where][:, None]).mean().item()
@@ -70,7 +70,9 @@ def train(name: str, recipe: Recipe, corpus: Corpus) -> MaskedLM:
     mask_share, random_share = SHARES[name]
     masked = partial(mask_tokens, mask_share=mask_share, random_share=random_share)
     objective = replace(
-        MASKED, name=name, ask=lambda windows, rate, chance: masked(windows, rate, generator=chance)
+        MASKED,
+        name=name,
+        ask=lambda windows, rate, chance, _: masked(windows, rate, generator=chance),
     )
     torch.manual_seed(recipe.seed)
     run = TrainingRun(MaskedLM(), corpus, recipe, objective)

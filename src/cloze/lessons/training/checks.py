@@ -98,7 +98,7 @@ class Laboratory:
         self.seed, first, second = (chance.getrandbits(31) for _ in range(3))
         self.seeds_of_steps = first, second, second
         self.generator = torch.Generator().manual_seed(chance.getrandbits(31))
-        self.windows = torch.randint(VOCABULARY.n_characters, self.SHAPE, generator=self.generator)
+        self.windows = torch.randint(VOCABULARY.n_ordinary, self.SHAPE, generator=self.generator)
 
     def model(self) -> MaskedLM:
         """Make the model, the same at each call."""
