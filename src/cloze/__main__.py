@@ -283,8 +283,10 @@ def _fill(options: argparse.Namespace) -> None:
 
     k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
-    causal = isinstance(model, CausalLM)
-    print(fill_by_bayes(options.line, model, k=k) if causal else fill(options.line, model, k=k))
+    if isinstance(model, CausalLM):
+        print(fill_by_bayes(options.line, model, k=k))
+    else:
+        print(fill(options.line, model, k=k))
 
 
 def _seconds(word: str) -> float:
