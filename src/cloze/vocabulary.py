@@ -56,7 +56,8 @@ class Vocabulary:
         if isinstance(self.ordinary, tuple):
             for word in self.ordinary:
                 if not isinstance(word, str) or word.split() != [word] or word == GAP:
-                    raise TextError(f"A word is a text without spaces, not {arguments.shown(word)}.")
+                    said = arguments.shown(word)
+                    raise TextError(f"A word is a text without spaces, not {said}.")
         if len(set(self.symbols)) != len(self.symbols):
             raise TextError("A vocabulary holds every symbol once; a symbol is given twice.")
         if MASK not in self.specials:
@@ -118,7 +119,7 @@ class Vocabulary:
             if symbol not in self.ids:
                 raise TextError(
                     f"{arguments.shown(symbol)} at position {match.start()} is not among the "
-                    f"{len(self)} symbols of the vocabulary{self._advice(symbol)}."
+                    f"{len(self)} symbols of the vocabulary{self.advice(symbol)}."
                 )
             ids.append(self.ids[symbol])
         return torch.tensor(ids, dtype=torch.int64)
@@ -128,11 +129,12 @@ class Vocabulary:
         one = r"\S+" if self.separator else "."
         return re.compile("|".join([*map(re.escape, self.specials), one]), re.DOTALL)
 
-    def _advice(self, symbol: str) -> str:
-        """Say what to write in the place of an unknown symbol, as far as anybody can."""
+    def advice(self, symbol: str) -> str:
+        """Return what to write in place of an unknown symbol, to end a sentence with, or ""."""
         if not self.separator:
             return "; call normalise(text).text first"
-        return "".join(f"; {word!r} is" for word in get_close_matches(symbol, self.ordinary, 1))
+        nearest = get_close_matches(symbol, self.ordinary, 1)
+        return "".join(f"; the nearest is {word!r}" for word in nearest)
 
     def decode(self, ids: Tensor | Iterable[int], gap: str = MASK) -> str:
         """Turn ids of shape ``(length,)`` back into text; ``[MASK]`` is written as ``gap``."""

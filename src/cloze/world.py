@@ -1,0 +1,581 @@
+"""A small world: all its sentences and their probabilities, and what the best reader says.
+
+A text in ``data/world.toml`` says which sentences there are and how often each is said. That is few
+enough to enumerate, so P(x_i | x̃) follows from Bayes' rule over all of them, exactly, whatever the
+corruption; and no model, of whatever kind and size, can pay less on average.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze import arguments, textfile
+from cloze.arguments import shown
+from cloze.corpus import DATA
+from cloze.encoder import DIRECTIONS, Direction
+from cloze.masking import MaskedBatch, mask_tokens, seeded
+from cloze.vocabulary import BEGIN, END, GAP, MASK, PAD, TextError, Vocabulary, counted
+
+MOST_SENTENCES = 50_000
+"""A question weighs every sentence; more would take seconds each and gigabytes."""
+MOST_WORDS = 64
+"""The longest sentence."""
+MOST_BYTES = 1_000_000
+HELD_OUT = 1024
+"""How many sentences, drawn once, a training run measures on."""
+IMPOSSIBLE = -1e6
+"""The logarithm of a probability of zero, which can still be added up."""
+
+
+class Corruption(NamedTuple):
+    """How a sentence is corrupted before it is read: the arguments of ``mask_tokens``."""
+
+    mask_prob: float = 0.15
+    mask_share: float = 0.8
+    random_share: float = 0.1
+
+    def log_channel(self, vocabulary: Vocabulary, *, selected: bool) -> Tensor:
+        """Return log P(x̃_j | x_j) at a position of which nothing else is known.
+
+        Args:
+            vocabulary: its special symbols stay as they are.
+            selected: the position is known to be in M; otherwise it is with ``mask_prob``.
+
+        Returns:
+            Shape ``(|V|, |V|)``: row x̃_j, column x_j.
+        """
+        n, mask = vocabulary.n_ordinary, vocabulary.mask_id
+        rate = 1.0 if selected else self.mask_prob
+        channel = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
+        channel[:n, :n] = rate * self.random_share / n
+        kept = max(0.0, 1.0 - self.mask_share - self.random_share)
+        channel[:n, :n] += torch.eye(n, dtype=torch.float64) * (1 - rate + rate * kept)
+        channel[mask, :n] = rate * self.mask_share
+        if not selected:  # what is special is never selected
+            others = [i for i in range(n, len(vocabulary)) if i != mask]
+            channel[others, others] = 1.0
+        return channel.log().clamp(min=IMPOSSIBLE)
+
+
+BERT = Corruption()
+"""15 %, of which 80 % become ``[MASK]``, 10 % a random word, 10 % stay."""
+GAPS_ONLY = Corruption(mask_share=1.0, random_share=0.0)
+"""Only ``[MASK]`` is put in: every word that is still there is the true one."""
+
+
+class Mean(NamedTuple):
+    """A mean over questions, and how far it may be off for so many of them."""
+
+    nats: float
+    standard_error: float
+
+    def __repr__(self) -> str:
+        return f"{self.nats:.3f} ± {self.standard_error:.3f} nats"
+
+
+class Reader(Protocol):
+    """Whatever answers at masked positions, as a ``MaskedLM`` does."""
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
+
+
+class World:
+    """Sentences of words, each with its probability.
+
+    Args:
+        sentences: the probability of each, summing to 1.
+
+    Raises:
+        TextError: there is no sentence, the probabilities do not sum to 1, or it is too large.
+    """
+
+    def __init__(self, sentences: Mapping[str, float]) -> None:
+        words = _checked(sentences)
+        self.vocabulary = Vocabulary(
+            tuple(sorted({word for sentence in words for word in sentence})),
+            (MASK, BEGIN, END, PAD),
+        )
+        ordered = sorted(words)
+        self.sentences = tuple(" ".join(sentence) for sentence in ordered)
+        """Every sentence, in alphabetical order."""
+        self.probabilities = torch.tensor([words[s] for s in ordered], dtype=torch.float64)
+        """Of each sentence, shape ``(sentences,)``."""
+        self.max_len = 2 + max(map(len, ordered))
+        """The length of the longest sentence with its ``[BEGIN]`` and ``[END]``."""
+        self.input_ids = torch.full((len(ordered), self.max_len), self.vocabulary.ids[PAD])
+        """``[BEGIN]``, words, ``[END]``, ``[PAD]`` up to one length: ``(sentences, max_len)``."""
+        for row, sentence in zip(self.input_ids, ordered, strict=True):
+            row[: len(sentence) + 2] = frame(self.vocabulary, sentence)
+
+    @classmethod
+    def load(cls, path: Path | str = DATA / "world.toml") -> World:
+        """Read a world from its text; by default the one of the series.
+
+        Raises:
+            TextError: there is no such file, or it describes no world; the message says what to
+                change.
+        """
+        path = arguments.path(path)
+        text = textfile.decode(path, textfile.read(path, MOST_BYTES))
+        try:
+            described = tomllib.loads(text.replace("\r\n", "\n"))
+        except tomllib.TOMLDecodeError as error:
+            raise TextError(f"{path} is not written in TOML: {error}.") from None
+        try:
+            return cls(enumerated(described))
+        except TextError as error:
+            raise TextError(f"{path}: {error}") from None
+
+    def encode(self, sentence: str) -> Tensor:
+        """Return the ids of one sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``.
+
+        ``_`` is a gap. It need not be a sentence of this world, as long as its words are.
+
+        Raises:
+            TextError: a word is unknown, there is none, or there are more than the world has.
+        """
+        return frame(self.vocabulary, read_words(sentence, self.vocabulary, self.max_len - 2))
+
+    # What is said
+
+    @property
+    def entropy(self) -> float:
+        """−Σ P(x) log P(x) in nats: what the best possible guess at a whole sentence costs."""
+        return float(-(self.probabilities * self.probabilities.log()).sum())
+
+    def probability(self, sentence: str) -> float:
+        """Return P(sentence), 0 for one that is never said."""
+        words = " ".join(arguments.of_type(sentence, str, "A sentence").split())
+        known = words in self.sentences
+        return float(self.probabilities[self.sentences.index(words)]) if known else 0.0
+
+    @cached_property
+    def frequencies(self) -> Tensor:
+        """How frequent each word is, shape ``(n_ordinary,)``: the unigram."""
+        weights = self.probabilities[:, None].expand(self.input_ids.shape)
+        n = len(self.vocabulary)
+        counts = torch.bincount(self.input_ids.flatten(), weights.flatten(), minlength=n)
+        ordinary = counts[: self.vocabulary.n_ordinary]
+        return ordinary / ordinary.sum()
+
+    def sample(
+        self, n: int, length: int | None = None, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Draw sentences by their probabilities, filled up with ``[PAD]``: ``(n, length)``.
+
+        Raises:
+            TextError: the longest sentence does not fit into ``length``.
+        """
+        n = arguments.whole_number(n, 1, 10**6, "The number of sentences")
+        length = self.max_len if length is None else length
+        if length < self.max_len:
+            raise TextError(
+                f"The longest sentence of this world has {self.max_len} symbols with [BEGIN] and "
+                f"[END], so windows are at least that long, not {length}."
+            )
+        # One uniform number per sentence: where it falls among the probabilities laid end to end.
+        draws = torch.rand(n, dtype=torch.float64, generator=generator)
+        ends = self.probabilities.cumsum(0)
+        rows = torch.searchsorted(ends, draws * ends[-1]).clamp(max=len(ends) - 1)
+        wide = torch.full((n, length), self.vocabulary.ids[PAD])
+        wide[:, : self.max_len] = self.input_ids[rows]
+        return wide
+
+    def held_out_windows(self, length: int | None = None) -> Tensor:
+        """Return sentences to measure on, drawn once with seed 0: ``(HELD_OUT, length)``."""
+        return self.sample(HELD_OUT, length, seeded(0))
+
+    @cached_property
+    def sha256(self) -> str:
+        """A fingerprint of the sentences and their probabilities."""
+        digest = hashlib.sha256()
+        for sentence, p in zip(self.sentences, self.probabilities.tolist(), strict=True):
+            digest.update(f"{sentence}\t{p:.12g}\n".encode())
+        return digest.hexdigest()
+
+    # What the best reader says
+
+    def questions(self, n: int, corruption: Corruption = BERT, seed: int = 0) -> MaskedBatch:
+        """Draw sentences and corrupt them, every position for itself.
+
+        No position has to be selected: "at least one" would make positions depend on each other.
+        """
+        chance = seeded(seed)
+        return mask_tokens(
+            self.sample(n, generator=chance),
+            **corruption._asdict(),
+            vocabulary=self.vocabulary,
+            at_least_one=False,
+            generator=chance,
+        )
+
+    def truth(
+        self,
+        inputs: Tensor,
+        selected: Tensor,
+        direction: Direction = "both",
+        corruption: Corruption = BERT,
+    ) -> Tensor:
+        """Return P(x_i | x̃, i ∈ M) at the selected positions, by Bayes' rule over all sentences.
+
+        Args:
+            inputs: corrupted sentences x̃, shape ``(n, length)``.
+            selected: the questions: boolean, ``(n, length)``. That a position is asked about says
+                that it was selected; of the others each answer knows only what it reads.
+            direction: what is read. A one-sided reader sees its own corrupted symbol and what is on
+                its side, and does not know how long the sentence is on the other.
+            corruption: how x̃ was made.
+
+        Returns:
+            Shape ``(|M|, n_ordinary)``, float64, in the order of ``inputs[selected]``.
+
+        Raises:
+            ValueError: nothing that is said here can have become one of these.
+        """
+        rows, at = selected.nonzero(as_tuple=True)
+        parts = []
+        for start in range(0, len(rows), 256):  # so many at a time, for the sake of memory
+            mine = slice(start, start + 256)
+            weights, symbols = self._weighed(
+                inputs[rows[mine]], at[mine, None], direction, corruption
+            )
+            parts.append(self._marginal(weights, symbols[0], self.vocabulary.n_ordinary))
+        empty = torch.empty(0, self.vocabulary.n_ordinary, dtype=torch.float64)
+        return torch.cat([empty, *parts])
+
+    def joint(
+        self, input_ids: Tensor, first: int, second: int, corruption: Corruption = BERT
+    ) -> Tensor:
+        """Return P(x_a, x_b | x̃, both selected) for one line ``(length,)``: row a, column b."""
+        n = self.vocabulary.n_ordinary
+        at = torch.tensor([[first, second]])
+        weights, (a, b) = self._weighed(input_ids[None], at, "both", corruption)
+        return self._marginal(weights, a.clamp(max=n - 1) * n + b.clamp(max=n - 1), n * n).view(
+            n, n
+        )
+
+    def posterior(
+        self, input_ids: Tensor, selected: Iterable[int] = (), corruption: Corruption = BERT
+    ) -> dict[str, float]:
+        """Return P(sentence | x̃) for one line ``(length,)``, likeliest first; none that is 0."""
+        at = torch.tensor([sorted(selected)], dtype=torch.int64)
+        weights, _ = self._weighed(input_ids[None], at, "both", corruption)
+        order = weights[0].argsort(descending=True, stable=True).tolist()
+        return {self.sentences[k]: float(weights[0, k]) for k in order if weights[0, k] > 0}
+
+    def next_symbols(self, prefixes: Tensor) -> Tensor:
+        """Return P(next symbol | all symbols before it) for clean prefixes ``(n, length)``.
+
+        Prefixes begin with ``[BEGIN]``; the answer may be ``[END]``.
+
+        Returns:
+            Shape ``(n, |V|)``, float64; a prefix that no sentence begins with has zeros.
+        """
+        length = prefixes.shape[1]
+        fits = (self.input_ids[None, :, :length] == prefixes[:, None]).all(-1)
+        weights = fits * self.probabilities
+        following = self.input_ids[:, length].expand(len(prefixes), -1)
+        found = torch.zeros(len(prefixes), len(self.vocabulary), dtype=torch.float64)
+        found.scatter_add_(1, following, weights)
+        return found / found.sum(1, keepdim=True).clamp(min=1e-300)
+
+    def _weighed(
+        self, inputs: Tensor, at: Tensor, direction: Direction, corruption: Corruption
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Weigh every sentence by Bayes' rule.
+
+        Args:
+            inputs: shape ``(questions, length)``.
+            at: the positions known to be selected, shape ``(questions, k)``; one for one side.
+            direction: what is read.
+            corruption: how the inputs were made.
+
+        Returns:
+            P(sentence | what is read), ``(questions, sentences)``, and for each of the k positions
+            the symbol there of each sentence, ``(questions, sentences)``.
+        """
+        arguments.one_of(direction, DIRECTIONS, "direction")
+        pad = self.vocabulary.ids[PAD]
+        inputs = arguments.token_ids(inputs, len(self.vocabulary), dim=2)
+        if (inputs[:, self.max_len :] != pad).any():
+            raise TextError(
+                f"The line is longer than any of this world, whose sentences have at most "
+                f"{counted(self.max_len - 2, 'word')}."
+            )
+        inputs = F.pad(inputs, (0, self.max_len - inputs.shape[1]), value=pad)
+        sentences = self.input_ids
+        if direction == "right":  # it counts from the end, for it does not see the beginning
+            at = at + (inputs == pad).sum(1, keepdim=True)
+            inputs, sentences = _at_the_right(inputs, pad), _at_the_right(sentences, pad)
+        anywhere = corruption.log_channel(self.vocabulary, selected=False)
+        here = corruption.log_channel(self.vocabulary, selected=True)
+        weights = self.probabilities.log().repeat(len(inputs), 1)
+        for j in range(self.max_len):
+            asked = (at == j).any(1)
+            heard = torch.where(asked[:, None], here[inputs[:, j]], anywhere[inputs[:, j]])
+            if direction != "both":
+                beyond = (at[:, 0] < j) if direction == "left" else (at[:, 0] > j)
+                heard[beyond] = 0.0
+            weights += heard[:, sentences[:, j]]
+        if (weights.max(1).values < IMPOSSIBLE / 2).any():
+            wrong = inputs[weights.max(1).values.argmin()]
+            line = self.vocabulary.decode(wrong[wrong < self.vocabulary.mask_id + 1], gap=GAP)
+            raise TextError(
+                f"Nothing that is said in this world can have become {shown(line)}; try other "
+                "words."
+            )
+        symbols = [sentences[:, at[:, k]].T for k in range(at.shape[1])]
+        return weights.softmax(dim=1), symbols
+
+    @staticmethod
+    def _marginal(weights: Tensor, symbols: Tensor, n: int) -> Tensor:
+        """Add up the weights of the sentences by what they hold: shape ``(questions, n)``."""
+        found = torch.zeros(len(weights), n, dtype=torch.float64)
+        return found.scatter_add_(1, symbols.clamp(max=n - 1), weights)
+
+    # What that is worth
+
+    def floor(
+        self, batch: MaskedBatch, direction: Direction = "both", corruption: Corruption = BERT
+    ) -> Mean:
+        """Return what the truth expects to pay for these questions: no reader pays less on average.
+
+        It is the mean entropy of the exact answers, which varies far less from draw to draw than
+        the cost of what was actually drawn.
+        """
+        truth = self.truth(batch.inputs, batch.selected, direction, corruption)
+        return _mean(torch.special.entr(truth).sum(1), batch.selected)
+
+    def excess(
+        self,
+        reader: Reader,
+        batch: MaskedBatch,
+        direction: Direction = "both",
+        corruption: Corruption = BERT,
+    ) -> Mean:
+        """Return the mean KL(truth ‖ reader) in nats: what the reader pays above the floor."""
+        truth = self.truth(batch.inputs, batch.selected, direction, corruption)
+        with torch.no_grad():
+            logits = reader.logits_at(batch.inputs, batch.selected).double()
+        said = logits.log_softmax(dim=1)[:, : self.vocabulary.n_ordinary]
+        surplus = torch.where(truth > 0, truth * (truth.log() - said), 0.0).sum(1)
+        return _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
+
+    def __repr__(self) -> str:
+        return (
+            f"World({counted(len(self.sentences), 'sentence')} of at most "
+            f"{counted(self.max_len - 2, 'word')}, {counted(self.vocabulary.n_ordinary, 'word')}, "
+            f"entropy {self.entropy:.3f} nats)"
+        )
+
+
+class Truth:
+    """The best reader there is: it answers with the exact probabilities of a world.
+
+    Args:
+        world: whose sentences are read.
+        direction: what it sees.
+        corruption: what it takes the sentences to have gone through.
+    """
+
+    def __init__(
+        self, world: World, direction: Direction = "both", corruption: Corruption = BERT
+    ) -> None:
+        self.world, self.direction, self.corruption = world, direction, corruption
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return log P at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
+        found = self.world.truth(input_ids, selected, self.direction, self.corruption)
+        vocabulary = self.world.vocabulary
+        specials = torch.zeros(len(found), len(vocabulary) - vocabulary.n_ordinary)
+        return torch.cat([found, specials], dim=1).log()
+
+
+def frame(vocabulary: Vocabulary, words: Iterable[str]) -> Tensor:
+    """Return the ids of words between ``[BEGIN]`` and ``[END]``, with ``[MASK]`` for ``_``."""
+    ids = {**vocabulary.ids, GAP: vocabulary.mask_id}
+    return torch.tensor([ids[symbol] for symbol in (BEGIN, *words, END)])
+
+
+def read_words(text: str, vocabulary: Vocabulary, most: int) -> tuple[str, ...]:
+    """Read a line of words as a learner types it: ``_`` or ``[MASK]`` for a gap.
+
+    Raises:
+        TextError: it is empty, a word is unknown, or there are more than ``most``.
+    """
+    typed = arguments.of_type(text, str, "The line").lower().replace(MASK.lower(), f" {GAP} ")
+    words = tuple(re.findall(rf"[^\W_]+|{GAP}", typed))
+    if not words:
+        raise TextError("The line is empty; type some words of this world, and _ for every gap.")
+    for word in words:
+        if word != GAP and word not in vocabulary.ids:
+            raise TextError(
+                f"{shown(word)} is not among the {vocabulary.n_ordinary} words of this world"
+                f"{vocabulary.advice(word)}."
+            )
+    if len(words) > most:
+        raise TextError(
+            f"The line has {counted(len(words), 'word')}, and no sentence of this world has more "
+            f"than {most}; shorten it."
+        )
+    return words
+
+
+# Reading a grammar
+
+
+def enumerated(described: Mapping[str, Any]) -> dict[str, float]:
+    """Return every sentence of a grammar with its probability.
+
+    Args:
+        described: what ``data/world.toml`` holds: ``choice``, what may stand in each slot, and
+            ``scene``, a list of a ``share`` and a ``sentence`` each.
+
+    Raises:
+        TextError: a scene yields nothing, probabilities do not sum to 1, a slot is unknown, or
+            there are too many sentences.
+    """
+    scenes = described.get("scene")
+    if not isinstance(scenes, list) or not scenes or not all(isinstance(s, dict) for s in scenes):
+        raise TextError("A world has at least one [[scene]] with a share and a sentence.")
+    choices = described.get("choice", {})
+    if not isinstance(choices, dict):
+        raise TextError("What may stand in the slots is a table, [choice].")
+    items = {name: _items(name, choice) for name, choice in choices.items()}
+    shares = [scene.get("share") for scene in scenes]
+    _sum_to_one("The shares of the scenes", shares)
+    found: dict[str, float] = {}
+    total = 0
+    for scene, share in zip(scenes, shares, strict=True):
+        pattern = scene.get("sentence")
+        if not isinstance(pattern, str) or not pattern.split():
+            raise TextError(f"The scene {shown(pattern)} yields nothing; give it a sentence.")
+        used = _slots(pattern, items)
+        total += math.prod(len(items[name]) for name in used)
+        if total > MOST_SENTENCES:
+            raise TextError(
+                f"The scenes up to {shown(pattern)} make {total:,} sentences, and at most "
+                f"{MOST_SENTENCES:,} can be enumerated; give it fewer slots or shorter lists."
+            )
+        for sentence, p in _sentences(pattern, {name: items[name] for name in used}):
+            found[sentence] = found.get(sentence, 0.0) + share * p
+    return found
+
+
+Items = list[tuple[list[str], float]]
+"""The items of a choice: their parts and their probability."""
+_SLOT = re.compile(r"\{([^{}]*)\}")
+
+
+def _items(name: str, choice: Any) -> Items:
+    if isinstance(choice, list) and choice:
+        choice = [(item, 1 / len(choice)) for item in choice]
+    elif isinstance(choice, dict) and choice:
+        _sum_to_one(f"The probabilities of {name}", choice.values())
+        choice = list(choice.items())
+    else:
+        raise TextError(f"Nothing may stand in {{{name}}}: give it a list, or a table, with items.")
+    if not all(isinstance(item, str) for item, _ in choice):
+        raise TextError(f"The items of {name} are texts in quotation marks.")
+    items = [([part.strip() for part in item.split("|")], float(p)) for item, p in choice]
+    if len({len(parts) for parts, _ in items}) > 1:
+        raise TextError(f"All items of {name} have the same number of parts, set apart by |.")
+    return items
+
+
+def _slots(pattern: str, items: Mapping[str, Items]) -> list[str]:
+    """Return the choices that a pattern names, each once."""
+    used: dict[str, None] = {}
+    for slot in _SLOT.findall(pattern):
+        name, _, part = slot.partition(".")
+        parts = len(items[name][0][0]) if name in items else 0
+        wanted = part or "1"
+        if not wanted.isdecimal() or not 1 <= int(wanted) <= parts or (parts > 1 and not part):
+            raise TextError(
+                f"{{{slot}}} in the scene {shown(pattern)} names no choice; there are "
+                f"{', '.join(items) or 'none'}, and {{name.1}} is the first part of several."
+            )
+        used[name] = None
+    return [*used]
+
+
+def _sentences(pattern: str, items: Mapping[str, Items]) -> Iterator[tuple[str, float]]:
+    """Yield each sentence that a pattern stands for, and its probability."""
+    for chosen in product(*items.values()):
+        parts = {name: part for name, (part, _) in zip(items, chosen, strict=True)}
+
+        def filled(slot: re.Match[str], parts: Mapping[str, list[str]] = parts) -> str:
+            name, _, part = slot[1].partition(".")
+            return parts[name][int(part or 1) - 1]
+
+        yield " ".join(_SLOT.sub(filled, pattern).split()), math.prod(p for _, p in chosen)
+
+
+def _sum_to_one(what: str, values: Iterable[object]) -> None:
+    total = math.fsum(
+        arguments.probability(p, f"One of {what[0].lower()}{what[1:]}") for p in values
+    )
+    if abs(total - 1) > 1e-6:
+        raise TextError(f"{what} sum to {total:.6g}, not to 1; change some of them.")
+
+
+def _checked(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
+    """Return sentences as words; those of probability 0 are left out."""
+    if not isinstance(sentences, Mapping) or not sentences:
+        raise TextError(
+            "A world is made of sentences with their probabilities, like "
+            f'{{"the dog barks": 0.5, "the cat sleeps": 0.5}}, not {shown(sentences)}.'
+        )
+    if len(sentences) > MOST_SENTENCES:
+        raise TextError(
+            f"A world of {len(sentences):,} sentences is too large to weigh them all; at most "
+            f"{MOST_SENTENCES:,} are allowed."
+        )
+    _sum_to_one("The probabilities of the sentences", sentences.values())
+    words: dict[tuple[str, ...], float] = {}
+    for sentence, p in sentences.items():
+        parts = tuple(arguments.of_type(sentence, str, "A sentence").split())
+        if not 1 <= len(parts) <= MOST_WORDS or not all(re.fullmatch("[^\\W_]+", w) for w in parts):
+            raise TextError(
+                f"A sentence has 1 to {MOST_WORDS} words of letters, which {shown(sentence)} "
+                "has not."
+            )
+        if p > 0:
+            words[parts] = words.get(parts, 0.0) + p
+    return words
+
+
+def _at_the_right(input_ids: Tensor, pad: int) -> Tensor:
+    """Move the padding of lines ``(n, length)`` from their right ends to their left."""
+    length = input_ids.shape[1]
+    shift = (input_ids == pad).sum(1, keepdim=True)
+    return input_ids.gather(1, (torch.arange(length) - shift) % length)
+
+
+def _mean(values: Tensor, selected: Tensor) -> Mean:
+    """Average over questions ``(|M|,)``, of which those of one sentence are not independent.
+
+    The standard error is that of a ratio of sums over sentences: of costs, and of questions.
+
+    Raises:
+        ValueError: there is no question.
+    """
+    if not len(values):
+        raise ValueError("No position is selected, so there is nothing to average over.")
+    mean = values.mean()
+    sentence = selected.nonzero(as_tuple=True)[0]
+    off = torch.zeros(len(selected), dtype=values.dtype).index_add_(0, sentence, values - mean)
+    return Mean(float(mean), float(off.square().sum().sqrt() / len(values)))
