@@ -70,7 +70,7 @@ def steps(world: World, model: CausalLM) -> list[Step]:
 
 
 def _said(world: World, model: CausalLM) -> Tensor:
-    """Return what the model says at every place of every sentence: log P ``(sentences, …, |V|)``."""
+    """Return log P of every symbol at every place of every sentence: ``(sentences, …, |V|)``."""
     parts = world.input_ids.split(512)
     return torch.cat([log_probs(model, part).double() for part in parts])
 
