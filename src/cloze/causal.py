@@ -33,8 +33,22 @@ def shipped_causal() -> CausalLM:
     return arguments.of_type(load_model(CHECKPOINTS / "causal.safetensors"), CausalLM, "The model")
 
 
-def _causal(model: object) -> CausalLM:
-    return shipped_causal() if model is None else arguments.of_type(model, CausalLM, "The model")
+@lru_cache(maxsize=1)
+def shipped_world_causal() -> CausalLM:
+    """Load the causal model of the small world that ships with the series, once."""
+    loaded = load_model(CHECKPOINTS / "world_causal.safetensors")
+    return arguments.of_type(loaded, CausalLM, "The model")
+
+
+def _of_characters(model: object) -> CausalLM:
+    """Return a causal model that reads text, by default the shipped one."""
+    model = shipped_causal() if model is None else arguments.of_type(model, CausalLM, "The model")
+    if model.vocabulary != VOCABULARY:
+        raise ValueError(
+            "This model reads the words of a small world, not text; ask it by log_probs and "
+            "log_posterior, with the ids that World.encode makes."
+        )
+    return model
 
 
 # The chain rule
@@ -51,7 +65,9 @@ def log_probs(model: CausalLM, input_ids: Tensor) -> Tensor:
     Returns:
         Shape ``(batch, length, |V|)``; −∞ for symbols such as ``[MASK]``, which no text holds.
     """
-    arguments.token_ids(input_ids, _causal(model).config.vocab_size, dim=2)
+    arguments.token_ids(
+        input_ids, arguments.of_type(model, CausalLM, "The model").config.vocab_size, dim=2
+    )
     return model(input_ids).log_softmax(dim=-1)
 
 
@@ -68,7 +84,7 @@ def text_costs(text: str, model: CausalLM | None = None) -> Tensor:
     Raises:
         TextError: the text is empty, too long, or has a character that the model does not know.
     """
-    model = _causal(model)
+    model = _of_characters(model)
     input_ids = _read(text)
     if not 1 <= len(input_ids) <= model.config.max_len:
         raise TextError(
@@ -101,7 +117,7 @@ def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
     Raises:
         TextError: the text has gaps, or a character that the model does not know.
     """
-    return _next(_causal(model), _read(text))
+    return _next(_of_characters(model), _read(text))
 
 
 @torch.no_grad()
@@ -135,7 +151,7 @@ def generate(
         TextError: the text has gaps, or a character that the model does not know.
         ValueError: a length or a temperature that is none.
     """
-    model, input_ids = _causal(model), _read(text)
+    model, input_ids = _of_characters(model), _read(text)
     length = arguments.whole_number(length, 0, 10_000, "How many characters are written")
     temperature = arguments.number(temperature, "A temperature")
     if not 0 <= temperature <= 100:
@@ -172,7 +188,9 @@ def log_posterior(model: CausalLM, input_ids: Tensor, gaps: Iterable[int]) -> Te
     Raises:
         ValueError: no gap, one that is not in the line, or more fillings than ``MOST_FILLINGS``.
     """
-    line = arguments.token_ids(input_ids, _causal(model).config.vocab_size, dim=1)
+    line = arguments.token_ids(
+        input_ids, arguments.of_type(model, CausalLM, "The model").config.vocab_size, dim=1
+    )
     known = model.vocabulary.n_ordinary
     places = sorted(set(arguments.positions(gaps, len(line))))
     if not places:
@@ -256,7 +274,7 @@ def fill_by_bayes(line: str, model: CausalLM | None = None, *, k: int = 3) -> Fi
         TextError: the line is empty, too long, or has no gap.
         ValueError: the gaps can be filled in too many ways.
     """
-    model = _causal(model)
+    model = _of_characters(model)
     input_ids, note = read_line(line, model.config.max_len)
     gaps = (input_ids == VOCABULARY.mask_id).nonzero().flatten()
     if not len(gaps):
