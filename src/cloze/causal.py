@@ -65,9 +65,8 @@ def log_probs(model: CausalLM, input_ids: Tensor) -> Tensor:
     Returns:
         Shape ``(batch, length, |V|)``; −∞ for symbols such as ``[MASK]``, which no text holds.
     """
-    arguments.token_ids(
-        input_ids, arguments.of_type(model, CausalLM, "The model").config.vocab_size, dim=2
-    )
+    known = arguments.of_type(model, CausalLM, "The model").config.vocab_size
+    arguments.token_ids(input_ids, known, dim=2)
     return model(input_ids).log_softmax(dim=-1)
 
 
@@ -188,10 +187,9 @@ def log_posterior(model: CausalLM, input_ids: Tensor, gaps: Iterable[int]) -> Te
     Raises:
         ValueError: no gap, one that is not in the line, or more fillings than ``MOST_FILLINGS``.
     """
-    line = arguments.token_ids(
-        input_ids, arguments.of_type(model, CausalLM, "The model").config.vocab_size, dim=1
-    )
-    known = model.vocabulary.n_ordinary
+    vocabulary = arguments.of_type(model, CausalLM, "The model").vocabulary
+    line = arguments.token_ids(input_ids, len(vocabulary), dim=1)
+    known = vocabulary.n_ordinary
     places = sorted(set(arguments.positions(gaps, len(line))))
     if not places:
         raise ValueError("There is no gap to fill; give at least one position.")

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from cloze.causal import log_probs
 from cloze.heads import CausalLM
@@ -42,12 +43,12 @@ def steps(world: World, model: CausalLM) -> list[Step]:
     said = _said(world, model)
     ids, pad = world.input_ids, world.vocabulary.ids[PAD]
     # log P of the first t symbols by the model, at [:, t]
-    own = torch.nn.functional.pad(_paid(world, said).cumsum(1), (1, 0))
+    own = F.pad(_paid(world, said).cumsum(1), (1, 0))
     found = []
     for t in range(1, world.max_len):
         goes_on = ids[:, t] != pad
         weights = world.probabilities[goes_on]
-        beginnings, which = ids[goes_on, :t].unique(dim=0, return_inverse=True)
+        beginnings, which = torch.unique(ids[goes_on, :t], dim=0, return_inverse=True)
         truth = torch.zeros(len(beginnings), len(world.vocabulary), dtype=torch.float64)
         truth.index_put_((which, ids[goes_on, t]), weights, accumulate=True)
         mass = truth.sum(1)
@@ -71,7 +72,7 @@ def steps(world: World, model: CausalLM) -> list[Step]:
 
 def _said(world: World, model: CausalLM) -> Tensor:
     """Return log P of every symbol at every place of every sentence: ``(sentences, …, |V|)``."""
-    parts = world.input_ids.split(512)
+    parts = torch.split(world.input_ids, 512)
     return torch.cat([log_probs(model, part).double() for part in parts])
 
 
