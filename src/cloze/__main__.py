@@ -11,6 +11,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -22,7 +23,10 @@ from cloze.signals import ENDS, held_signals
 if TYPE_CHECKING:
     from cloze.corpus import Corpus
     from cloze.distributed import Team
-    from cloze.training import TrainingRun
+    from cloze.encoder import Direction
+    from cloze.heads import MaskedLM
+    from cloze.training import Source, TrainingRun
+    from cloze.world import World
 
 SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
@@ -78,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     budget = train.add_mutually_exclusive_group()
     budget.add_argument("--steps", type=int, help="how many steps (default: about a minute)")
     budget.add_argument("--seconds", type=_seconds, help="as many steps as this machine does in it")
-    train.add_argument("--corpus", type=Path, help="a text file of your own, or a corpus folder")
+    learned_from = train.add_mutually_exclusive_group()
+    learned_from.add_argument("--corpus", type=Path, help="a text of your own, or a corpus folder")
+    learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
     train.add_argument("--objective", choices=("masked", "causal"), help="default: masked")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
@@ -90,7 +96,9 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluate = commands.add_parser("evaluate", help="held-out loss of a checkpoint and baselines")
     evaluate.add_argument("checkpoint", type=Path, nargs="?", help="default: the shipped one")
-    evaluate.add_argument("--corpus", type=Path)
+    asked_about = evaluate.add_mutually_exclusive_group()
+    asked_about.add_argument("--corpus", type=Path)
+    asked_about.add_argument("--world", type=Path, help="the small world that it was trained on")
     evaluate.set_defaults(run=_evaluate)
 
     fill = commands.add_parser("fill", help='fill gaps: fill "the qu_ck brown f_x"')
@@ -105,7 +113,7 @@ def _train(options: argparse.Namespace) -> None:
     from cloze import checkpoint
     from cloze.distributed import Team
 
-    options.corpus = _corpus(options.corpus)
+    options.corpus = _world(options.world) if options.world else _corpus(options.corpus)
     run = _resumed(options) if options.resume else None
     checkpoint.probe(options.output, force=options.force)  # now rather than after training
     kept = options.output.with_name(f"{options.output.name}.run.safetensors")
@@ -175,20 +183,26 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     import torch
 
     from cloze.encoder import EncoderConfig
-    from cloze.objectives import OBJECTIVES
+    from cloze.objectives import CAUSAL, OBJECTIVES
     from cloze.training import Recipe, TrainingRun, steps_in
+    from cloze.world import World
 
+    corpus = options.corpus
+    objective = OBJECTIVES[options.objective or "masked"]
+    direction: Direction = options.direction or ("left" if objective is CAUSAL else "both")
+    if isinstance(corpus, World):
+        usual, config = Recipe(batch_size=64, length=corpus.max_len), corpus.config(direction)
+    else:
+        usual, config = Recipe(), EncoderConfig(direction=direction)
     chosen = {
         name: getattr(options, name) for name in ("steps", "mask_prob", "weight_decay", "seed")
     }
-    recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
-
-    objective = OBJECTIVES[options.objective or "masked"]
-    config = EncoderConfig(direction=options.direction) if options.direction else None
+    recipe = replace(usual, **{name: value for name, value in chosen.items() if value is not None})
 
     def begin() -> TrainingRun:
         torch.manual_seed(recipe.seed)
-        return team.takes(TrainingRun(objective.model(config), options.corpus, recipe, objective))
+        model = objective.model(config, corpus.vocabulary)
+        return team.takes(TrainingRun(model, corpus, recipe, objective))
 
     if options.seconds:
         recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
@@ -252,26 +266,53 @@ def _keep(run: TrainingRun, path: Path, *, astray: bool) -> str:
 
 
 def _evaluate(options: argparse.Namespace) -> None:
+    if options.world:
+        _evaluate_in_world(options)
+        return
+
     from cloze.baselines import baseline_losses
     from cloze.checkpoint import load_model
     from cloze.evaluation import held_out_loss
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
-    from cloze.objectives import MASKED, OBJECTIVES
     from cloze.prediction import shipped_model
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
+    if _says_what_comes_next(model, corpus):
+        return
     held_out = held_out_batch(corpus.held_out_windows())
-    losses = baseline_losses(corpus, held_out)
-    objective = OBJECTIVES[model.objective]
-    if objective is MASKED:
-        losses["model"] = held_out_loss(model, held_out)
-    else:  # other questions than those of the baselines, so under a name of its own
-        asked = objective.held_out(corpus.held_out_windows(), corpus.vocabulary)
-        losses[objective.measured] = objective.measure(model, asked)
+    losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
     for name, nats in losses.items():
         print(f"{name:<16} {nats:6.3f} nats  {to_bits(nats):6.3f} bits")
+
+
+def _evaluate_in_world(options: argparse.Namespace) -> None:
+    from cloze.checkpoint import load_model
+    from cloze.prediction import shipped_world_model
+
+    world = _world(options.world)
+    model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
+    if _says_what_comes_next(model, world):
+        return
+    questions, direction = world.questions(1000), model.config.direction
+    floor, excess = (
+        measured(questions, direction) for measured in (world.floor, partial(world.excess, model))
+    )
+    for name, mean in (("floor", floor), ("model above it", excess)):
+        print(f"{name:<16} {mean}")
+
+
+def _says_what_comes_next(model: MaskedLM, source: Source) -> bool:
+    """Measure a causal model on its own questions, which are not those of the baselines."""
+    from cloze.objectives import CAUSAL
+
+    if model.objective != CAUSAL.name:
+        return False
+    windows = source.held_out_windows(model.config.max_len)
+    nats = CAUSAL.measure(model, CAUSAL.held_out(windows, source.vocabulary))
+    print(f"{CAUSAL.measured:<16} {nats:6.3f} nats")
+    return True
 
 
 def _fill(options: argparse.Namespace) -> None:
@@ -300,6 +341,12 @@ def _portable(word: str) -> str:
     """Leave the folders of this machine out of a word of the command, for provenance."""
     option, equals, value = word.rpartition("=")
     return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else word
+
+
+def _world(path: Path) -> World:
+    from cloze.world import World
+
+    return World.load(path)
 
 
 def _corpus(path: Path | None) -> Corpus:

@@ -80,9 +80,9 @@ CAUSAL = Objective(
     held_out=next_symbols,
     measure=held_out_loss,
     model=CausalLM,
-    measured="next-character",
+    measured="next-symbol",
 )
-"""GPT's: predict every character from those before it; nothing is hidden and nothing drawn."""
+"""GPT's: predict every symbol from those before it; nothing is hidden and nothing drawn."""
 
 OBJECTIVES = {objective.name: objective for objective in (MASKED, CAUSAL)}
 """Every objective by name, so that a saved run goes on with the one it began with."""

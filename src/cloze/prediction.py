@@ -21,11 +21,20 @@ from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import to_bits
-from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line, visible
+from cloze.vocabulary import (
+    GAP,
+    VOCABULARY,
+    TextError,
+    Vocabulary,
+    frame,
+    read_line,
+    read_words,
+    visible,
+)
 
 
 class Guess(NamedTuple):
-    """A character and the probability that the model gives it."""
+    """A symbol and the probability that the model gives it."""
 
     character: str
     probability: float
@@ -66,7 +75,13 @@ def shipped_model(direction: Direction = "both") -> MaskedLM:
     return _load_once("masked" if direction == "both" else direction)
 
 
-@lru_cache(maxsize=len(DIRECTIONS))
+def shipped_world_model(direction: Direction = "both") -> MaskedLM:
+    """Load a model of the small world that ships with the series, once: the encoder or a twin."""
+    arguments.one_of(direction, DIRECTIONS, "direction")
+    return _load_once("world" if direction == "both" else f"world_{direction}")
+
+
+@lru_cache(maxsize=2 * len(DIRECTIONS))
 def _load_once(name: str) -> MaskedLM:
     return load_model(CHECKPOINTS / f"{name}.safetensors")
 
@@ -78,8 +93,18 @@ def shipped_models() -> dict[str, MaskedLM]:
 
 def _line(model: MaskedLM, input_ids: Tensor) -> Tensor:
     """Return a line if the model knows its symbols, and all of this module."""
-    known = arguments.model(model, len(VOCABULARY)).config.vocab_size
+    known = arguments.model(model).config.vocab_size
     return arguments.token_ids(input_ids, known, dim=1)
+
+
+def _of_characters(model: MaskedLM) -> MaskedLM:
+    """Return a model that reads lines of characters."""
+    if arguments.model(model, len(VOCABULARY)).vocabulary.separator:
+        raise ValueError(
+            "This model reads words, not characters; ask it by MaskedPredictor(model), as the "
+            "explorer does."
+        )
+    return model
 
 
 @torch.no_grad()
@@ -101,26 +126,26 @@ def distribution(model: MaskedLM, input_ids: Tensor) -> Tensor:
     """
     _line(model, input_ids)
     logits = model(input_ids[None])[0]
-    return logits[:, : VOCABULARY.n_ordinary].softmax(dim=-1)
+    return logits[:, : model.vocabulary.n_ordinary].softmax(dim=-1)
 
 
-def top_k(probabilities: Tensor, k: int = 3) -> list[Guess]:
-    """Return the ``k`` likeliest characters of a distribution of shape ``(n_ordinary,)``.
+def top_k(probabilities: Tensor, k: int = 3, vocabulary: Vocabulary = VOCABULARY) -> list[Guess]:
+    """Return the ``k`` likeliest symbols of a distribution of shape ``(n_ordinary,)``.
 
     Raises:
         ValueError: ``k`` is below 1, or there is no such distribution.
     """
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
-    n = VOCABULARY.n_ordinary
+    n = vocabulary.n_ordinary
     arguments.of_type(probabilities, Tensor, "A distribution")
     if probabilities.shape != (n,) or not probabilities.isfinite().all():
         raise ValueError(
-            f"A distribution holds a probability for each of the {n} characters, shape ({n},), "
+            f"A distribution holds a probability for each of the {n} symbols, shape ({n},), "
             f"not {arguments.shown(probabilities)}."
         )
     best = probabilities.topk(min(k, len(probabilities)))
     return [
-        Guess(VOCABULARY.symbols[i], p)
+        Guess(vocabulary.symbols[i], p)
         for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
 
@@ -140,7 +165,8 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         TextError: the line is empty, too long, or has no gap.
         ValueError: ``k`` is below 1.
     """
-    model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
+    model = shipped_model() if model is None else arguments.model(model)
+    vocabulary = model.vocabulary
     if isinstance(model, CausalLM):
         raise ValueError(
             "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "
@@ -148,30 +174,37 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         )
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
     arguments.of_type(at_once, bool, "at_once")
-    input_ids, note = read_line(line, model.config.max_len)
-    typed = VOCABULARY.decode(input_ids, gap="_")
-    gaps = (input_ids == VOCABULARY.mask_id).nonzero().flatten().tolist()
+    if vocabulary.separator:
+        words = read_words(line, vocabulary, model.config.max_len - 2)
+        input_ids, note = frame(words, vocabulary), ""
+    else:
+        input_ids, note = read_line(line, model.config.max_len)
+    shown = slice(1, -1) if vocabulary.separator else slice(None)  # no [BEGIN] and no [END]
+    typed = vocabulary.decode(input_ids[shown], gap=GAP)
+    gaps = (input_ids == vocabulary.mask_id).nonzero().flatten().tolist()
     if not gaps:
-        raise TextError("The line has no gap; put a _ wherever a character is missing.")
+        raise TextError("The line has no gap; put a _ wherever something is missing.")
     guesses: dict[int, list[Guess]] = {}
     while gaps:
         probabilities = distribution(model, input_ids)
         surest = max(gaps, key=lambda i: float(probabilities[i].max()))
         for position in gaps if at_once else [surest]:
-            guesses[position] = top_k(probabilities[position], k)
+            guesses[position - (shown.start or 0)] = top_k(probabilities[position], k, vocabulary)
             input_ids[position] = int(probabilities[position].argmax())
         gaps = [] if at_once else [i for i in gaps if i != surest]
-    return Filled(typed, VOCABULARY.decode(input_ids), guesses, note)
+    return Filled(typed, vocabulary.decode(input_ids[shown]), guesses, note)
 
 
-def mask_positions(input_ids: Tensor, positions: Iterable[int]) -> Tensor:
+def mask_positions(
+    input_ids: Tensor, positions: Iterable[int], vocabulary: Vocabulary = VOCABULARY
+) -> Tensor:
     """Return a copy of a line ``(length,)`` with ``[MASK]`` at the given positions.
 
     Raises:
         ValueError: a position lies outside the line.
     """
     masked = arguments.token_ids(input_ids, dim=1).clone()
-    masked[arguments.positions(positions, len(input_ids))] = VOCABULARY.mask_id
+    masked[arguments.positions(positions, len(input_ids))] = vocabulary.mask_id
     return masked
 
 
@@ -228,15 +261,15 @@ def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Predic
         ValueError: a position lies outside the line, or the model cannot read the line.
     """
     _line(model, input_ids)
-    hidden = mask_positions(input_ids, masked) == VOCABULARY.mask_id
+    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
+    hidden = mask_positions(input_ids, masked, model.vocabulary) == mask_id
     positions = tuple(hidden.nonzero().flatten().tolist())
     if not positions:
-        return Prediction((), torch.empty(0, VOCABULARY.n_ordinary), torch.empty(0))
-    corrupted = input_ids.masked_fill(hidden, VOCABULARY.mask_id)
-    logits = model.logits_at(corrupted[None], hidden[None])[:, : VOCABULARY.n_ordinary]
-    log_probs = logits.log_softmax(dim=-1)
+        return Prediction((), torch.empty(0, n), torch.empty(0))
+    corrupted = input_ids.masked_fill(hidden, mask_id)
+    log_probs = model.logits_at(corrupted[None], hidden[None])[:, :n].log_softmax(dim=-1)
     truth = input_ids[hidden]
-    known = truth < VOCABULARY.n_ordinary
+    known = truth < n
     costs = -log_probs.gather(1, truth.where(known, 0)[:, None]).squeeze(1)
     return Prediction(positions, log_probs.exp(), costs.where(known, torch.nan))
 
@@ -299,6 +332,8 @@ def compare(
         ValueError: a position lies outside the line, or there is no model.
     """
     models = shipped_models() if models is None else arguments.models(models, len(VOCABULARY))
+    for model in models.values():
+        _of_characters(model)
     input_ids, _ = read_line(line, min(model.config.max_len for model in models.values()))
     masked = arguments.positions(masked, len(input_ids))
     return Comparison(
@@ -331,8 +366,8 @@ def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor
     first, second = arguments.positions([first, second], len(input_ids))
     if first == second:
         raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
-    n = VOCABULARY.n_ordinary
-    masked = mask_positions(input_ids, [first, second])
+    n = model.vocabulary.n_ordinary
+    masked = mask_positions(input_ids, [first, second], model.vocabulary)
     filled = masked.repeat(n, 1)  # one row for each character that the first gap may hold
     filled[:, first] = torch.arange(n)
     selected = torch.zeros_like(filled, dtype=torch.bool)
@@ -363,7 +398,6 @@ def attention_from(
     return model.encoder.attention(input_ids[None])[layer, 0, head, position]
 
 
-@torch.no_grad()
 def score(text: str, model: MaskedLM | None = None) -> Tensor:
     """Return −log P of every character of a line with that character alone masked.
 
@@ -381,14 +415,25 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
 
     Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood).
     """
-    model = shipped_model() if model is None else arguments.model(model, len(VOCABULARY))
+    model = shipped_model() if model is None else _of_characters(model)
     input_ids, _ = read_line(text, model.config.max_len)
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")
-    length = len(input_ids)
-    each_alone = input_ids.repeat(length, 1)  # (length, length): one masked position per row
-    each_alone.fill_diagonal_(VOCABULARY.mask_id)
-    own = torch.eye(length, dtype=torch.bool)
-    logits = model.logits_at(each_alone, own)[:, : VOCABULARY.n_ordinary]
-    log_probs = logits.log_softmax(dim=-1)
-    return -log_probs.gather(1, input_ids[:, None]).squeeze(1)
+    return surprise(model, input_ids)
+
+
+@torch.no_grad()
+def surprise(model: MaskedLM, input_ids: Tensor) -> Tensor:
+    """Return −log P of each ordinary symbol of a line ``(length,)`` when it alone is masked.
+
+    Returns:
+        Costs in nats, shape ``(ordinary symbols of the line,)``.
+    """
+    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
+    (at,) = (_line(model, input_ids) < n).nonzero(as_tuple=True)
+    each_alone = input_ids.repeat(len(at), 1)  # one masked position per row
+    own = torch.zeros_like(each_alone, dtype=torch.bool)
+    own[torch.arange(len(at)), at] = True
+    logits = model.logits_at(each_alone.masked_fill(own, mask_id), own)
+    log_probs = logits[:, :n].log_softmax(dim=-1)
+    return -log_probs.gather(1, input_ids[at, None]).squeeze(1)

@@ -253,6 +253,38 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
     return VOCABULARY.encode(clean.text.replace(GAP, MASK)), ", ".join(notes)
 
 
+def read_words(line: str, vocabulary: Vocabulary, most: int) -> tuple[str, ...]:
+    """Read a line of words as a learner types it: ``_`` or ``[MASK]`` marks a gap.
+
+    Raises:
+        TextError: it is empty, a word is unknown, or there are more than ``most``.
+    """
+    typed = arguments.of_type(line, str, "The line").lower().replace(MASK.lower(), f" {GAP} ")
+    words = tuple(re.findall(rf"[^\W_]+|{GAP}", typed))
+    if not words:
+        raise TextError("The line is empty; type some words of this world, and _ for every gap.")
+    for word in words:
+        if word != GAP and word not in vocabulary.ordinary:
+            raise TextError(
+                f"{arguments.shown(word)} is not among the {vocabulary.n_ordinary} words of this "
+                f"world{vocabulary.advice(word)}."
+            )
+    if len(words) > most:
+        raise TextError(
+            f"The line has {counted(len(words), 'word')}, and no sentence of this world has more "
+            f"than {most}; shorten it."
+        )
+    return words
+
+
+def frame(words: Iterable[str], vocabulary: Vocabulary) -> Tensor:
+    """Return the ids of ``[BEGIN]``, words and ``[END]``, with ``[MASK]`` for every ``_``."""
+    import torch
+
+    ids = {**vocabulary.ids, GAP: vocabulary.mask_id}
+    return torch.tensor([ids[symbol] for symbol in (BEGIN, *words, END)])
+
+
 def _unknown(text: str) -> str:
     """Say what kinds of characters of a text, none of which is usable, are in it."""
     kinds = {

@@ -24,9 +24,20 @@ from torch.nn import functional as F
 from cloze import arguments, textfile
 from cloze.arguments import shown
 from cloze.corpus import DATA
-from cloze.encoder import DIRECTIONS, Direction
+from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.masking import MaskedBatch, mask_tokens, seeded
-from cloze.vocabulary import BEGIN, END, GAP, MASK, PAD, TextError, Vocabulary, counted
+from cloze.vocabulary import (
+    BEGIN,
+    END,
+    GAP,
+    MASK,
+    PAD,
+    TextError,
+    Vocabulary,
+    counted,
+    frame,
+    read_words,
+)
 
 MOST_SENTENCES = 50_000
 """A question weighs every sentence; more would take seconds each and gigabytes."""
@@ -118,7 +129,7 @@ class World:
         self.input_ids = torch.full((len(ordered), self.max_len), self.vocabulary.ids[PAD])
         """``[BEGIN]``, words, ``[END]``, ``[PAD]`` up to one length: ``(sentences, max_len)``."""
         for row, sentence in zip(self.input_ids, ordered, strict=True):
-            row[: len(sentence) + 2] = frame(self.vocabulary, sentence)
+            row[: len(sentence) + 2] = frame(sentence, self.vocabulary)
 
     @classmethod
     def load(cls, path: Path | str = DATA / "world.toml") -> World:
@@ -147,7 +158,13 @@ class World:
         Raises:
             TextError: a word is unknown, there is none, or there are more than the world has.
         """
-        return frame(self.vocabulary, read_words(sentence, self.vocabulary, self.max_len - 2))
+        return frame(read_words(sentence, self.vocabulary, self.max_len - 2), self.vocabulary)
+
+    def config(self, direction: Direction = "both") -> EncoderConfig:
+        """Return the shape of the series' encoder for the words and sentences of this world."""
+        return EncoderConfig(
+            vocab_size=len(self.vocabulary), max_len=self.max_len, direction=direction
+        )
 
     # What is said
 
@@ -402,36 +419,6 @@ class Truth:
         vocabulary = self.world.vocabulary
         specials = torch.zeros(len(found), len(vocabulary) - vocabulary.n_ordinary)
         return torch.cat([found, specials], dim=1).log()
-
-
-def frame(vocabulary: Vocabulary, words: Iterable[str]) -> Tensor:
-    """Return the ids of words between ``[BEGIN]`` and ``[END]``, with ``[MASK]`` for ``_``."""
-    ids = {**vocabulary.ids, GAP: vocabulary.mask_id}
-    return torch.tensor([ids[symbol] for symbol in (BEGIN, *words, END)])
-
-
-def read_words(text: str, vocabulary: Vocabulary, most: int) -> tuple[str, ...]:
-    """Read a line of words as a learner types it: ``_`` or ``[MASK]`` for a gap.
-
-    Raises:
-        TextError: it is empty, a word is unknown, or there are more than ``most``.
-    """
-    typed = arguments.of_type(text, str, "The line").lower().replace(MASK.lower(), f" {GAP} ")
-    words = tuple(re.findall(rf"[^\W_]+|{GAP}", typed))
-    if not words:
-        raise TextError("The line is empty; type some words of this world, and _ for every gap.")
-    for word in words:
-        if word != GAP and word not in vocabulary.ids:
-            raise TextError(
-                f"{shown(word)} is not among the {vocabulary.n_ordinary} words of this world"
-                f"{vocabulary.advice(word)}."
-            )
-    if len(words) > most:
-        raise TextError(
-            f"The line has {counted(len(words), 'word')}, and no sentence of this world has more "
-            f"than {most}; shorten it."
-        )
-    return words
 
 
 # Reading a grammar

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -28,7 +29,7 @@ from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction import fill, score
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 
-SHAPE = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24}
+SHAPE: Any = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24}
 WORDS = Vocabulary(("barks", "cat", "dog", "sleeps", "the"), (MASK, BEGIN, END, PAD))
 few = settings(deadline=None, derandomize=True, max_examples=40)
 

@@ -62,9 +62,7 @@ class Sight(View):
 
     _css = style(__file__)
 
-    def __init__(
-        self, line: str, position: int = 0, readers: Mapping[str, Look] = READERS
-    ) -> None:
+    def __init__(self, line: str, position: int = 0, readers: Mapping[str, Look] = READERS) -> None:
         self.readers = dict(readers)
         input_ids, _ = read_line(line)
         self.symbols = [visible(VOCABULARY.symbols[i]) for i in input_ids.tolist()]

@@ -1,4 +1,4 @@
-"""One gap in a sentence of a small world: what four readers put into it, and how far each is off."""
+"""One gap in a sentence of a small world: what four readers put into it, and how far off."""
 
 from __future__ import annotations
 

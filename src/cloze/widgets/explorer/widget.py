@@ -14,7 +14,7 @@ from markupsafe import Markup
 from cloze.arguments import of_type, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.masked_predictor import MaskedPredictor, comparison, predictors_of
+from cloze.masked_predictor import CHARACTERS, MaskedPredictor, comparison, predictors_of
 from cloze.prediction import shipped_models
 from cloze.predictor import Predictor
 from cloze.widgets.explorer import markup
@@ -160,7 +160,10 @@ class MaskExplorer(View):
             for name in MIRRORED:
                 setattr(self, name, _for_reading(getattr(state, name)))
             self.set_trait("loss", answers.last[1].loss)
-            of_models = all(isinstance(each, MaskedPredictor) for each in predictors.values())
+            of_models = all(
+                isinstance(each, MaskedPredictor) and each.symbols == CHARACTERS
+                for each in predictors.values()
+            )
             found = comparison(state.held, answers.by_name) if of_models else answers.by_name
             self.set_trait("predictions", found)
 
