@@ -39,15 +39,15 @@ def test_two_gaps_are_the_margins_of_their_joint_guess() -> None:
     assert answer[4] == pytest.approx(joint.sum(1).tolist(), abs=1e-5)
     assert answer[6] == pytest.approx(joint.sum(0).tolist(), abs=1e-5)
     assert answer.cost(4) is None
-    # From the left, the second gap is guessed whatever the first may hold.
+    # From the left: what the first may hold, judged by the a that follows it.
     left = CausalPredictor(MODEL, right=False).predict(line, gaps)
     first = next_distribution("the ", MODEL)
-    second = sum(
-        p * next_distribution(f"the {c}a", MODEL)
-        for c, p in zip(VOCABULARY.ordinary, first.tolist(), strict=True)
-    )
-    assert isinstance(second, torch.Tensor)
-    assert left[6] == pytest.approx(second.tolist(), abs=1e-5)
+    assert left[4] == pytest.approx(first.tolist(), abs=1e-5)
+    a = VOCABULARY.ids["a"]
+    fits = torch.stack([next_distribution(f"the {c}", MODEL)[a] for c in VOCABULARY.ordinary])
+    then = torch.stack([next_distribution(f"the {c}a", MODEL) for c in VOCABULARY.ordinary])
+    shares = first * fits / (first * fits).sum()
+    assert left[6] == pytest.approx((shares @ then).tolist(), abs=1e-5)
 
 
 def test_words_stand_between_begin_and_end() -> None:
