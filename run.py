@@ -85,6 +85,7 @@ LAB_OPTIONS = (
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.server.Notebooks",
+    "--ServerApp.kernel_manager_class=cloze.server.Kernels",
 )
 # Nothing asks the network and nothing asks the learner, who would be asked at the first start.
 LAB_SETTINGS = {

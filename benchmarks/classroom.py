@@ -5,8 +5,10 @@ that was told to, shows an explorer in each and clicks in each of them every two
 minute, at random moments; then once more with 8, of which one trains. It prints how long they wait
 for their explorer, how long the answers to their clicks take and what a learner needs of memory and
 processor; and from these, which of the two is used up first, and by how many learners. The clicks
-go straight to the kernels: the browsers are the learners' own. About six minutes; interrupt it at
-any time and keep what it has printed.
+go straight to the kernels: the browsers are the learners' own. Kernels are forked from a process
+that is warm before the lesson begins, as with ``python run.py lab`` on Linux; with ``--cold`` each
+loads torch itself, as it does elsewhere. About six minutes; interrupt it at any time and keep what
+it has printed.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from jupyter_client.manager import KernelManager
 from tqdm import tqdm
 
 from benchmarks.machine import machine
+from cloze import warm
 
 LEARNERS = (1, 4, 8, 16)
 SECONDS = 60.0
@@ -233,11 +236,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.classroom", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="two short lessons, for the tests")
     parser.add_argument("--learners", type=int, nargs="+", help="how many, lesson by lesson")
+    parser.add_argument("--cold", action="store_true", help="each kernel loads torch itself")
     options = parser.parse_args(arguments)
     sizes = options.learners or ((1, 2) if options.quick else LEARNERS)
     if min(sizes) < 1:
         parser.error("a lesson needs at least 1 learner")
     seconds = 3.0 if options.quick else SECONDS
+    if not options.cold:
+        warm.start()
+        with kernel() as first:  # which waits until all is loaded
+            first.client.wait_for_ready(timeout=PATIENCE)
     print(f"{machine()}\n{HEADER}")
     lessons = [(n, False) for n in sizes] + [(2 if options.quick else 8, True)]
     last = None

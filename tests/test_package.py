@@ -44,6 +44,12 @@ def test_a_module_loads_only_what_it_needs(module: str, unneeded: str) -> None:
     assert run(f"import sys, cloze.{module}; print({unneeded!r} in sys.modules)") == "False"
 
 
+def test_a_first_answer_does_without_torchs_compiler() -> None:
+    # It takes nearly as long to load as torch, and nothing in the series is compiled.
+    shown = "from cloze.widgets import MaskExplorer; MaskExplorer()"
+    assert run(f"{shown}; import sys; print('torch._dynamo' in sys.modules)") == "False"
+
+
 def test_torch_gets_one_thread_whichever_is_imported_first() -> None:
     # A machine with one core gets one thread anyway, so look at what torch was told as well.
     told = "import os; print(os.environ['OMP_NUM_THREADS'])"

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from cloze import arguments
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.heads import HEADS, MaskedLM
+from cloze.heads import HEADS, CausalLM, MaskedLM
 from cloze.signals import held_signals
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
@@ -363,14 +363,17 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
             f"{path} was trained with the objective {objective!r:.50}, which is none of "
             f"{', '.join(HEADS)}."
         )
-    try:
+    head = HEADS[objective]
+    if head is CausalLM and config.direction != "left":
+        raise CheckpointError(
+            f"{path} holds no usable config, restore it: a causal model looks to the left only."
+        )
+    if sum(tensor.numel() for tensor in tensors.values()) != config.n_parameters:
+        # Whatever the config asks for takes no memory there, but torch loads its compiler for it,
+        # which takes nearly as long as loading torch: a file of the right size does without.
         with torch.device("meta"):
-            check_layout(path, tensors, HEADS[objective](config, vocabulary).state_dict())
-    except CheckpointError:
-        raise
-    except ValueError as error:
-        raise CheckpointError(f"{path} holds no usable config, restore it: {error}") from None
-    model = HEADS[objective](config, vocabulary)
+            check_layout(path, tensors, head(config, vocabulary).state_dict())
+    model = head(config, vocabulary)
     load_state(path, model, tensors)
     return model.eval().requires_grad_(False)
 

@@ -1,6 +1,6 @@
 """Server: what JupyterLab's server does better: it answers at once, and asks nothing needless.
 
-``python run.py lab`` names both classes to the server; nothing else imports this.
+``python run.py lab`` names these classes to the server; nothing else imports this.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ from typing import Any
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+
+from cloze import warm
 
 
 class PromptConnection(ZMQChannelsWebsocketConnection):
@@ -43,3 +46,11 @@ class Notebooks(AsyncLargeFileManager):
             if metadata.get("language_info", {}).get("name") == "python":
                 metadata["language_info"] = dict(IPythonKernel.language_info)
         return model
+
+
+class Kernels(AsyncMappingKernelManager):
+    """The server's kernels, which have loaded torch by the time that somebody asks for one."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)  # type: ignore[no-untyped-call]
+        warm.start(self)

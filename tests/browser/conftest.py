@@ -61,7 +61,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """One for all pages, so that JupyterLab's scripts are loaded once."""
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    context = browser.new_context(viewport=jupyter.VIEWPORT)
     context.set_default_timeout(jupyter.PATIENCE * 1000)
     yield context
     context.close()
@@ -72,15 +72,25 @@ def watch() -> Watch:
     return Watch()
 
 
+@pytest.fixture(scope="package")
+def tidy() -> list[Page]:
+    """Pages in which JupyterLab runs as it began, and so need not load it once more."""
+    return []
+
+
 @pytest.fixture
-def page(context: BrowserContext, watch: Watch) -> Iterator[Page]:
-    """An empty page, which at the end of the test must have met no error and asked no network."""
-    page = context.new_page()
+def page(context: BrowserContext, tidy: list[Page], watch: Watch) -> Iterator[Page]:
+    """A page, which at the end of the test must have met no error and asked no network."""
+    page = tidy.pop() if tidy else context.new_page()
     watch.over(page)
     yield page
-    page.close()
+    watch.leave(page)
+    if not jupyter.tidied(page):
+        page.close()
     assert without(watch.requests, STOCK_REQUESTS) == []
     assert without(watch.errors, STOCK_ERRORS) == []
+    if not page.is_closed():
+        tidy.append(page)
 
 
 def without(lines: list[str], known: tuple[str, ...]) -> list[str]:

@@ -15,7 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,18 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import nbformat
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Request,
+    ViewportSize,
+    WebSocket,
+    expect,
+    sync_playwright,
+)
 
 import run as project
 
@@ -31,6 +42,7 @@ NO_NETWORK = Path(__file__).resolve().parents[1] / "no_network"
 CONTRASTS = Path(__file__).with_name("contrasts.js").read_text(encoding="utf-8")
 ANSWER = Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
 TOKEN = "secret"
+VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
 PATIENCE = 60.0
 """Seconds after which what is awaited will not come; only a failing test waits that long."""
 
@@ -183,6 +195,7 @@ def lab_command(home: Path) -> list[str]:
     arguments = [
         f"--IdentityProvider.token={TOKEN}",
         "--expose-app-in-browser",  # for Notebook.command, which menus would make slow and brittle
+        "--KernelManager.shutdown_wait_time=0",  # torch takes its time to leave, and has no need to
     ]
     return [sys.executable, *project.lab_command(home / "notebooks", arguments)[1:]]
 
@@ -207,25 +220,54 @@ class Watch:
 
     def over(self, page: Page) -> None:
         """Begin to watch a page."""
-        page.on("request", lambda request: self._asked(request.url))
-        page.on("websocket", lambda websocket: self._asked(websocket.url))
-        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
-        page.on("console", self._said)
+        for event, heard in self._events.items():
+            page.on(event, heard)  # type: ignore[call-overload]
+
+    def leave(self, page: Page) -> None:
+        """Watch a page no longer."""
+        for event, heard in self._events.items():
+            page.remove_listener(event, heard)
+
+    @property
+    def _events(self) -> dict[str, Callable[[Any], None]]:
+        return {
+            "request": self._requested,
+            "websocket": self._requested,
+            "pageerror": self._raised,
+            "console": self._said,
+        }
 
     def forgive(self, words: str) -> None:
         """Forget the errors that contain these words: the test has brought them about."""
         assert any(words in error for error in self.errors)
         self.errors = [error for error in self.errors if words not in error]
 
-    def _asked(self, url: str) -> None:
-        parts = urlsplit(url)
+    def _requested(self, request: Request | WebSocket) -> None:
+        parts = urlsplit(request.url)
         local = parts.hostname in ("localhost", "127.0.0.1")
         if not local and parts.scheme not in ("data", "blob"):
-            self.requests.append(url)
+            self.requests.append(request.url)
+
+    def _raised(self, error: Error) -> None:
+        self.errors.append(error.stack or str(error))
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type == "error":
             self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+
+def tidied(page: Page) -> bool:
+    """Close what is open in JupyterLab; tell whether it then is as it was when it had loaded."""
+    page.set_viewport_size(VIEWPORT)
+    closed: bool = page.evaluate("""() => {
+        for (const widget of [...(window.jupyterapp?.shell.widgets("main") ?? [])])
+            widget.dispose();
+        return !!window.jupyterapp?.commands.hasCommand("docmanager:open")
+            && location.pathname.startsWith("/lab/")
+            && document.body.dataset.jpThemeLight === "true"
+            && !document.querySelector(".jp-Dialog");
+    }""")
+    return closed
 
 
 def low_contrasts(root: Locator, least: float = 4.5) -> list[str]:
@@ -278,11 +320,18 @@ class Notebook:
         """Open a new notebook of these code cells."""
         self.name = f"{time.monotonic_ns()}.ipynb"
         self.server.write(self.name, cells)
-        self.open()
+        if self.page.url.startswith(f"{self.server.url}/{self.server.opens}"):
+            self.command("docmanager:open", path=self.name)
+            self._await_kernel()
+        else:
+            self.open()
 
     def open(self) -> None:
-        """Open the notebook, or open it once more, and wait until its kernel is ready."""
+        """Open the notebook in a page that is loaded anew, and wait until its kernel is ready."""
         self.page.goto(self.server.address(self.name))
+        self._await_kernel()
+
+    def _await_kernel(self) -> None:
         self.page.wait_for_function(
             "name => window.jupyterapp?.shell.currentWidget?.context?.path === name", arg=self.name
         )

@@ -270,7 +270,7 @@ def test_a_checkpoint_remembers_what_kind_of_model_it_is(
     [
         ({"objective": "both ways"}, "the objective 'both ways', which is none of masked, causal"),
         ({"objective": ["causal"]}, "which is none of masked, causal"),
-        ({"config": {"direction": "both"}}, "holds no usable config, restore it: A causal model"),
+        ({"config": {"direction": "both"}}, "holds no usable config, restore it: a causal model"),
     ],
 )
 def test_a_checkpoint_of_no_known_kind_is_refused(

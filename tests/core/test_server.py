@@ -11,7 +11,7 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from traitlets.utils.importstring import import_item
 
 import run
-from cloze.server import Notebooks, PromptConnection
+from cloze.server import Kernels, Notebooks, PromptConnection
 
 
 def test_every_message_is_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +54,7 @@ def test_a_folder_and_a_notebook_without_its_content_are_read_as_ever(tmp_path: 
     [
         ("kernel_websocket_connection_class", PromptConnection),
         ("contents_manager_class", Notebooks),
+        ("kernel_manager_class", Kernels),
     ],
 )
 def test_the_lab_command_names_them(option: str, named: type) -> None:

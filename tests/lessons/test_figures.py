@@ -1,15 +1,24 @@
-"""The figures of the lessons: each is drawn by its own notebook, from plain data."""
+"""The figures of the lessons: drawn by their own notebooks, readable in both themes, and said."""
 
 from __future__ import annotations
 
+import base64
+import html
 import importlib
 import inspect
+import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
 
+from cloze.lessons.the_loss.figures import loss_bars
+from cloze.teaching import palette
+from tests.teaching.test_palette import contrast
+
 ROOT = Path(__file__).resolve().parents[2]
+COLOURS = {palette.BLUE, palette.ORANGE, palette.GREEN, palette.RED, palette.VIOLET, palette.GREY}
 NOTEBOOKS = {path.stem[3:]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 LESSONS = [path.parent.name for path in sorted((ROOT / "src/cloze/lessons").glob("*/figures.py"))]
 
@@ -26,3 +35,68 @@ def test_the_notebook_draws_every_figure_of_its_lesson(lesson: str) -> None:
     source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
     assert own
     assert [name for name in own if f"figures.{name}(" not in source] == []
+
+
+def pictures() -> list[tuple[str, dict[str, str]]]:
+    """Find what every cell shows that draws a figure, and whatever else is an image."""
+    found = []
+    for name, path in NOTEBOOKS.items():
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                data = output.get("data", {})
+                image = any(kind.startswith("image/") for kind in data)
+                if image or "<img" in data.get("text/html", ""):
+                    found.append((f"{name}-{cell.execution_count}", data))
+    return found
+
+
+PICTURES = pytest.mark.parametrize("data", [pytest.param(d, id=name) for name, d in pictures()])
+
+
+def svg_in(data: dict[str, str]) -> str:
+    code = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', data["text/html"])
+    assert code
+    return base64.b64decode(code[1]).decode()
+
+
+def test_every_cell_that_draws_shows_its_picture() -> None:
+    cells = [
+        cell.source
+        for path in NOTEBOOKS.values()
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code" and re.search(r"\bfigures\.(?!fate_strip)\w+\(", cell.source)
+    ]
+    assert len(cells) == len(pictures()) > 15
+
+
+@PICTURES
+def test_every_picture_is_an_svg_and_says_what_it_shows(data: dict[str, str]) -> None:
+    assert set(data) == {"text/html", "text/plain"}
+    alt = re.search(r'alt="([^"]*)"', data["text/html"])
+    assert alt
+    assert html.unescape(alt[1]) == data["text/plain"]
+    assert re.fullmatch(r"[A-Z].{40,}\.", data["text/plain"])
+    assert re.search(r"\d", data["text/plain"])
+    ET.fromstring(svg_in(data))
+
+
+@PICTURES
+def test_every_colour_of_a_picture_is_seen_on_light_and_on_dark_pages(data: dict[str, str]) -> None:
+    drawn = re.sub(r"<style>.*?</style>|base64,[^\"]*", "", svg_in(data))
+    colours = set(re.findall(r"(?:fill|stroke)(?:: |=\")(?!url|none)([^;\"]+)", drawn))
+    themes = (palette.PICTURE_LIGHT, palette.PICTURE_DARK)
+    assert colours - {"var(--ink)", "var(--paper)"} <= COLOURS
+    assert all(contrast(c, theme["paper"]) >= 3 for c in colours & COLOURS for theme in themes)
+    glyphs = re.findall(r'<g id="text_\d+"> <g(?: style="([^"]*)")?', drawn)
+    assert glyphs
+    assert set(glyphs) == {"fill: var(--ink)"}
+
+
+def test_a_picture_is_the_same_every_time() -> None:
+    first, second = (loss_bars({"unigram": 2.8, "trained": 0.64}) for _ in range(2))
+    assert first.svg == second.svg
+    assert repr(first) == "Bars of the mean loss in nats per selected character: " + (
+        "unigram 2.80, trained 0.64."
+    )
+    assert 'alt="Bars' in first._repr_html_()
+    assert "matplotlib" not in first.svg.replace("matplotlib.axis", "")

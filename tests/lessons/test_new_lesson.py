@@ -42,15 +42,16 @@ check_twice = Exercise(
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import new_figure
+from cloze.teaching.figures import new_figure, picture
 from cloze.teaching.palette import BLUE
 
 
-def doubling(values: list[float]) -> Figure:
+@picture
+def doubling(values: list[float]) -> tuple[Figure, str]:
     """Draw values beside their doubles."""
     figure, axes = new_figure()
     axes.plot(values, [2 * value for value in values], color=BLUE)
-    return figure
+    return figure, f"A line from {values[0]} to {2 * values[-1]}."
 ''',
     "doubler.py": '''"""A number that doubles at every click."""
 
@@ -113,7 +114,7 @@ from cloze.lessons.tiny.checks import check_twice
 from cloze.lessons.tiny.doubler import Doubler
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz""",
-    ">figures.doubling([1, 2, 3])\nprint([2, 4, 6])",
+    ">print([2, 4, 6])\nfigures.doubling([1, 2, 3])",
     """>doubler = Doubler()
 doubler.act("double")
 assert doubler._css.endswith(".doubled { font-weight: 700; }\\n")

@@ -56,7 +56,17 @@ def test_text_stands_out(theme: dict[str, str]) -> None:
         assert contrast(theme["ink"], theme[ground]) >= 4.5, ground
 
 
-def test_the_colours_of_figures_stand_out_on_white() -> None:
-    for colour in (palette.BLUE, palette.ORANGE, palette.GREEN, palette.RED, palette.VIOLET):
+@pytest.mark.parametrize("theme", [palette.PICTURE_LIGHT, palette.PICTURE_DARK])
+def test_the_colours_of_figures_stand_out_in_both_themes(theme: dict[str, str]) -> None:
+    assert contrast(theme["ink"], theme["paper"]) >= 4.5
+    colours = (palette.BLUE, palette.ORANGE, palette.GREEN, palette.RED, palette.VIOLET)
+    for colour in (*colours, palette.GREY):
         assert contrast(colour, palette.PAPER) >= 4.5
-    assert contrast(palette.GREY, palette.PAPER) >= 4.5
+        assert contrast(colour, theme["paper"]) >= 3
+    for share in (0.0, 0.35, 0.7):  # of blue, as deep as the numbered tables go
+        channels = [
+            share * int(palette.BLUE[i : i + 2], 16)
+            + (1 - share) * int(theme["paper"][i : i + 2], 16)
+            for i in (1, 3, 5)
+        ]
+        assert contrast(theme["ink"], "#{:02x}{:02x}{:02x}".format(*map(round, channels))) >= 4.5

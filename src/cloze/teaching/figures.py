@@ -1,27 +1,41 @@
-"""What the figures of all lessons share: style, the lines of the baselines, the strip.
+"""What the figures of all lessons share: style, pictures of both themes, the strip.
 
-Every figure is drawn from plain data and has a text twin, which a notebook prints beside it.
+Every figure is drawn from plain data and has a text twin: the sentence that says what it shows.
 """
 
 from __future__ import annotations
 
+import base64
 import html
-from collections.abc import Iterator, Mapping, Sequence
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
-import matplotlib.pyplot as plt
+from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 
-from cloze.teaching.palette import EDGE, GREY, INK, ON_COLOUR
+from cloze.teaching.palette import (
+    EDGE,
+    GREY,
+    INK,
+    ON_COLOUR,
+    PAPER,
+    PICTURE_DARK,
+    PICTURE_LIGHT,
+    properties,
+)
 from cloze.vocabulary import visible
 
 STYLE: Any = {
     "figure.figsize": (7.2, 3.2),
     "figure.dpi": 110,
-    "figure.facecolor": "white",
-    "axes.facecolor": "white",
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
     "axes.edgecolor": GREY,
     "axes.labelcolor": INK,
     "axes.titlesize": "medium",
@@ -35,25 +49,119 @@ STYLE: Any = {
     "legend.frameon": False,
     "lines.linewidth": 2,
     "savefig.bbox": "tight",
+    "svg.fonttype": "path",  # alike on every machine, whatever fonts it has
+    "svg.hashsalt": "cloze",  # the same figure is the same text
 }
 
 
 @contextmanager
 def series_style() -> Iterator[None]:
     """Draw in the style of the series inside the block."""
-    with plt.rc_context(STYLE):
+    with rc_context(STYLE):
         yield
-        interactive = plt.isinteractive()
-    # The first figure of a notebook starts the inline backend, which switches this on; leaving the
-    # context would switch it off again, and only that first figure would ever be shown.
-    plt.rcParams["interactive"] = interactive
+
+
+def empty_figure(width: float = 7.2, height: float = 3.2) -> Figure:
+    """Make a figure of so many inches without axes."""
+    with series_style():
+        return Figure(figsize=(width, height), layout="constrained")
 
 
 def new_figure(width: float = 7.2, height: float = 3.2) -> tuple[Figure, Axes]:
     """Make an empty figure in the style of the series."""
     with series_style():
-        figure, axes = plt.subplots(figsize=(width, height), layout="constrained")
-    return figure, axes
+        figure = empty_figure(width, height)
+        return figure, figure.subplots()
+
+
+def fading(low: str, high: str = "") -> LinearSegmentedColormap:
+    """Make a map of colours from nothing to one colour, or from one through nothing to another."""
+    stops: list[Any] = [(0, to_rgba(low, 0)), (1, low)]
+    if high:
+        stops = [(0, low), (0.5, to_rgba(low, 0)), (0.5, to_rgba(high, 0)), (1, high)]
+    return LinearSegmentedColormap.from_list("fading", stops)
+
+
+THEMES = (
+    f"<style>:root {{ {properties(PICTURE_LIGHT)} }} "
+    f"@media (prefers-color-scheme: dark) {{ :root {{ {properties(PICTURE_DARK)} }} }} "
+    ".halo { stroke: var(--paper); stroke-width: 1200; stroke-linejoin: round }</style>"
+)
+"""What stands in each SVG: a glyph is drawn 6400 high, and a halo is wider by a tenth of that."""
+
+PAGE = (
+    '<style>[data-jp-theme-light="true"] .cloze-picture{color-scheme:light}'
+    '[data-jp-theme-light="false"] .cloze-picture{color-scheme:dark}</style>'
+)
+"""The picture follows its page, not the system: JupyterLab says so itself, static pages do not."""
+
+
+def _pixels(points: re.Match[str]) -> str:
+    return f'{points[1]}="{float(points[2]) * STYLE["figure.dpi"] / 72:.0f}"'
+
+
+def svg_of(figure: Figure) -> str:
+    """Write a figure as SVG that reads on light and on dark pages.
+
+    The ground is transparent; ink and paper are the theme's. Text has a thin edge of paper below
+    it, seen only where the page is not of the theme that the browser believes.
+    """
+    sink = io.StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with series_style():
+        figure.savefig(sink, format="svg", transparent=True, metadata=nothing)
+    svg = sink.getvalue()
+    svg = re.sub(r"^.*?(?=<svg )|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"([1-9]\.\d\d|\d\d\.\d\d)\d+", r"\1", svg)
+    svg = re.sub(r'(width|height)="([\d.]+)pt"', _pixels, svg, count=2)
+    svg = re.sub(r'<g id="(text_\d+)">', r'<use xlink:href="#\1" class="halo"/>\g<0>', svg)
+    svg = svg.replace(INK, "var(--ink)").replace(PAPER, "var(--paper)")
+    return re.sub(r"\s*\n\s*", " ", svg.replace("<defs>", f"{THEMES}<defs>", 1))
+
+
+class Picture:
+    """A figure as a notebook shows it: an image for pages of both themes, and its text twin.
+
+    JupyterLab shows neither SVG nor SVG inside HTML before a notebook is trusted, and gives an SVG
+    no text alternative; an ``<img>`` it shows at once, with its ``alt``, and so do static pages.
+
+    Args:
+        figure: what was drawn.
+        text: sentences that say what there is to see.
+    """
+
+    def __init__(self, figure: Figure, text: str) -> None:
+        self.svg = svg_of(figure)
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        code = base64.b64encode(self.svg.encode()).decode()
+        return (
+            f'{PAGE}<img class="cloze-picture" style="max-width:100%" '
+            f'alt="{html.escape(self.text)}" src="data:image/svg+xml;base64,{code}">'
+        )
+
+
+Given = ParamSpec("Given")
+
+
+def picture(draw: Callable[Given, tuple[Figure, str]]) -> Callable[Given, Picture]:
+    """Let a function that returns a figure and its text draw a picture in the series' style."""
+
+    @wraps(draw)
+    def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Picture:
+        with series_style():
+            return Picture(*draw(*args, **kwargs))
+
+    return drawn
+
+
+def listed(values: Mapping[str, float]) -> str:
+    """Name each value in a text: ``unigram 2.80, bigram 2.32``."""
+    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
 
 
 def baseline_lines(axes: Axes, losses: Mapping[str, float]) -> None:

@@ -5,18 +5,20 @@ None is the only sign of anything. Text in them has a contrast of at least 4.5 :
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 INK, PAPER = "#1f2933", "#ffffff"
 BLUE, ORANGE, GREEN, RED, VIOLET, GREY = (
-    "#2563a8",
+    "#2a6ab3",
     "#c2570c",
     "#2f7d4f",
-    "#b3261e",
-    "#6d4ba0",
+    "#c02b22",
+    "#7852b0",
     "#6b7280",
 )
-"""Each has a contrast of at least 4.5 : 1 on white."""
-SHADE = "#e5e7eb"
-"""Behind a part of a figure that is spoken of."""
+"""Each has a contrast of at least 4.5 : 1 on white and of 3 : 1 on a dark page."""
+SHADE = f"{GREY}33"
+"""Behind a part of a figure that is spoken of: a fifth of the grey, whatever is below it."""
 ON_COLOUR, EDGE = "#fff", "#8886"
 """Text on one of the colours above, and the thin line around a character, on pages of any theme."""
 
@@ -53,11 +55,17 @@ DARK = {
 }
 """The same where the page is dark: lighter on dark."""
 
+PICTURE_LIGHT = {"ink": INK, "paper": PAPER}
+PICTURE_DARK = {"ink": DARK["ink"], "paper": "#111111"}
+"""What differs between the themes in a figure: its text, and the page (JupyterLab's) below it."""
+
+
+def properties(colours: Mapping[str, str]) -> str:
+    """Write colours as custom properties, which CSS then calls ``var(--ink)`` and so on."""
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
 
 def css() -> str:
-    """Write the colours of widgets as custom properties of both themes (``var(--ink)``)."""
+    """Write the colours of widgets for both themes."""
     themes = {".cloze": LIGHT, '[data-jp-theme-light="false"] .cloze': DARK}
-    return "\n".join(
-        f"{selector} {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
-        for selector, colours in themes.items()
-    )
+    return "\n".join(f"{page} {{ {properties(colours)} }}" for page, colours in themes.items())

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import new_figure
-from cloze.teaching.palette import BLUE, GREY, ORANGE, VIOLET
+from cloze.teaching.figures import listed, new_figure, picture
+from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, VIOLET
 
 
+@picture
 def costs_by_kind(
     readers: Mapping[str, Mapping[str, float]], baselines: Mapping[str, Mapping[str, float]]
-) -> Figure:
+) -> tuple[Figure, str]:
     """Draw what left, right and both pay for each kind of character; the baselines as lines.
 
     Args:
@@ -30,7 +31,7 @@ def costs_by_kind(
             width=width,
             color=colour,
             hatch=hatch,
-            edgecolor="white",
+            edgecolor=PAPER,
             label=name,
         )
         axes.bar_label(bars, fmt="%.2f", fontsize=9, padding=2)
@@ -47,5 +48,7 @@ def costs_by_kind(
             )
     axes.set(xticks=range(len(kinds)), xticklabels=kinds, ylabel="nats a character")
     axes.tick_params(axis="x", length=0)
-    figure.legend(loc="outside upper left", ncols=len(readers) + len(baselines), frameon=False)
-    return figure
+    figure.legend(loc="outside upper left", ncols=len(readers) + len(baselines))
+    paid = {**readers, **baselines}
+    rows = "; ".join(f"{k}: {listed({name: paid[name][k] for name in paid})}" for k in kinds)
+    return figure, f"Mean cost in nats by kind of character, lines for the baselines. {rows}."

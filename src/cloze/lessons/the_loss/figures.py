@@ -8,18 +8,19 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import new_figure
-from cloze.teaching.palette import BLUE, INK, ORANGE
+from cloze.teaching.figures import fading, listed, new_figure, picture
+from cloze.teaching.palette import BLUE, ORANGE
 from cloze.vocabulary import visible
 
 
+@picture
 def probability_table(
     rows: Sequence[str],
     columns: Sequence[str],
     probabilities: Sequence[Sequence[float]],
     true_columns: Sequence[int],
     marked_rows: Sequence[int],
-) -> Figure:
+) -> tuple[Figure, str]:
     """Draw one distribution per row as shaded numbers.
 
     Args:
@@ -30,10 +31,10 @@ def probability_table(
         marked_rows: the rows that enter the loss; their labels are bold.
     """
     figure, axes = new_figure(7.2, 0.7 + 0.42 * len(rows))
-    axes.imshow(probabilities, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
+    axes.imshow(probabilities, cmap=fading(BLUE), vmin=0, vmax=1.45, aspect="auto")
     for i, row in enumerate(probabilities):
         for j, p in enumerate(row):
-            axes.text(j, i, f"{p:.2f}", ha="center", va="center", color="w" if p > 0.6 else INK)
+            axes.text(j, i, f"{p:.2f}", ha="center", va="center")
     for i in marked_rows:
         corner = (true_columns[i] - 0.46, i - 0.44)
         axes.add_patch(Rectangle(corner, 0.92, 0.88, fill=False, edgecolor=ORANGE, linewidth=2.5))
@@ -44,10 +45,16 @@ def probability_table(
     axes.tick_params(length=0)
     axes.xaxis.tick_top()
     axes.spines[:].set_visible(False)
-    return figure
+    framed = {f"row {rows[i]}": probabilities[i][true_columns[i]] for i in marked_rows}
+    text = "A table of probabilities, a row per position and a column per character. "
+    return (
+        figure,
+        f"{text}Framed is what the right character of a hidden one gets: {listed(framed)}.",
+    )
 
 
-def cost_of_probability(points: Sequence[float]) -> Figure:
+@picture
+def cost_of_probability(points: Sequence[float]) -> tuple[Figure, str]:
     """Draw −log P over P in nats, and mark what some probabilities cost."""
     figure, axes = new_figure(7.2, 3.4)
     ps = [0.004 + 0.996 * k / 400 for k in range(401)]
@@ -67,10 +74,12 @@ def cost_of_probability(points: Sequence[float]) -> Figure:
         xlim=(0, 1),
         ylim=(0, 5.5),
     )
-    return figure
+    marked = ", ".join(f"P = {p:g} costs {abs(math.log(p)):.2f}" for p in points)
+    return figure, f"A curve of −log P in nats, steep near P = 0 and flat near P = 1: {marked}."
 
 
-def loss_bars(losses: Mapping[str, float]) -> Figure:
+@picture
+def loss_bars(losses: Mapping[str, float]) -> tuple[Figure, str]:
     """Draw losses in nats as horizontal bars, the first at the top."""
     figure, axes = new_figure(7.2, 0.7 + 0.5 * len(losses))
     names = list(losses)
@@ -83,4 +92,4 @@ def loss_bars(losses: Mapping[str, float]) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.1)
     axes.set(xlabel="mean loss in nats per selected character")
-    return figure
+    return figure, f"Bars of the mean loss in nats per selected character: {listed(losses)}."

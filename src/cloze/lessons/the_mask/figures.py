@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import Strip, baseline_lines, new_figure, series_style
-from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, SHADE, VIOLET
+from cloze.teaching.figures import (
+    Strip,
+    baseline_lines,
+    empty_figure,
+    listed,
+    new_figure,
+    picture,
+)
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, RED, SHADE, VIOLET
 
 FATES = {"M": BLUE, "R": ORANGE, "K": GREEN}
 """Colours of what becomes of a selected character: [MASK], a random one, kept."""
@@ -19,7 +25,8 @@ def fate_strip(symbols: Sequence[str], fates: Mapping[int, str]) -> Strip:
     return Strip(symbols, fates, {i: FATES[sign] for i, sign in fates.items()})
 
 
-def deviations(rows: Mapping[str, Mapping[str, float]], bound: float = 5) -> Figure:
+@picture
+def deviations(rows: Mapping[str, Mapping[str, float]], bound: float = 5) -> tuple[Figure, str]:
     """Draw how far counts lie from what was expected, in standard deviations.
 
     Args:
@@ -47,17 +54,22 @@ def deviations(rows: Mapping[str, Mapping[str, float]], bound: float = 5) -> Fig
         ylim=(len(shares) - 0.5, -0.5),
         xlabel=f"standard deviations from 80/10/10 (grey: chance, up to {bound:g})",
     )
-    figure.legend(loc="outside upper left", ncols=len(rows), frameon=False)
-    return figure
+    figure.legend(loc="outside upper left", ncols=len(rows))
+    far = "; ".join(
+        f"{name}: " + ", ".join(f"{share} {sigmas:+.1f}" for share, sigmas in row.items())
+        for name, row in rows.items()
+    )
+    return figure, f"How many standard deviations shares lie from 80/10/10. {far}."
 
 
+@picture
 def masking_rates(
     rates: Sequence[float],
     targets: Sequence[float],
     losses: Sequence[float],
     bigram: Sequence[float],
     baselines: Mapping[str, float],
-) -> Figure:
+) -> tuple[Figure, str]:
     """Draw what a rate of selection gives (questions) beside what it takes (context).
 
     Args:
@@ -67,8 +79,8 @@ def masking_rates(
         bigram: the same for counts of neighbours.
         baselines: losses that no rate changes, to draw as lines, nats.
     """
-    with series_style():
-        figure, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.2), layout="constrained")
+    figure = empty_figure()
+    left, right = figure.subplots(1, 2)
     ticks = range(len(rates))
     names = [f"{rate:g}" for rate in rates]
     left.bar(ticks, targets, color=BLUE, width=0.7)
@@ -78,20 +90,25 @@ def masking_rates(
     baseline_lines(right, baselines)
     right.plot(ticks, losses, "o-", color=RED)
     right.plot(ticks, bigram, "s--", color=ORANGE, markersize=5)
-    right.annotate("bigram", (0, bigram[0]), (-8, 10), textcoords="offset points", color=INK)
-    right.annotate("model", (0, losses[0]), (-8, 10), textcoords="offset points", color=INK)
+    right.annotate("bigram", (0, bigram[0]), (-8, 10), textcoords="offset points")
+    right.annotate("model", (0, losses[0]), (-8, 10), textcoords="offset points")
     for x, loss in zip(ticks, losses, strict=True):
-        right.annotate(
-            f"{loss:.2f}", (x, loss), (6, -12), textcoords="offset points", fontsize=9, color=INK
-        )
+        right.annotate(f"{loss:.2f}", (x, loss), (6, -12), textcoords="offset points", fontsize=9)
     right.set_title("taken: price of one answer, nats", fontsize=11)
     right.set(ylim=(0, 3.4), xlim=(-0.4, len(rates) - 0.4))
     for axes in (left, right):
         axes.set(xticks=ticks, xticklabels=names, xlabel="mask_prob")
-    return figure
+    text = "Two panels over mask_prob: the questions that 1000 characters give, and what one answer"
+    columns = zip(names, targets, losses, bigram, strict=True)
+    rows = "; ".join(
+        f"{name}: {count:.0f} questions, model {loss:.2f}, bigram {pairs:.2f}"
+        for name, count, loss, pairs in columns
+    )
+    return figure, f"{text} costs in nats. {rows}. Lines: {listed(baselines)}."
 
 
-def beliefs(rows: Mapping[str, Sequence[float]]) -> Figure:
+@picture
+def beliefs(rows: Mapping[str, Sequence[float]]) -> tuple[Figure, str]:
     """Draw the mean probability of the original and of the shown character, by kind of position."""
     figure, axes = new_figure(7.2, 2.9)
     for shift, which, colour, name in (
@@ -104,20 +121,22 @@ def beliefs(rows: Mapping[str, Sequence[float]]) -> Figure:
             width=0.38,
             color=colour,
             hatch="" if which == 0 else "//",
-            edgecolor="white",
+            edgecolor=PAPER,
             label=name,
         )
         axes.bar_label(bars, fmt="%.2f", fontsize=9, padding=2)
     axes.set(xticks=range(len(rows)), xticklabels=list(rows), ylim=(0, 1.1), ylabel="mean P")
-    figure.legend(loc="outside upper left", ncols=2, frameon=False)
-    return figure
+    figure.legend(loc="outside upper left", ncols=2)
+    pairs = "; ".join(f"{kind}: {true:.2f} and {shown:.2f}" for kind, (true, shown) in rows.items())
+    return figure, f"Bars of mean P for the original and for the shown character. {pairs}."
 
 
+@picture
 def coverage_curves(
     epochs: Sequence[int],
     measured: Mapping[str, Sequence[float]],
     formulas: Mapping[str, Sequence[float]],
-) -> Figure:
+) -> tuple[Figure, str]:
     """Draw the share of positions selected at least once: measured as dots, formulas as lines."""
     figure, axes = new_figure()
     styles = list(zip((RED, ORANGE, BLUE, VIOLET), "s^oD", strict=True))
@@ -130,7 +149,6 @@ def coverage_curves(
             (8, 0),
             textcoords="offset points",
             va="center",
-            color=colour,
             annotation_clip=False,
         )
     axes.set(
@@ -140,4 +158,8 @@ def coverage_curves(
         yticks=[0, 0.5, 1],
         yticklabels=["0 %", "50 %", "100 %"],
     )
-    return figure
+    last = listed({name: shares[-1] for name, shares in measured.items()})
+    text = (
+        "Share of positions selected at least once, measured as dots on the lines of the formulas."
+    )
+    return figure, f"{text} After {epochs[-1]} epochs: {last}."

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import baseline_lines, new_figure
+from cloze.teaching.figures import baseline_lines, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, ORANGE, RED, VIOLET
 from cloze.vocabulary import visible
 
 
+@picture
 def loss_curves(
     curves: Mapping[str, Sequence[tuple[float, float]]],
     baselines: Mapping[str, float],
     x_label: str = "seconds of training",
-) -> Figure:
+) -> tuple[Figure, str]:
     """Draw loss curves, each a row of points (x, nats), above the lines of the baselines."""
     figure, axes = new_figure()
     baseline_lines(axes, baselines)
@@ -27,11 +28,16 @@ def loss_curves(
             xs, ys, color=colour, marker="o" if len(xs) < 30 else "", markersize=4, label=name
         )
     axes.set(xlabel=x_label, ylabel="loss in nats", ylim=(0, None))
-    figure.legend(loc="outside upper left", ncols=len(curves), frameon=False)
-    return figure
+    figure.legend(loc="outside upper left", ncols=len(curves))
+    ends = "; ".join(
+        f"{name}: from ≈ {points[0][1]:.2f} to ≈ {points[-1][1]:.2f}" if points else f"{name}: none"
+        for name, points in curves.items()
+    )
+    return figure, f"Loss in nats over {x_label}. {ends}. Lines: {listed(baselines)}."
 
 
-def gradient_bars(text: Sequence[str], sizes: Sequence[float], labelled: str) -> Figure:
+@picture
+def gradient_bars(text: Sequence[str], sizes: Sequence[float], labelled: str) -> tuple[Figure, str]:
     """Draw how strongly the loss pulls at each position's answer: a bar where it pulls at all.
 
     Args:
@@ -44,4 +50,8 @@ def gradient_bars(text: Sequence[str], sizes: Sequence[float], labelled: str) ->
     axes.set(ylabel=labelled, xlim=(-0.7, len(text) - 0.3))
     axes.set_xticks(range(len(text)), [visible(c) for c in text], family="monospace")
     axes.tick_params(axis="x", length=0, labelsize=10)
-    return figure
+    pulled = [str(place) for place, size in enumerate(sizes) if size]
+    return (
+        figure,
+        f"A bar per position of {len(text)}, but only at {', '.join(pulled)}: {labelled}.",
+    )
