@@ -1,0 +1,1 @@
+"""A small world: the lesson of notebook 06."""

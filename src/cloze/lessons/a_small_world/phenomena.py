@@ -1,0 +1,183 @@
+"""What a sentence of the small world holds together, and from which side each word of it follows.
+
+Every phenomenon has one line with four words to hide: one that only the right side can fill, one
+that only the left side can, one that takes both, and one that nobody can.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from cloze.encoder import DIRECTIONS
+from cloze.world import World
+
+
+class Phenomenon(NamedTuple):
+    """A line, and the words of it that are known from the right, the left, both or nowhere."""
+
+    line: str
+    right: str
+    left: str
+    both: str
+    nobody: str
+
+
+PHENOMENA = {
+    "umbrella and rain": Phenomenon(
+        "on monday anna took her red umbrella to work because it was raining again",
+        right="took",
+        left="raining",
+        both="umbrella",
+        nobody="anna",
+    ),
+    "coat and snow": Phenomenon(
+        "on friday tom wore his blue coat to school because it was snowing outside",
+        right="wore",
+        left="his",
+        both="coat",
+        nobody="friday",
+    ),
+    "coffee and morning": Phenomenon(
+        "on monday eva drinks hot coffee in the morning at work",
+        right="drinks",
+        left="morning",
+        both="coffee",
+        nobody="eva",
+    ),
+    "cell, microscope": Phenomenon(
+        "on monday the doctor studied the small red cell under the microscope again",
+        right="doctor",
+        left="microscope",
+        both="cell",
+        nobody="small",
+    ),
+    "cell, prison": Phenomenon(
+        "on monday the guard locked the big blue cell after midnight",
+        right="guard",
+        left="midnight",
+        both="cell",
+        nobody="blue",
+    ),
+    "bank, money": Phenomenon(
+        "on tuesday the clerk locked the big blue bank after midnight",
+        right="clerk",
+        left="midnight",
+        both="bank",
+        nobody="tuesday",
+    ),
+    "bank, river": Phenomenon(
+        "the fisher sat on the big bank for two hours and watched the river",
+        right="fisher",
+        left="river",
+        both="bank",
+        nobody="two",
+    ),
+    "bat, animal": Phenomenon(
+        "the small child saw a red bat in the cave",
+        right="child",
+        left="cave",
+        both="bat",
+        nobody="red",
+    ),
+    "bat, wood": Phenomenon(
+        "the player held the red bat in the right hand again",
+        right="player",
+        left="right",
+        both="bat",
+        nobody="red",
+    ),
+    "names and places": Phenomenon(
+        "pierre speaks french with two friends in nice in the south",
+        right="pierre",
+        left="south",
+        both="nice",
+        nobody="friends",
+    ),
+    "not bad": Phenomenon(
+        "on monday anna said that the big film was not bad and tom liked it",
+        right="not",
+        left="liked",
+        both="bad",
+        nobody="film",
+    ),
+    "agreement": Phenomenon(
+        "the big red dogs near the house of anna bark every night",
+        right="dogs",
+        left="every",
+        both="bark",
+        nobody="house",
+    ),
+}
+
+
+def known_from(world: World, line: str, word: str) -> dict[str, float]:
+    """Return the probability that the truth gives to a word of a line when it alone is hidden.
+
+    Returns:
+        By what is read: "left", "right", "both".
+    """
+    input_ids = world.encode(line)[None]
+    selected = input_ids == world.vocabulary.ids[word]
+    if int(selected.sum()) != 1:
+        raise ValueError(f"{word!r} stands in {line!r} {int(selected.sum())} times, not once.")
+    hidden = input_ids.masked_fill(selected, world.vocabulary.mask_id)
+    at = world.vocabulary.ids[word]
+    return {
+        direction: float(world.truth(hidden, selected, direction)[0, at])
+        for direction in DIRECTIONS
+    }
+
+
+def who_knows(p: dict[str, float]) -> str:
+    """Return which word of a :class:`Phenomenon` has such probabilities, or ""."""
+    if p["both"] < 0.7:
+        return "nobody"
+    sure = [side for side in ("left", "right") if p[side] > 0.85]
+    if p["both"] > 0.85 and all(p[side] <= 0.6 for side in ("left", "right") if side not in sure):
+        return {0: "both", 1: "".join(sure)}.get(len(sure), "")
+    return ""
+
+
+def vectors(world: World, encoder: nn.Module, word: str, *around: str) -> Tensor:
+    """Return what an encoder makes of a word in all sentences that hold it and some other words.
+
+    Args:
+        world: whose sentences are read, each once and uncorrupted.
+        encoder: gives hidden states ``(n, length, d_model)`` for ids ``(n, length)`` and a mask of
+            padding.
+        word: stands at most once in a sentence.
+        around: words that stand in the sentence as well.
+
+    Returns:
+        Shape ``(sentences, d_model)``.
+    """
+    wanted = {word, *around}
+    rows = [k for k, sentence in enumerate(world.sentences) if wanted <= {*sentence.split()}]
+    input_ids = world.input_ids[rows]
+    with torch.no_grad():
+        states = encoder(input_ids, input_ids == world.vocabulary.pad_id)
+    found: Tensor = states[input_ids == world.vocabulary.ids[word]]
+    return found
+
+
+def mean_cosine(one: Tensor, other: Tensor) -> float:
+    """Return the mean cosine between vectors ``(n, d)`` and ``(m, d)``, none with itself."""
+    cosines = F.normalize(one, dim=1) @ F.normalize(other, dim=1).T
+    if one is other:
+        cosines = cosines[~torch.eye(len(one), dtype=torch.bool)]
+    return float(cosines.mean())
+
+
+def in_a_plane(*groups: Tensor) -> list[list[tuple[float, float]]]:
+    """Return where vectors ``(n, d)`` lie along the two directions in which they differ most."""
+    together = torch.cat(groups).double()
+    centred = together - together.mean(0)
+    axes = torch.linalg.svd(centred, full_matrices=False).Vh[:2]
+    # Which end of an axis is called positive is chance; here the first vector's is.
+    axes = axes * (axes @ centred[0]).sign()[:, None]
+    places = (centred @ axes.T).split([len(group) for group in groups])
+    return [[(x, y) for x, y in place.tolist()] for place in places]

@@ -1,0 +1,421 @@
+"""The small world: its truth against chance, against brute force, and against itself."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from cloze.encoder import DIRECTIONS, Direction
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
+from cloze.masking import IGNORE, MaskedBatch, mask_tokens
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import END, MASK, PAD, TextError
+from cloze.world import BERT, GAPS_ONLY, Corruption, Truth, World, enumerated
+
+THREE = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
+UNEVEN = {"a b": 0.4, "b a": 0.15, "a b a": 0.2, "b b": 0.1, "a": 0.15}
+"""Lengths differ, and every word stands in every place."""
+
+
+@pytest.fixture(scope="module")
+def shipped() -> World:
+    return World.load()
+
+
+# ── the truth ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_three_sentences_by_hand() -> None:
+    world = World(THREE)
+    line = world.encode("the _ sleeps")[None]
+    found = world.truth(line, line == world.vocabulary.mask_id, corruption=GAPS_ONLY)[0]
+    assert found[world.vocabulary.ids["cat"]] == pytest.approx(0.5)
+    assert found[world.vocabulary.ids["dog"]] == pytest.approx(0.5)
+    # A word that is shown and asked about: kept, or drawn at random.
+    line = world.encode("the cat sleeps")[None]
+    asked = torch.tensor([[False, False, True, False, False]])
+    kept, swapped = 0.1 + 0.1 / 5, 0.1 / 5
+    true, false = 0.85 + 0.15 * kept, 0.15 * swapped
+    cat, dog = 0.25 * kept * true, 0.25 * swapped * true + 0.5 * swapped * false
+    found = world.truth(line, asked)[0, world.vocabulary.ids["cat"]]
+    assert float(found) == pytest.approx(cat / (cat + dog))
+
+
+def read(inputs: Tensor, at: int, direction: Direction, pad: int) -> tuple[int, ...]:
+    """Return all that a reader sees who is asked about a position of one line."""
+    symbols = [i for i in inputs.tolist() if i != pad]
+    if direction == "left":
+        return tuple(symbols[: at + 1])
+    return tuple(symbols[at:]) if direction == "right" else (at, *symbols)
+
+
+Seen = dict[tuple[int, ...], tuple[tuple[Tensor, int], list[int]]]
+"""By what is read: a line and a position as an example, and how often each word stood there."""
+
+
+def seen_of(world: World, direction: Direction, corruption: Corruption, n: int) -> Seen:
+    """Corrupt ``n`` sentences and count, by what is read at a question, what stood there."""
+    chance = torch.Generator().manual_seed(0)
+    inputs, labels = mask_tokens(
+        world.sample(n, generator=chance),
+        **corruption._asdict(),
+        vocabulary=world.vocabulary,
+        at_least_one=False,
+        generator=chance,
+    )
+    pad = world.vocabulary.ids[PAD]
+    counts: dict[tuple[int, ...], list[int]] = {}
+    example: dict[tuple[int, ...], tuple[Tensor, int]] = {}
+    for row, at in (labels != IGNORE).nonzero().tolist():
+        key = read(inputs[row], at, direction, pad)
+        counts.setdefault(key, [0] * world.vocabulary.n_ordinary)[labels[row, at]] += 1
+        example[key] = inputs[row], at
+    return {key: (example[key], counts[key]) for key in counts}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("corruption", [BERT, Corruption(0.5, 0.5, 0.3), Corruption(0.9, 0.6, 0.4)])
+def test_the_truth_is_what_happens(direction: Direction, corruption: Corruption) -> None:
+    world = World(UNEVEN)
+    questions = 0
+    for (inputs, at), counts in seen_of(world, direction, corruption, 20_000).values():
+        n = sum(counts)
+        selected = torch.zeros(1, len(inputs), dtype=torch.bool)
+        selected[0, at] = True
+        p = world.truth(inputs[None], selected, direction, corruption)[0]
+        spread = (n * p * (1 - p)).sqrt()
+        off = (torch.tensor(counts) - n * p).abs()
+        assert (off <= 5 * spread + 1).all(), (inputs, at, counts, p)
+        questions += n > 100
+    assert questions > 5
+
+
+def test_two_gaps_are_what_happens_together() -> None:
+    world, corruption = World(UNEVEN), Corruption(0.6)
+    chance = torch.Generator().manual_seed(0)
+    clean = world.sample(40_000, generator=chance)
+    inputs, labels = mask_tokens(
+        clean,
+        **corruption._asdict(),
+        vocabulary=world.vocabulary,
+        at_least_one=False,
+        generator=chance,
+    )
+    line = world.encode("_ _")
+    n = world.vocabulary.n_ordinary
+    same = (inputs[:, : len(line)] == line).all(1) & (
+        inputs[:, len(line)] == world.vocabulary.ids[PAD]
+    )
+    pairs = labels[same][:, 1] * n + labels[same][:, 2]
+    counts = torch.bincount(pairs, minlength=n * n).view(n, n)
+    p = world.joint(line, 1, 2, corruption)
+    assert len(pairs) > 1000
+    assert p.sum() == pytest.approx(1)
+    assert ((counts - len(pairs) * p).abs() <= 5 * (len(pairs) * p * (1 - p)).sqrt() + 1e-9).all()
+    # The two are not independent, so the product of the single answers is something else.
+    alone = world.truth(line[None], line[None] == world.vocabulary.mask_id, corruption=corruption)
+    torch.testing.assert_close(p.sum(1), alone[0])
+    assert (torch.outer(*alone) - p).abs().max() > 0.1
+
+
+worlds = st.dictionaries(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join),
+    st.integers(1, 9),
+    min_size=2,
+    max_size=5,
+).map(lambda counts: World({s: n / sum(counts.values()) for s, n in counts.items()}))
+shares = st.tuples(st.floats(0.3, 0.8), st.floats(0.05, 0.2))
+few = settings(max_examples=15, deadline=None)
+
+
+def everything_read(world: World, corruption: Corruption) -> list[tuple[float, Tensor, Tensor]]:
+    """Enumerate by brute force: P(x, x̃, M), the corrupted line, and the labels."""
+    n, mask = world.vocabulary.n_ordinary, world.vocabulary.mask_id
+    rate, masked, random = corruption
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], float] = {}
+    for ids, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
+        fates = []
+        for symbol in ids.tolist():
+            if symbol >= n:
+                fates.append([(1.0, symbol, IGNORE)])
+                continue
+            drawn = [(rate * random / n, other, symbol) for other in range(n)]
+            kept = rate * (1 - masked - random)
+            own = [
+                (1 - rate, symbol, IGNORE),
+                (rate * masked, mask, symbol),
+                (kept, symbol, symbol),
+            ]
+            fates.append([fate for fate in own + drawn if fate[0] > 0])
+        for fate in product(*fates):
+            key = tuple(f[1] for f in fate), tuple(f[2] for f in fate)
+            found[key] = found.get(key, 0.0) + p * math.prod(f[0] for f in fate)
+    return [(p, torch.tensor(x), torch.tensor(labels)) for (x, labels), p in found.items()]
+
+
+def exact_floor(world: World, corruption: Corruption, direction: Direction) -> tuple[float, float]:
+    """Return, over all that can be drawn, what the truth pays and what it expects to pay."""
+    weights, inputs, labels = zip(*everything_read(world, corruption), strict=True)
+    batch = MaskedBatch(torch.stack(inputs), torch.stack(labels))
+    selected = batch.selected
+    truth = world.truth(batch.inputs, selected, direction, corruption)
+    torch.testing.assert_close(truth.sum(1), torch.ones(len(truth), dtype=torch.float64))
+    each = torch.tensor(weights, dtype=torch.float64)[selected.nonzero()[:, 0]]
+    paid = -truth.gather(1, batch.labels[selected][:, None]).squeeze(1).log()
+    expected = torch.special.entr(truth).sum(1)
+    return float((each * paid).sum() / each.sum()), float((each * expected).sum() / each.sum())
+
+
+tiny_worlds = st.dictionaries(
+    st.lists(st.sampled_from("ab"), min_size=1, max_size=2).map(" ".join),
+    st.integers(1, 9),
+    min_size=2,
+    max_size=4,
+).map(lambda counts: World({s: n / sum(counts.values()) for s, n in counts.items()}))
+
+
+@few
+@given(tiny_worlds, shares, st.floats(0.1, 0.9))
+def test_floors_of_a_world_that_is_enumerated_whole(
+    world: World, share: tuple[float, float], rate: float
+) -> None:
+    corruption = Corruption(rate, *share)
+    floors = {}
+    for direction in DIRECTIONS:
+        paid, floors[direction] = exact_floor(world, corruption, direction)
+        assert paid == pytest.approx(floors[direction], abs=1e-9)
+    assert floors["both"] <= min(floors["left"], floors["right"]) + 1e-9
+    more = Corruption(min(1.0, rate + 0.2), *share)
+    assert exact_floor(world, more, "both")[1] >= floors["both"] - 1e-9
+
+
+@few
+@given(worlds, shares, st.floats(0.05, 0.95), st.sampled_from(DIRECTIONS))
+def test_a_model_that_is_the_truth_pays_exactly_the_floor(
+    world: World, share: tuple[float, float], rate: float, direction: Direction
+) -> None:
+    corruption = Corruption(rate, *share)
+    batch = world.questions(200, corruption)
+    reader = Truth(world, direction, corruption)
+    assert world.excess(reader, batch, direction, corruption).nats == pytest.approx(0, abs=1e-9)
+    logits = reader.logits_at(batch.inputs, batch.selected)
+    torch.testing.assert_close(logits.exp().sum(1), torch.ones(len(logits), dtype=torch.float64))
+    paid = held_out_loss(reader, batch)  # type: ignore[arg-type]
+    floor, error = world.floor(batch, direction, corruption)
+    assert abs(paid - floor) < 0.3 + 10 * error
+    wrong = Truth(world, direction, Corruption(min(1.0, rate + 0.05), 0.3, 0.6))
+    assert world.excess(wrong, batch, direction, corruption).nats >= 0
+
+
+def test_padding_tells_nobody_anything(shipped: World) -> None:
+    batch = shipped.questions(20)
+    wider = torch.nn.functional.pad(batch.inputs, (0, 3), value=shipped.vocabulary.ids[PAD])
+    selected = torch.nn.functional.pad(batch.selected, (0, 3))
+    for direction in DIRECTIONS:
+        torch.testing.assert_close(
+            shipped.truth(wider, selected, direction),
+            shipped.truth(batch.inputs, batch.selected, direction),
+        )
+
+
+def test_one_side_does_not_see_the_other(shipped: World) -> None:
+    start = "the fisher sat on the big _ for two hours and watched the"
+    line, other = (shipped.encode(f"{start} {water}")[None] for water in ("river", "sea"))
+    asked = line == shipped.vocabulary.mask_id
+    left = [shipped.truth(each, asked, "left") for each in (line, other)]
+    right = [shipped.truth(each, asked, "right") for each in (line, other)]
+    assert torch.equal(*left)
+    assert not torch.allclose(*right)
+
+
+# ── what is said ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_sentences_come_as_often_as_they_should() -> None:
+    world = World(UNEVEN)
+    drawn = world.sample(20_000, generator=torch.Generator().manual_seed(0))
+    for ids, p in zip(world.input_ids, world.probabilities, strict=True):
+        share = float((drawn == ids).all(1).double().mean())
+        assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
+
+
+def test_the_chain_rule_gives_the_probability_of_a_sentence(shipped: World) -> None:
+    for k in (0, 700, 2000):
+        sentence, ids = shipped.sentences[k], shipped.input_ids[k]
+        length = int((ids == shipped.vocabulary.ids[END]).nonzero()) + 1
+        p = math.prod(
+            float(shipped.next_symbols(ids[None, :t])[0, ids[t]]) for t in range(1, length)
+        )
+        assert p == pytest.approx(shipped.probability(sentence))
+    never = shipped.encode("river river")[None, :3]
+    assert not shipped.next_symbols(never).any()
+    assert shipped.probability("river river") == 0
+
+
+def test_the_world_of_the_series(shipped: World) -> None:
+    assert float(shipped.probabilities.sum()) == pytest.approx(1)
+    assert float(shipped.frequencies.sum()) == pytest.approx(1)
+    assert 2000 <= len(shipped.sentences) <= 5000
+    assert shipped.entropy == pytest.approx(-sum(p * math.log(p) for p in shipped.probabilities))
+    [(sentence, p)] = shipped.posterior(
+        shipped.encode("the cat sat on the mat"), (), GAPS_ONLY
+    ).items()
+    assert (sentence, p) == ("the cat sat on the mat", pytest.approx(1))
+    assert World.load().sha256 == shipped.sha256 != World(THREE).sha256
+
+
+def test_hundreds_of_questions_take_about_a_second(shipped: World) -> None:
+    batch = shipped.questions(600)
+    floor, error = shipped.floor(batch)
+    assert 0.2 < floor < 0.4
+    assert error < 0.02
+    assert shipped.floor(batch, "left").nats > floor + 0.1
+
+
+# ── training on it ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_on_a_world_learns_resumes_and_never_asks_about_what_is_special(
+    tmp_path: Path,
+) -> None:
+    world = World(UNEVEN)
+    recipe = Recipe(steps=60, batch_size=16, length=world.max_len, evaluations=1)
+
+    def begin() -> TrainingRun:
+        torch.manual_seed(0)
+        return TrainingRun(MaskedLM(world.config(), world.vocabulary), world, recipe)
+
+    through, broken = begin(), begin()
+    assert (through.held_out.labels[through.held_out.selected] < world.vocabulary.n_ordinary).all()
+    list(fit(through, progress=False))
+    assert through.history[-1].loss < through.history[0].loss
+    for record in fit(broken, progress=False):
+        if record.step == 30:
+            break
+    broken.save(tmp_path / "run")
+    resumed = TrainingRun.load(tmp_path / "run", world)
+    list(fit(resumed, progress=False))
+    pairs = zip(through.model.parameters(), resumed.model.parameters(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+    assert resumed.model.vocabulary == world.vocabulary
+
+
+def test_a_model_of_other_symbols_is_refused() -> None:
+    world = World(THREE)
+    recipe = Recipe(length=world.max_len)
+    with pytest.raises(ValueError, match="reads other symbols"):
+        TrainingRun(MaskedLM(), world, recipe)
+    with pytest.raises(TextError, match=r"has 5 symbols .* not 4"):
+        TrainingRun(MaskedLM(world.config(), world.vocabulary), world, Recipe(length=4))
+
+
+def test_nobody_looks_at_padding() -> None:
+    world = World(UNEVEN)
+    torch.manual_seed(0)
+    model = MaskedLM(world.config(), world.vocabulary).eval()
+    ids = world.encode("a b")
+    alone = model(ids[None])[0]
+    padded = world.input_ids[world.sentences.index("a b")]
+    torch.testing.assert_close(model(padded[None])[0, : len(ids)], alone)
+
+
+# ── what is refused ──────────────────────────────────────────────────────────────────────────────
+
+
+def scene(sentence: object = "the {animal} sleeps", share: object = 1.0) -> dict[str, object]:
+    return {"share": share, "sentence": sentence}
+
+
+ANIMALS = {"animal": ["cat", "dog"]}
+
+
+@pytest.mark.parametrize(
+    ("described", "said"),
+    [
+        ({}, "at least one"),
+        ({"scene": []}, "at least one"),
+        ({"scene": [scene("")], "choice": ANIMALS}, "yields nothing"),
+        ({"scene": [scene(7)], "choice": ANIMALS}, "yields nothing"),
+        ({"scene": [scene()], "choice": {"animal": []}}, "Nothing may stand in {animal}"),
+        ({"scene": [scene()], "choice": {"animal": {}}}, "Nothing may stand in {animal}"),
+        ({"scene": [scene()], "choice": {"animal": [1, 2]}}, "quotation marks"),
+        ({"scene": [scene()], "choice": {"animal": ["a", "b | c"]}}, "same number of parts"),
+        ({"scene": [scene()]}, "names no choice"),
+        ({"scene": [scene("the {animal.2}")], "choice": ANIMALS}, "names no choice"),
+        ({"scene": [scene(share=0.9)], "choice": ANIMALS}, "sum to 0.9, not to 1"),
+        ({"scene": [scene(share=None)], "choice": ANIMALS}, "is a probability"),
+        (
+            {"scene": [scene()], "choice": {"animal": {"cat": 0.5, "dog": 0.6}}},
+            "The probabilities of animal sum to 1.1, not to 1",
+        ),
+        (
+            {
+                "scene": [scene(" ".join(f"{{c{k}}}" for k in range(6)))],
+                "choice": {f"c{k}": [f"w{i}" for i in range(10)] for k in range(6)},
+            },
+            "make 1,000,000 sentences, and at most 50,000",
+        ),
+    ],
+)
+def test_a_text_that_describes_no_world(described: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said.replace("{", r"\{")) as refused:
+        enumerated(described)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "said"),
+    [
+        ({}, "made of sentences"),
+        ("the cat", "made of sentences"),
+        ({"a": 0.4, "b": 0.4}, "sum to 0.8, not to 1"),
+        ({"": 1.0}, "1 to 64 words"),
+        ({"a " * 65: 1.0}, "1 to 64 words"),
+        ({"what?": 1.0}, "words of letters"),
+        ({f"w{i}": 1 / 60_000 for i in range(60_000)}, "too large"),
+    ],
+)
+def test_sentences_that_make_no_world(sentences: dict[str, float], said: str) -> None:
+    with pytest.raises(TextError, match=said):
+        World(sentences)
+
+
+def test_a_file_that_is_no_world(tmp_path: Path) -> None:
+    file = tmp_path / "world.toml"
+    with pytest.raises(TextError, match="There is no file"):
+        World.load(file)
+    file.write_text("[[scene]\n")
+    with pytest.raises(TextError, match=r"world\.toml is not written in TOML"):
+        World.load(file)
+    file.write_text('[[scene]]\nshare = 1.0\nsentence = "the {cat}"\n')
+    with pytest.raises(TextError, match=r"world\.toml: \{cat\} in the scene .* names no choice"):
+        World.load(file)
+
+
+def test_lines_that_are_not_of_this_world(shipped: World) -> None:
+    with pytest.raises(TextError, match=r"'umbrela' is not among .* the nearest is 'umbrella'"):
+        shipped.encode("anna took her umbrela")
+    with pytest.raises(TextError, match="has 16 words, and no sentence of this world has more"):
+        shipped.encode("the " * 16)
+    with pytest.raises(TextError, match="The line is empty"):
+        shipped.encode(" !")
+    short = shipped.encode("the _")[None]
+    with pytest.raises(TextError, match="can have become 'the _'"):
+        shipped.truth(short, short == shipped.vocabulary.mask_id)
+    long = torch.full((1, 30), shipped.vocabulary.ids[MASK])
+    with pytest.raises(TextError, match="longer than any of this world"):
+        shipped.truth(long, long == shipped.vocabulary.mask_id)
+
+
+def test_no_question_is_no_floor(shipped: World) -> None:
+    empty = MaskedBatch(shipped.input_ids[:2], torch.full_like(shipped.input_ids[:2], IGNORE))
+    with pytest.raises(ValueError, match="No position is selected"):
+        shipped.floor(empty)
