@@ -279,6 +279,10 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
+    if model.vocabulary != corpus.vocabulary:
+        raise ValueError(
+            f"{options.checkpoint} reads the words of a small world; name it with --world."
+        )
     if _says_what_comes_next(model, corpus):
         return
     held_out = held_out_batch(corpus.held_out_windows())
@@ -293,6 +297,8 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
 
     world = _world(options.world)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
+    if model.vocabulary != world.vocabulary:
+        raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
     if _says_what_comes_next(model, world):
         return
     questions, direction = world.questions(1000), model.config.direction

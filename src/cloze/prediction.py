@@ -99,12 +99,12 @@ def _line(model: MaskedLM, input_ids: Tensor) -> Tensor:
 
 def _of_characters(model: MaskedLM) -> MaskedLM:
     """Return a model that reads lines of characters."""
-    if arguments.model(model, len(VOCABULARY)).vocabulary.separator:
+    if arguments.model(model).vocabulary.separator:
         raise ValueError(
             "This model reads words, not characters; ask it by MaskedPredictor(model), as the "
             "explorer does."
         )
-    return model
+    return arguments.model(model, len(VOCABULARY))
 
 
 @torch.no_grad()
@@ -331,7 +331,7 @@ def compare(
         TextError: the line is empty or too long.
         ValueError: a position lies outside the line, or there is no model.
     """
-    models = shipped_models() if models is None else arguments.models(models, len(VOCABULARY))
+    models = shipped_models() if models is None else arguments.models(models)
     for model in models.values():
         _of_characters(model)
     input_ids, _ = read_line(line, min(model.config.max_len for model in models.values()))

@@ -1,0 +1,179 @@
+"""Models of words as what widgets ask, from the command line, and in checkpoints."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from cloze.__main__ import main
+from cloze.checkpoint import CheckpointError, load_model, read, save_model, write
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.masked_predictor import CHARACTERS, MaskedPredictor, TruthPredictor, Words, predictors_of
+from cloze.prediction import compare, fill, score
+from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
+from cloze.widgets import MaskExplorer
+from cloze.world import GAPS_ONLY, World
+
+WORLD = World({"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25})
+LINE = ("the", "dog", "sleeps")
+
+
+def small() -> MaskedLM:
+    torch.manual_seed(0)
+    config = EncoderConfig(
+        vocab_size=len(WORLD.vocabulary), max_len=WORLD.max_len, d_model=16, n_heads=2, d_ff=16
+    )
+    return MaskedLM(config, WORLD.vocabulary).eval()
+
+
+def test_words_are_encoded_and_decoded() -> None:
+    words = Vocabulary(("cat", "sat"), (MASK, PAD))
+    assert words.decode(words.encode(f"sat  {MASK} cat"), gap="_") == "sat _ cat"
+    assert (words.n_ordinary, words.mask_id, words.pad_id, len(words)) == (2, 2, 3, 4)
+    with pytest.raises(TextError, match="'cart' at position 4 .* the nearest is 'cat'"):
+        words.encode("sat cart")
+    for bad in (("a b",), ("",), ("_",), (1,)):
+        with pytest.raises(TextError, match="A word is a text without spaces"):
+            Vocabulary(bad)  # type: ignore[arg-type]
+    with pytest.raises(TextError, match="a text of characters or a tuple of words"):
+        Vocabulary(["a", "b"])
+
+
+def test_a_checkpoint_brings_its_words(tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    save_model(path, small(), {})
+    again = load_model(path)
+    assert again.vocabulary == WORLD.vocabulary
+    ids = WORLD.encode("the _ sleeps")[None]
+    assert torch.equal(again(ids), small()(ids))
+    tensors, metadata = read(path, "model")
+    for broken in (
+        {},
+        {"ordinary": ["a", "a"], "specials": [MASK]},
+        {"ordinary": 5, "specials": 1},
+    ):
+        write(path, tensors, metadata | {"vocabulary": broken})
+        with pytest.raises(CheckpointError, match="holds no usable vocabulary; restore it"):
+            load_model(path)
+    wide: dict[str, Any] = {"ordinary": [f"w{i}" for i in range(20)], "specials": [MASK]}
+    write(path, tensors, metadata | {"vocabulary": wide})
+    with pytest.raises(CheckpointError, match="knows 9 symbols; .* needs at least 21"):
+        load_model(path)
+    extended = MaskedLM(EncoderConfig(vocab_size=30), Vocabulary().with_specials(PAD))
+    save_model(path, extended, {})
+    assert load_model(path).vocabulary == extended.vocabulary
+
+
+def test_a_model_of_words_answers_in_words() -> None:
+    predictor = MaskedPredictor(small(), "both")
+    assert predictor.max_len == 3
+    assert predictor.symbols == Words(WORLD.vocabulary) != CHARACTERS
+    answer = predictor.predict(LINE, [1])
+    ids = WORLD.encode("the _ sleeps")
+    n = WORLD.vocabulary.n_ordinary
+    expected = small()(ids[None])[0, 2, :n].softmax(0)
+    torch.testing.assert_close(torch.tensor(answer[1]), expected)
+    dog = float(expected[WORLD.vocabulary.ids["dog"]])
+    assert answer.cost(1) == pytest.approx(-math.log(dog), abs=1e-5)
+    assert predictor.surprise(LINE)[1] == pytest.approx(answer.cost(1), abs=1e-5)
+    pair = torch.tensor(predictor.joint(LINE, [1, 2], 1, 2))
+    torch.testing.assert_close(pair.sum(1), torch.tensor(predictor.predict(LINE, [1, 2])[1]))
+    assert sum(predictor.attention(LINE, [1], 1, 0, 1)) == pytest.approx(1)
+
+
+def test_words_are_read_as_they_are_typed() -> None:
+    symbols = Words(WORLD.vocabulary)
+    assert symbols.read("The dog, [MASK]!", 3) == (("the", "dog", "_"), "")
+    assert symbols.write(LINE) == "the dog sleeps"
+    assert symbols.words(LINE) == [range(1), range(1, 2), range(2, 3)]
+    assert symbols.read_symbol("Cat") == "cat"
+    for bad in ("cow", "_", "", None, "the cat"):
+        with pytest.raises(ValueError, match=r"\w"):
+            symbols.read_symbol(bad)
+
+
+def test_the_truth_is_a_predictor() -> None:
+    truth = TruthPredictor(WORLD, corruption=GAPS_ONLY)
+    answer = truth.predict(("the", "cat", "sleeps"), [1])
+    by_word = dict(zip(truth.symbols.known, answer[1], strict=True))
+    assert by_word["cat"] == pytest.approx(0.5)
+    assert answer.cost(1) == pytest.approx(math.log(2))
+    assert truth.predict(("the", "cat", "_"), [2]).cost(2) is None
+    assert truth.predict(("the", "cat", "barks"), [2]).cost(2) == math.inf
+    pair = truth.joint(LINE, [1, 2], 1, 2)
+    ids = WORLD.vocabulary.ids
+    assert pair[ids["dog"]][ids["barks"]] == pytest.approx(0.5)
+    assert pair[ids["cat"]][ids["barks"]] == 0
+    with pytest.raises(TextError, match="can have become"):
+        truth.predict(("the", "_"), [1])
+
+
+def test_the_explorer_shows_words_beside_the_truth() -> None:
+    explorer = MaskExplorer(
+        {"both": small(), "truth": TruthPredictor(WORLD)}, "the dog sleeps", [1]
+    )
+    assert "barks" in explorer.html
+    assert set(explorer.predictions) == {"both", "truth"}
+    explorer.line = "the cat sleeps"
+    explorer.masked = [2]
+    assert explorer.predictions["truth"][2][WORLD.vocabulary.ids["sleeps"]] > 0.9
+    with pytest.raises(ValueError, match="'cow' is not among the 5 words of this world"):
+        explorer.line = "the cow sleeps"
+    with pytest.raises(ValueError, match="has 4 words, and no sentence of this world has more"):
+        explorer.line = "the dog sleeps the"
+    assert explorer.line == "the cat sleeps"
+
+
+def test_the_explorer_shows_models_of_words_alone() -> None:
+    explorer = MaskExplorer(small(), "the dog sleeps", [0])
+    assert list(explorer.predictions) == ["both"]
+    for view in ("surprise", "attention", "pair"):
+        explorer.masked = [] if view == "surprise" else [0, 2]
+        explorer.view = view
+        assert explorer.html
+
+
+def test_only_what_reads_the_same_is_compared() -> None:
+    with pytest.raises(ValueError, match="the same symbols"):
+        predictors_of({"a": small(), "b": MaskedLM()})
+    for asked in (lambda: score("the dog", small()), lambda: compare("a", [0], {"a": small()})):
+        with pytest.raises(ValueError, match="reads words, not characters"):
+            asked()
+
+
+def test_gaps_are_filled_with_words() -> None:
+    filled = fill("the _ sleeps", small(), k=2)
+    assert filled.typed == "the _ sleeps"
+    assert filled.text.split()[0::2] == ["the", "sleeps"]
+    assert list(filled.guesses) == [1]
+
+
+def test_a_world_is_trained_and_judged_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("w.toml").write_text(
+        "[choice]\nx = ['cat sleeps', 'dog barks']\n[[scene]]\nshare = 1.0\nsentence = 'the {x}'\n"
+    )
+    assert main(["train", "m.safetensors", "--world", "w.toml", "--steps", "2"]) == 0
+    assert load_model("m.safetensors").config.max_len == 5
+    capsys.readouterr()
+    assert main(["evaluate", "m.safetensors", "--world", "w.toml"]) == 0
+    floor, above = capsys.readouterr().out.splitlines()
+    assert floor.startswith("floor")
+    assert above.startswith("model above it")
+    assert main(["fill", "the _ barks", "--checkpoint", "m.safetensors"]) == 0
+    assert "the _ barks" in capsys.readouterr().out
+    for words in (
+        ["evaluate", "m.safetensors"],
+        ["evaluate", "--world", "w.toml"],
+        ["train", "n.safetensors", "--world", "none.toml"],
+        ["fill", "the _ flies", "--checkpoint", "m.safetensors"],
+    ):
+        assert main(words) == 1
+        assert len(capsys.readouterr().err.splitlines()) == 1

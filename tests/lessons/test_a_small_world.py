@@ -1,0 +1,103 @@
+"""The small world as a lesson: what is claimed of its phenomena, and what is measured."""
+
+import math
+
+import pytest
+import torch
+
+from cloze.lessons.a_small_world import checks
+from cloze.lessons.a_small_world.calibration import binned, said
+from cloze.lessons.a_small_world.phenomena import (
+    PHENOMENA,
+    Phenomenon,
+    in_a_plane,
+    known_from,
+    mean_cosine,
+    vectors,
+    who_knows,
+)
+from cloze.prediction import shipped_world_model
+from cloze.world import GAPS_ONLY, Truth, World
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World.load()
+
+
+@pytest.mark.parametrize("name", PHENOMENA)
+def test_each_phenomenon_has_a_word_for_each_reader(name: str, world: World) -> None:
+    line, *words = PHENOMENA[name]
+    assert world.probability(line) > 0
+    for kind, word in zip(Phenomenon._fields[1:], words, strict=True):
+        assert who_knows(known_from(world, line, word)) == kind, word
+
+
+def test_who_knows_tells_readers_apart() -> None:
+    def told(left: float, right: float, both: float) -> str:
+        return who_knows({"left": left, "right": right, "both": both})
+
+    assert told(0.9, 0.3, 1.0) == "left"
+    assert told(0.3, 0.9, 1.0) == "right"
+    assert told(0.5, 0.5, 1.0) == "both"
+    assert told(0.5, 0.5, 0.5) == "nobody"
+    assert told(1.0, 1.0, 1.0) == told(0.7, 0.3, 1.0) == told(0.5, 0.5, 0.8) == ""
+
+
+def test_a_word_that_stands_there_twice_is_no_question(world: World) -> None:
+    with pytest.raises(ValueError, match="2 times"):
+        known_from(world, "the cat sat on the mat", "the")
+
+
+def test_the_exercise_on_gaps_is_the_truth_of_the_package(world: World) -> None:
+    sentences = dict(zip(world.sentences, world.probabilities.tolist(), strict=True))
+    line = "on monday _ took her red _ to work because it was raining again"
+    ids = world.encode(line)[None]
+    first = torch.zeros_like(ids, dtype=torch.bool)
+    first[0, 3] = True
+    exact = world.truth(ids, first, corruption=GAPS_ONLY)[0]
+    for word, p in checks.fillings(sentences, line).items():
+        assert exact[world.vocabulary.ids[word]] == pytest.approx(p)
+
+
+def test_floor_and_excess_of_the_exercises_are_the_package_s(world: World) -> None:
+    batch = world.questions(30)
+    truth = world.truth(batch.inputs, batch.selected)
+    assert checks.floor(truth.tolist()) == pytest.approx(world.floor(batch).nats)
+    model = shipped_world_model()
+    answers = said(model, batch, len(world.vocabulary)).tolist()
+    padded = torch.nn.functional.pad(truth, (0, 4)).tolist()
+    each = [checks.excess(p, q) for p, q in zip(padded, answers, strict=True)]
+    assert sum(each) / len(each) == pytest.approx(world.excess(model, batch).nats, abs=1e-6)
+
+
+def test_what_the_truth_says_comes_true(world: World) -> None:
+    batch = world.questions(2000)
+    answers = said(Truth(world), batch, world.vocabulary.n_ordinary)
+    bins = binned(answers, batch.labels[batch.selected])
+    assert len(bins) > 5
+    for each in bins:
+        assert each.low < each.said <= each.high
+        spread = math.sqrt(each.said * (1 - each.said) / each.n)
+        assert abs(each.said - each.came_true) < 5 * spread + 1e-3
+
+
+@pytest.mark.parametrize("direction", ["left", "right", "both"])
+def test_the_shipped_models_are_at_their_floors(direction: str, world: World) -> None:
+    model = shipped_world_model(direction)  # type: ignore[arg-type]
+    assert model.config.direction == direction
+    assert model.vocabulary == world.vocabulary
+    assert world.excess(model, world.questions(500), direction).nats < 0.01  # type: ignore[arg-type]
+
+
+def test_two_senses_are_two_vectors(world: World) -> None:
+    encoder = shipped_world_model().encoder
+    river = vectors(world, encoder, "bank", "river")
+    money = vectors(world, encoder, "bank", "clerk")
+    assert len(river) == 4
+    within = min(mean_cosine(river, river), mean_cosine(money, money))
+    assert mean_cosine(river, money) < within - 0.05
+    assert mean_cosine(torch.eye(2), torch.eye(2)) == 0
+    places = in_a_plane(river, money)
+    assert [len(each) for each in places] == [len(river), len(money)]
+    assert max(x for x, _ in places[1]) < min(x for x, _ in places[0])
