@@ -11,6 +11,7 @@ from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, VIOLET
 
 LOOKS = {"left": (ORANGE, "//"), "right": (VIOLET, "\\\\"), "both": (BLUE, "")}
 """Colour and hatching by what is read."""
+SIGNS = {"left": "o", "right": "^", "both": "s"}
 
 
 def floors(costs: Mapping[str, float]) -> Figure:
@@ -31,13 +32,13 @@ def floors(costs: Mapping[str, float]) -> Figure:
 
 
 def down_to_the_floor(steps: Sequence[int], losses: Sequence[float], floor: float) -> Figure:
-    """Draw held-out loss by step, and the floor that it comes down to."""
+    """Draw held-out loss by step, and the floor that it comes down to; what is above 1 is cut."""
     figure, axes = new_figure()
     axes.plot(steps, losses, color=BLUE, marker="o", label="held-out loss")
     axes.axhline(floor, color=ORANGE, linewidth=2, linestyle=(0, (4, 3)), label="floor")
     axes.fill_between([0, max(steps)], 0, floor, color=GREY, alpha=0.2, linewidth=0)
     axes.annotate("no model pays less", (max(steps) / 2, floor / 2), ha="center", va="center")
-    axes.set(xlabel="step", ylabel="nats per hidden word", ylim=(0, None), xlim=(0, None))
+    axes.set(xlabel="step", ylabel="nats per hidden word", ylim=(0, 1), xlim=(0, None))
     axes.legend()
     return figure
 
@@ -75,7 +76,7 @@ def floor_by_rate(rates: Sequence[float], costs: Mapping[str, Sequence[float]]) 
     figure, axes = new_figure()
     for name, nats in costs.items():
         colour, _ = LOOKS[name]
-        axes.plot(rates, nats, color=colour, marker="os^"[len(name) % 3], label=name)
+        axes.plot(rates, nats, color=colour, marker=SIGNS[name], label=name)
     axes.set(xlabel="masking rate", ylabel="floor in nats", xlim=(0, 1.02), ylim=(0, None))
     axes.legend()
     return figure
