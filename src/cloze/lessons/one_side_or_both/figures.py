@@ -174,7 +174,8 @@ def cost_and_time(
         axes.margins(x=0.4)
         axes.set_title(title)
         axes.grid(axis="y", color=SHADE)
-    row[0].set(ylabel="cost of the truth, nats", ylim=(0, None))
+    most = max(values["nats"] for ways in paid.values() for values in ways.values())
+    row[0].set(ylabel="cost of the truth, nats", ylim=(0, 1.3 * most))
     said = "; ".join(
         f"{title}: "
         + ", ".join(
