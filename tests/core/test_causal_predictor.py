@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from cloze.causal import log_posterior, next_distribution, text_costs
+from cloze.causal import log_posterior, log_probs, next_distribution, text_costs
 from cloze.causal_predictor import CausalPredictor
 from cloze.vocabulary import BEGIN, END, VOCABULARY
 from tests.core.test_causal import MODEL, WORDS, small
@@ -55,6 +55,14 @@ def test_words_stand_between_begin_and_end() -> None:
     answer = CausalPredictor(model).predict(("the", "cat", "sleeps"), [1])
     framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat", "sleeps", END)])
     expected = log_posterior(model, framed, [2]).exp()
+    assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_from_the_left_nobody_knows_that_a_sentence_ends() -> None:
+    model = small(WORDS)
+    answer = CausalPredictor(model, right=False).predict(("the", "cat"), [1])
+    framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat")])
+    expected = log_probs(model, framed[None])[0, 2, : WORDS.n_ordinary].softmax(0)
     assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
 
 
