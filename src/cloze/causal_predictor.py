@@ -53,7 +53,7 @@ class CausalPredictor(MaskedPredictor):
         rows = self._marginals(line, gaps)
         known = {symbol: i for i, symbol in enumerate(self.symbols.known)}
         costs = [
-            None if line[at] == GAP else -math.log(max(row[known[line[at]]], 1e-45))
+            None if line[at] == GAP else abs(math.log(max(row[known[line[at]]], 1e-45)))
             for at, row in zip(gaps, rows, strict=True)
         ]
         return Answer(tuple(gaps), rows, costs)
