@@ -72,7 +72,9 @@ def training(run: TrainingRun) -> Work:
     """Take steps of the default training."""
 
     def on_every_position() -> None:
-        inputs, labels = held_out_batch(run.corpus.held_out_windows()[: run.recipe.batch_size])
+        inputs, labels = held_out_batch(
+            run.corpus.held_out_windows(run.recipe.length)[: run.recipe.batch_size]
+        )
         mlm_loss(run.model(inputs), labels).backward()  # type: ignore[no-untyped-call]
         for optimizer, _ in run.optimizers:
             optimizer.param_groups[0]["lr"] = 0.0

@@ -1,4 +1,4 @@
-"""How long training takes to reach a held-out loss: ours, the textbook's recipe, BERT's.
+"""How long training takes to reach a held-out loss: ours, and what else somebody would pick.
 
 ``python -m benchmarks.time_to_loss`` trains all of them one after the other, one thread each, on
 the same corpus and the same vocabulary, and measures them on the same held-out masks:
@@ -6,12 +6,16 @@ the same corpus and the same vocabulary, and measures them on the same held-out 
 * ours: the default recipe, and the same with a schedule of 200 steps in batches of 24;
 * textbook: post-norm ``nn.TransformerEncoder``, learned positions, Adam 1e-3, 15 %; and the same
   without its dropout of 0.1, by whoever knows that so short a training memorises nothing;
-* BERT: ``transformers.BertForMaskedLM``, AdamW, linear warm-up and decay, 15 %, at four peak rates.
+* BERT: ``transformers.BertForMaskedLM``, AdamW, linear warm-up and decay, 15 %, as it comes; and
+  without dropout;
+* ModernBERT: ``transformers.ModernBertForMaskedLM`` with our rotary base, 30 %, the same warm-up
+  and decay, with AdamW, and with ``torch.optim.Muon`` for its matrices.
 
-Only training is timed, not measuring. At the end all train a little more in turns, which tells how
-fast each is when the machine is equally fast for all. It takes an hour and a half of training and
-ten minutes of measuring on an idle core; interrupt it at any time and keep what it has printed.
-BERT needs ``pip install -e .[peers]``.
+How a loss falls step by step does not depend on how fast the machine is or what else it does. How
+long a step takes does: that is measured for all in turns, in seconds of the core, and the wall time
+to a loss is the characters read until then at this speed. It takes some forty minutes on an idle
+core; interrupt it at any time and keep what it has printed. ``--keep`` adds to what a file holds,
+so that some can be run again with ``--only``. The last two need ``pip install -e .[peers]``.
 
 ``--kept benchmarks/time_to_loss.json`` prints and draws the race that the README quotes.
 """
@@ -22,11 +26,12 @@ import argparse
 import importlib.util
 import json
 import math
+import statistics
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -37,7 +42,7 @@ from tqdm import tqdm
 from benchmarks.figures import races
 from benchmarks.machine import machine
 from benchmarks.paths import to_write
-from benchmarks.peers import Bert, Textbook
+from benchmarks.peers import Bert, ModernBert, Textbook
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus, sample_windows
 from cloze.evaluation import held_out_loss
@@ -47,30 +52,49 @@ from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.teaching.figures import baseline_lines
 from cloze.training import Recipe, TrainingRun
 
-TARGETS = (2.5, 2.0, 1.6, 1.4, 1.3, 1.2, 1.1)
-BATCH_SIZE, LENGTH, MASK_PROB = 32, 64, 0.15
+TARGETS = (2.5, 2.0, 1.6, 1.3, 1.1, 1.0, 0.9)
+BATCH_SIZE, LENGTH = 32, 64
 QUICK_STEPS = 12
+MEASUREMENTS = 25
+"""How often a contestant is measured on its way."""
 WARMUP = 0.06
-"""Share of the steps in which BERT's learning rate rises."""
+"""Share of the steps in which a peer's learning rate rises."""
 OURS = "ours"
 """How the names of our contestants begin."""
 DEFAULT = f"{OURS}, default"
-BERT_RATES = (2e-4, 5e-4, 1e-3, 2e-3)
 
 
 class Point(NamedTuple):
     """One measurement on the way."""
 
-    seconds: float
-    """Seconds of training so far."""
     characters: int
     """Characters read so far."""
     held_out: float
     """Held-out loss in nats."""
 
 
+class Curve(NamedTuple):
+    """How the loss of one contestant fell."""
+
+    machine: str
+    """Where it was trained, which moves the losses by rounding only."""
+    points: list[Point]
+
+
+class Result(NamedTuple):
+    """What a race found out."""
+
+    machine: str
+    """Where the speeds were measured."""
+    speeds: dict[str, int]
+    """Characters of training a second of the core, measured in turns."""
+    curves: dict[str, Curve]
+
+
 Step = Callable[[float], None]
-"""Takes one training step, told which share of the budget is used up."""
+"""Takes one training step, told which share of the schedule is used up."""
+Optimizers = list[tuple[torch.optim.Optimizer, float]]
+"""Each with its peak learning rate."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +102,13 @@ class Contestant:
     """A model with its recipe."""
 
     name: str
-    budget: float
-    """Seconds of training at the most."""
+    steps: int
     build: Callable[[Corpus], tuple[nn.Module, Step, int]]
     """Makes a fresh model, the function that takes a step, and its characters per step."""
-    steps: int | None = None
-    """Steps at the most, for a recipe with a schedule of its own."""
 
 
-def ours(recipe: Recipe) -> Callable[[Corpus], tuple[nn.Module, Step, int]]:
-    """Prepare the package's own training."""
+def ours(name: str, recipe: Recipe) -> Contestant:
+    """Enter the package's own training."""
 
     def build(corpus: Corpus) -> tuple[nn.Module, Step, int]:
         run = TrainingRun(MaskedLM(), corpus, recipe)
@@ -97,35 +118,56 @@ def ours(recipe: Recipe) -> Callable[[Corpus], tuple[nn.Module, Step, int]]:
 
         return run.model, step, recipe.batch_size * recipe.length
 
-    return build
+    return Contestant(f"{OURS}, {name}", recipe.steps, build)
 
 
 def peer(
+    name: str,
+    steps: int,
     make: Callable[[], Any],
-    make_optimizer: Callable[..., torch.optim.Optimizer],
-    rate: float,
+    make_optimizers: Callable[[nn.Module], Optimizers],
     schedule: Callable[[float], float],
-) -> Callable[[Corpus], tuple[nn.Module, Step, int]]:
-    """Prepare somebody else's model with a plain training loop over the same kind of batches."""
+    mask_prob: float = 0.15,
+) -> Contestant:
+    """Enter somebody else's model with a plain training loop over the same kind of batches."""
 
     def build(corpus: Corpus) -> tuple[nn.Module, Step, int]:
         generator = torch.Generator().manual_seed(0)
         model = make()
-        optimizer = make_optimizer(model.parameters(), lr=rate)
+        optimizers = make_optimizers(model)
 
         def step(used: float) -> None:
-            optimizer.param_groups[0]["lr"] = rate * schedule(used)
             windows = sample_windows(corpus.train_ids, BATCH_SIZE, LENGTH, generator)
-            inputs, labels = mask_tokens(windows, MASK_PROB, generator=generator)
+            inputs, labels = mask_tokens(windows, mask_prob, generator=generator)
             selected = labels >= 0
             loss = mlm_loss(model.logits_at(inputs, selected), labels[selected])
-            optimizer.zero_grad()
+            model.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+            for optimizer, peak in optimizers:
+                optimizer.param_groups[0]["lr"] = peak * schedule(used)
+                optimizer.step()
 
         return model, step, BATCH_SIZE * LENGTH
 
-    return build
+    return Contestant(name, steps, build)
+
+
+def adam(model: nn.Module) -> Optimizers:
+    """Give the textbook its optimizer."""
+    return [(torch.optim.Adam(model.parameters()), 1e-3)]
+
+
+def adamw(rate: float, model: nn.Module) -> Optimizers:
+    """Let AdamW improve everything."""
+    return [(torch.optim.AdamW(model.parameters(), fused=True), rate)]
+
+
+def muon(rate: float, others: float, model: nn.Module) -> Optimizers:
+    """Let torch's Muon improve the matrices, and AdamW embeddings and everything else."""
+    matrices = [p for n, p in model.named_parameters() if p.dim() == 2 and "embedding" not in n]
+    theirs = set(matrices)
+    rest = [p for p in model.parameters() if p not in theirs]
+    return [(torch.optim.Muon(matrices), rate), (torch.optim.AdamW(rest, fused=True), others)]
 
 
 def constant(_: float) -> float:
@@ -134,149 +176,140 @@ def constant(_: float) -> float:
 
 
 def warmed_up(used: float) -> float:
-    """Rise linearly, then fall linearly to 0 at the end of the budget."""
-    return min(used / WARMUP, (1 - used) / (1 - WARMUP)) if used < 1 else 0.0
+    """Rise linearly, then fall linearly to 0 at the end of the schedule."""
+    # A little more than nothing at the first step, which would be lost otherwise.
+    return min((used + 1e-3) / WARMUP, (1 - used) / (1 - WARMUP))
+
+
+def modern(how: str, steps: int, make_optimizers: Callable[[nn.Module], Optimizers]) -> Contestant:
+    """Enter ModernBERT, with the rotary base of ours."""
+    make = partial(ModernBert, rotary_base=100.0)
+    return peer(f"ModernBERT, {how}", steps, make, make_optimizers, warmed_up, mask_prob=0.3)
 
 
 def contestants() -> list[Contestant]:
     """List who runs."""
-    minute, short = Recipe(), replace(Recipe(), steps=200, batch_size=24)
+    minute = Recipe()
     all_ = [
-        Contestant(DEFAULT, 240, ours(minute), minute.steps),
-        Contestant("ours, 200 steps", 60, ours(short), short.steps),
-        Contestant("textbook", 720, peer(Textbook, torch.optim.Adam, 1e-3, constant)),
-        Contestant(
-            "textbook, no dropout",
-            420,
-            peer(partial(Textbook, dropout=0.0), torch.optim.Adam, 1e-3, constant),
-        ),
+        ours("default", minute),
+        ours("200 steps", replace(minute, steps=200, batch_size=24)),
+        peer("textbook", 6000, Textbook, adam, constant),
+        peer("textbook, no dropout", 5700, partial(Textbook, dropout=0.0), adam, constant),
     ]
-    if importlib.util.find_spec("transformers"):
-        all_ += [
-            Contestant(
-                f"BERT, AdamW {rate:.0e}".replace("e-0", "e-"),
-                1000,
-                peer(Bert, torch.optim.AdamW, rate, warmed_up),
-            )
-            for rate in BERT_RATES
-        ]
-    else:
-        print("BERT is left out: it needs `pip install -e .[peers]`.")
-    return all_
+    if not importlib.util.find_spec("transformers"):
+        print("BERT and ModernBERT are left out: they need `pip install -e .[peers]`.")
+        return all_
+    with_muon = partial(muon, 0.02, 4e-3)
+    return [
+        *all_,
+        peer("BERT, as it comes", 12000, Bert, partial(adamw, 2e-3), warmed_up),
+        peer("BERT, no dropout", 2000, partial(Bert, dropout=0.0), partial(adamw, 4e-3), warmed_up),
+        modern("AdamW, 1100 steps", 1100, partial(adamw, 4e-3)),
+        modern("Muon, 600 steps", 600, with_muon),
+        modern("Muon, 2200 steps", 2200, with_muon),
+    ]
 
 
 def race(contestant: Contestant, corpus: Corpus, held_out: MaskedBatch) -> Iterator[Point]:
-    """Train one contestant until its budget is used up, measuring on the way."""
+    """Train one contestant to the end of its schedule, measuring on the way."""
     torch.manual_seed(0)
     model, step, characters = contestant.build(corpus)
-    seconds, steps, measure_at = 0.0, 0, 0.0
-    with tqdm(total=100, desc=contestant.name, unit="%", leave=False) as bar:
-        while True:
-            used = steps / contestant.steps if contestant.steps else seconds / contestant.budget
-            done = used >= 1 or seconds >= contestant.budget
-            if seconds >= measure_at or done:
-                model.eval()
-                nats = held_out_loss(cast("MaskedLM", model), held_out)
-                model.train()
-                yield Point(round(seconds, 2), steps * characters, round(nats, 4))
-                # Often enough to place every crossing to a few per cent.
-                measure_at = max(seconds + 0.4, seconds * 1.03)
-                bar.set_postfix_str(f"{nats:.2f} nats", refresh=False)
-                bar.update(min(100, round(100 * used)) - bar.n)
-            if done:
-                return
-            started = time.perf_counter()
-            step(used)
-            seconds += time.perf_counter() - started
-            steps += 1
-
-
-def reached(points: Sequence[Point], target: float) -> Point | None:
-    """Return the first measurement at or below a loss; None when it was not reached."""
-    return next((point for point in points if point.held_out <= target), None)
-
-
-HEADER = f"{'':<22}" + "".join(f"{f'{t} nats':>16}" for t in TARGETS)
-
-
-def table(results: Mapping[str, Sequence[Point]]) -> str:
-    """Write seconds and millions of characters to each target, a row per contestant."""
-    rows = [HEADER]
-    for name, points in results.items():
-        cells = [
-            f"{p.seconds:.1f} s {p.characters / 1e6:5.2f} M" if (p := reached(points, t)) else "—"
-            for t in TARGETS
-        ]
-        rows.append(f"{name:<22}" + "".join(f"{cell:>16}" for cell in cells))
-    return "\n".join(rows)
+    every = max(1, contestant.steps // MEASUREMENTS)
+    for done in tqdm(range(contestant.steps + 1), desc=contestant.name, leave=False):
+        if done % every == 0 or done == contestant.steps:
+            model.eval()
+            nats = held_out_loss(cast("MaskedLM", model), held_out)
+            model.train()
+            yield Point(done * characters, round(nats, 4))
+        if done < contestant.steps:
+            step(done / contestant.steps)
 
 
 def speeds_in_turns(
-    running: Sequence[Contestant], corpus: Corpus, rounds: int, seconds: float
-) -> dict[str, float]:
-    """Return everybody's characters per second of training, measured in turns.
+    running: Sequence[Contestant], corpus: Corpus, rounds: int, steps: int
+) -> dict[str, int]:
+    """Return everybody's characters of training a second of the core: medians over turns.
 
-    A shared machine is not equally fast all through a race of an hour and a half.
+    Time that other programs had the core is not counted, and what they do to its caches and its
+    clock befalls all alike.
     """
     built = {contestant.name: contestant.build(corpus) for contestant in running}
-    characters: Counter[str] = Counter()
-    spent = dict.fromkeys(built, 0.0)
+    times: dict[str, list[float]] = {name: [] for name in built}
     for _ in tqdm(range(rounds), desc="speeds", leave=False):
-        for name, (model, step, a_step) in built.items():
+        for name, (model, step, _) in built.items():
             model.train()
-            started = now = time.perf_counter()
-            while now < started + seconds:
+            started = time.process_time()
+            for _ in range(steps):
                 step(0.0)
-                characters[name] += a_step
-                now = time.perf_counter()
-            spent[name] += now - started
-    return {name: round(characters[name] / spent[name]) for name in built}
+            times[name].append((time.process_time() - started) / steps)
+    return {
+        name: round(characters / statistics.median(times[name]))
+        for name, (_, _, characters) in built.items()
+    }
 
 
-def ratios(
-    results: Mapping[str, Sequence[Point]],
-    speeds: Mapping[str, float] | None = None,
-    ours: str = OURS,
-) -> dict[str, list[float | None]]:
+def seconds(result: Result, name: str, target: float) -> float:
+    """Return the wall time to a loss, on the line between two measurements; infinite if never."""
+    for before, after in pairwise(result.curves[name].points):
+        if after.held_out <= target:
+            share = (before.held_out - target) / (before.held_out - after.held_out)
+            characters = before.characters + share * (after.characters - before.characters)
+            return characters / result.speeds[name]
+    return math.inf
+
+
+HEADER = f"{'':<30}" + "".join(f"{f'{t} nats':>16}" for t in TARGETS)
+
+
+def table(result: Result) -> str:
+    """Write seconds and millions of characters to each target, a row per contestant."""
+
+    def cell(name: str, target: float) -> str:
+        needed = seconds(result, name, target)
+        millions = needed * result.speeds[name] / 1e6
+        return f"{needed:.1f} s {millions:5.2f} M" if needed < math.inf else "—"
+
+    rows = [
+        f"{name:<30}" + "".join(f"{cell(name, target):>16}" for target in TARGETS)
+        for name in result.curves
+    ]
+    return "\n".join([HEADER, *rows])
+
+
+def ratios(result: Result, ours: str = OURS) -> dict[str, list[float | None]]:
     """Return how many times the wall time of ours each peer took, for each target.
 
-    Ours is whoever's name begins with ``ours``, the faster of them to that target; None: one of the
-    sides did not get there. With ``speeds``, wall time is the characters read at that speed.
+    Ours is whoever's name begins with ``ours``, the fastest of them to that target; None: one of
+    the sides did not get there.
     """
-
-    def seconds(name: str, target: float) -> float:
-        point = reached(results[name], target)
-        if not point:
-            return math.inf
-        return point.characters / speeds[name] if speeds else point.seconds
-
-    mine = [name for name in results if name.startswith(ours)]
-    bests = [min((seconds(name, t) for name in mine), default=math.inf) for t in TARGETS]
-    return {
-        name: [
-            seconds(name, target) / best if max(seconds(name, target), best) < math.inf else None
-            for target, best in zip(TARGETS, bests, strict=True)
-        ]
-        for name in results
-        if not name.startswith(OURS)
-    }
+    mine = [name for name in result.curves if name.startswith(ours)]
+    bests = [min((seconds(result, name, t) for name in mine), default=math.inf) for t in TARGETS]
+    rows: dict[str, list[float | None]] = {}
+    for name in result.curves:
+        if not name.startswith(OURS):
+            its = [seconds(result, name, target) for target in TARGETS]
+            rows[name] = [
+                mine / best if max(mine, best) < math.inf else None
+                for mine, best in zip(its, bests, strict=True)
+            ]
+    return rows
 
 
 def ratio_table(rows: Mapping[str, Sequence[float | None]]) -> str:
     """Write ratios, a row per peer."""
     written = [
-        f"{name:<22}" + "".join(f"{f'{r:.1f} ×' if r else '—':>16}" for r in row)
+        f"{name:<30}" + "".join(f"{f'{r:.1f} ×' if r else '—':>16}" for r in row)
         for name, row in rows.items()
     ]
     return "\n".join([HEADER, *written])
 
 
-def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> None:
+def draw(result: Result, corpus: Corpus, path: Path) -> None:
     """Draw held-out loss against seconds of training."""
     curves = {
-        name: [(p.seconds, p.held_out) for p in points]
-        for name, points in results.items()
-        if len(points) > 1  # one that was stopped at once has no curve
+        name: [(p.characters / result.speeds[name], p.held_out) for p in curve.points]
+        for name, curve in result.curves.items()
+        if len(curve.points) > 1  # one that was stopped at once has no curve
     }
     if not curves:
         print("There is no curve to draw yet.")
@@ -287,49 +320,52 @@ def draw(results: Mapping[str, Sequence[Point]], corpus: Corpus, path: Path) -> 
     figure.savefig(path, dpi=150)
 
 
-class Result(NamedTuple):
-    """What a race found out."""
-
-    machine: str
-    """Where it was run."""
-    contestants: dict[str, list[Point]]
-    speeds: dict[str, float]
-    """Characters a second, measured in turns; empty when the race was stopped before."""
-
-
 def report(result: Result, picture: Path | None) -> None:
     """Print the tables and draw the picture."""
-    results, speeds = result.contestants, result.speeds
-    print(f"\nSeconds and millions of characters to a held-out loss\n{table(results)}")
+    said = ", ".join(f"{name} {speed:,}" for name, speed in result.speeds.items())
+    print(f"\nCharacters of training a second, in turns, on {result.machine}: {said}")
+    print(f"\nSeconds and millions of characters to a held-out loss\n{table(result)}")
     for ours in (OURS, DEFAULT):
-        said = f"the faster of {OURS}" if ours == OURS else ours
-        print(f"\nSo many times the wall time of {said}\n{ratio_table(ratios(results, ours=ours))}")
-    if speeds:
-        said = ", ".join(f"{name} {speed:,.0f}" for name, speed in speeds.items())
-        print(f"\nCharacters a second, in turns: {said}\nThe ratios if all had kept these speeds")
-        print(ratio_table(ratios(results, speeds)))
+        whose = f"the fastest of {OURS}" if ours == OURS else ours
+        print(f"\nSo many times the wall time of {whose}\n{ratio_table(ratios(result, ours))}")
     if picture:
-        draw(results, Corpus.load(), picture)
+        draw(result, Corpus.load(), picture)
 
 
 def read(path: Path) -> Result:
-    """Read the result of a race."""
+    """Read the result of a race.
+
+    Raises:
+        ValueError, KeyError, TypeError, AttributeError: it is none.
+    """
     kept = json.loads(path.read_text(encoding="utf-8"))
-    results = {
-        name: [Point(*point) for point in points] for name, points in kept["contestants"].items()
+    curves = {
+        name: Curve(curve["machine"], [Point(*point) for point in curve["points"]])
+        for name, curve in kept["contestants"].items()
     }
-    return Result(kept["machine"], results, kept["speeds"])
+    speeds = {name: int(kept["speeds"][name]) for name in curves}
+    return Result(kept["machine"], speeds, curves)
 
 
 def write(path: Path, result: Result) -> None:
     """Keep the result of a race."""
-    rows = [f"{json.dumps(name)}: {json.dumps(ps)}" for name, ps in result.contestants.items()]
-    contestants = ",\n".join(rows)
+    curves = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(curve._asdict())}"
+        for name, curve in result.curves.items()
+    )
     path.write_text(
         f'{{"machine": {json.dumps(result.machine)},\n"speeds": {json.dumps(result.speeds)},\n'
-        f'"contestants": {{\n{contestants}\n}}}}\n',
+        f'"contestants": {{\n{curves}\n}}}}\n',
         encoding="utf-8",
     )
+
+
+def kept_measurements(parser: argparse.ArgumentParser, path: Path) -> Result:
+    """Read the result of a race, or leave with a usage line."""
+    try:
+        return read(path)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        parser.error(f"{path} holds no measurements that --keep wrote: {error}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -344,38 +380,34 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--kept", type=Path, help="print and draw kept measurements, train nothing")
     options = parser.parse_args(arguments)
     if options.kept:
-        try:
-            result = read(options.kept)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            parser.error(f"{options.kept} holds no measurements that --keep wrote: {error}")
-        print(result.machine)
-        report(result, options.picture)
+        report(kept_measurements(parser, options.kept), options.picture)
         return
-    running = [c for c in contestants() if c.name.startswith(options.only or "")]
+    everybody = contestants()
     if options.quick:
-        running = [replace(contestant, steps=QUICK_STEPS) for contestant in running]
+        everybody = [replace(contestant, steps=QUICK_STEPS) for contestant in everybody]
+    running = [c for c in everybody if c.name.startswith(options.only or "")]
     if not running:
         parser.error(f"no contestant's name begins with {options.only!r}")
+    kept: dict[str, Curve] = {}
+    if options.keep and options.keep.exists():
+        kept = kept_measurements(parser, options.keep).curves
     corpus = Corpus.load()
     held_out = held_out_batch(corpus.held_out_windows())
-    turns = (1, 0.05) if options.quick else (10, 0.5)  # rounds, and seconds per turn
+    turns = (1, 1) if options.quick else (12, 4)  # rounds, and steps per turn
     if options.quick:
         held_out = MaskedBatch(*(part[:20] for part in held_out))
-    minutes = sum(c.budget for c in running) / 60
-    print(
-        f"{machine()}\nThis takes up to {minutes:.0f} minutes of training, and measuring besides.",
-        flush=True,
-    )
-    result = Result(machine(), {}, {})
+    print(machine(), flush=True)
+    timed = [c for c in everybody if c in running or c.name in kept]
+    speeds = speeds_in_turns(timed, corpus, *turns)
+    result = Result(machine(), speeds, {c.name: kept[c.name] for c in timed if c.name in kept})
     try:
         for contestant in running:
-            points = result.contestants[contestant.name] = []
+            points: list[Point] = []
+            result.curves[contestant.name] = Curve(result.machine, points)
             points.extend(race(contestant, corpus, held_out))  # what came before an interrupt stays
-            last = points[-1]
-            print(f"{contestant.name}: {last.held_out:.3f} nats, {last.seconds:.1f} s", flush=True)
+            print(f"{contestant.name}: {points[-1].held_out:.3f} nats", flush=True)
             if options.keep:
                 write(options.keep, result)
-        result.speeds.update(speeds_in_turns(running, corpus, *turns))
     except KeyboardInterrupt:
         print("\nStopped; the tables hold what there is.")
     if options.keep:

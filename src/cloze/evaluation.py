@@ -100,13 +100,13 @@ class HeldOutCosts:
 
     def __repr__(self) -> str:
         heads = "  ".join(f"{name:>{max(6, len(name))}}" for name in self.costs)
-        rows = [f"{'nats a character':<16} {'gaps':>6}  {heads}"]
+        rows = [f"{'nats per character':<18} {'gaps':>6}  {heads}"]
         for kind in (*KINDS, None):
             if self.count(kind):
                 means = "  ".join(
                     f"{self.mean(name, kind):>{max(6, len(name))}.3f}" for name in self.costs
                 )
-                rows.append(f"{kind or 'all':<16} {self.count(kind):>6}  {means}")
+                rows.append(f"{kind or 'all':<18} {self.count(kind):>6}  {means}")
         return "\n".join(rows)
 
 

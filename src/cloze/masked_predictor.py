@@ -21,6 +21,7 @@ from cloze.prediction import (
     Prediction,
     attention_from,
     joint,
+    leaning,
     mask_positions,
     predict,
     shipped_models,
@@ -162,6 +163,13 @@ class MaskedPredictor(Predictor):
     def surprise(self, line: Sequence[str]) -> Sequence[float]:
         """Return what each symbol costs when it alone is hidden, from one batch."""
         return surprise(self.model, self.symbols.input_ids(line)).tolist()
+
+    def leaning(self, line: Sequence[str], gaps: Sequence[int], position: int) -> Sequence[float]:
+        """Return what it costs an answer to hide each symbol as well, from one batch."""
+        input_ids, read = self._read(line, gaps)
+        before = self.symbols.before
+        costs = leaning(self.model, input_ids, read, position + before)
+        return costs[before : before + len(line)].tolist()
 
     def attention(
         self, line: Sequence[str], gaps: Sequence[int], position: int, layer: int, head: int

@@ -437,3 +437,40 @@ def surprise(model: MaskedLM, input_ids: Tensor) -> Tensor:
     logits = model.logits_at(each_alone.masked_fill(own, mask_id), own)
     log_probs = logits[:, :n].log_softmax(dim=-1)
     return -log_probs.gather(1, input_ids[at, None]).squeeze(1)
+
+
+@torch.no_grad()
+def leaning(model: MaskedLM, input_ids: Tensor, masked: Iterable[int], position: int) -> Tensor:
+    """Return what it costs the answer at a masked position to hide each symbol as well.
+
+    Args:
+        model: any model.
+        input_ids: the line as it is in truth, shape ``(length,)``; ``[MASK]`` where even the truth
+            is a gap.
+        masked: the positions that are hidden. Real gaps are always among them.
+        position: one of them.
+
+    Returns:
+        In nats, shape ``(length,)``: the rise of −log P of the truth, below 0 where the symbol
+        misled. If the truth is not known, the divergence of the answer from the one without the
+        symbol. 0 at what is hidden or special.
+
+    Raises:
+        ValueError: a position lies outside the line, or the one asked about is not masked.
+    """
+    _line(model, input_ids)
+    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
+    hidden = mask_positions(input_ids, masked, model.vocabulary)
+    (position,) = arguments.positions([position], len(input_ids))
+    if hidden[position] != mask_id:
+        raise ValueError(f"Position {position} is not masked, so nothing is guessed there.")
+    # Row i hides i besides; where i is hidden anyway, or special, it is the line itself.
+    each = hidden.repeat(len(hidden), 1)
+    each.diagonal()[hidden < n] = mask_id
+    own = torch.zeros_like(each, dtype=torch.bool)
+    own[:, position] = True
+    after = model.logits_at(each, own)[:, :n].log_softmax(dim=-1)
+    before, truth = after[position], input_ids[position]
+    if truth < n:
+        return before[truth] - after[:, truth]
+    return (before.exp() * (before - after)).sum(dim=-1)

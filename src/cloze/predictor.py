@@ -105,8 +105,9 @@ class Baseline:
 class Predictor(ABC):
     """Whatever guesses what stands in the gaps of a line.
 
-    Only ``predict`` has to be defined. Whoever can answer ``joint`` or ``surprise`` faster than by
-    many predictions overrides them; attention is for those who have layers and heads.
+    Only ``predict`` has to be defined. Whoever can answer ``joint``, ``surprise`` or ``leaning``
+    faster than by many predictions overrides them; attention is for those who have layers and
+    heads.
     """
 
     name: str
@@ -143,8 +144,29 @@ class Predictor(ABC):
         """Return −log P of each symbol of a line without gaps when it alone is hidden, in nats."""
         return [self.predict(line, [at]).known_costs[0] for at in range(len(line))]
 
+    def leaning(self, line: Sequence[str], gaps: Sequence[int], position: int) -> Sequence[float]:
+        """Return what it costs the answer at one of the gaps to hide each symbol as well, in nats.
+
+        That is the rise of −log P of the truth, below 0 where the symbol misled; if the truth is
+        unknown or ruled out, the divergence of the answer from the one without the symbol. Gaps
+        cost nothing.
+        """
+        before, truth = self.predict(line, gaps)[position], line[position]
+        known = self.symbols.known
+        at = known.index(truth) if truth in known and before[known.index(truth)] else None
+        costs = [0.0] * len(line)
+        for other in set(range(len(line))) - set(gaps):
+            after = self.predict(line, sorted([*gaps, other]))[position]
+            asked = enumerate(before) if at is None else [(at, 1.0)]
+            costs[other] = sum(p * _log_ratio(before[i], after[i]) for i, p in asked if p)
+        return costs
+
     def attention(
         self, line: Sequence[str], gaps: Sequence[int], position: int, layer: int, head: int
     ) -> Sequence[float]:
         """Return where a head looks from a position, weights that sum to 1; both count from 0."""
         raise NotImplementedError
+
+
+def _log_ratio(p: float, q: float) -> float:
+    return math.log(p / q) if q else math.inf

@@ -29,8 +29,8 @@ def letter(widget: Locator, at: int) -> Locator:
     return widget.get_by_role("button", name=re.compile(rf"^position {at},"))
 
 
-def bars(widget: Locator) -> Locator:
-    return widget.locator("table.guesses")
+def readers(widget: Locator) -> Locator:
+    return widget.locator(".chart thead .number")
 
 
 @pytest.fixture
@@ -45,13 +45,13 @@ def test_a_click_masks_and_bars_appear_and_python_knows(lab: Notebook, widget: L
     letter(widget, 4).click()
     expect(letter(widget, 4)).to_have_attribute("aria-pressed", "true")
     expect(letter(widget, 4)).to_be_focused()
-    expect(bars(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(4)
     said = widget.get_by_role("status").inner_text()
     masked, focus, loss = re.fullmatch(r"\[(\d+)\] (\d+) ([\d.]+)", lab.fresh(STATE)).groups()  # type: ignore[union-attr]
     assert (masked, focus) == ("4", "4")
     assert f"Loss {loss} nats per gap, 1 gap." in said
     cost = lab.fresh("print(f\"{explorer.predictions['left'].cost(4):.2f}\")")
-    expect(bars(widget).first).to_contain_text(f"costs {cost} nats")
+    expect(readers(widget).first).to_contain_text(f"costs {cost} nats")
 
 
 def test_the_same_by_keyboard_alone(lab: Notebook, widget: Locator) -> None:
@@ -69,7 +69,7 @@ def test_the_same_by_keyboard_alone(lab: Notebook, widget: Locator) -> None:
     expect(letter(widget, at)).to_be_focused()
     keys.press("Shift+ArrowLeft")
     expect(letter(widget, at - 1)).to_have_attribute("aria-pressed", "true")
-    expect(bars(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(4)
     assert lab.fresh(STATE).startswith(f"[{at - 1}, {at}] {at - 1} ")
 
 
@@ -101,7 +101,7 @@ def test_clicks_are_answered_while_a_cell_runs(lab: Notebook, widget: Locator) -
     lab.start(1)
     expect(lab.cells.nth(1).locator(".jp-InputPrompt")).to_have_text(re.compile(r"\[\*\]"))
     letter(widget, 4).click()
-    expect(bars(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(4)
     assert lab.ended(1) == "seen"
 
 
@@ -148,17 +148,80 @@ def test_nothing_is_cut_off_narrow_or_wide(lab: Notebook, widget: Locator, width
     lab.fresh("explorer.masked = {4, 13, 14}; explorer.line = 'a' * 64; explorer.masked = {0, 1}")
     lab.page.set_viewport_size({"width": width, "height": 900})
     lab.tell("(panel, _, { shell }) => shell.collapseLeft()")
-    expect(bars(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(4)
     wide = "element => element.scrollWidth - element.clientWidth"
     assert lab.output(0).evaluate(wide) <= 1
     assert widget.evaluate(wide) <= 1
+
+
+def test_the_hall_sees_all_three_readers_at_1280_by_800(lab: Notebook, widget: Locator) -> None:
+    lab.page.set_viewport_size({"width": 1280, "height": 800})
+    lab.tell("(panel, _, { shell }) => shell.collapseLeft()")
+    lab.fresh("explorer.masked = {4, 13, 14}; explorer.present = True")
+    expect(readers(widget)).to_have_count(3)
+    widget.scroll_into_view_if_needed()
+    whole = widget.bounding_box()
+    seen = lab.page.locator(".jp-WindowedPanel-outer:visible").first.bounding_box()
+    assert whole is not None
+    assert seen is not None
+    assert whole["height"] <= seen["height"]
+    assert (
+        widget.locator(".chart .candidate").first.evaluate(
+            "each => parseFloat(getComputedStyle(each).fontSize)"
+        )
+        >= 22
+    )
+
+
+def test_present_fills_the_screen_and_leaves_it_again(lab: Notebook, widget: Locator) -> None:
+    full = "document.fullscreenElement !== null"
+    letter(widget, 4).click()
+    button = widget.get_by_role("button", name="Present")
+    for how in (button.click, lambda: lab.page.evaluate("document.exitFullscreen()")):
+        button.click()
+        expect(widget.locator(".present")).to_be_visible()
+        lab.page.wait_for_function(full)
+        box, size = widget.bounding_box(), lab.page.viewport_size
+        assert box is not None
+        assert size is not None
+        assert box["height"] <= size["height"] + 1
+        how()
+        expect(widget.locator(".present")).to_have_count(0)
+        lab.page.wait_for_function(f"!({full})")
+    assert lab.fresh("print(explorer.present)") == "False"
+
+
+def test_type_is_as_large_as_jupyterlab_has_it(lab: Notebook, widget: Locator) -> None:
+    size = "each => parseFloat(getComputedStyle(each).fontSize)"
+    before = widget.locator(".letter").first.evaluate(size)
+    lab.page.evaluate(
+        "document.documentElement.style.setProperty('--jp-content-font-size1', '28px')"
+    )
+    assert widget.evaluate(size) == 28
+    assert widget.locator(".letter").first.evaluate(size) == pytest.approx(2 * before)
+
+
+@pytest.mark.usefixtures("widget")
+def test_a_picture_is_stored_with_the_notebook(lab: Notebook, watch: Watch) -> None:
+    lab.fresh("explorer.masked = {4}; explorer.focus = 4")
+    lab.fresh("explorer.picture()")
+    lab.save()
+    lab.end_kernels()
+    lab.open()
+    still = lab.output(3).locator(".still")
+    expect(still.locator(".chart thead b")).to_have_count(3)
+    for theme in ("dark", "light"):
+        lab.theme(theme)
+        assert low_contrasts(still) == []
+    expect(lab.output(0).get_by_text("model not found")).to_have_count(1)
+    watch.forgive("widget model not found")
 
 
 def test_notebook_7_answers_a_click(classic: Notebook) -> None:
     classic.new(EXPLORER)
     classic.run(0)
     letter(classic.widget(), 4).click()
-    expect(bars(classic.widget())).to_have_count(4)
+    expect(readers(classic.widget())).to_have_count(4)
     assert classic.fresh(STATE).startswith("[4] 4 ")
 
 
@@ -167,7 +230,7 @@ def test_voila_answers_a_click(voila: Server, page: Page) -> None:
     page.goto(voila.address("explorer.ipynb"))
     widget = page.locator(".cloze")
     letter(widget, 4).click()
-    expect(bars(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(4)
 
 
 def test_the_picture_in_the_readme_is_what_the_explorer_looks_like(
@@ -175,12 +238,14 @@ def test_the_picture_in_the_readme_is_what_the_explorer_looks_like(
 ) -> None:
     """CLOZE_PICTURE=1 stores the picture; otherwise it is only compared with the stored one."""
     lab.theme("light")
+    lab.page.emulate_media(reduced_motion="reduce")
     lab.page.set_viewport_size({"width": 1400, "height": 1100})
     lab.fresh(
         "explorer.line = 'the old man walked slowly down to the harbour'\n"
         "explorer.masked = {5, 14, 28}; explorer.focus = 14"
     )
     expect(letter(widget, 14)).to_have_attribute("aria-current", "true")
+    expect(letter(widget, 12)).to_have_class(re.compile("leaning"))
     lab.page.mouse.move(0, 0)
     taken = PICTURE if os.environ.get("CLOZE_PICTURE") else tmp_path / "explorer.png"
     widget.scroll_into_view_if_needed()

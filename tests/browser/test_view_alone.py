@@ -295,7 +295,7 @@ def test_any_typed_text_is_answered_and_never_markup(
     page.keyboard.press("Enter")
     while said.all_inner_texts() == before:
         page.wait_for_timeout(10)
-    expect(widget.locator("img, b:not(caption b)")).to_have_count(0)
+    expect(widget.locator("img, b:not(.chart b)")).to_have_count(0)
     assert len(explorer.line) <= 64
 
 
@@ -317,6 +317,43 @@ def test_a_guess_is_typed_on_the_gap(put: Put, explorer: MaskExplorer) -> None:
     expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, you guess e")
     widget.get_by_role("button", name="Reveal").click()
     expect(widget).to_contain_text("Your guess: e. It is right.")
+
+
+def test_a_guess_is_clicked_and_a_click_on_the_gap_leaks_nothing(
+    put: Put, explorer: MaskExplorer
+) -> None:
+    explorer.masked = {2}
+    widget = put(explorer)
+    widget.get_by_role("button", name="Guess first").click()
+    for _ in range(2):
+        letter(widget, 2).click()
+        expect(widget.get_by_role("status")).to_contain_text("stays masked until you reveal")
+    widget.get_by_role("button", name="guess e", exact=True).click()
+    expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, you guess e")
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_candidates_glide_to_their_places_unless_motion_is_unwanted(
+    put: Put, page: Page, motion: Any
+) -> None:
+    explorer = MaskExplorer(line="the old man walked slowly", masked=[14])
+    page.emulate_media(reduced_motion=motion)
+    widget = put(explorer)
+    row = widget.locator('.chart [data-key="s"]')
+    row.evaluate("row => { window.before = row }")
+    page.evaluate(
+        """() => { window.moved = 0; const { animate } = Element.prototype;
+            Element.prototype.animate = function (...along) {
+                window.moved += this.matches("tr"); return animate.apply(this, along); } }"""
+    )
+    explorer.masked = {4}
+    page.evaluate("html => show(html)", explorer.html)
+    expect(letter(widget, 4)).to_have_attribute("aria-current", "true")
+    assert row.evaluate("row => row === window.before")
+    assert (page.evaluate("moved") > 0) == (motion == "no-preference")
+    bar = widget.locator(".chart .bar").first
+    seconds = bar.evaluate("each => parseFloat(getComputedStyle(each).transitionDuration)")
+    assert (seconds > 0) == (motion == "no-preference")
 
 
 def test_a_removed_view_listens_no_more(put: Put, page: Page, explorer: MaskExplorer) -> None:

@@ -21,6 +21,7 @@ from cloze.prediction import (
     distribution,
     fill,
     joint,
+    leaning,
     mask_positions,
     predict,
     score,
@@ -301,3 +302,34 @@ def test_attention_from_a_position_is_a_row_of_the_map() -> None:
     weights = attention_from(SMALL, input_ids, position=3, layer=0, head=1)
     assert float(weights.sum()) == pytest.approx(1, abs=1e-5)
     torch.testing.assert_close(weights, SMALL.encoder.attention(input_ids[None])[0, 0, 1, 3])
+
+
+def test_an_answer_leans_on_what_it_costs_to_hide() -> None:
+    model = SMALL
+    line = VOCABULARY.encode("she t[MASK]ok her")
+    for at in (6, 5):
+        costs = leaning(model, line, [6, 9], at)
+        before = predict(model, line, [6, 9])
+        for other in (0, 8):
+            after = predict(model, line, [6, 9, other])
+            if at == 6:
+                expected = after.costs[after.positions.index(6)] - before.costs[1]
+            else:
+                p, q = before[5], after[5]
+                expected = (p * (p / q).log()).sum()
+            assert costs[other] == pytest.approx(expected.item(), abs=1e-5)
+        assert costs[[5, 6, 9]].abs().max() < 1e-6
+
+
+def test_only_an_answer_leans() -> None:
+    line = VOCABULARY.encode("she took")
+    for position in (3, 99):
+        with pytest.raises(ValueError, match=r"not masked|99"):
+            leaning(SMALL, line, [2], position)
+
+
+def test_a_one_sided_answer_does_not_lean_on_the_other_side() -> None:
+    line = VOCABULARY.encode("she took her umbrella")
+    costs = leaning(shipped_model("left"), line, [13], 13)
+    assert costs[14:].abs().max() < 1e-5
+    assert costs[:13].abs().max() > 0.1

@@ -71,6 +71,30 @@ def test_many_predictions_say_what_one_batch_says() -> None:
         assert torch.allclose(table, torch.tensor(slow.joint(LINE, GAPS, first, second)), atol=1e-6)
     line = tuple("rain fell")
     assert fast.surprise(line) == pytest.approx(slow.surprise(line), abs=1e-5)
+    for at in (0, 5):  # the truth is known, and it is not
+        costs = fast.leaning(LINE, GAPS, at)
+        assert costs == pytest.approx(slow.leaning(LINE, GAPS, at), abs=1e-5)
+        assert max(map(abs, costs)) > 1e-4
+        assert [costs[gap] for gap in GAPS] == pytest.approx([0] * len(GAPS), abs=1e-6)
+
+
+class Sure(Predictor):
+    """Sure of "a" unless position 2 is hidden; then of "b"."""
+
+    name, symbols, max_len = "sure", MaskedPredictor.symbols, 9
+
+    def predict(self, line: Sequence[str], gaps: Sequence[int]) -> Answer:
+        row = [float(symbol == ("b" if 2 in gaps else "a")) for symbol in self.symbols.known]
+        costs = [
+            -math.log(p) if (p := row[self.symbols.known.index(line[at])]) else math.inf
+            for at in gaps
+        ]
+        return Answer(tuple(gaps), [row] * len(gaps), costs)
+
+
+@pytest.mark.parametrize("line", ["axxx", "bxxx"])
+def test_what_becomes_impossible_costs_without_end(line: str) -> None:
+    assert Sure().leaning(tuple(line), [0], 0) == [0, 0, math.inf, 0]
 
 
 def test_attention_is_read_from_the_line_with_its_gaps() -> None:

@@ -9,6 +9,7 @@ import math
 import pkgutil
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def answers() -> list[Answer]:
     return [Answer(**entry) for entry in stored if entry["exercise"] in known]
 
 
+@cache
 def imported_for(exercise: str) -> dict[str, Any]:
     """Run the imports of the notebook that an exercise is in, apart from those of its checks."""
     names: dict[str, Any] = {}

@@ -51,7 +51,7 @@ def doubling(values: list[float]) -> tuple[Figure, str]:
     """Draw values beside their doubles."""
     figure, axes = new_figure()
     axes.plot(values, [2 * value for value in values], color=BLUE)
-    return figure, f"A line from {values[0]} to {2 * values[-1]}."
+    return figure, f"A line of values and their doubles, which ends at {2 * values[-1]}."
 ''',
     "doubler.py": '''"""A number that doubles at every click."""
 

@@ -27,6 +27,7 @@ def sanitized(text: str) -> str:
         ("gained, ≈ 78% by then", "gained, ≈ 81% by then"),
         ("will take ≈ 60 s here", "will take ≈ 161 s here"),
         (IMAGE.format("down to ≈ 0.23", "PHN2Zz48/+=="), IMAGE.format("down to ≈ 0.3", "PHN2")),
+        ("<style>.a { top: 1px }\n</style><p>l 0.90</p>", "<style></style><p>l 0.90</p>"),
     ],
 )
 def test_a_number_behind_the_sign_may_differ_and_a_picture(one: str, another: str) -> None:
@@ -37,6 +38,10 @@ def test_a_number_behind_the_sign_may_differ_and_a_picture(one: str, another: st
     ("one", "another"),
     [
         ("≈ 1.42 nats, below: True", "≈ 1.42 nats, below: False"),
+        (
+            "<style></style><p>l 0.90</p><style></style>",
+            "<style></style><p>l 0.91</p><style></style>",
+        ),
         ("≈ 1.42 nats after 155 steps", "≈ 1.42 nats after 156 steps"),
         ("loss 1.42 nats", "loss 1.43 nats"),
         ("≈ 1.42 nats", "1.42 nats"),

@@ -75,6 +75,10 @@ def returns_in_a_loop(part: float, whole: float) -> float | None:  # type: ignor
         return part * whole
 
 
+def misspelled(part: float, whole: float) -> float:
+    return prt / whole  # type: ignore[name-defined]  # noqa: F821
+
+
 def overwrites(part: float, whole: float) -> float:
     whole = 3.0
     return part / whole
@@ -141,7 +145,12 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
         (lambda a, b: a / sought, "never uses what it is given as `b`; it reads `sought` of the"),
         (overwrites, "never uses what it is given as `whole`"),
-        (lambda a, b: a / b + a, "With part = 1, whole = 3 you return 1.333 instead of 0.3333"),
+        (lambda a, b: a / b + a, "Your result is the right one plus `part`: too many."),
+        (lambda a, b: a / b - 3 * b, "Your result is the right one minus 3 · `whole`: missing."),
+        (lambda a, b: a / b**2, "Your result is the right one divided by `whole`."),
+        (lambda a, b: 7 * a / b, "Your result is always 7.0 times the right one"),
+        (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
+        (misspelled, "Do you mean `part`?"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
         (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
         (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
@@ -278,13 +287,14 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
 @pytest.mark.parametrize(
     ("check", "answer", "words"),
     [
+        (check_square, lambda n: torch.ones(n, 11).bool(), "a size that is always the same"),
         (check_hide, writes, "The result is right, but your function changes its argument `ids`"),
         (check_hide, lambda i, at: hide(i, at).float(), "The value is right, its form is not yet"),
         (check_hide, lambda i, at: hide(i, at).tolist(), "whole numbers: torch.tensor(…) makes"),
         (check_hide, lambda i, at: hide(i, at).numpy(), "a NumPy array of shape (6,)"),
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
-        (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,) instead of the shape"),
+        (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,)"),
         (check_hide, writes_all, "the same condition into the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
         (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask says where"),
@@ -314,10 +324,48 @@ def test_any_whole_dtype_will_do() -> None:
 # ── names, values, and a closer look ──
 
 
+def test_parts_are_told_apart() -> None:
+    def two(part: float, whole: float) -> tuple[float, float]:
+        return part / whole, part + whole
+
+    check = Exercise(
+        two,
+        numbers("ratio", "sum"),
+        "Both.",
+        probes=lambda _: [(1, 3), (2, 7), (5, 4)],
+        parts=lambda part, whole: {"the ratio": 0, "the sum": 1},
+    )
+    told(check, lambda a, b: (a / b, a**b + a), "Right: the ratio. Wrong: the sum.")
+
+    check = Exercise(
+        lambda part, whole: part / whole,
+        number,
+        "Divide.",
+        probes=lambda _: [(1, 3), (4, 2), (5, 4), (2, 7)],
+        mistakes={"You multiplied.": lambda part, whole: part * whole},
+        parts=lambda part, whole: {"small parts" if part < whole else "large parts": ...},
+    )
+    told(check, lambda a, b: a * b if a < b else a**b, "For small parts: You multiplied.")
+    told(check, lambda a, b: a / b if a < b else a**b, "Right: small parts. Wrong: large parts.")
+
+
+def test_a_count_is_told_term_by_term() -> None:
+    def entries(n: int, m: int) -> int:
+        return 4 * n * m + n
+
+    pairs = [(2, 3), (5, 2), (7, 11), (3, 10), (4, 1), (9, 6), (8, 5), (6, 13)]
+    check = Exercise(entries, number, "Counted.", probes=lambda _: pairs)
+    told(
+        check, lambda n, m: 2 * n * m + 3, "You have 3 too many, and `n` and 2 · `n` · `m` too few"
+    )
+    told(check, lambda n, m: 4 * n * n * m + n, "you return")
+
+
 def test_names_come_in_any_order_and_collection() -> None:
     check = Exercise(lambda a: ["x", "y"], names, "Names.", probes=lambda _: [(1,), (2,)])
     assert check(lambda a: {"y", "x"}).solved
-    assert check(lambda a: {"y": a, "x": 2}).solved
+    told(check, lambda a: {"y": a, "x": 2}, "is a dict of 2; what is asked for is a list of names")
+    told(check, lambda a: filter(None, [str(a)]), "It has computed nothing yet")
     told(check, lambda a: f"x, y{a}", "is a text; what is asked for is a list of names")
     told(check, lambda a: [a, 2], "Your list holds 1")
 

@@ -16,9 +16,9 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import to_bits
-from cloze.prediction import Comparison, predict, top_k
+from cloze.prediction import Comparison, leaning, shipped_model, top_k
 from cloze.training import Recipe, TrainingRun
-from cloze.vocabulary import GAP, VOCABULARY, visible
+from cloze.vocabulary import GAP, VOCABULARY
 from cloze.widgets import MaskExplorer, TrainingCurve
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES, Example
@@ -147,7 +147,7 @@ def test_the_default_line_opens_with_a_gap_and_no_other_line_does() -> None:
     line, part = next(iter(EXAMPLES.values()))
     assert (explorer.line, explorer.masked) == (line, {line.index(part)})
     assert explorer.focus == line.index(part)
-    assert read(explorer.html).select("table.guesses")
+    assert read(explorer.html).select("table.chart")
     assert MaskExplorer(MODELS, masked=()).masked == frozenset()
     assert MaskExplorer(MODELS, masked={2}).masked == {2}
     assert MaskExplorer(MODELS, line).masked == frozenset()
@@ -165,32 +165,87 @@ def test_no_heading_of_a_table_is_empty(explorer: MaskExplorer) -> None:
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_bars_are_the_models_guesses_with_the_truth_and_its_cost(
+def chart(explorer: MaskExplorer) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the headings of the picture, and by its candidate what each row says."""
+    table = assert_usable(explorer.html).select_one("table.chart")
+    assert table is not None
+    heads, *rows = ([cell.get_text() for cell in row(["th", "td"])] for row in table("tr"))
+    names = [row.select_one("th").get_text() for row in table.select("tbody tr")]  # type: ignore[union-attr]
+    return heads, dict(zip(names, rows, strict=True))
+
+
+def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     explorer: MaskExplorer,
 ) -> None:
     explorer.masked = {0, 4}
     explorer.focus = 4
-    page = assert_usable(explorer.html)
-    tables = page.select("table.guesses")
-    assert [table.b.get_text() for table in tables if table.b] == [
-        "from the left",
-        "from the right",
-        "from both sides",
-        "without looking",
-    ]
-    for table, direction in zip(tables, DIRECTIONS, strict=False):
-        expected = predict(MODELS[direction], explorer.predictions.input_ids, [0, 4])
-        cost = expected.cost(4)
-        assert cost is not None
-        assert f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" in table.get_text()
-        rows = [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in table("tr")]
-        best = top_k(expected[4], 5)
-        assert [row[0] for row in rows[:5]] == [visible(guess.character) for guess in best]
-        assert [row[2] for row in rows[:5]] == [f"{guess.probability:.2f}" for guess in best]
-        assert [row[0] for row in rows if "truth" in row[3]] == ["t"]
-    unigram = tables[3].get_text()
-    assert f"costs {-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids['t']]):.2f} nats" in unigram
-    assert "uniform" in unigram
+    heads, rows = chart(explorer)
+    costs = [explorer.predictions[direction].cost(4) for direction in DIRECTIONS]
+    costs.append(-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids["t"]]))
+    paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
+    titles = ["from the left", "from the right", "from both sides", "without looking"]
+    expected = [f"{title} {cost}" for title, cost in zip(titles, paid, strict=True)]
+    assert heads == [expected[0], "character", *expected[1:]]
+    *candidates, others = rows
+    for sign in candidates:
+        i = VOCABULARY.ids[{"␣": " ", "↵": "\n"}.get(sign.removesuffix("✓"), sign[0])]
+        said = [f"{explorer.predictions[d][4][i].item():.2f}" for d in DIRECTIONS]
+        assert rows[sign][:4] == [said[0], sign, *said[1:]]
+    assert others == f"{28 - len(candidates)} others"
+
+
+def test_candidates_are_whatever_anybody_expects_in_the_order_of_the_last_reader(
+    explorer: MaskExplorer,
+) -> None:
+    explorer.masked = {4}
+    _, rows = chart(explorer)
+    both = explorer.predictions["both"][4]
+    signs = [{"␣": " ", "↵": "\n"}.get(sign, sign[0]) for sign in list(rows)[:-1]]
+    probabilities = [both[VOCABULARY.ids[sign]].item() for sign in signs]
+    assert probabilities == sorted(probabilities, reverse=True)
+    best = {top_k(explorer.predictions[d][4], 1)[0].character for d in DIRECTIONS}
+    assert best <= set(signs)
+    for column in (0, 2, 3):
+        assert sum(float(row[column]) for row in rows.values()) == pytest.approx(1, abs=0.05)
+
+
+def test_the_truth_is_marked_once(explorer: MaskExplorer) -> None:
+    explorer.masked = {4}
+    page = read(explorer.html)
+    (row,) = page.select("tr.truth")
+    assert row["data-key"] == "t"
+    assert [tick.get_text() for tick in page.select(".tick")] == ["✓"]
+    button = row.select_one("button")
+    assert button is not None
+    assert button["aria-label"] == "fill position 4 with t, the truth"
+    others = [str(b["aria-label"]) for b in page.select(".candidate") if b != button]
+    assert not any("truth" in said for said in others)
+
+
+def test_on_the_line_is_seen_what_the_answer_leans_on() -> None:
+    explorer = MaskExplorer(line="she asked a question", masked=[12])
+    costs = leaning(shipped_model(), explorer.predictions.input_ids, [12], 12)
+    shaded = {b["data-with-at"]: b for b in letters(explorer) if "leaning" in b["class"]}
+    assert len(shaded) == 19
+    darkest = max(shaded.values(), key=lambda b: int(b["style"].split()[1].rstrip("%")))
+    assert darkest["data-with-at"] == "13"
+    assert f"hidden too: +{costs[13]:.2f} nats" in darkest["aria-label"]
+    assert f"Hiding one more costs, in nats: u at 13 +{costs[13]:.2f}" in explorer.html
+    explorer.act("toggle", at=2)
+    explorer.act("focus", at=0)
+    assert "leaning" not in explorer.html
+    explorer.line = "umb_ella"
+    assert "Hiding one more changes the answer by, in nats: " in explorer.html
+
+
+def test_the_answer_is_shown_before_what_it_leans_on(explorer: MaskExplorer) -> None:
+    seen = []
+    explorer.observe(lambda change: seen.append("leaning" in change.new), "html")
+    explorer.act("toggle", at=4)
+    assert seen == [False, True]
+    explorer.act("guess_first")
+    explorer.act("reveal")
+    assert seen[2:] == [False, True]  # kept, not asked for again
 
 
 def test_the_loss_is_the_formula_with_its_numbers(explorer: MaskExplorer) -> None:
@@ -226,11 +281,38 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(explorer: MaskExplo
     assert "you guess u" in letters(explorer)[13]["aria-label"]
     explorer.act("reveal")
     text = read(explorer.html).get_text()
-    assert "✓ truth" in text
+    assert "✓" in text
     p = explorer.predictions["both"][13][VOCABULARY.ids["u"]]
     assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
     explorer.act("toggle", at=3)
     assert explorer.revealed is False
+
+
+def test_guess_first_never_leaks_by_clicking(explorer: MaskExplorer) -> None:
+    explorer.masked = {13}
+    explorer.act("guess_first")
+    for _ in range(3):
+        explorer.act("toggle", at=13)
+        assert explorer.masked == {13}
+        assert "stays masked until you reveal" in said(explorer)
+    explorer.act("unmask")
+    assert explorer.masked == {13}
+    assert "reveal, then unmask" in explorer.problem
+    explorer.act("reveal")
+    explorer.act("toggle", at=13)
+    assert explorer.masked == frozenset()
+
+
+def test_a_guess_needs_no_keyboard(explorer: MaskExplorer) -> None:
+    explorer.masked = {13}
+    explorer.act("guess_first")
+    keys = assert_usable(explorer.html).select(".keys button")
+    assert [key["data-with-key"] for key in keys] == [*"abcdefghijklmnopqrstuvwxyz", "\n", " "]
+    u = keys[20]
+    explorer.act(str(u["data-do"]), at=u["data-with-at"], key=u["data-with-key"])
+    assert explorer._state.guesses == {13: "u"}
+    pressed = read(explorer.html).select('.keys [aria-pressed="true"]')
+    assert [key.get_text() for key in pressed] == ["u"]
 
 
 def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
@@ -249,8 +331,8 @@ def test_a_gap_without_a_truth_has_guesses_and_no_cost(explorer: MaskExplorer) -
     explorer.act("line", text="umbr_lla")
     assert explorer.loss is None
     page = assert_usable(explorer.html)
-    assert page.select("table.guesses")
-    assert "truth" not in page.get_text()
+    assert page.select("table.chart")
+    assert not page.select(".truth")
     assert "L =" not in page.get_text()
     explorer.act("toggle", at=4)
     assert "does not say what stands at 4" in explorer.problem
@@ -262,10 +344,10 @@ def test_two_gaps_are_guessed_apart_and_together(explorer: MaskExplorer) -> None
     explorer.act("view", view="pair")
     page = assert_usable(explorer.html)
     assert "Positions 13 and 14." in page.get_text()
-    apart, together = page.select("table.guesses")
+    apart, together = page.select("table.chart")
     answer = explorer.predictions["both"]
     best = (answer[13].max() * answer[14].max()).item()
-    first = apart.select_one("tbody tr td:nth-of-type(2)")
+    first = apart.select_one("tbody tr td")
     assert first is not None
     assert first.get_text() == f"{best:.2f}"
     assert together.get_text() != apart.get_text()
@@ -295,17 +377,45 @@ def test_surprise_shows_what_each_character_costs_alone() -> None:
     assert "Most surprising: i at 16" in read(explorer.html).get_text()
 
 
-def test_presenting_is_larger_and_has_fewer_controls(explorer: MaskExplorer) -> None:
+def test_presenting_shows_less_and_keeps_what_a_lecturer_needs(explorer: MaskExplorer) -> None:
     explorer.masked = {4}
-    everything = len(read(explorer.html).select("button:not(.letter), input, select"))
-    explorer.present = True
+    explorer.act("present")
+    assert explorer.present is True
     page = assert_usable(explorer.html)
     assert page.select(".present")
-    assert len(page.select("button:not(.letter), input, select")) < everything / 1.5
-    assert len(page.select("table.guesses")) == 3
+    assert not page.select(".views, .costs, .unigram")
+    assert [bool(page.select(part)) for part in ("input", "select", "[data-full]")] == [True] * 3
+    assert len(page.select(".chart thead .number")) == 3
     assert MaskExplorer(MODELS, LINE, {4}, present=True).html == explorer.html.replace(
         "1 position masked.", "Ready."
     )
+    explorer.act("present")
+    assert explorer.present is False
+
+
+def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer) -> None:
+    explorer.masked = {4}
+    explorer.view = "surprise"
+    picture = explorer.picture()
+    explorer.masked = {7}
+    page = read(picture._repr_html_())
+    assert not page.select("button, [data-do]")
+    (line,) = page.select('[role="img"]')
+    assert line["aria-label"] == "The line, _ for a gap: she _ook her umbrella"
+    assert len(page.select(".letter.masked")) == 1
+    assert line.get_text() == "she␣?ook␣her␣umbrella"
+    heads = [head.get_text() for head in page.select(".chart thead b")]
+    assert heads == ["from the left", "from the right", "from both sides"]
+    (row,) = page.select("tr.truth")
+    both = picture.predictions["both"][4][VOCABULARY.ids["t"]]
+    assert row.select("td")[-1].get_text() == f"{both:.2f}"
+    assert repr(picture) == repr(picture.predictions)
+    assert "position 4" in repr(picture)
+    for change in ({"focus": 0}, {"focus": 7, "guess_first": True}):
+        for name, value in change.items():
+            setattr(explorer, name, value)
+        with pytest.raises(ValueError, match="mask a position, look at it, reveal"):
+            explorer.picture()
 
 
 # ── Python ───────────────────────────────────────────────────────────────────────────────────────
@@ -390,7 +500,7 @@ def test_whose_frequencies_are_shown_is_said(explorer: MaskExplorer) -> None:
         shown.model = MODELS
         assert ("without looking" in shown.html) == ("unigram" in shown.html) == bool(corpus)
     explorer.masked = {13}  # a letter that this corpus does not have
-    assert "costs ∞ nats = ∞ bits" in explorer.html
+    assert "costs ∞ nats = ∞ bits" in read(explorer.html).get_text()
 
 
 def test_a_model_of_ones_own_answers_alone(explorer: MaskExplorer) -> None:

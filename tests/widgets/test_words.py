@@ -77,13 +77,18 @@ def explorer() -> MaskExplorer:
 
 
 def rows(explorer: MaskExplorer) -> list[list[str]]:
-    table = read(explorer.html).select("table.guesses")[0]
+    table = read(explorer.html).select("table.chart")[0]
     return [[cell.get_text() for cell in row(["th", "td"])] for row in table("tr")]
 
 
 def test_a_click_hides_a_word_and_the_truth_guesses(explorer: MaskExplorer) -> None:
     explorer.act("toggle", at=1)
-    assert rows(explorer)[:2] == [["cat", "", "0.50", "✓ truth"], ["dog", "", "0.50", ""]]
+    assert rows(explorer) == [
+        ["word", f"exact costs {math.log(2):.2f} nats = 1.00 bits"],
+        ["cat✓", "0.50"],
+        ["dog", "0.50"],
+        ["4 others", "0.00"],
+    ]
     assert explorer.loss == pytest.approx(math.log(2))
     assert explorer.predictions["exact"].cost(1) == explorer.loss
     page = assert_usable(explorer.html)
@@ -93,6 +98,17 @@ def test_a_click_hides_a_word_and_the_truth_guesses(explorer: MaskExplorer) -> N
     assert "log|V|: all 7 symbols equally likely" in text
     assert "without looking" not in text
     assert "unigram" not in text
+
+
+def test_what_an_answer_leans_on_follows_from_predictions_alone(explorer: MaskExplorer) -> None:
+    explorer.masked = {1}  # cat or dog, whatever else is hidden
+    assert "Exact: the answer leans on no single word" in explorer.html
+    explorer.line, explorer.masked = "a cat ran", {0}  # but for ran it could be the
+    assert f"Hiding one more costs, in nats: ran at 2 +{math.log(2):.2f}." in explorer.html
+    explorer.line, explorer.masked = "a dog sat", {0}  # ruled out: only the answer's change counts
+    assert explorer.loss == math.inf
+    assert f"cat at 1 +{math.log(2):.2f}" not in explorer.html
+    assert_usable(explorer.html)
 
 
 def test_every_action_works_on_words(explorer: MaskExplorer) -> None:
@@ -113,7 +129,8 @@ def test_every_action_works_on_words(explorer: MaskExplorer) -> None:
     assert (explorer.masked, explorer.loss) == ({1}, None)
     explorer.act("guess_first")
     assert "data-keys" not in explorer.html
-    assert "Decide, then reveal" in explorer.html
+    (form,) = assert_usable(explorer.html).select('form[data-do="guess"]')
+    assert [option["value"] for option in form("option")] == list(Words.known)
     explorer.act("guess", at=1, key="dog")
     explorer.act("reveal")
     assert "Your guess: dog. The model gives it 0.50 exact." in explorer.html
@@ -125,13 +142,13 @@ def test_every_action_works_on_words(explorer: MaskExplorer) -> None:
 def test_every_view_needs_predictions_alone(explorer: MaskExplorer) -> None:
     explorer.masked = {0, 1}
     explorer.view = "pair"
-    apart, together = read(explorer.html).select("table.guesses")
+    apart, together = read(explorer.html).select("table.chart")
     found = [table.select_one("tr") for table in (apart, together)]
     assert [row.get_text() for row in found if row] == ["the cat0.50", "the cat0.50"]
     explorer.masked = {1, 2}
     explorer.line = "a cat ran"
     explorer.masked = {0, 2}
-    assert "a ran" in read(explorer.html).select("table.guesses")[1].get_text()
+    assert "a ran" in read(explorer.html).select("table.chart")[1].get_text()
     explorer.masked = ()
     explorer.view = "surprise"
     assert "Most surprising: " in explorer.html

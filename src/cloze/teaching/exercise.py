@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from cloze.teaching.results import (
     Function,
@@ -38,6 +41,7 @@ from cloze.teaching.results import (
 )
 from cloze.teaching.symptoms import (
     PLAIN,
+    RELATIONS,
     REPLACE,
     RESHAPED,
     TWISTS,
@@ -134,6 +138,57 @@ class View:
                 f"{self.direction}".rstrip()
             )
 
+    def tell_terms(self, sizes: Sequence[Mapping[str, float]]) -> None:
+        """Tell what is missing in a count that is a sum of products of the sizes, and what not."""
+        off = [
+            a.value - b.value if is_number(a.value) and is_number(b.value) else math.nan
+            for a, b in zip(self.seen, self.right, strict=True)
+        ]
+        factors = ["1", *sizes[0]]
+        terms = list(combinations_with_replacement(range(len(factors)), 2))
+        if len(off) <= len(terms) or not all(float(x).is_integer() for x in off) or not any(off):
+            return
+        given = np.array([[1, *size.values()] for size in sizes], dtype=float)
+        products = np.stack([given[:, i] * given[:, j] for i, j in terms], axis=1)
+        counts = np.linalg.lstsq(products, np.array(off, dtype=float), rcond=None)[0]
+        whole = counts.round()
+        if np.abs(products @ whole - off).max() > 0.5:
+            return
+        said: dict[bool, list[str]] = {True: [], False: []}
+        for count, (i, j) in zip(whole, terms, strict=True):
+            parts = [str(abs(int(count))), *(factors[k] for k in (i, j) if k)]
+            if count:
+                said[count > 0].append(" · ".join(parts[len(parts) > 1 and parts[0] == "1" :]))
+        much = [f"{' and '.join(said[True])} too many"] * bool(said[True])
+        little = [f"{' and '.join(said[False])} too few"] * bool(said[False])
+        raise Symptom(
+            f"{self.part}You have {', and '.join(much + little)}. {self.direction}".rstrip()
+        )
+
+    def tell_related(self, sizes: Sequence[Mapping[str, float]]) -> None:
+        """Tell by which of the sizes in the input, or by what factor, the result is off."""
+        pairs = [(a.value, b.value) for a, b in zip(self.seen, self.right, strict=True)]
+        numbers = all(is_number(a) and is_number(b) for a, b in pairs)
+        if self.seen == self.right or len(pairs) < 3 or not numbers:
+            return
+
+        def tell(words: str) -> None:
+            raise Symptom(f"{self.part}{words} {self.direction}".rstrip())
+
+        for words, relation in RELATIONS.items():
+            for name in sizes[0]:
+                related = [
+                    Outcome(relation(b, s[name])) for (_, b), s in zip(pairs, sizes, strict=True)
+                ]
+                if related == self.seen:
+                    tell(words.format(name))
+        factors = [seen / right if right else math.nan for seen, right in pairs]
+        if abs(factors[0] - 1) > 0.02 and all(alike(factor, factors[0]) for factor in factors):
+            tell(
+                f"Your result is always {in_short(factors[0])} times the right one: a factor is "
+                "missing or too many."
+            )
+
     def tell_likeliest(self) -> None:
         """Tell the mistake that explains all of the wrong results, or all but one."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
@@ -174,6 +229,8 @@ class Exercise:
         direction: What the formula is, for an answer that nothing else fits.
         limits: Right in principle, but not for these arguments: said beside "Correct."
         without: Names that the exercise asks not to use, and what to say to who does.
+        parts: Names the parts of the result, given the arguments, and where in it they are (... is
+            all of it): for an answer that nothing else fits, which are right and which are not.
         judge: Looks closer at an answer that is right so far; raises :class:`Symptom`, or returns
             what is to be said of a right one besides.
     """
@@ -186,6 +243,7 @@ class Exercise:
     direction: str = ""
     limits: Mapping[str, Probe] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
+    parts: Callable[..., Mapping[str, Any]] | None = None
     judge: Callable[[Any], str | None] | None = None
 
     def __call__(self, answer: Any) -> Verdict:
@@ -285,8 +343,12 @@ class Exercise:
         for outcome in raw:
             if outcome.error is None and outcome.value is not None:
                 self.wants(outcome.value)
+        self._by_case(views[0], probes)
+        sizes = list(map(self._sizes, probes))
         for view in views:
             view.tell_likeliest()
+            view.tell_related(sizes)
+            view.tell_terms(sizes)
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
             raise Symptom(
@@ -359,6 +421,54 @@ class Exercise:
             f"It is called with other inputs than those you see. {told}"
         )
 
+    def _by_case(self, view: View, probes: Sequence[Probe]) -> None:
+        """Tell the mistake that explains all results of a kind of input."""
+        kinds: dict[str, list[int]] = {}
+        for i, probe in enumerate(probes):
+            for name, where in self.parts(*probe).items() if self.parts else ():
+                if where is ...:
+                    kinds.setdefault(name, []).append(i)
+        for name, chosen in kinds.items():
+            if len(chosen) < 2:
+                continue
+
+            def of(outcomes: Outcomes, chosen: Sequence[int] = chosen) -> Outcomes:
+                return [outcomes[i] for i in chosen]
+
+            known = {symptom: of(outcomes) for symptom, outcomes in view.known.items()}
+            try:
+                View(of(view.seen), of(view.right), known).tell_known()
+            except Symptom as symptom:
+                raise Symptom(f"For {name}: {symptom}") from None
+
+    def _parted(self, seen: Outcomes, right: Outcomes, probes: Sequence[Probe]) -> str:
+        """Say which parts of the results are right, and which are not."""
+        wrong: dict[str, bool] = {}
+        for a, b, probe in zip(seen, right, probes, strict=True):
+            if kind_of(a.value) != kind_of(b.value):
+                return ""
+            parts = self.parts(*probe) if self.parts else {}
+            for name, where in parts.items():
+                if where is ... and len(parts) > 1:  # said by the others
+                    continue
+                at = np.asarray(where) if isinstance(where, Tensor) else where
+                x, y = (v if at is ... else v[at] for v in (a.value, b.value))
+                if np.size(y):
+                    wrong[name] = wrong.get(name, False) or not alike(x, y)
+        fine, faulty = ([n for n, bad in wrong.items() if bad == kind] for kind in (False, True))
+        return f" Right: {', '.join(fine)}. Wrong: {', '.join(faulty)}." if fine and faulty else ""
+
+    def _sizes(self, probe: Probe) -> dict[str, float]:
+        """Name the numbers of an input, and the lengths of its lists, texts and tensors."""
+        sizes = {}
+        names = inspect.signature(self.solution).parameters if probe else ()
+        for name, value in zip(names, probe, strict=True):
+            if is_number(value):
+                sizes[f"`{name}`"] = value
+            elif hasattr(value, "__len__"):
+                sizes[f"`len({name})`"] = len(value)
+        return sizes
+
     def _input(self, probe: Probe) -> str:
         parameters = inspect.signature(self.solution).parameters
         return ", ".join(f"{n} = {in_short(v)}" for n, v in zip(parameters, probe, strict=True))
@@ -384,6 +494,11 @@ class Exercise:
                 f"the shape {tuple(shape)}" if shape else kind_of(outcome.value)
                 for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
             )
+            made, asked = ([getattr(o[i].value, "shape", ()) for i in wrong] for o in (seen, right))
+            sizes = [set(size) for size in zip(*made, strict=False)]
+            varied = len(set(asked)) > 1
+            if varied and any(len(size) == 1 and not size & {1, *shapes[1]} for size in sizes):
+                got += ", of a size that is always the same (is it written down?),"
         elif got == truth:  # too large to be shown
             got, truth = set_apart(seen[at].value, right[at].value)
         special = ""
@@ -397,5 +512,6 @@ class Exercise:
             special = " NaN comes from a logarithm of a negative number, 0/0 or inf − inf."
         elif re.search(r"\binf\b", got):
             special = " Infinity comes from the logarithm of 0 or a division by 0."
+        special += self._parted(seen, right, probes)
         where = f"{others}ith {inputs} you return" if inputs else "You answer"
         return f"{where} {got} instead of {truth}.{special} {self.direction}".rstrip()

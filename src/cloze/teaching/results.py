@@ -10,7 +10,7 @@ import numbers as abstract
 import reprlib
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,8 +58,10 @@ def wrong_kind(value: Any, wanted: str) -> Symptom:
     advice = ""
     if isinstance(value, str):
         advice = " Leave out the quotes, f-strings, str(), decode() and signs such as %."
-    elif isinstance(value, types.GeneratorType):
+    elif isinstance(value, Iterator):
         advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
+    elif isinstance(value, dict):
+        advice = " Pick the entry that is asked for, or the keys alone, or add up the values."
     elif callable(value):
         advice = " Are the brackets () of a call missing?"
     elif isinstance(value, tuple) and "numbers" not in wanted.split(" ")[:2]:
@@ -94,7 +96,7 @@ def number_with_gradient(value: Any) -> float:
             "It is no longer a tensor, so nothing can be learned from it: leave out .item(), "
             "float() and NumPy."
         )
-    if not value.requires_grad:
+    if value.grad_fn is None:  # also a new tensor that asks for a gradient itself
         raise Symptom(
             "No gradient flows back through your tensor: leave out detach(), .data, .item(), "
             "no_grad() and torch.tensor(…) around the result."
@@ -125,7 +127,7 @@ def _part(name: str, value: Any) -> float:
 
 def names(value: Any) -> list[str]:
     """Read a collection of names, in any order."""
-    if not isinstance(value, list | tuple | set | frozenset | dict | np.ndarray):
+    if not isinstance(value, list | tuple | set | frozenset | np.ndarray):
         raise wrong_kind(value, "a list of names")
     for entry in value:
         if not isinstance(entry, str):

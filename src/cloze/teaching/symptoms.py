@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import difflib
 import dis
 import io
 import math
 import numbers as abstract
 import re
+import traceback
 import types
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,8 @@ def ask(function: Function, *arguments: Any) -> Any:
         with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
             warnings.simplefilter("ignore")
             value = function(*arguments)
+    except Symptom:  # something that watches the function has seen enough
+        raise
     except (Exception, SystemExit) as error:
         raise Symptom(f"Your function raised {error_in_words(error)}") from None
     refuse_nothing(Outcome(value, printed=printed.getvalue()))
@@ -112,7 +116,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         IndexError,
         "",
-        "An index is beyond the end: are two things of different length or meaning indexed alike?",
+        "An index is beyond the end: is a length of the notebook written down, or are two things "
+        "of different length or meaning indexed alike?",
     ),
     (
         Exception,
@@ -190,8 +195,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         ValueError,
         "to unpack",
-        "More or fewer things come than there are names for them. Going through a dictionary gives "
-        "its keys alone; .items() gives pairs.",
+        "More or fewer things come than there are names for them: mask_tokens returns two, inputs "
+        "and labels; going through a dictionary gives its keys alone, and .items() gives pairs.",
     ),
     (
         TypeError,
@@ -203,6 +208,23 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         TypeError,
         "positional argument|keyword argument|combination of arguments",
         "Compare the arguments of the call with those that the function expects, in this order.",
+    ),
+    (
+        Exception,
+        "only one element|converted to (a )?(Python )?[sS]calar",
+        "The functions of math want one number, say the width Q.shape[-1]; for all the entries of "
+        "a tensor take torch's, torch.exp or torch.log.",
+    ),
+    (
+        AttributeError,
+        "'(list|tuple|dict)' .* '(mean|sum|exp|log|log2|item|clone|shape)'",
+        "What belongs to tensors is not in lists and dictionaries: len(…) counts, sum(…) adds up, "
+        "and the mean is sum(…) / len(…).",
+    ),
+    (
+        RuntimeError,
+        "where expected condition",
+        "torch.where takes the condition first: torch.where(condition, if true, if false).",
     ),
     (
         TypeError,
@@ -288,6 +310,19 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
 """What to do about what an answer raised: the first row of its type whose pattern is found."""
 
 
+def meant(error: BaseException) -> str | None:
+    """Find the name most like one that is unknown, among those that were within reach."""
+    if not isinstance(error, NameError | AttributeError) or error.name is None:
+        return None
+    if isinstance(error, AttributeError):
+        known = dir(error.obj)
+    else:
+        frames = traceback.walk_tb(error.__traceback__)
+        known = [name for frame, _ in frames for name in (*frame.f_locals, *frame.f_globals)]
+    public = [name for name in known if not name.startswith("_")]
+    return next(iter(difflib.get_close_matches(error.name, public, 1, 0.7)), None)
+
+
 def error_in_words(error: BaseException) -> str:
     """Name an error and give the direction out of it, in one or two sentences."""
     text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
@@ -297,9 +332,10 @@ def error_in_words(error: BaseException) -> str:
         for module, shown in ((math, "math"), (torch, "torch"), (builtins, "builtins")):
             if hasattr(module, missing):
                 return f"{said}. Write {shown}.{missing}."
+    near = f" Do you mean `{near}`?" if (near := meant(error)) else ""
     for kind, pattern, direction in ERRORS:
         if isinstance(error, kind) and re.search(pattern, text):
-            return f"{said.rstrip('.')}. {direction}"
+            return f"{said.rstrip('.')}. {direction}{near}"
     return f"{said.rstrip('.')}. Try it in a cell of its own."
 
 
@@ -366,6 +402,28 @@ RESHAPED: Mapping[str, Function] = {
     "Your tensor is shifted by one to the left.": lambda right: np.roll(right, -1, -1),
 }
 """What may become of any right tensor as a whole."""
+
+
+Relation = Callable[[float, float], float]
+
+
+def _more(n: int) -> Relation:
+    return lambda right, size: right + n * size
+
+
+RELATIONS: Mapping[str, Relation] = {
+    "Your result is the right one times {0}.": lambda right, size: right * size,
+    "Your result is the right one divided by {0}.": lambda right, size: right / (size or math.nan),
+    "Your result is the right one plus {0}: too many.": _more(1),
+    "Your result is the right one minus {0}: missing.": _more(-1),
+    **{f"Your result is the right one plus {n} · {{0}}: too many.": _more(n) for n in range(2, 13)},
+    **{
+        f"Your result is the right one minus {n} · {{0}}: missing.": _more(-n) for n in range(2, 13)
+    },
+    "Your result is the right one plus {0} squared.": lambda right, size: right + size**2,
+    "Your result is the right one minus {0} squared.": lambda right, size: right - size**2,
+}
+"""How a result may differ from the right one by a size that is in the input."""
 
 
 PLAIN = "rounded|cut off|other sign|per cent;|tensor"

@@ -10,6 +10,8 @@
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
 //   data-copy            a click on this button copies the field beside it
+//   data-full            a click on this button fills the screen, or no longer
+//   data-key="name"      among its siblings the same thing as before: it moves to its new place
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
@@ -39,9 +41,27 @@ function morph(old, fresh) {
     if (name === "checked" || name === "selected") old[name] = true;
   }
   const olds = [...old.childNodes];
-  const fresher = [...fresh.childNodes];
-  fresher.forEach((node, i) => (i < olds.length ? morph(olds[i], node) : old.append(node)));
-  olds.slice(fresher.length).forEach((node) => node.remove());
+  [...fresh.childNodes].forEach((node, i) => {
+    const same = olds.findIndex((each) => each.dataset?.key === node.dataset?.key);
+    const [kept] = same < 0 ? [node] : olds.splice(same, 1);
+    if (old.childNodes[i] !== kept) old.insertBefore(kept, old.childNodes[i] ?? null);
+    if (kept !== node) morph(kept, node);
+  });
+  olds.forEach((node) => node.remove());
+}
+
+// Let what has a key glide from where it was, and what is new unfold, unless motion is unwanted.
+function glide(root, change) {
+  const tops = new Map();
+  for (const each of root.querySelectorAll("[data-key]")) tops.set(each, each.offsetTop);
+  change();
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const each of root.querySelectorAll("[data-key]")) {
+    const moved = tops.get(each) - each.offsetTop;
+    if (moved === 0) continue;
+    const transform = tops.has(each) ? `translateY(${moved}px)` : "scaleY(0)";
+    each.animate([{ transform }, {}], { duration: 250, easing: "ease-out" });
+  }
 }
 
 // The button that an arrow key leads to: along the line, or to the nearest one in another row.
@@ -86,7 +106,7 @@ function render({ model, el }) {
       node.dataset.lmSuppressShortcuts = "true";
     const fresh = root.cloneNode();
     fresh.append(template.content);
-    morph(root, fresh);
+    glide(root, () => morph(root, fresh));
     if (hadFocus && !root.contains(document.activeElement))
       (root.querySelector('[data-arrows] [tabindex="0"]') ?? root.querySelector("button"))?.focus();
   };
@@ -128,8 +148,18 @@ function render({ model, el }) {
 
   root.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-do], button[data-copy]");
-    if (button?.matches("[data-copy]")) copy(button);
-    else if (button && button.getAttribute("aria-disabled") !== "true") say(button, button.dataset.do);
+    if (!button || button.getAttribute("aria-disabled") === "true") return;
+    if (button.matches("[data-copy]")) copy(button);
+    else if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
+    else {
+      // A page that may not fill the screen writes large in its place.
+      if (button.matches('[data-full][aria-pressed="false"]')) root.requestFullscreen?.().catch(() => {});
+      say(button, button.dataset.do);
+    }
+  });
+  root.addEventListener("fullscreenchange", () => {
+    const button = root.querySelector('[data-full][aria-pressed="true"]');
+    if (button && !document.fullscreenElement) say(button, button.dataset.do);
   });
   root.addEventListener("change", (event) => {
     const { target } = event;

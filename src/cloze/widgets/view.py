@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,8 @@ from cloze.teaching import palette
 HERE = Path(__file__).parent
 LONGEST_PROBLEM = 400
 """The most characters of what went wrong that are shown."""
-ASLEEP = (
-    '<p class="cloze-asleep">Here belongs a widget. To use it, run this cell: '
-    "<b>Shift + Enter</b>.</p>"
+ASLEEP = Markup(
+    "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
     "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
     "</style>"
 )
@@ -71,6 +70,11 @@ def element(tag: str, /, *children: object, **attributes: object) -> Markup:
     return Markup(f"{start}{inside}</{tag}>")  # noqa: S704 - all parts are escaped
 
 
+def join(parts: Iterable[Markup]) -> Markup:
+    """Write one part after the other."""
+    return Markup("").join(parts)
+
+
 def button(label: object, do: str, /, **attributes: object) -> Markup:
     """Write a button that calls ``do_…``."""
     return element("button", label, type="button", data_do=do, **attributes)
@@ -88,7 +92,7 @@ def spoken(symbol: str) -> str:
 
 def in_nats(cost: float) -> str:
     """Write a cost, which may be infinite."""
-    return "∞" if math.isinf(cost) else f"{cost:.2f}"
+    return "∞" if math.isinf(cost) else f"{cost + 0.0:.2f}"  # no "-0.00"
 
 
 def in_bits(cost: float) -> str:
@@ -133,7 +137,12 @@ class View(anywidget.AnyWidget):
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
         bundle, metadata = self._repr_mimebundle_() or ({}, {})
         display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-        display({"text/html": ASLEEP}, raw=True)  # type: ignore[no-untyped-call]
+        asleep = element("div", self.still(), ASLEEP, class_="cloze-asleep")
+        display({"text/html": str(asleep)}, raw=True)  # type: ignore[no-untyped-call]
+
+    def still(self) -> Markup | None:
+        """Write a picture for where nothing runs; by default there is none."""
+        return None
 
     def markup(self) -> Markup:
         """Write the widget's whole appearance."""
@@ -147,6 +156,9 @@ class View(anywidget.AnyWidget):
             self._shown = self.markup()
             self._write()
 
+    def settle(self) -> None:
+        """Do what takes longer, once the answer to an action is shown; by default nothing."""
+
     def _write(self) -> None:
         alert = element("p", self.problem or None, role="alert", class_="problem")
         place = problem_of(self._done)
@@ -158,8 +170,9 @@ class View(anywidget.AnyWidget):
         with self.lock:
             self._done = do
             self.problem = self._attempt(lambda: self._do(do, arguments))
-            failed = self._attempt(self.refresh)
-            if failed:  # what stood there stays, beside the reason
+            # When it cannot be drawn, what stood there stays, beside the reason.
+            failed = self._attempt(self.refresh) or self._attempt(self.settle)
+            if failed:
                 self.problem = failed
                 self._write()
 

@@ -77,6 +77,11 @@ def _marked(text: str, at: int) -> str:
 
 def _judge_finding(answer: Any) -> str:
     line, at = finding(answer)
+    if not normalise(line, keep=GAP).text.strip():
+        raise Symptom(
+            "Your line holds no letters: the model reads a to z and spaces, and everything else is "
+            f"dropped. {FORM}"
+        )
     try:
         input_ids, _ = read_line(line)
     except TextError as error:
@@ -175,7 +180,7 @@ check_right_finding = Exercise(
         "Your position is 10.0": ("he sat up very straight in his chair", 10.0),
         "Your position is -26": ("he sat up very straight in his chair", -26),
         "0 to 35, and 40": ("he sat up very straight in his chair", 40),
-        "The line is empty": ("", 0),
+        "Your line holds no letters": ("12 345", 0),
         "the model reads 64": ("he sat up very straight in his chair " * 2, 10),
         "without a gap": ("he sat up _ery straight in his chair", 10),
         "'the cat sat' is the notebook's": ("the cat sat", 4),
@@ -248,6 +253,12 @@ check_hide_right = Exercise(
     solution=hide_right,
     wants=tensor(torch.long),
     probes=lines_and_positions,
+    parts=lambda input_ids, position: {
+        "what is left of the position": torch.arange(len(input_ids)) < position,
+        "the position itself": torch.arange(len(input_ids)) == position,
+        "its right neighbour": torch.arange(len(input_ids)) == position + 1,
+        "what is further to the right": torch.arange(len(input_ids)) > position + 1,
+    },
     solved="Now the encoder sees no more than the left twin does.",
     direction="In a clone of the line, everything from position + 1 on becomes VOCABULARY.mask_id.",
     mistakes={
@@ -413,7 +424,9 @@ def bets(chance: random.Random) -> list[Probe]:
         frequencies = {c: n / sum(counts) for c, n in zip(letters, counts, strict=True)}
         sure = chance.choice([0.1, 0.25, 0.35, 0.6, 0.7, 0.9])
     # Less sure of a letter than it is frequent.
-    return [*probes, *((letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2])]
+    less = [(letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2]]
+    letter, _, truth, rest = probes[1]
+    return [*probes, *less, (letter, 0.999, truth, rest)]  # dear, but not infinitely dear
 
 
 def _paid(cost: Callable[[float], float]) -> Function:
@@ -455,6 +468,9 @@ check_bet_price = Exercise(
     solution=bet_price,
     wants=number,
     probes=bets,
+    parts=lambda letter, sure, truth, frequencies: {
+        f"a {'right' if letter == truth else 'wrong'} guess": ...
+    },
     solved="Sure and right is cheap, sure and wrong is dear, and nothing costs infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "
     "frequencies[truth] of the 1 - frequencies[letter] that the others have. The price is −log2.",
@@ -564,6 +580,8 @@ check_bet_price = Exercise(
         ),
         "For a wrong guess you divide by 1 − the frequency of the truth; the one left out is the "
         "letter bet on.": _miss(lambda rest, truth, letter: rest * truth / (1 - truth)),
+        "For a wrong guess you divide by 1 + frequencies[letter]; the others sum to 1 − "
+        "frequencies[letter].": _miss(lambda rest, truth, letter: rest * truth / (1 + letter)),
         "For a wrong guess you leave out letter and truth; the truth has its share, too: divide by "
         "1 − frequencies[letter].": (
             _miss(lambda rest, truth, letter: rest * truth / (1 - letter - truth))
@@ -619,7 +637,8 @@ check_bet_price = Exercise(
         ),
         "For a wrong guess you weigh prices with frequencies; the price is −log2 of the truth's "
         "share.": _missed(lambda rest, truth, letter: -truth * math.log2(truth)),
-        "For a wrong guess the minus stands before one logarithm only: brackets around the sum.": (
+        "For a wrong guess the minus stands before one logarithm only (brackets around the sum), "
+        "or you divide by frequencies[truth] where you should multiply.": (
             _missed(lambda rest, truth, letter: -math.log2(rest) + math.log2(truth))
         ),
         "For a wrong guess you return what was left over, 1 - sure; the price is −log2 of the "

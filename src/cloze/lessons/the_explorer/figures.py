@@ -46,7 +46,7 @@ def costs_by_kind(
                 zorder=0,
                 label=name if x == 0 else None,
             )
-    axes.set(xticks=range(len(kinds)), xticklabels=kinds, ylabel="nats a character")
+    axes.set(xticks=range(len(kinds)), xticklabels=kinds, ylabel="nats per character")
     axes.tick_params(axis="x", length=0)
     figure.legend(loc="outside upper left", ncols=len(readers) + len(baselines))
     paid = {**readers, **baselines}

@@ -229,8 +229,8 @@ class GuessingGame(View):
             you, model = (self.tally.mean("both", rival) for rival in ("you", "model"))
             beaten = "You have beaten it." if you < model else "It has won this time."
             said += (
-                f" All {self.gaps} gaps are played: from both sides you paid {you:.2f} bits a gap "
-                f"and the encoder {model:.2f}. {beaten}"
+                f" All {self.gaps} gaps are played: from both sides you paid {you:.2f} bits per "
+                f"gap and the encoder {model:.2f}. {beaten}"
             )
         return said
 

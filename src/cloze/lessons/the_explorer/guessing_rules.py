@@ -289,7 +289,7 @@ class Tally:
                 for side, bet in played.bets.items()
             )
             rows += [f"{n:>2}  {shown}", f"    {said}"]
-        rows.append(f"{'mean bits a gap':<34} {'left':>6} {'both':>6}")
+        rows.append(f"{'mean bits per gap':<34} {'left':>6} {'both':>6}")
         for rival, names in RIVALS.items():
             name = " / ".join(dict.fromkeys(names.values()))
             means = " ".join(f"{self.mean(side, rival):>6.2f}" for side in SIDES)
@@ -422,12 +422,12 @@ class Pool:
         rows = [f"{n} result{'s' * (n != 1)}, {gaps} gap{'s' * (gaps != 1)}"]
         if n:
             rows.append(
-                f"{'mean bits a gap':<16} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
+                f"{'mean bits per gap':<17} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
             )
             for side in SIDES:
                 each = [result.you[side] for result in self.results]
                 values = (self.mean(side), min(each), max(each), self.mean(side, "model"))
-                rows.append(f"{SIGHT[side]:<16} " + " ".join(f"{v:>6.2f}" for v in values))
+                rows.append(f"{SIGHT[side]:<17} " + " ".join(f"{v:>6.2f}" for v in values))
         return "\n".join([*rows, *self.remarks])
 
 

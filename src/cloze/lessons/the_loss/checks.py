@@ -12,7 +12,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.teaching.exercise import Exercise
-from cloze.teaching.results import Probe, number, number_with_gradient, numbers
+from cloze.teaching.results import (
+    Probe,
+    Symptom,
+    alike,
+    number,
+    number_with_gradient,
+    numbers,
+)
+from cloze.teaching.symptoms import ask
 
 # ── 1.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -56,6 +64,7 @@ check_summed_loss = Exercise(
     solution=summed_loss,
     wants=number,
     probes=tables,
+    parts=lambda P, x, M: {f"{'one position' if len(M) == 1 else 'several positions'} in M": ...},
     solved="That is −Σ log P over M: each selected position pays for itself, and they add.",
     direction="For every position i in M look up P[i][x[i]], and add up −math.log of it.",
     limits={
@@ -151,6 +160,11 @@ check_summed_loss = Exercise(
         "You took the logarithm of the sum and no minus; the formula sums the logarithms and "
         "turns the sign.": lambda P, x, M: math.log(sum(_truths(P, x, M))),
         "You summed 1 − P; the price of a probability P is −log P.": _sum(lambda p: 1 - p),
+        "You summed e to the power of P; the price of a probability P is −log P.": _sum(math.exp),
+        "You count how often the favourite is right; the loss is the sum of −log P of the right "
+        "character.": lambda P, x, M: sum(max(P[i], key=P[i].__getitem__) == x[i] for i in M),
+        "Your loss stops after the first position of the text that is in M: is the `return` inside "
+        "the loop?": lambda P, x, M: -math.log(P[min(M)][x[min(M)]]),
         "You summed 1 / P; the price of a probability P is −log P.": _sum(lambda p: 1 / p),
         "You summed −log(1 − P), the price of being wrong; the truth costs −log P.": (
             _sum(lambda p: -math.log(1 - p))
@@ -257,6 +271,7 @@ check_units = Exercise(
     solution=units,
     wants=numbers("nats", "bits", "perplexity"),
     probes=costs_in_nats,
+    parts=lambda costs: {"nats": 0, "bits": 1, "perplexity": 2},
     solved="For instance 1.386 nats = 2 bits = a choice among 4 equally likely characters: three "
     "names for one loss.",
     direction="nats is the mean of the costs, bits is nats / log 2, perplexity is e^nats.",
@@ -290,6 +305,8 @@ check_units = Exercise(
         "divided by how many there are.": (
             _from(lambda costs: math.prod(costs) ** (1 / len(costs)))
         ),
+        "Your first number is −log of the mean probability; take the mean of the costs as they "
+        "are.": _from(lambda costs: -math.log(sum(math.exp(-c) for c in costs) / len(costs))),
         "Your nats are negative: the costs are −log P already, so the minus is in them.": (
             _from(lambda costs: -sum(costs) / len(costs))
         ),
@@ -362,6 +379,9 @@ check_units = Exercise(
         ),
         "You raised the loss to the power of e; it is e to the power of the loss.": (
             _perplexity(lambda nats: nats**math.e)
+        ),
+        "You squared the bits for the perplexity; it is 2 to the power of the bits.": (
+            _perplexity(lambda nats: (nats / math.log(2)) ** 2)
         ),
         "You squared the loss for the perplexity; it is e to the power of the loss.": (
             _perplexity(lambda nats: nats**2)
@@ -493,19 +513,25 @@ OWN = (
     "-100, take log_softmax of their logits, and pick the entry of each label yourself."
 )
 
+FAR_APART = (
+    "With logits far apart it fails: for 0 and 200 the loss is 200, and yours is not. softmax (or "
+    "exp) first and log afterwards leaves the range of floats; log_softmax does both in one."
+)
+
+
+def _judge_loss(loss: Callable[..., Any]) -> None:
+    """Let the logits be far apart, as those of a model that is sure are."""
+    logits = torch.tensor([[[0.0, 200.0]]], requires_grad=True)
+    if not alike(number(ask(loss, logits, torch.tensor([[0]]))), 200.0):
+        raise Symptom(FAR_APART)
+
+
 check_my_mlm_loss = Exercise(
     solution=my_mlm_loss,
     wants=number_with_gradient,
     probes=batches,
     solved="It equals F.cross_entropy(…, ignore_index=-100).",
-    limits={
-        "With logits far apart it fails, though: for 0 and 200 the loss is infinite instead of "
-        "200. softmax (or exp) first and log afterwards leaves the range of floats; log_softmax "
-        "does both in one.": (
-            torch.tensor([[[0.0, 200.0]]], requires_grad=True),
-            torch.tensor([[0]]),
-        ),
-    },
+    judge=_judge_loss,
     direction="It is the mean of −log_softmax(logits) at the label, over the labels that are not "
     "-100; log_softmax needs no small number added and nothing clamped.",
     without={
@@ -514,6 +540,7 @@ check_my_mlm_loss = Exercise(
         "mlm_loss": "mlm_loss calls F.cross_entropy. " + OWN,
     },
     mistakes={
+        FAR_APART: lambda logits, labels: -_picked(logits.softmax(-1).log(), labels).mean(),
         "Your loss is negative, and a loss is a price: did you forget the minus?": (
             lambda logits, labels: -my_mlm_loss(logits, labels)
         ),

@@ -72,6 +72,13 @@ check_restore = Exercise(
     solution=restore,
     wants=tensor(torch.long),
     probes=masked_batches,
+    parts=lambda inputs, labels: {
+        "selected and [MASK]": (labels != -100) & (inputs == VOCABULARY.mask_id),
+        "selected, but another character or the same": (
+            (labels != -100) & (inputs != VOCABULARY.mask_id)
+        ),
+        "not selected": labels == -100,
+    },
     solved="Inputs and labels together hold the whole text: nothing is lost by masking, it is only "
     "moved to where the model cannot read it.",
     direction="Where the label is -100 the original is the input; everywhere else it is the label.",
@@ -484,6 +491,9 @@ check_coverage = Exercise(
     solution=coverage,
     wants=number,
     probes=schedules,
+    parts=lambda epochs, mask_prob, copies: {
+        f"{'more' if epochs > copies else 'no more'} epochs than copies": ...
+    },
     solved="Ten copies end at 80 % however long you train; fresh masks have no such ceiling.",
     direction="Count the different masks first, then find the chance to escape all of them; what "
     "remains is selected at least once.",

@@ -28,6 +28,10 @@ from cloze.vocabulary import VOCABULARY
 # times their gradient, windows of random characters. The gradient that arrives at the logits tells
 # what was asked (it is 0 elsewhere), what was taken for the truth, and how the costs were averaged.
 
+SEVERAL = (
+    "Your function takes several steps where one is asked for; the loop around it calls it again "
+    "and again: leave out `for` and `while`."
+)
 Optimizer = torch.optim.Optimizer
 RATE = 0.5
 
@@ -120,11 +124,15 @@ class Laboratory:
         taken: list[Step] = []
 
         def read(module: Any, given: Any, named: Any) -> None:
+            if module is not model.encoder:  # of a copy, to which hooks are copied as well
+                return
             inputs = given[0] if given else named["input_ids"]
             reading = Reading(inputs.clone(), named.get("selected"), module.training)
             taken[-1].readings.append(reading)
 
-        def answered(_: Any, __: Any, logits: Tensor) -> None:
+        def answered(head: Any, _: Any, logits: Tensor) -> None:
+            if head is not model.head:
+                return
             reading = taken[-1].readings[-1]
             reading.logits = logits.detach()
 
@@ -136,9 +144,14 @@ class Laboratory:
             if logits.requires_grad:
                 logits.register_hook(back)  # type: ignore[no-untyped-call]
 
+        def stepped(*_: Any) -> None:
+            taken[-1].events.append("step")
+            if taken[-1].events.count("step") > len(self.windows):  # perhaps a loop without end
+                raise Symptom(SEVERAL)
+
         model.encoder.register_forward_pre_hook(read, with_kwargs=True)
         model.head.register_forward_hook(answered)
-        optimizer.register_step_post_hook(lambda *_: taken[-1].events.append("step"))
+        optimizer.register_step_post_hook(stepped)
         for seed in self.seeds_of_steps:
             windows = self.windows.clone()
             taken.append(Step(_flat(parameters)))
@@ -358,6 +371,11 @@ def _eval(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     return train_step(model.eval(), optimizer, windows)
 
 
+def _of_two(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
+    again = _mask(torch.where(labels == IGNORE, inputs, labels))
+    return (_loss(model, inputs, labels) + _loss(model, *again)) / 2
+
+
 def _row_by_row(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
     pairs = zip(model(inputs), labels, strict=True)
     return torch.stack([mlm_loss(logits, row) for logits, row in pairs]).mean()
@@ -512,8 +530,7 @@ READS: Sequence[Seen] = [
         _blind,
     ),
     Seen(
-        "Your function takes several steps where one is asked for; the loop around it calls it "
-        "again and again: leave out `for` and `while`.",
+        SEVERAL,
         lambda t: t.any(lambda step: min(map(step.events.count, ("backward", "step"))) > 1),
         _loop,
     ),
@@ -522,6 +539,14 @@ READS: Sequence[Seen] = [
         "optimizer.step().",
         lambda t: t.any(lambda step: not step.learned_from),
         _step(improve=_do("zero_grad", "step")),
+    ),
+    Seen(
+        "Your step learns from the windows more than once: mask them once, ask the model once, and "
+        "take the loss of that.",
+        lambda t: t.any(
+            lambda step: sum(len(r.inputs) for r in step.learned_from) > len(t.truth[0])
+        ),
+        _step(loss=_of_two),
     ),
     Seen(
         "Your step learns from a part of the windows only; give mask_tokens all of them.",
@@ -534,7 +559,10 @@ READS: Sequence[Seen] = [
     Seen(
         "The model reads other text than the windows that your step is given: mask the parameter "
         "`windows`, and do not draw any yourself.",
-        lambda t: t.read is None or (t.read == t.truth).float().mean().item() < 0.2,
+        lambda t: (
+            t.read is None
+            or (t.read == t.truth)[t.read != VOCABULARY.mask_id].float().mean().item() < 0.2
+        ),
         _step(mask=lambda windows: _mask(windows.flip(0))),
     ),
     Seen(
@@ -719,7 +747,7 @@ LEARNS: Sequence[Seen] = [
     ),
     Seen(
         "The gradients are computed twice and add up: call backward() once.",
-        _weight(lambda _: 2),
+        lambda t: _weight(lambda _: 2)(t) and t.steps[0].events.count("backward") > 1,
         _step(improve=_backward_twice),
     ),
     Seen(
@@ -877,14 +905,12 @@ def prices(chance: random.Random) -> list[Probe]:
 
 
 def beaten_names(value: Any) -> list[str]:
-    """Read names in any order; a dict that says True or False of each is none."""
+    """Read names in any order; one text is not a list of them."""
     if isinstance(value, str):
         raise Symptom(
             "Your answer is a single text; what is asked for is a list, which holds several names "
             "or none: [] and append."
         )
-    if isinstance(value, dict) and any(isinstance(entry, bool) for entry in value.values()):
-        raise Symptom("What is asked for is a list of names.")
     return names(value)
 
 
@@ -907,7 +933,8 @@ check_beaten = Exercise(
     wants=beaten_names,
     probes=prices,
     solved="2.62 nats beat two baselines and no neighbour: remember that number.",
-    direction="List the name of every baseline whose price is above the loss.",
+    direction="List the name of every baseline whose price is above the loss, as it stands in "
+    "`prices`.",
     mistakes={
         "Those are the baselines that beat the loss. A loss is a price, and lower is better: loss "
         "< price.": _names(lambda loss, price: loss > price),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nlargest
 
 from cloze.predictor import Answer, Baseline, Predictor
@@ -31,8 +31,8 @@ class Pair:
 class Answers:
     """What predictors answer to a state; the parts that its view does not show may be empty."""
 
-    line: tuple[str, ...]
-    """The line in truth."""
+    asked: State
+    """What they answer."""
     by_name: Mapping[str, Answer]
     """The answers at the open positions, the one that the words speak of last."""
     baseline: Baseline | None
@@ -43,6 +43,8 @@ class Answers:
     n_heads: int = 0
     surprise: Sequence[float] = ()
     """−log P of each symbol in nats when it alone is masked."""
+    leaning: Sequence[float] = ()
+    """What it costs the last answer at the focus to hide each symbol as well, in nats."""
 
     @property
     def last(self) -> tuple[str, Answer]:
@@ -64,14 +66,15 @@ def ask(
     *_, last = predictors.values()
     line, gaps = state.held, state.open
     by_name = {name: each.predict(line, gaps) for name, each in predictors.items()}
-    surprise = before.surprise if before and before.line == state.truth else ()
+    surprise = before.surprise if before and before.asked.truth == state.truth else ()
+    leaning = before.leaning if before and _question(before.asked) == _question(state) else ()
     if state.view == "surprise" and not state.gaps:
         surprise = surprise or last.surprise(state.truth)
     attention: Sequence[float] = ()
     if state.view == "attention" and last.n_heads:
         attention = last.attention(line, gaps, state.focus, state.layer, state.head)
     return Answers(
-        state.truth,
+        state,
         by_name,
         last.baseline,
         _pair(state, last, by_name) if state.view == "pair" and len(gaps) > 1 else None,
@@ -79,7 +82,26 @@ def ask(
         last.n_layers,
         last.n_heads,
         surprise,
+        leaning,
     )
+
+
+def ask_leaning(answers: Answers, predictors: Mapping[str, Predictor]) -> Answers:
+    """Ask the last predictor what its answer leans on, if the view shows it and nobody knows yet.
+
+    One guess for each symbol of the line: about as long as all else together, so it comes after.
+    """
+    state = answers.asked
+    wanted = state.view == "guesses" and not state.hidden and state.focus in state.open
+    if answers.leaning or not wanted:
+        return answers
+    *_, last = predictors.values()
+    return replace(answers, leaning=last.leaning(state.held, state.open, state.focus))
+
+
+def _question(state: State) -> tuple[object, ...]:
+    """Return all that the leaning depends on."""
+    return state.held, state.open, state.focus
 
 
 def _pair(state: State, last: Predictor, by_name: Mapping[str, Answer]) -> Pair:

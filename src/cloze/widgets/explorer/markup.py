@@ -3,169 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
 from cloze.predictor import Answer
 from cloze.vocabulary import counted, visible
 from cloze.widgets.explorer.answers import Answers, Pairs, largest
+from cloze.widgets.explorer.chart import bar, baseline_cost, chart, title
+from cloze.widgets.explorer.line import leaning_in_words, line
 from cloze.widgets.explorer.state import VIEWS, State
-from cloze.widgets.view import button, element, in_bits, in_nats, problem_of, spoken, status
+from cloze.widgets.view import button, element, in_bits, in_nats, join, problem_of, spoken, status
 
 TERMS_SHOWN = 6
 """How many terms of the sum are written out."""
-TITLES = {"left": "from the left", "right": "from the right", "both": "from both sides"}
-
-
-def _join(parts: Iterable[Markup]) -> Markup:
-    return Markup("").join(parts)
-
-
-def _wide(state: State) -> bool:
-    """Whether symbols are longer than a character, so that they need room and no key types them."""
-    return any(len(symbol) > 1 for symbol in state.symbols.known)
-
-
-# ── the line ─────────────────────────────────────────────────────────────────────────────────────
-
-
-def letter(state: State, at: int, answers: Answers) -> Markup:
-    """Write one position of the line as a button."""
-    masked, filled = at in state.masked, state.filled.get(at)
-    truth = None if masked and state.hidden else state.known_truth(at)
-    guess = state.guesses.get(at)
-    uncovered = state.view == "surprise" and bool(answers.surprise) and not state.hidden
-    said = [f"position {at}"]
-    below = Markup("")
-    classes = ["letter"]
-    style = None
-    if masked and not uncovered:
-        classes.append("filled" if filled else "masked")
-        shown = visible(filled) if filled else "?"
-        said.append(f"masked, filled with {spoken(filled)}" if filled else "masked")
-        if truth:
-            said.append(f"in truth {spoken(truth)}")
-            below = element("small", visible(truth))
-        elif guess:
-            said.append(f"you guess {spoken(guess)}")
-            below = element("small", f"{visible(guess)}?")
-    else:
-        symbol = state.truth[at]
-        shown = visible(symbol)
-        said.append(spoken(symbol))
-        if symbol.isspace():
-            classes.append("space")
-    weight = None
-    if state.view == "attention" and answers.attention:
-        weight = answers.attention[at]
-        said.append(f"attention {weight:.2f}")
-        below = element("small", f"{weight:.2f}".removeprefix("0") if weight >= 0.05 else "")
-    elif uncovered:
-        weight = min(answers.surprise[at] / 6, 1)
-        said.append(f"{in_nats(answers.surprise[at])} nats")
-        below = element("small", f"{answers.surprise[at]:.1f}" if weight > 1 / 6 else "")
-    if weight is not None:
-        classes.append("heat")
-        style = f"--heat: {100 * weight:.0f}%"
-    return button(
-        _join([element("span", shown), below]),
-        "toggle",
-        class_=" ".join(classes),
-        style=style,
-        data_with_at=at,
-        tabindex=0 if at == state.focus else -1,
-        aria_pressed=masked,
-        aria_current="true" if at == state.focus else None,
-        aria_label=", ".join(said),
-    )
-
-
-def line(state: State, answers: Answers) -> Markup:
-    """Write the line, broken only between words."""
-    # Each part begins with a word and ends with the space behind it.
-    starts = [word.start for word in state.symbols.words(state.truth)[1:]]
-    parts = zip([0, *starts], [*starts, len(state.truth)], strict=True)
-    words = (_join(letter(state, at, answers) for at in range(*part)) for part in parts)
-    length = counted(len(state.truth), state.symbols.unit)
-    return element(
-        "div",
-        *(element("span", word, class_="word") for word in words),
-        role="group",
-        aria_label=f"The line, {length}. Space masks, arrows move, "
-        "Shift and an arrow mask as they move.",
-        class_="line",
-        data_arrows="focus",
-        data_span="span",
-        data_keys="guess" if state.hidden and not _wide(state) else None,
-    )
 
 
 # ── guesses at the focus ─────────────────────────────────────────────────────────────────────────
 
 
-def _bar_row(label: object, probability: float, remark: str = "") -> Markup:
-    return element(
-        "tr",
-        element("th", label, scope="row"),
-        element("td", element("span", class_="bar", style=f"--p: {100 * probability:.1f}%")),
-        element("td", f"{probability:.2f}", class_="number"),
-        element("td", remark),
-    )
-
-
-def guess_table(
-    state: State,
-    title: str,
-    class_: str,
-    probabilities: Sequence[float],
-    cost: float | None,
-    k: int,
-    *,
-    to_fill: bool = True,
-    last_row: Markup | None = None,
-) -> Markup:
-    """Write the likeliest symbols at the focus with bars, and the truth if it is not among them.
-
-    Args:
-        state: the state.
-        title: who guesses.
-        class_: gives the bars their colour.
-        probabilities: in the order of the known symbols.
-        cost: what the truth costs, in nats; None where it is not known.
-        k: how many symbols.
-        to_fill: makes each symbol a button that fills the gap with it.
-        last_row: is put below.
-    """
-    known, at = state.symbols.known, state.focus
-    truth = state.known_truth(at)
-    shown = largest(probabilities, k)
-    paid = ""
-    if cost is not None and truth is not None:
-        paid = f"costs {in_nats(cost)} nats = {in_bits(cost)} bits"
-        shown = [*shown, known.index(truth)] if truth not in [known[i] for i in shown] else shown
-    rows = []
-    for i in shown:
-        label: object = visible(known[i])
-        if to_fill:
-            label = button(
-                label,
-                "fill",
-                data_with_at=at,
-                data_with_symbol=known[i],
-                aria_label=f"fill position {at} with {spoken(known[i])}",
-            )
-        rows.append(_bar_row(label, probabilities[i], "✓ truth" if known[i] == truth else ""))
-    return element(
-        "table",
-        element("caption", element("b", title), element("span", paid, class_="number")),
-        element("tbody", *rows, last_row),
-        class_=f"guesses {class_}",
-    )
-
-
-def guesses(state: State, answers: Answers, present: bool) -> Markup:
-    """Write what everybody guesses at the focus, side by side."""
+def guesses(answers: Answers, present: bool) -> Markup:
+    """Write what everybody guesses at the focus, and what the last answer leans on."""
+    state = answers.asked
     at = state.focus
     if at in state.filled:
         filled = visible(state.filled[at])
@@ -181,47 +40,58 @@ def guesses(state: State, answers: Answers, present: bool) -> Markup:
             "what the models guess.",
         )
     if state.hidden:
-        how = "Decide" if _wide(state) else "Type a letter while the gap has the focus"
-        return element("p", f"What stands there? {how}, then reveal.")
-    k = 3 if present else 5
-    tables = [
-        guess_table(state, TITLES.get(name, name), name, answer[at], answer.cost(at), k)
-        for name, answer in answers.by_name.items()
-    ]
-    if answers.baseline and not present:
-        tables.append(
-            guess_table(
-                state,
-                "without looking",
-                "unigram",
-                answers.baseline.probabilities,
-                baseline_cost(state, answers, at),
-                k,
-                to_fill=False,
-                last_row=_bar_row("each", 1 / state.symbols.size, "uniform"),
-            )
-        )
-    parts = [element("div", *tables, class_="tables")]
+        return own_guess(state)
+    parts = [chart(answers, 4 if present else 5, baseline=not present)]
     if at in state.guesses:
-        parts.append(element("p", _own_guess(state, answers)))
-    return _join(parts)
+        parts.append(element("p", _verdict(answers)))
+    if not present:
+        parts.append(element("p", leaning_in_words(answers), class_="quiet leans"))
+    return join(parts)
 
 
-def _own_guess(state: State, answers: Answers) -> str:
+def own_guess(state: State) -> Markup:
+    """Write what the learner guesses with: keys for characters, a list for longer symbols."""
+    at, known = state.focus, state.symbols.known
+    own = state.guesses.get(at)
+    if state.wide:
+        options = (
+            element("option", symbol, value=symbol, selected=symbol == own) for symbol in known
+        )
+        return element(
+            "form",
+            element("label", "What stands there?", element("select", *options, name="key")),
+            element("button", "Guess", type="submit"),
+            element("span", "Then reveal.", class_="quiet"),
+            data_do="guess",
+            data_with_at=at,
+            class_="row",
+        )
+    keys = (
+        button(
+            visible(symbol),
+            "guess",
+            data_with_at=at,
+            data_with_key=symbol,
+            aria_label=f"guess {spoken(symbol)}",
+            aria_pressed=symbol == own,
+        )
+        for symbol in sorted(known, key=str.isspace)
+    )
+    return join(
+        [
+            element("p", "What stands there? Type it or choose it, then reveal."),
+            element("div", *keys, role="group", aria_label="Your guess", class_="row keys"),
+        ]
+    )
+
+
+def _verdict(answers: Answers) -> str:
+    state = answers.asked
     own, truth = state.guesses[state.focus], state.known_truth(state.focus)
     name, answer = answers.last
     p = answer[state.focus][state.symbols.known.index(own)]
     verdict = "" if truth is None else (" It is right." if own == truth else " It is wrong.")
-    title = TITLES.get(name, name)
-    return f"Your guess: {visible(own)}.{verdict} The model gives it {p:.2f} {title}."
-
-
-def baseline_cost(state: State, answers: Answers, at: int) -> float | None:
-    """Return −log P of the truth in nats for whoever knows frequencies only; None if unknown."""
-    truth = state.known_truth(at)
-    if answers.baseline is None or truth is None:
-        return None
-    return answers.baseline.cost(state.symbols.known.index(truth))
+    return f"Your guess: {visible(own)}.{verdict} The model gives it {p:.2f} {title(name)}."
 
 
 # ── the whole line ───────────────────────────────────────────────────────────────────────────────
@@ -253,8 +123,9 @@ def _cost_row(name: str, total: float, n: int, class_: str = "") -> Markup:
     )
 
 
-def costs_of_line(state: State, answers: Answers) -> Markup:
+def costs_of_line(answers: Answers) -> Markup:
     """Write the loss of the whole line, against log|V| and the unigram."""
+    state = answers.asked
     _, last = answers.last
     n = len(last.known_costs)
     if not n:
@@ -262,19 +133,19 @@ def costs_of_line(state: State, answers: Answers) -> Markup:
     if state.hidden:
         return element("p", "The loss is shown when you reveal.", class_="quiet")
     rows = [
-        _cost_row(TITLES.get(name, name), sum(answer.known_costs), n, name)
+        _cost_row(title(name), sum(answer.known_costs), n, name)
         for name, answer in answers.by_name.items()
     ]
     size, unit = state.symbols.size, state.symbols.unit
     if answers.baseline:
-        costs = [baseline_cost(state, answers, at) for at in state.open]
+        costs = [baseline_cost(answers, at) for at in state.open]
         total = sum(cost for cost in costs if cost is not None)
         text = answers.baseline.text
         rows.append(_cost_row(f"unigram: how frequent each {unit} is in {text}", total, n))
     total = n * math.log(size)
     rows.append(_cost_row(f"log|V|: all {size} symbols equally likely", total, n))
     heads = ("who guesses", "L in nats", "nats per gap", "bits per gap")
-    return _join(
+    return join(
         [
             element("p", formula(last), class_="formula number"),
             element(
@@ -291,28 +162,35 @@ def costs_of_line(state: State, answers: Answers) -> Markup:
 # ── the other views ──────────────────────────────────────────────────────────────────────────────
 
 
-def pair(state: State, answers: Answers) -> Markup:
+def pair(answers: Answers) -> Markup:
     """Write the guesses at two gaps, apart and together."""
+    state = answers.asked
     if state.hidden:
         return element("p", "Reveal first: this view shows guesses.")
     found = answers.pair
     if found is None:
         return element("p", "Mask two positions, best side by side, to compare their guesses.")
 
-    between = " " if _wide(state) else ""
+    between = " " if state.wide else ""
 
     def table(title: str, rows: Pairs) -> Markup:
+        guessed = (
+            element(
+                "tr",
+                element("th", between.join(map(visible, symbols)), scope="row", class_="middle"),
+                element("td", bar(p), class_="both"),
+                data_key=" ".join(symbols),
+            )
+            for symbols, p in rows
+        )
         return element(
             "table",
             element("caption", element("b", title)),
-            element(
-                "tbody",
-                *(_bar_row(between.join(map(visible, symbols)), p) for symbols, p in rows),
-            ),
-            class_="guesses both",
+            element("tbody", *guessed),
+            class_="chart both",
         )
 
-    return _join(
+    return join(
         [
             element(
                 "p",
@@ -337,17 +215,18 @@ def _choice(label: str, do: str, n: int, chosen: int) -> Markup:
     return element("label", label, element("select", *options, data_do=do))
 
 
-def attention(state: State, answers: Answers) -> Markup:
+def attention(answers: Answers) -> Markup:
     """Write the choice of a head, and in words where it looks."""
+    state = answers.asked
     weights = answers.attention
     if not weights:
         name, _ = answers.last
-        return element("p", f"{TITLES.get(name, name).capitalize()}: there is no attention.")
+        return element("p", f"{title(name).capitalize()}: there is no attention.")
     held = ["?" if i in state.open else symbol for i, symbol in enumerate(state.held)]
     places = ", ".join(
         f"position {i} ({visible(held[i])}) {weights[i]:.2f}" for i in largest(weights, 4)
     )
-    return _join(
+    return join(
         [
             element(
                 "div",
@@ -366,8 +245,9 @@ def attention(state: State, answers: Answers) -> Markup:
     )
 
 
-def surprise(state: State, answers: Answers) -> Markup:
+def surprise(answers: Answers) -> Markup:
     """Write in words what surprises."""
+    state = answers.asked
     unit = state.symbols.unit
     if state.hidden:
         return element("p", f"Reveal first: this view shows what each {unit} costs.")
@@ -377,7 +257,7 @@ def surprise(state: State, answers: Answers) -> Markup:
     places = ", ".join(
         f"{visible(state.truth[i])} at {i} ({in_nats(costs[i])})" for i in largest(costs, 5)
     )
-    return _join(
+    return join(
         [
             element(
                 "p",
@@ -394,15 +274,16 @@ def surprise(state: State, answers: Answers) -> Markup:
 # ── all of it ────────────────────────────────────────────────────────────────────────────────────
 
 
-def summary(state: State, answers: Answers) -> str:
+def summary(answers: Answers) -> str:
     """Say in one or two sentences what happened and what is guessed at the focus."""
+    state = answers.asked
     said = [state.event]
     at = state.focus
     name, last = answers.last
     if at in state.open and not state.hidden:
         known, p = state.symbols.known, last[at]
         best = ", ".join(f"{spoken(known[i])} {p[i]:.2f}" for i in largest(p, 2))
-        said.append(f"{TITLES.get(name, name).capitalize()}: {best}.")
+        said.append(f"{title(name).capitalize()}: {best}.")
     if last.loss is not None and not state.hidden:
         said.append(
             f"Loss {in_nats(last.loss)} nats per gap, {counted(len(last.known_costs), 'gap')}."
@@ -412,47 +293,51 @@ def summary(state: State, answers: Answers) -> str:
 
 def controls(state: State, examples: Iterable[str], present: bool) -> Markup:
     """Write what acts on the whole line."""
+    kept_back = state.hidden and bool(state.masked)
     buttons = [
         button("Mask a word", "word"),
         button("Mask 15 % at random", "random"),
-        button("Unmask all", "unmask"),
+        button("Unmask all", "unmask", aria_disabled=True if kept_back else None),
         button("Guess first", "guess_first", aria_pressed=state.guess_first),
     ]
     if state.guess_first:
         buttons.append(button("Reveal", "reveal", aria_disabled=True if state.revealed else None))
-    rows = [element("div", *buttons, class_="row")]
-    if not present:
-        typed = element(
-            "form",
-            element(
-                "label",
-                "Your line",
-                element(
-                    "input",
-                    type="text",
-                    name="text",
-                    size=40,
-                    autocomplete="off",
-                    placeholder="type or paste, _ for a gap",
-                ),
-            ),
-            element("button", "Use it", type="submit"),
-            problem_of("line"),
-            data_do="line",
-            class_="row",
-        )
-        choice = element(
+    buttons.append(button("Present", "present", aria_pressed=present, data_full=True))
+    typed = element(
+        "form",
+        element(
             "label",
-            "Examples",
+            "Your line",
             element(
-                "select",
-                element("option", "choose one", value=""),
-                *(element("option", name, value=name) for name in examples),
-                data_do="example",
+                "input",
+                type="text",
+                name="text",
+                size=30,
+                autocomplete="off",
+                placeholder="type or paste, _ for a gap",
             ),
-        )
-        rows.append(element("div", typed, choice, class_="row"))
-    return _join(rows)
+        ),
+        element("button", "Use it", type="submit"),
+        problem_of("line"),
+        data_do="line",
+        class_="row",
+    )
+    choice = element(
+        "label",
+        "Examples",
+        element(
+            "select",
+            element("option", "choose one", value=""),
+            *(element("option", name, value=name) for name in examples),
+            data_do="example",
+        ),
+    )
+    return element(
+        "div",
+        element("div", *buttons, class_="row"),
+        element("div", typed, choice, class_="row"),
+        class_="controls",
+    )
 
 
 def views(state: State) -> Markup:
@@ -469,22 +354,23 @@ def views(state: State) -> Markup:
     )
 
 
-def explorer(state: State, answers: Answers, examples: Iterable[str], *, present: bool) -> Markup:
+def explorer(answers: Answers, examples: Iterable[str], *, present: bool) -> Markup:
     """Write the whole explorer."""
+    state = answers.asked
     shown = {
-        "guesses": lambda: guesses(state, answers, present),
-        "pair": lambda: pair(state, answers),
-        "attention": lambda: attention(state, answers),
-        "surprise": lambda: surprise(state, answers),
+        "guesses": lambda: guesses(answers, present),
+        "pair": lambda: pair(answers),
+        "attention": lambda: attention(answers),
+        "surprise": lambda: surprise(answers),
     }
     parts = [
         controls(state, examples, present),
-        line(state, answers),
-        status(summary(state, answers)),
+        line(answers),
+        status(summary(answers)),
         Markup("") if present else views(state),
         element("div", shown[state.view](), class_="panel"),
     ]
     if not present and state.view in ("guesses", "pair"):
-        parts.append(costs_of_line(state, answers))
-    looks = ["explorer", "present" * present, "words" * _wide(state)]
+        parts.append(costs_of_line(answers))
+    looks = ["explorer", "present" * present, "words" * state.wide]
     return element("div", *parts, class_=" ".join(filter(None, looks)))

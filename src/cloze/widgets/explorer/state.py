@@ -71,6 +71,11 @@ class State:
         return self.guess_first and not self.revealed
 
     @property
+    def wide(self) -> bool:
+        """Whether symbols are longer than a character: they need room, and no key types them."""
+        return any(len(symbol) > 1 for symbol in self.symbols.known)
+
+    @property
     def held(self) -> list[str]:
         """The line with what was filled in; no open position is hidden."""
         return [self.filled.get(i, symbol) for i, symbol in enumerate(self.truth)]
@@ -165,6 +170,8 @@ class State:
             state = self.with_masked(self.masked | {at}, f"Position {at} masked.")
         elif at != self.focus:
             return self.with_focus(at)
+        elif self.hidden:
+            return replace(self, event=f"Position {at} stays masked until you reveal.")
         elif at in self.gaps:
             raise ValueError(f"The line does not say what stands at {at}; fill it instead.")
         else:
@@ -202,7 +209,13 @@ class State:
         return replace(state, focus=positions[0])
 
     def unmask_all(self) -> State:
-        """Show the line again."""
+        """Show the line again.
+
+        Raises:
+            ValueError: what is masked is to be guessed first.
+        """
+        if self.hidden and self.masked:
+            raise ValueError("Guess first is on; reveal, then unmask.")
         return self.with_masked((), "Nothing is masked.")
 
     def fill(self, at: object, symbol: object) -> State:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,7 +19,8 @@ from cloze.masked_predictor import CHARACTERS, MaskedPredictor, comparison, pred
 from cloze.prediction import shipped_models
 from cloze.predictor import Predictor
 from cloze.widgets.explorer import markup
-from cloze.widgets.explorer.answers import Answers, ask
+from cloze.widgets.explorer.answers import Answers, ask, ask_leaning
+from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.state import State
 from cloze.widgets.view import View, in_nats
 
@@ -54,7 +56,8 @@ class MaskExplorer(View):
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
     ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``, ``model``;
     ``loss`` and ``predictions`` follow from them. ``explorer.observe(f, "masked")`` calls ``f``
-    whenever a click, or a line of Python, changes what is masked.
+    whenever a click, or a line of Python, changes what is masked. ``explorer.picture()`` keeps what
+    is seen now.
 
     Args:
         model: a model of yours, anything else that predicts, or several by name; by default the
@@ -65,7 +68,7 @@ class MaskExplorer(View):
             what its example speaks of, so that there is something to see.
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
         examples: lines to choose from, by name.
-        present: large type and few controls, for a lecture hall.
+        present: large type and nothing that only one reader needs, for a lecture hall.
         seed: for "mask 15 % at random".
 
     Raises:
@@ -132,7 +135,7 @@ class MaskExplorer(View):
 
     def markup(self) -> Markup:
         """Write the whole explorer."""
-        return markup.explorer(self._state, self._answers, self._examples, present=self.present)
+        return markup.explorer(self._answers, self._examples, present=self.present)
 
     # ── the state, and everything that follows from it ───────────────────────────────────────────
 
@@ -166,6 +169,34 @@ class MaskExplorer(View):
             )
             found = comparison(state.held, answers.by_name) if of_models else answers.by_name
             self.set_trait("predictions", found)
+        if not self._acting:
+            self.settle()
+
+    def settle(self) -> None:
+        """Add what the answer leans on: it takes longer, so the answer is shown before."""
+        answers = ask_leaning(self._answers, self._predictors)
+        if answers is not self._answers:
+            self._answers = answers
+            self.refresh()
+
+    def picture(self) -> Picture:
+        """Return what is seen now, the guesses at the focus, as a picture that stays.
+
+        Raises:
+            ValueError: the focus is no open gap, or guesses are kept back.
+        """
+        with self.lock:
+            state = replace(self._state, view="guesses")
+            if state.hidden or state.focus not in state.open:
+                raise ValueError("A picture shows guesses: mask a position, look at it, reveal.")
+            answers = replace(self._answers, asked=state)
+            return Picture(ask_leaning(answers, self._predictors), self.predictions)
+
+    def still(self) -> Markup | None:
+        """Write the picture, if there is one now."""
+        with self.lock, suppress(ValueError):
+            return Markup(self.picture()._repr_html_())  # noqa: S704 - all parts are escaped
+        return None
 
     # ── what a learner's Python does ─────────────────────────────────────────────────────────────
 
@@ -305,6 +336,10 @@ class MaskExplorer(View):
     def do_empty(self, at: object) -> None:
         """Take a filled symbol out again."""
         self._become(self._state.empty(at))
+
+    def do_present(self) -> None:
+        """Write large and show less, or no longer."""
+        self.present = not self.present
 
     def do_view(self, view: object) -> None:
         """Look at guesses, two gaps, attention or surprise."""

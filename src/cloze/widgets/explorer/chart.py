@@ -1,0 +1,149 @@
+"""What everybody guesses at one gap, as one picture: candidates down the middle, bars to the sides.
+
+The left reader's bars grow to the left and the right reader's to the right; whoever else is asked
+stands beside them, in the order of asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from cloze.vocabulary import counted, visible
+from cloze.widgets.explorer.answers import Answers, largest
+from cloze.widgets.view import button, element, in_bits, in_nats, spoken
+
+LEAST = 0.005
+"""A probability below this is written 0.00."""
+UNIGRAM = "unigram"
+TITLES = {
+    "left": "from the left",
+    "right": "from the right",
+    "both": "from both sides",
+    UNIGRAM: "without looking",
+}
+
+
+def title(name: str) -> str:
+    """Return how a reader is called."""
+    return TITLES.get(name, name)
+
+
+def candidates(answers: Answers, k: int) -> list[int]:
+    """Return what may stand at the focus: the ``k`` that anybody finds likeliest, and the truth.
+
+    They come in the order of the last reader, likeliest first; what nobody expects is left out.
+    """
+    state = answers.asked
+    every = [answer[state.focus] for answer in answers.by_name.values()]
+    most = [max(said) for said in zip(*every, strict=True)]
+    shown = {i for i in largest(most, k) if most[i] >= LEAST}
+    truth = state.known_truth(state.focus)
+    if truth is not None:
+        shown.add(state.symbols.known.index(truth))
+    return sorted(shown, key=lambda i: (-every[-1][i], i))
+
+
+def baseline_cost(answers: Answers, at: int) -> float | None:
+    """Return −log P of the truth in nats for whoever knows frequencies only; None if unknown."""
+    truth = answers.asked.known_truth(at)
+    if answers.baseline is None or truth is None:
+        return None
+    return answers.baseline.cost(answers.asked.symbols.known.index(truth))
+
+
+def bar(probability: float) -> Markup:
+    """Write a bar and its number."""
+    return element(
+        "div",
+        element("span", class_="bar", style=f"--p: {probability:.2f}"),
+        element("span", f"{probability:.2f}", class_="number"),
+        class_="track" if probability >= LEAST else "track none",
+    )
+
+
+def _head(name: str, cost: float | None) -> Markup:
+    paid = None
+    if cost is not None:
+        bits = element("span", f" = {in_bits(cost)} bits", class_="bits")
+        paid = element("span", f"costs {in_nats(cost)} nats", bits, class_="number")
+    return element("th", element("b", title(name)), " ", paid, scope="col", class_=name)
+
+
+def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True) -> Markup:
+    """Write the guesses at the focus, which is an open gap.
+
+    Args:
+        answers: the answers.
+        k: how many candidates; the truth is added, and what is left for all others.
+        baseline: whether frequencies stand beside the readers, if they are known.
+        live: makes each candidate a button that fills the gap with it.
+    """
+    state = answers.asked
+    at, known = state.focus, state.symbols.known
+    columns: list[tuple[str, Sequence[float], float | None]] = [
+        (name, answer[at], answer.cost(at)) for name, answer in answers.by_name.items()
+    ]
+    if baseline and answers.baseline:
+        frequencies = answers.baseline.probabilities
+        columns.append((UNIGRAM, frequencies, baseline_cost(answers, at)))
+    # The left wing, the candidates, the right wing, and the others beside them.
+    wings = {"left": 0, "right": 2}
+    columns.sort(key=lambda column: wings.get(column[0], 3))
+    middle = sum(name == "left" for name, _, _ in columns)
+
+    def row(tag_first: Markup, cells: list[Markup], **attributes: object) -> Markup:
+        return element("tr", *cells[:middle], tag_first, *cells[middle:], **attributes)
+
+    def cells(values: list[float]) -> list[Markup]:
+        return [
+            element("td", bar(p), class_=name)
+            for (name, _, _), p in zip(columns, values, strict=True)
+        ]
+
+    unit = element("span", state.symbols.unit, class_="spoken")
+    rows = []
+    shown = candidates(answers, k)
+    for i in shown:
+        is_truth = known[i] == state.known_truth(at)
+        label: object = element("span", visible(known[i]), class_="candidate")
+        if live:
+            said = f"fill position {at} with {spoken(known[i])}{', the truth' * is_truth}"
+            label = button(
+                visible(known[i]),
+                "fill",
+                class_="candidate",
+                data_with_at=at,
+                data_with_symbol=known[i],
+                aria_label=said,
+            )
+        tick = element("span", "✓", class_="tick", title="the truth") if is_truth else None
+        rows.append(
+            row(
+                element("th", label, tick, scope="row"),
+                cells([column[i] for _, column, _ in columns]),
+                class_="truth" if is_truth else None,
+                data_key=known[i],
+            )
+        )
+    left_over = len(known) - len(shown)
+    if left_over:
+        rest = [sum(p for i, p in enumerate(column) if i not in shown) for _, column, _ in columns]
+        label = element("span", counted(left_over, "other"), class_="quiet")
+        rows.append(
+            row(element("th", label, scope="row"), cells(rest), class_="rest", data_key="rest of")
+        )
+    return element(
+        "table",
+        element("caption", f"What stands at position {at}?", class_="spoken"),
+        element(
+            "thead",
+            row(
+                element("th", unit, scope="col", class_="middle"),
+                [_head(name, cost) for name, _, cost in columns],
+            ),
+        ),
+        element("tbody", *rows),
+        class_="chart",
+    )
