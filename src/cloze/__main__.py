@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from cloze.corpus import Corpus
     from cloze.distributed import Team
     from cloze.encoder import Direction
-    from cloze.training import TrainingRun
+    from cloze.heads import MaskedLM
+    from cloze.training import Source, TrainingRun
     from cloze.world import World
 
 SAVE_EVERY = 60.0
@@ -85,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     learned_from.add_argument("--corpus", type=Path, help="a text of your own, or a corpus folder")
     learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
+    train.add_argument("--objective", choices=("masked", "causal"), help="default: masked")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
     train.add_argument("--seed", type=int, help="default: 0")
@@ -162,7 +164,8 @@ def _fit(options: argparse.Namespace, run: TrainingRun, team: Team, kept: Path) 
             if team.leads and record.held_out is not None:
                 print(
                     f"step {record.step:>6}  {record.characters:>12,} characters  "
-                    f"{record.seconds:>7.1f} s  held-out {record.held_out:.3f} nats",
+                    f"{record.seconds:>7.1f} s  {run.objective.measured} "
+                    f"{record.held_out:.3f} nats",
                     flush=True,
                 )
             if team.leads and time.monotonic() - saved >= SAVE_EVERY:
@@ -180,12 +183,13 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     import torch
 
     from cloze.encoder import EncoderConfig
-    from cloze.heads import MaskedLM
+    from cloze.objectives import CAUSAL, OBJECTIVES
     from cloze.training import Recipe, TrainingRun, steps_in
     from cloze.world import World
 
     corpus = options.corpus
-    direction: Direction = options.direction or "both"
+    objective = OBJECTIVES[options.objective or "masked"]
+    direction: Direction = options.direction or ("left" if objective is CAUSAL else "both")
     if isinstance(corpus, World):
         usual, config = Recipe(batch_size=64, length=corpus.max_len), corpus.config(direction)
     else:
@@ -197,8 +201,8 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
 
     def begin() -> TrainingRun:
         torch.manual_seed(recipe.seed)
-        model = MaskedLM(config, corpus.vocabulary)
-        return team.takes(TrainingRun(model, corpus, recipe))
+        model = objective.model(config, corpus.vocabulary)
+        return team.takes(TrainingRun(model, corpus, recipe, objective))
 
     if options.seconds:
         recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
@@ -210,10 +214,12 @@ def _resumed(options: argparse.Namespace) -> TrainingRun:
     from cloze.training import TrainingRun
 
     run = TrainingRun.load(options.resume, options.corpus)
-    has = {**vars(run.recipe), "direction": run.model.config.direction, "seconds": None}
+    recipe, direction = run.recipe, run.model.config.direction
+    has = {name: getattr(recipe, name) for name in ("steps", "mask_prob", "weight_decay", "seed")}
+    has |= {"seconds": None, "direction": direction, "objective": run.objective.name}
     ignored = [
         f"--{name.replace('_', '-')} {given}"
-        for name in ("steps", "seconds", "mask_prob", "weight_decay", "seed", "direction")
+        for name in has
         if (given := getattr(options, name)) not in (None, has[name])
     ]
     if ignored:
@@ -233,11 +239,12 @@ def _write_model(options: argparse.Namespace, run: TrainingRun) -> None:
         "seed": run.recipe.seed,
         "steps": run.step,
         "corpus_sha256": options.corpus.sha256,
-        "held_out_nats": round(loss, 4),
+        f"{run.objective.measured.replace('-', '_')}_nats": round(loss, 4),
         "torch": torch.__version__,
     }
     save_model(options.output, run.model, provenance)
-    print(f"{options.output}: held-out {loss:.3f} nats after {run.step} steps", flush=True)
+    what = run.objective.measured
+    print(f"{options.output}: {what} {loss:.3f} nats after {run.step} steps", flush=True)
 
 
 def _keep(run: TrainingRun, path: Path, *, astray: bool) -> str:
@@ -276,6 +283,8 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{options.checkpoint} reads the words of a small world; name it with --world."
         )
+    if _says_what_comes_next(model, corpus):
+        return
     held_out = held_out_batch(corpus.held_out_windows())
     losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
     for name, nats in losses.items():
@@ -290,6 +299,8 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
     if model.vocabulary != world.vocabulary:
         raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
+    if _says_what_comes_next(model, world):
+        return
     questions, direction = world.questions(1000), model.config.direction
     floor, excess = (
         measured(questions, direction) for measured in (world.floor, partial(world.excess, model))
@@ -298,14 +309,31 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
         print(f"{name:<16} {mean}")
 
 
+def _says_what_comes_next(model: MaskedLM, source: Source) -> bool:
+    """Measure a causal model on its own questions, which are not those of the baselines."""
+    from cloze.objectives import CAUSAL
+
+    if model.objective != CAUSAL.name:
+        return False
+    windows = source.held_out_windows(model.config.max_len)
+    nats = CAUSAL.measure(model, CAUSAL.held_out(windows, source.vocabulary))
+    print(f"{CAUSAL.measured:<16} {nats:6.3f} nats")
+    return True
+
+
 def _fill(options: argparse.Namespace) -> None:
+    from cloze.causal import fill_by_bayes
     from cloze.checkpoint import load_model
+    from cloze.heads import CausalLM
     from cloze.prediction import fill
     from cloze.vocabulary import VOCABULARY
 
     k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
-    print(fill(options.line, model, k=k))
+    if isinstance(model, CausalLM):
+        print(fill_by_bayes(options.line, model, k=k))
+    else:
+        print(fill(options.line, model, k=k))
 
 
 def _seconds(word: str) -> float:

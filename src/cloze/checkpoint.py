@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from cloze import arguments
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import HEADS, CausalLM, MaskedLM
 from cloze.signals import held_signals
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
@@ -337,6 +337,8 @@ def save_model(path: Path | str, model: MaskedLM, provenance: dict[str, Any]) ->
     arguments.of_type(model, MaskedLM, "What is saved")
     made_by = arguments.of_type(provenance, dict, "The provenance")
     metadata = {"kind": "model", "config": asdict(model.config), "provenance": made_by}
+    if model.objective != MaskedLM.objective:
+        metadata["objective"] = model.objective
     if model.vocabulary != VOCABULARY:
         metadata["vocabulary"] = asdict(model.vocabulary)
     write(path, model.state_dict(), metadata)
@@ -355,12 +357,23 @@ def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedL
             f"{path} knows {config.vocab_size} symbols; a masked language model of its vocabulary "
             f"needs at least {len(vocabulary)}, [MASK] among them."
         )
+    objective = metadata.get("objective", MaskedLM.objective)
+    if objective not in [*HEADS]:
+        raise CheckpointError(
+            f"{path} was trained with the objective {objective!r:.50}, which is none of "
+            f"{', '.join(HEADS)}."
+        )
+    head = HEADS[objective]
+    if head is CausalLM and config.direction != "left":
+        raise CheckpointError(
+            f"{path} holds no usable config, restore it: a causal model looks to the left only."
+        )
     if sum(tensor.numel() for tensor in tensors.values()) != config.n_parameters:
         # Whatever the config asks for takes no memory there, but torch loads its compiler for it,
         # which takes nearly as long as loading torch: a file of the right size does without.
         with torch.device("meta"):
-            check_layout(path, tensors, MaskedLM(config).state_dict())
-    model = MaskedLM(config, vocabulary)
+            check_layout(path, tensors, head(config, vocabulary).state_dict())
+    model = head(config, vocabulary)
     load_state(path, model, tensors)
     return model.eval().requires_grad_(False)
 

@@ -89,15 +89,28 @@ class EncoderConfig:
         return self.d_model // self.n_heads
 
 
-def attention_mask(length: int, direction: Direction) -> Tensor | None:
+Past = tuple[tuple[Tensor, Tensor], ...]
+"""What a one-sided encoder keeps of the text it has read: by layer, the keys and the values, each
+``(batch, n_heads, length, d_head)``."""
+
+
+def attention_mask(length: int, direction: Direction, prefix: int = 0) -> Tensor | None:
     """Return which position (row) may look at which (column), shape ``(length, length)``.
 
     ``None`` means everywhere: an encoder has no causal mask.
+
+    Args:
+        length: of the line.
+        direction: where everybody may look.
+        prefix: how many positions at the beginning are in everybody's sight besides; with
+            ``direction="left"`` this is the mask of a prefix language model.
     """
     everywhere = torch.ones(length, length, dtype=torch.bool)
     if direction == "both":
         return None
-    return everywhere.tril() if direction == "left" else everywhere.triu()
+    mask = everywhere.tril() if direction == "left" else everywhere.triu()
+    mask[:, :prefix] = True
+    return mask
 
 
 def rotary_angles(length: int, d_head: int, base: float) -> Tensor:
@@ -159,6 +172,25 @@ class Attention(nn.Module):
         gathered = gathered.transpose(1, 2).flatten(2)
         return self.output(gathered if selected is None else gathered[selected])
 
+    def extend(
+        self, x: Tensor, past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Let positions that follow an earlier text gather from it and from what is left of them.
+
+        Args:
+            x: shape ``(batch, length, d_model)``.
+            past: keys and values of what came before, or None.
+
+        Returns:
+            Shape ``(batch, length, d_model)``, and the keys and values with the new ones added.
+        """
+        read = 0 if past is None else past[0].shape[2]
+        query, *new = self._project(x, read)
+        key, value = new if past is None else (torch.cat(p, 2) for p in zip(past, new, strict=True))
+        mask = torch.ones(x.shape[1], key.shape[2], dtype=torch.bool).tril(read)
+        gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        return self.output(gathered.transpose(1, 2).flatten(2)), (key, value)
+
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
         query, key, _ = self._project(x)
@@ -167,14 +199,17 @@ class Attention(nn.Module):
             scores = scores.masked_fill(~mask, float("-inf"))
         return scores.softmax(dim=-1)
 
-    def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Project to queries, keys and values, each ``(batch, n_heads, length, d_head)``."""
+    def _project(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+        """Project to queries, keys and values, each ``(batch, n_heads, length, d_head)``.
+
+        The first position of ``x`` is number ``start`` of its line.
+        """
         query, key, value = (
             # (batch, length, d_model) -> (batch, length, n_heads, d_head) -> heads before length
             project(x).unflatten(-1, (self.config.n_heads, -1)).transpose(1, 2)
             for project in (self.query, self.key, self.value)
         )
-        angles = self.angles[: x.shape[1]]
+        angles = self.angles[start : start + x.shape[1]]
         return rotate(query, angles), rotate(key, angles), value
 
     @torch.no_grad()
@@ -232,6 +267,14 @@ class Layer(nn.Module):
         x = gathered + (x if selected is None else x[selected])
         return x + self.feed_forward(self.feed_forward_norm(x))
 
+    def extend(
+        self, x: Tensor, past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Refine positions that follow an earlier text; see :meth:`Attention.extend`."""
+        gathered, past = self.attention.extend(self.attention_norm(x), past)
+        x = x + gathered
+        return x + self.feed_forward(self.feed_forward_norm(x)), past
+
 
 class Encoder(nn.Module):
     """Characters in, one vector for every position out, informed by all positions it may see."""
@@ -271,6 +314,36 @@ class Encoder(nn.Module):
             x = layer(x, mask)
         return self.norm(self.layers[-1](x, mask, selected))
 
+    def extend(self, input_ids: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
+        """Read on from where another call stopped; only with direction "left".
+
+        What is left of a position never changes when the text goes on, so keys and values are
+        computed once.
+
+        Args:
+            input_ids: what follows, shape ``(batch, length)``.
+            past: what the earlier call returned, for a batch of the same size; None to begin.
+
+        Returns:
+            Hidden states of shape ``(batch, length, d_model)``, and what the next call needs.
+
+        Raises:
+            ValueError: the encoder looks to the right, too, or the line gets too long.
+        """
+        if self.config.direction != "left":
+            raise ValueError(
+                "Only an encoder that looks to the left alone can read on: what it has read would "
+                "look different to the others once there is more to the right."
+            )
+        self._check(input_ids, 0 if past is None else past[0][0].shape[2])
+        x = self.embedding(input_ids)
+        kept = []
+        for layer, before in zip(self.layers, past or [None] * len(self.layers), strict=True):
+            assert isinstance(layer, Layer)
+            x, after = layer.extend(x, before)
+            kept.append(after)
+        return self.norm(x), tuple(kept)
+
     @torch.no_grad()
     def attention(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
         """Return all attention weights: ``(n_layers, batch, n_heads, length, length)``.
@@ -288,23 +361,28 @@ class Encoder(nn.Module):
 
     def _mask(self, input_ids: Tensor, padding_mask: Tensor | None) -> Tensor | None:
         """Combine direction and padding: True where a query may look at a key."""
-        if input_ids.dim() != 2:
-            raise ValueError(
-                f"input_ids need the shape (batch, length), not {tuple(input_ids.shape)}; "
-                "for a single line use input_ids[None]."
-            )
-        length = input_ids.shape[1]
-        if length > self.config.max_len:
-            raise ValueError(
-                f"The line has {length} symbols, but this encoder reads at most "
-                f"max_len = {self.config.max_len}."
-            )
+        length = self._check(input_ids)
         mask = attention_mask(length, self.config.direction)
         if padding_mask is None:
             return mask
         # A padding position still sees itself: a softmax over nothing would be NaN.
         real = ~padding_mask[:, None, None, :] | torch.eye(length, dtype=torch.bool)
         return real if mask is None else real & mask
+
+    def _check(self, input_ids: Tensor, read: int = 0) -> int:
+        """Return the length of a line of which so many symbols have been read before."""
+        if input_ids.dim() != 2:
+            raise ValueError(
+                f"input_ids need the shape (batch, length), not {tuple(input_ids.shape)}; "
+                "for a single line use input_ids[None]."
+            )
+        length = read + input_ids.shape[1]
+        if length > self.config.max_len:
+            raise ValueError(
+                f"The line has {length} symbols, but this encoder reads at most "
+                f"max_len = {self.config.max_len}."
+            )
+        return length
 
     @torch.no_grad()
     def add_symbols(self, count: int) -> Encoder:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+import torch
 from torch import Tensor, nn
 
-from cloze.encoder import Encoder, EncoderConfig
-from cloze.vocabulary import VOCABULARY, Vocabulary
+from cloze.encoder import Encoder, EncoderConfig, Past
+from cloze.vocabulary import END, VOCABULARY, Vocabulary
 
 
 class MaskedLM(nn.Module):
@@ -15,6 +18,9 @@ class MaskedLM(nn.Module):
         config: the shape of the encoder.
         vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
     """
+
+    objective: ClassVar[str] = "masked"
+    """The name of the objective that trains such a model, under which a checkpoint remembers it."""
 
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
@@ -43,3 +49,67 @@ class MaskedLM(nn.Module):
     def _padding(self, input_ids: Tensor) -> Tensor | None:
         pad_id = self.vocabulary.pad_id
         return None if pad_id is None else input_ids == pad_id
+
+
+class CausalLM(MaskedLM):
+    """An encoder that predicts the symbol at every position from what is left of it, and no more.
+
+    Attention reaches to the left only, and the line is read one place late: at position i stands
+    x_{i−1}, and ``[MASK]`` in front of all, for nothing is known yet. So the answer at position i
+    is about x_i, as a :class:`MaskedLM`'s is, and the first symbol has one, too. What no text goes
+    on with, such as ``[MASK]``, has the logit −∞; padding stands at the right, where nobody looks.
+
+    Raises:
+        ValueError: the config's ``direction`` is not "left".
+    """
+
+    objective = "causal"
+    never: Tensor
+
+    def __init__(
+        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
+    ) -> None:
+        super().__init__(EncoderConfig(direction="left") if config is None else config, vocabulary)
+        if self.config.direction != "left":
+            raise ValueError(
+                "A causal model looks to the left only, or it would see what it is asked: its "
+                f"config has direction='left', not {self.config.direction!r}."
+            )
+        follows = [*vocabulary.ordinary, *({END} & set(vocabulary.specials))]
+        never = torch.ones(self.config.vocab_size, dtype=torch.bool)
+        never[[vocabulary.ids[symbol] for symbol in follows]] = False
+        self.register_buffer("never", never, persistent=False)
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
+        return self._answers(self.encoder(self.one_place_late(input_ids)))
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
+        return self._answers(self.encoder(self.one_place_late(input_ids), selected=selected))
+
+    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
+        """Read on from where another call stopped, without reading what came before again.
+
+        Args:
+            read: what is read next, shape ``(batch, length)``; ``[MASK]`` comes first of all.
+            past: what the earlier call returned; None at the beginning.
+
+        Returns:
+            The logits of the symbol that follows each one read, ``(batch, length, |V|)``, and what
+            the next call needs.
+        """
+        states, past = self.encoder.extend(read, past)
+        return self._answers(states), past
+
+    def one_place_late(self, input_ids: Tensor) -> Tensor:
+        """Return what is read: lines ``(batch, length)`` moved to the right behind ``[MASK]``."""
+        front = torch.full_like(input_ids[:, :1], self.vocabulary.mask_id)
+        return torch.cat([front, input_ids[:, :-1]], dim=1)
+
+    def _answers(self, states: Tensor) -> Tensor:
+        return self.head(states).masked_fill(self.never, float("-inf"))
+
+
+HEADS: dict[str, type[MaskedLM]] = {head.objective: head for head in (MaskedLM, CausalLM)}
+"""Every kind of model, by the objective that trains it."""

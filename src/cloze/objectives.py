@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
-from cloze.vocabulary import Vocabulary
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
+from cloze.vocabulary import BEGIN, PAD, Vocabulary
 
 Batch = MaskedBatch
 """What is read and what is asked: tensors with one line per window, and in ``selected`` the
@@ -39,8 +38,10 @@ class Objective:
     """From held-out windows ``(n, length)`` to fixed questions, the same for every model."""
     measure: Callable[[MaskedLM, Batch], float]
     """The mean loss in nats over the held-out questions."""
-    model: Callable[[EncoderConfig, Vocabulary], MaskedLM] = MaskedLM
-    """Builds the kind of model that can be trained so."""
+    model: type[MaskedLM] = MaskedLM
+    """The kind of model that can be trained so."""
+    measured: str = "held-out"
+    """What the loss that is measured is called: only losses of one name can be compared."""
 
 
 def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
@@ -60,5 +61,28 @@ MASKED = Objective(
 )
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
-OBJECTIVES = {objective.name: objective for objective in (MASKED,)}
+
+def next_symbols(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:
+    """Ask about every symbol of windows ``(n, length)`` that something can be said of.
+
+    A :class:`~cloze.heads.CausalLM` sees of each what is left of it, so nothing has to be hidden.
+    Where a sentence begins (``[BEGIN]``) and what fills a line up (``[PAD]``) is no question.
+    """
+    given = [vocabulary.ids[symbol] for symbol in (BEGIN, PAD) if symbol in vocabulary.specials]
+    no_question = torch.isin(windows, torch.tensor(given, dtype=torch.int64))
+    return MaskedBatch(windows, windows.masked_fill(no_question, IGNORE))
+
+
+CAUSAL = Objective(
+    name="causal",
+    ask=lambda windows, mask_prob, chance, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
+    loss=masked_loss,
+    held_out=next_symbols,
+    measure=held_out_loss,
+    model=CausalLM,
+    measured="next-symbol",
+)
+"""GPT's: predict every symbol from those before it; nothing is hidden and nothing drawn."""
+
+OBJECTIVES = {objective.name: objective for objective in (MASKED, CAUSAL)}
 """Every objective by name, so that a saved run goes on with the one it began with."""

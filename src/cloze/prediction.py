@@ -19,7 +19,7 @@ from torch import Tensor
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.encoder import DIRECTIONS, Direction
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import to_bits
 from cloze.vocabulary import (
     GAP,
@@ -167,6 +167,11 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
     """
     model = shipped_model() if model is None else arguments.model(model)
     vocabulary = model.vocabulary
+    if isinstance(model, CausalLM):
+        raise ValueError(
+            "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "
+            "model) of cloze.causal, which scores the whole line with each filling."
+        )
     k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
     arguments.of_type(at_once, bool, "at_once")
     if vocabulary.separator:

@@ -140,6 +140,11 @@ class TrainingRun:
         self.corpus = corpus
         self.recipe = Recipe() if recipe is None else arguments.of_type(recipe, Recipe, "recipe")
         self.objective = arguments.of_type(objective, Objective, "objective")
+        if type(model).objective != objective.model.objective:
+            raise ValueError(
+                f"The objective {objective.name} trains a {objective.model.__name__}, not a "
+                f"{type(model).__name__}."
+            )
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(self.recipe.seed)
         if self.recipe.length > model.config.max_len:
@@ -255,8 +260,9 @@ class TrainingRun:
                 f"is none of {', '.join(OBJECTIVES)}."
             )
         objective = OBJECTIVES[metadata["objective"]]
-        model = objective.model(checkpoint.model_config(path, metadata), corpus.vocabulary)
+        config = checkpoint.model_config(path, metadata)
         try:
+            model = objective.model(config, corpus.vocabulary)
             run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)
             run.history = _history(metadata["history"], run.recipe)
         except (KeyError, TypeError, ValueError):

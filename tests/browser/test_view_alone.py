@@ -12,11 +12,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.lessons.the_encoder.sight import Sight
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_loss.probability_bet import ProbabilityBet
 from cloze.lessons.the_mask.mask_draws import MaskDraws
 from cloze.widgets import MaskExplorer, Quiz, view
+from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
 
 HERE = Path(view.__file__).parent

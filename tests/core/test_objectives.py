@@ -1,41 +1,25 @@
 """Objectives: the masked one, and the seam through which others come."""
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
-from cloze import objectives
+from cloze.causal import log_probs
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
-from cloze.objectives import MASKED, Objective
+from cloze.masking import IGNORE, held_out_batch, mask_tokens
+from cloze.objectives import CAUSAL, MASKED
 from cloze.training import Recipe, TrainingRun, fit
-from cloze.vocabulary import VOCABULARY, Vocabulary, normalise
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
 
 RECIPE = Recipe(steps=30, batch_size=4, length=32, evaluations=2)
-
-
-def next_characters(windows: Tensor, _: Vocabulary = VOCABULARY) -> MaskedBatch:
-    """Ask at every position for the character that follows it."""
-    labels = windows.roll(-1, dims=1)
-    labels[:, -1] = IGNORE
-    return MaskedBatch(windows, labels)
-
-
-CAUSAL = Objective(
-    name="causal",
-    ask=lambda windows, _, __, ___: next_characters(windows),
-    loss=objectives.masked_loss,
-    held_out=next_characters,
-    measure=held_out_loss,
-)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +31,7 @@ def corpus() -> Corpus:
 def causal_run(corpus: Corpus) -> TrainingRun:
     torch.manual_seed(0)
     config = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=24, direction="left")
-    return TrainingRun(MaskedLM(config), corpus, RECIPE, objective=CAUSAL)
+    return TrainingRun(CausalLM(config), corpus, RECIPE, objective=CAUSAL)
 
 
 def test_masked_asks_by_bert_s_rule_and_is_paid_at_the_selected_positions(corpus: Corpus) -> None:
@@ -67,10 +51,33 @@ def test_masked_is_measured_on_the_fixed_masks_whatever_it_trained_on(corpus: Co
     assert run.measure() == held_out_loss(run.model, fixed)
 
 
-def test_another_objective_needs_no_other_training(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(objectives.OBJECTIVES, "causal", CAUSAL)
+def test_causal_asks_about_every_symbol_that_something_can_be_said_of() -> None:
+    windows = torch.randint(28, (3, 7))
+    batch = CAUSAL.ask(windows, 0.3, torch.Generator(), VOCABULARY)
+    assert torch.equal(batch.inputs, windows)
+    assert torch.equal(batch.labels, windows)
+    words = Vocabulary(("cat", "dog"), (MASK, BEGIN, END, PAD))
+    line = torch.tensor([[words.ids[s] for s in (BEGIN, "cat", "dog", END, PAD)]])
+    assert CAUSAL.held_out(line, words).labels.tolist() == [[IGNORE, 0, 1, 4, IGNORE]]
+
+
+def test_causal_pays_for_each_symbol_from_its_left(corpus: Corpus) -> None:
+    windows = corpus.held_out_windows(32)
+    model = CausalLM(EncoderConfig(d_model=16, n_heads=2, d_ff=24, direction="left"))
+    costs = -log_probs(model, windows).gather(2, windows[..., None])
+    loss = CAUSAL.loss(model, CAUSAL.held_out(windows, VOCABULARY)).item()
+    assert loss == pytest.approx(costs.mean().item(), abs=1e-5)
+    assert CAUSAL.measure(model, CAUSAL.held_out(windows, VOCABULARY)) == pytest.approx(loss)
+
+
+def test_each_objective_trains_its_own_kind_of_model(corpus: Corpus) -> None:
+    with pytest.raises(ValueError, match="The objective causal trains a CausalLM, not a MaskedLM"):
+        TrainingRun(MaskedLM(), corpus, objective=CAUSAL)
+    with pytest.raises(ValueError, match="The objective masked trains a MaskedLM, not a CausalLM"):
+        TrainingRun(CausalLM(), corpus)
+
+
+def test_another_objective_needs_no_other_training(corpus: Corpus, tmp_path: Path) -> None:
     whole, broken = causal_run(corpus), causal_run(corpus)
     before = whole.measure()
     records = list(fit(whole, progress=False))
@@ -87,6 +94,8 @@ def test_another_objective_needs_no_other_training(
 def test_a_run_with_an_objective_that_is_not_known_is_refused(
     corpus: Corpus, tmp_path: Path
 ) -> None:
-    causal_run(corpus).save(tmp_path / "run")
-    with pytest.raises(CheckpointError, match="objective 'causal', which is none of masked"):
+    run = causal_run(corpus)
+    run.objective = replace(CAUSAL, name="both ways")
+    run.save(tmp_path / "run")
+    with pytest.raises(CheckpointError, match="objective 'both ways', which is none of masked"):
         TrainingRun.load(tmp_path / "run", corpus)

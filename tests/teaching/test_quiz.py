@@ -90,7 +90,7 @@ def test_a_question_needs_exactly_one_right_option() -> None:
 
 @pytest.mark.parametrize("of", [questions_of, AnswerSheet, Quiz])
 def test_an_unknown_notebook_is_named(of: type) -> None:
-    with pytest.raises(ValueError, match=r"for the lessons start_here, .* not for '77'"):
+    with pytest.raises(ValueError, match=r"for the lessons .*start_here, .* not for '77'"):
         of("77")
 
 

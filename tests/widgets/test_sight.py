@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.encoder import attention_mask
-from cloze.lessons.the_encoder.sight import Sight, sight
 from cloze.vocabulary import TextError
+from cloze.widgets.sight import Look, Sight, sight
 from tests.markup import accessible_name, assert_works, check, read, said_by
 
 
@@ -44,6 +44,22 @@ def test_a_position_is_picked_and_told() -> None:
     )
     [right] = page.select(".looks-right")
     assert right.get_text() == "right twin" + "×" * 10 + "x"
+
+
+def test_a_prefix_is_in_everybodys_sight() -> None:
+    readers: dict[str, Look] = {"prefix": 4, "left": "left"}
+    view = Sight("the red fox", position=1, readers=readers)
+    assert repr(view) == "Sight(position 1, h: sees 4 | 2 of 11)"
+    view.act("look", at="6")
+    assert view.seen["prefix"] == view.seen["left"] == [True] * 7 + [False] * 4
+    [row] = check(view).select(".looks-prefix")
+    assert row.get_text() == "prefixthe␣red" + "×" * 4
+
+
+@pytest.mark.parametrize("prefix", [-1, 12, 0.5])
+def test_a_prefix_longer_than_the_line_is_refused(prefix: int) -> None:
+    with pytest.raises(ValueError, match="A prefix is a whole number from 0 to 11, not"):
+        Sight("the red fox", readers={"prefix": prefix})
 
 
 @pytest.mark.parametrize("at", [11, -1, "x", None])

@@ -1,4 +1,4 @@
-"""Who may look where: one position of a line, in the encoder and in its one-sided twins."""
+"""Who may look where: one position of a line, in readers of both sides, one side, or a prefix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.view import View, button, element, status, style
 
-READERS: Mapping[str, Direction] = {
+Look = Direction | int
+"""Where a reader may look; a number is a prefix of so many positions that everybody sees, after
+which it sees itself and what is left of it."""
+
+READERS: Mapping[str, Look] = {
     "encoder": "both",
     "causal twin": "left",
     "right twin": "right",
@@ -19,21 +23,27 @@ READERS: Mapping[str, Direction] = {
 """The three models by name: the encoder, and what it would be with one side only."""
 
 
-def sight(length: int, position: int) -> dict[str, list[bool]]:
+def sight(
+    length: int, position: int, readers: Mapping[str, Look] = READERS
+) -> dict[str, list[bool]]:
     """Return, by model, which positions of a line one position may look at.
 
     Args:
         length: the number of characters of the line.
         position: the one that looks.
+        readers: by model, where it may look.
 
     Raises:
-        ValueError: the position is not in the line.
+        ValueError: the position is not in the line, or a prefix is longer than it.
     """
     position = whole_number(position, 0, length - 1, "The position")
     seen = {}
-    for name, direction in READERS.items():
-        look = attention_mask(length, direction)
-        seen[name] = [True] * length if look is None else look[position].tolist()
+    for name, look in readers.items():
+        if isinstance(look, str):
+            mask = attention_mask(length, look)
+        else:
+            mask = attention_mask(length, "left", whole_number(look, 0, length, "A prefix"))
+        seen[name] = [True] * length if mask is None else mask[position].tolist()
     return seen
 
 
@@ -43,14 +53,17 @@ class Sight(View):
     Args:
         line: the line.
         position: the one picked at first.
+        readers: by model, where it may look; by default the encoder and its one-sided twins.
 
     Raises:
         TextError: the line is empty or too long.
+        ValueError: the position is not in the line, or a prefix is longer than it.
     """
 
     _css = style(__file__)
 
-    def __init__(self, line: str, position: int = 0) -> None:
+    def __init__(self, line: str, position: int = 0, readers: Mapping[str, Look] = READERS) -> None:
+        self.readers = dict(readers)
         input_ids, _ = read_line(line)
         self.symbols = [visible(VOCABULARY.symbols[i]) for i in input_ids.tolist()]
         self.do_look(position)
@@ -65,7 +78,7 @@ class Sight(View):
     @property
     def seen(self) -> dict[str, list[bool]]:
         """By model, which positions the picked one may look at."""
-        return sight(len(self.symbols), self.position)
+        return sight(len(self.symbols), self.position, self.readers)
 
     @property
     def in_words(self) -> str:
@@ -111,6 +124,6 @@ class Sight(View):
             element("td", symbol if sees else "×", class_="sees" if sees else "blind")
             for symbol, sees in zip(self.symbols, seen, strict=True)
         ]
-        return element(
-            "tr", element("th", name, scope="row"), *cells, class_=f"looks-{READERS[name]}"
-        )
+        look = self.readers[name]
+        kind = look if isinstance(look, str) else "prefix"
+        return element("tr", element("th", name, scope="row"), *cells, class_=f"looks-{kind}")

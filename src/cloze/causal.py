@@ -1,0 +1,287 @@
+"""Causal models: what a text is worth by the chain rule, writing it, and filling gaps by Bayes.
+
+A causal model gives P(x_i | x_<i), and the product over all positions is P(x), the probability of
+the text. From that any question about gaps can be answered exactly, for
+P(filling | the rest) = P(line with the filling) / Σ P(line with each filling): a line to score for
+every filling, where a masked model looks once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from cloze import arguments
+from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.encoder import Past
+from cloze.heads import CausalLM
+from cloze.prediction import Filled, top_k
+from cloze.vocabulary import VOCABULARY, TextError, read_line
+
+MOST_FILLINGS = 100_000
+"""How many fillings of the gaps of one line are scored at the most: some minutes of work."""
+LINES_AT_ONCE = 128
+"""How many lines are scored in one batch: more need more memory and are not faster."""
+
+
+@lru_cache(maxsize=1)
+def shipped_causal() -> CausalLM:
+    """Load the causal model that ships with the series, once."""
+    return arguments.of_type(load_model(CHECKPOINTS / "causal.safetensors"), CausalLM, "The model")
+
+
+@lru_cache(maxsize=1)
+def shipped_world_causal() -> CausalLM:
+    """Load the causal model of the small world that ships with the series, once."""
+    loaded = load_model(CHECKPOINTS / "world_causal.safetensors")
+    return arguments.of_type(loaded, CausalLM, "The model")
+
+
+def _of_characters(model: object) -> CausalLM:
+    """Return a causal model that reads text, by default the shipped one."""
+    model = shipped_causal() if model is None else arguments.of_type(model, CausalLM, "The model")
+    if model.vocabulary != VOCABULARY:
+        raise ValueError(
+            "This model reads the words of a small world, not text; ask it by log_probs and "
+            "log_posterior, with the ids that World.encode makes."
+        )
+    return model
+
+
+# The chain rule
+
+
+@torch.no_grad()
+def log_probs(model: CausalLM, input_ids: Tensor) -> Tensor:
+    """Return log P(x_i = c | x_<i) for every position i of some lines and every symbol c.
+
+    Args:
+        model: a causal model.
+        input_ids: shape ``(batch, length)``.
+
+    Returns:
+        Shape ``(batch, length, |V|)``; −∞ for symbols such as ``[MASK]``, which no text holds.
+    """
+    known = arguments.of_type(model, CausalLM, "The model").config.vocab_size
+    arguments.token_ids(input_ids, known, dim=2)
+    return model(input_ids).log_softmax(dim=-1)
+
+
+def text_costs(text: str, model: CausalLM | None = None) -> Tensor:
+    """Return −log P(x_i | x_<i) of every character of a text: their sum is −log P(text).
+
+    Args:
+        text: characters of the series, at most ``max_len``.
+        model: by default the one that ships with the series.
+
+    Returns:
+        Costs in nats, shape ``(length,)``.
+
+    Raises:
+        TextError: the text is empty, too long, or has a character that the model does not know.
+    """
+    model = _of_characters(model)
+    input_ids = _read(text)
+    if not 1 <= len(input_ids) <= model.config.max_len:
+        raise TextError(
+            f"A text to score has 1 to {model.config.max_len} characters, not {len(input_ids)}."
+        )
+    costs = -log_probs(model, input_ids[None])[0]
+    return costs.gather(1, input_ids[:, None]).squeeze(1)
+
+
+def _read(text: str) -> Tensor:
+    """Return the ids of a text as it stands, with its spaces at both ends."""
+    input_ids = VOCABULARY.encode(text)
+    if (input_ids == VOCABULARY.mask_id).any():
+        raise TextError("A causal model reads text without gaps; fill them first, or cut it there.")
+    return input_ids
+
+
+# Writing
+
+
+def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
+    """Return P(next character | text), shape ``(n_ordinary,)``.
+
+    Of a text longer than the model reads, the end counts.
+
+    Args:
+        text: characters of the series; "" asks for the first character of a text.
+        model: by default the one that ships with the series.
+
+    Raises:
+        TextError: the text has gaps, or a character that the model does not know.
+    """
+    return _next(_of_characters(model), _read(text))
+
+
+@torch.no_grad()
+def _next(model: CausalLM, input_ids: Tensor) -> Tensor:
+    before = input_ids[max(0, len(input_ids) + 1 - model.config.max_len) :]
+    asked = torch.cat([before, before.new_zeros(1)])[None]  # what is asked about is never read
+    last = torch.zeros_like(asked, dtype=torch.bool)
+    last[0, -1] = True
+    return model.logits_at(asked, last)[0, : VOCABULARY.n_ordinary].softmax(dim=-1)
+
+
+def generate(
+    text: str = "",
+    length: int = 100,
+    *,
+    temperature: float = 1.0,
+    model: CausalLM | None = None,
+    generator: torch.Generator | None = None,
+) -> str:
+    """Write on, one character after the other, each drawn from what the model says comes next.
+
+    Args:
+        text: the beginning; characters of the series.
+        length: how many characters to add.
+        temperature: probabilities are raised to the power of 1 / temperature and scaled to sum to
+            1: below 1 the likely become likelier, at 0 the likeliest is always taken.
+        model: by default the one that ships with the series.
+        generator: the source of chance; the same state gives the same text.
+
+    Raises:
+        TextError: the text has gaps, or a character that the model does not know.
+        ValueError: a length or a temperature that is none.
+    """
+    model, input_ids = _of_characters(model), _read(text)
+    length = arguments.whole_number(length, 0, 10_000, "How many characters are written")
+    temperature = arguments.number(temperature, "A temperature")
+    if not 0 <= temperature <= 100:
+        raise ValueError(f"A temperature is a number from 0 to 100, not {temperature}.")
+    for _ in range(length):
+        probabilities = _next(model, input_ids)
+        if temperature:
+            warmer = (probabilities.double().log() / temperature).softmax(dim=-1)
+            drawn = torch.multinomial(warmer, 1, generator=generator)
+        else:
+            drawn = probabilities.argmax(dim=-1, keepdim=True)
+        input_ids = torch.cat([input_ids, drawn])
+    return VOCABULARY.decode(input_ids)
+
+
+# Gaps
+
+
+@torch.no_grad()
+def log_posterior(model: CausalLM, input_ids: Tensor, gaps: Iterable[int]) -> Tensor:
+    """Return log P(filling of the gaps | the rest of the line), by Bayes' rule over all fillings.
+
+    Every filling's line is scored by the chain rule. What lies before a gap is the same for all
+    that is put into it, so it is read once.
+
+    Args:
+        model: a causal model.
+        input_ids: the line, shape ``(length,)``; what it holds at the gaps does not matter.
+        gaps: one position or several.
+
+    Returns:
+        Shape ``(n_ordinary, …, n_ordinary)``, a dimension per gap from left to right.
+
+    Raises:
+        ValueError: no gap, one that is not in the line, or more fillings than ``MOST_FILLINGS``.
+    """
+    vocabulary = arguments.of_type(model, CausalLM, "The model").vocabulary
+    line = arguments.token_ids(input_ids, len(vocabulary), dim=1)
+    known = vocabulary.n_ordinary
+    places = sorted(set(arguments.positions(gaps, len(line))))
+    if not places:
+        raise ValueError("There is no gap to fill; give at least one position.")
+    if known ** len(places) > MOST_FILLINGS:
+        raise ValueError(
+            f"{len(places)} gaps can be filled in {known}^{len(places)} = "
+            f"{known ** len(places):,} ways, and each is a line to score; that is more than "
+            f"{MOST_FILLINGS:,}, ask about fewer gaps at once."
+        )
+    stretches = [line[at + 1 : end] for at, end in zip(places, [*places[1:], None], strict=True)]
+    before = torch.cat([line.new_full((1,), model.vocabulary.mask_id), line[: places[0]]])
+    logits, past = model.extend(before[None])
+    scores = _scores(model, logits[:, -1].log_softmax(dim=-1)[:, :known], past, stretches)
+    return scores.flatten().log_softmax(dim=0).view([known] * len(places))
+
+
+def _scores(model: CausalLM, first: Tensor, past: Past, stretches: list[Tensor]) -> Tensor:
+    """Return log P of every filling of the gaps that are left and of what stands between them.
+
+    Args:
+        model: a causal model.
+        first: log P of each symbol in the next gap, shape ``(batch, known)``.
+        past: what lies before that gap, read by the model.
+        stretches: for each gap that is left, the symbols from it to the next, or to the end.
+
+    Returns:
+        Shape ``(batch, known ** gaps left)``.
+    """
+    known = first.shape[1]
+    after, *later = stretches
+    if not later and not len(after):
+        return first
+    size = max(1, LINES_AT_ONCE // known)
+    if len(first) > size:
+        parts = [slice(at, at + size) for at in range(0, len(first), size)]
+        return torch.cat(
+            [
+                _scores(model, first[part], tuple((k[part], v[part]) for k, v in past), stretches)
+                for part in parts
+            ]
+        )
+    candidates = torch.arange(known).repeat(len(first))[:, None]
+    read = torch.cat([candidates, after.expand(len(candidates), -1)], dim=1)
+    if not later:
+        read = read[:, :-1]  # nobody asks what comes after the last
+    logits, past = model.extend(
+        read, tuple((k.repeat_interleave(known, 0), v.repeat_interleave(known, 0)) for k, v in past)
+    )
+    following = logits.log_softmax(dim=-1)
+    truth = after.expand(len(candidates), -1)[..., None]
+    total = first.flatten() + following[:, : len(after)].gather(2, truth).sum(dim=(1, 2))
+    if not later:
+        return total.view(len(first), known)
+    rest = _scores(model, following[:, -1, :known], past, later)
+    return (total[:, None] + rest).view(len(first), -1)
+
+
+def marginals(posterior: Tensor) -> Tensor:
+    """Return P(symbol in each gap alone), shape ``(gaps, known)``, from a ``log_posterior``."""
+    gaps = range(posterior.dim())
+    return torch.stack(
+        [
+            posterior.exp().sum(dim=[other for other in gaps if other != gap])
+            if posterior.dim() > 1
+            else posterior.exp()
+            for gap in gaps
+        ]
+    )
+
+
+def fill_by_bayes(line: str, model: CausalLM | None = None, *, k: int = 3) -> Filled:
+    """Fill the gaps of a line with what makes the whole line likeliest.
+
+    Args:
+        line: text with ``_`` or ``[MASK]`` for every missing character, at most three of them.
+        model: by default the one that ships with the series.
+        k: how many guesses to keep for each gap.
+
+    Raises:
+        TextError: the line is empty, too long, or has no gap.
+        ValueError: the gaps can be filled in too many ways.
+    """
+    model = _of_characters(model)
+    input_ids, note = read_line(line, model.config.max_len)
+    gaps = (input_ids == VOCABULARY.mask_id).nonzero().flatten()
+    if not len(gaps):
+        raise TextError("The line has no gap; put a _ wherever a character is missing.")
+    posterior = log_posterior(model, input_ids, gaps.tolist())
+    typed = VOCABULARY.decode(input_ids, gap="_")
+    input_ids[gaps] = torch.stack(torch.unravel_index(posterior.argmax(), posterior.shape))
+    guesses = {
+        at: top_k(probabilities, k)
+        for at, probabilities in zip(gaps.tolist(), marginals(posterior), strict=True)
+    }
+    return Filled(typed, VOCABULARY.decode(input_ids), guesses, note)

@@ -1,0 +1,1 @@
+"""One side or both: next characters beside masked ones, and gaps filled by Bayes' rule."""

@@ -1,0 +1,198 @@
+"""Who fills gaps best, and for how many passes: the left side, a masked model, Bayes' rule.
+
+``python -m cloze.lessons.one_side_or_both.filling`` trains the default recipe with both objectives,
+asks these two models and the two that ship with the series about the same gaps of held-out windows,
+and writes what they pay to filling.json (about half an hour on an idle core).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cloze.causal import log_posterior, shipped_causal
+from cloze.corpus import Corpus
+from cloze.heads import CausalLM, MaskedLM
+from cloze.masking import seeded
+from cloze.objectives import CAUSAL, MASKED, Objective
+from cloze.prediction import mask_positions, predict, shipped_model
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import VOCABULARY
+
+RESULTS = Path(__file__).with_suffix(".json")
+LINES = {1: 1195, 2: 100, 3: 30}
+"""How many windows are asked about, by the number of neighbouring gaps in each."""
+LENGTHS = {1: 64, 2: 64, 3: 32}
+"""How long the lines are; three gaps are asked about in half a window, for the sake of time."""
+CURVE_LINES = 200
+"""How many windows with one gap are asked about while a model trains."""
+
+Question = tuple[Tensor, list[int]]
+"""A line ``(length,)`` in truth, and neighbouring positions of it that are hidden."""
+Way = Callable[[Tensor, list[int]], tuple[float, bool]]
+"""From a question to what the truth costs in nats, all gaps together, and whether the likeliest
+filling is the truth."""
+
+
+def questions(windows: Tensor, gaps: int, lines: int) -> list[Question]:
+    """Spread so many lines over held-out windows ``(n, length)`` and draw a place in each."""
+    length = LENGTHS[gaps]
+    chosen = windows[torch.linspace(0, len(windows) - 1, lines).long(), :length]
+    starts = torch.randint(length - gaps + 1, (lines,), generator=seeded(gaps))
+    return [
+        (line, list(range(start, start + gaps)))
+        for line, start in zip(chosen, starts.tolist(), strict=True)
+    ]
+
+
+def from_the_left(model: CausalLM) -> Way:
+    """Answer from what is left of the gaps alone."""
+    bayes = by_bayes(model)
+    return lambda line, gaps: bayes(line[: gaps[-1] + 1], gaps)
+
+
+def by_bayes(model: CausalLM) -> Way:
+    """Score the line with each filling."""
+
+    def answer(line: Tensor, gaps: list[int]) -> tuple[float, bool]:
+        posterior = log_posterior(model, line, gaps)
+        paid = posterior[tuple(line[gaps])]
+        return -paid.item(), bool(paid == posterior.max())
+
+    return answer
+
+
+def at_once(model: MaskedLM) -> Way:
+    """Answer all gaps from one look, each without knowing what the others hold."""
+
+    def answer(line: Tensor, gaps: list[int]) -> tuple[float, bool]:
+        found = predict(model, line, gaps)
+        best = found.probabilities.argmax(dim=1)
+        return found.costs.sum().item(), torch.equal(best, line[gaps])
+
+    return answer
+
+
+def in_turn(model: MaskedLM) -> Way:
+    """Answer the gaps from left to right, looking again with each one closed."""
+
+    def answer(line: Tensor, gaps: list[int]) -> tuple[float, bool]:
+        cost, filled = 0.0, line
+        for k, gap in enumerate(gaps):
+            cost += predict(model, line, gaps[k:]).costs[0].item()
+            best = predict(model, mask_positions(filled, gaps[k:]), []).probabilities[0].argmax()
+            filled = filled.clone()
+            filled[gap] = best
+        return cost, torch.equal(filled, line)
+
+    return answer
+
+
+@dataclass(frozen=True)
+class Paid:
+    """What one way of answering pays over many lines."""
+
+    nats: float
+    """The mean cost of the truth per line, all its gaps together."""
+    error: float
+    """The standard error of that mean."""
+    right: float
+    """The share of lines filled rightly."""
+    milliseconds: float
+    """Of one core, per line."""
+
+
+def ask(way: Way, asked: list[Question]) -> Paid:
+    """Ask about every line and time it."""
+    started = time.process_time()
+    answers = [way(line, gaps) for line, gaps in asked]
+    seconds = time.process_time() - started
+    costs = torch.tensor([cost for cost, _ in answers], dtype=torch.float64)
+    return Paid(
+        round(costs.mean().item(), 4),
+        round(costs.std().item() / len(costs) ** 0.5, 4),
+        round(sum(right for _, right in answers) / len(answers), 4),
+        round(1000 * seconds / len(answers), 2),
+    )
+
+
+def ways(masked: MaskedLM, causal: CausalLM, gaps: int) -> dict[str, Way]:
+    """Return every way to answer, by name."""
+    found = {"left side": from_the_left(causal), "masked": at_once(masked)}
+    if gaps > 1:
+        found["masked, in turn"] = in_turn(masked)
+    return {**found, "causal, Bayes": by_bayes(causal)}
+
+
+Curve = list[tuple[int, int, float]]
+"""Characters read, questions answered, and what a single gap then costs in nats."""
+
+
+def train(
+    objective: Objective, recipe: Recipe, corpus: Corpus, asked: list[Question]
+) -> tuple[MaskedLM, Curve]:
+    """Train the default model and ask about single gaps whenever its loss is measured."""
+    torch.manual_seed(recipe.seed)
+    run = TrainingRun(objective.model(), corpus, recipe, objective)
+    curve, questions_asked = [], 0
+    share = recipe.mask_prob if objective is MASKED else 1.0
+    for record in fit(run):
+        questions_asked = round(share * record.characters)
+        if record.held_out is not None:
+            model = run.model.eval()
+            way = by_bayes(model) if isinstance(model, CausalLM) else at_once(model)
+            curve.append((record.characters, questions_asked, ask(way, asked).nats))
+            model.train()
+    return run.model.eval().requires_grad_(False), curve
+
+
+def results() -> dict[str, Any]:
+    """Return what was measured: "curves" by objective, "filling" by budget, gaps and way."""
+    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return read
+
+
+def main(
+    path: Path = RESULTS, recipe: Recipe | None = None, lines: Mapping[int, int] = LINES
+) -> None:
+    """Train, ask, and write what was paid, with what it takes to repeat it."""
+    recipe, corpus = recipe or Recipe(), Corpus.load()
+    windows = corpus.held_out_windows()
+    asked = {gaps: questions(windows, gaps, n) for gaps, n in lines.items()}
+    some = questions(windows, 1, min(CURVE_LINES, lines[1]))
+    masked, masked_curve = train(MASKED, recipe, corpus, some)
+    causal, causal_curve = train(CAUSAL, recipe, corpus, some)
+    pairs = {"one minute": (masked, causal), "as shipped": (shipped_model(), shipped_causal())}
+    filling: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    for budget, (reads_both, reads_left) in pairs.items():
+        assert isinstance(reads_left, CausalLM)
+        filling[budget] = {
+            str(gaps): {
+                name: vars(ask(way, those))
+                for name, way in ways(reads_both, reads_left, gaps).items()
+            }
+            for gaps, those in asked.items()
+        }
+    written = {
+        "command": f"python -m {__spec__.name}",
+        "torch": torch.__version__,
+        "corpus_sha256": corpus.sha256,
+        "steps": recipe.steps,
+        "seed": recipe.seed,
+        "symbols": VOCABULARY.n_ordinary,
+        "lines": {str(gaps): n for gaps, n in lines.items()},
+        "curves": {"masked": masked_curve, "causal": causal_curve},
+        "filling": filling,
+    }
+    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""One gap in a sentence of a small world: what four readers put into it, and how far off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from cloze.causal import log_posterior, log_probs
+from cloze.heads import CausalLM, MaskedLM
+from cloze.masking import seeded
+from cloze.vocabulary import PAD
+from cloze.world import GAPS_ONLY, World
+
+
+@torch.no_grad()
+def four_answers(
+    world: World, masked: MaskedLM, causal: CausalLM, line: Tensor, gap: int
+) -> dict[str, Tensor]:
+    """Return P(word in the gap) by whoever answers, each of shape ``(n_ordinary,)``.
+
+    Args:
+        world: whose truth it is.
+        masked: a masked model of it.
+        causal: a causal model of it.
+        line: a sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``; what stands in the
+            gap is not read.
+        gap: its position.
+    """
+    n = world.vocabulary.n_ordinary
+    hidden = line.clone()
+    hidden[gap] = world.vocabulary.mask_id
+    asked = (torch.arange(len(line)) == gap)[None]
+    return {
+        "left side": log_probs(causal, line[None])[0, gap, :n].softmax(0),
+        "masked": masked.logits_at(hidden[None], asked)[0, :n].softmax(0),
+        "causal, Bayes": log_posterior(causal, hidden, [gap]).exp(),
+        "truth": world.truth(hidden[None], asked, corruption=GAPS_ONLY)[0].float(),
+    }
+
+
+def single_gaps(world: World, n: int, seed: int = 0) -> list[tuple[Tensor, int]]:
+    """Draw sentences by their probabilities, without padding, and a word of each."""
+    chance = seeded(seed)
+    found = []
+    for row in world.sample(n, generator=chance):
+        line = row[row != world.vocabulary.ids[PAD]]
+        gap = int(torch.randint(1, len(line) - 1, (), generator=chance))
+        found.append((line, gap))
+    return found
+
+
+def distances(answers: Mapping[str, Tensor]) -> dict[str, float]:
+    """Return KL(truth ‖ answer) in nats of every answer but the truth."""
+    truth = answers["truth"]
+    return {
+        way: float(torch.where(truth > 0, truth * (truth / said).log(), 0.0).sum().clamp(min=0))
+        for way, said in answers.items()
+        if way != "truth"
+    }

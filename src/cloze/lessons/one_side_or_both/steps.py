@@ -1,0 +1,84 @@
+"""A causal model against the truth of a small world: step by step, and for whole sentences.
+
+All sentences are known, so nothing here is sampled: a mean over what the world says is weighted by
+the world's probabilities, and one over what the model writes by the model's own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze.causal import log_probs
+from cloze.heads import CausalLM
+from cloze.vocabulary import PAD
+from cloze.world import World
+
+
+class Step(NamedTuple):
+    """How well the next symbol is foretold after so many words."""
+
+    words: int
+    """How many words are there already."""
+    taught: float
+    """Mean KL(truth ‖ model) in nats after beginnings as the world makes them: what was trained."""
+    written: float
+    """The same after beginnings as the model writes them, as far as a sentence can begin so."""
+    possible: float
+    """The probability that what the model has written so far is still possible."""
+
+
+@torch.no_grad()
+def sentence_log_probs(world: World, model: CausalLM) -> Tensor:
+    """Return log P(sentence) by the chain rule for every sentence of a world, ``(sentences,)``."""
+    return _paid(world, _said(world, model)).sum(1)
+
+
+@torch.no_grad()
+def steps(world: World, model: CausalLM) -> list[Step]:
+    """Compare a model with the truth after every possible beginning of a sentence, exactly."""
+    said = _said(world, model)
+    ids, pad = world.input_ids, world.vocabulary.ids[PAD]
+    # log P of the first t symbols by the model, at [:, t]
+    own = F.pad(_paid(world, said).cumsum(1), (1, 0))
+    found = []
+    for t in range(1, world.max_len):
+        goes_on = ids[:, t] != pad
+        weights = world.probabilities[goes_on]
+        beginnings, which = torch.unique(ids[goes_on, :t], dim=0, return_inverse=True)
+        truth = torch.zeros(len(beginnings), len(world.vocabulary), dtype=torch.float64)
+        truth.index_put_((which, ids[goes_on, t]), weights, accumulate=True)
+        mass = truth.sum(1)
+        truth /= mass[:, None]
+        one = torch.zeros(len(beginnings), dtype=torch.int64)
+        one[which] = torch.arange(len(which))  # a sentence of each beginning, whichever
+        model_says = said[goes_on][one, t, : len(world.vocabulary)]
+        kl = torch.where(truth > 0, truth * (truth.log() - model_says), 0.0).sum(1)
+        written = own[goes_on][one, t].exp()
+        ended = own[~goes_on, -1].exp().sum()
+        found.append(
+            Step(
+                t - 1,
+                float((mass * kl).sum() / mass.sum()),
+                float((written * kl).sum() / written.sum()),
+                float(written.sum() + ended),
+            )
+        )
+    return found
+
+
+def _said(world: World, model: CausalLM) -> Tensor:
+    """Return log P of every symbol at every place of every sentence: ``(sentences, …, |V|)``."""
+    parts = torch.split(world.input_ids, 512)
+    return torch.cat([log_probs(model, part).double() for part in parts])
+
+
+def _paid(world: World, said: Tensor) -> Tensor:
+    """Return log P of every symbol that is there, 0 for the given ones: ``(sentences, length)``."""
+    ids = world.input_ids
+    given = ids == world.vocabulary.ids[PAD]
+    given[:, 0] = True  # [BEGIN]
+    return said.gather(2, ids[..., None]).squeeze(2).masked_fill(given, 0.0)

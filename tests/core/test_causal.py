@@ -1,0 +1,285 @@
+"""Causal models: no leak, the chain rule, writing, and gaps filled by Bayes' rule."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from cloze import causal
+from cloze.causal import (
+    fill_by_bayes,
+    generate,
+    log_posterior,
+    log_probs,
+    marginals,
+    next_distribution,
+    text_costs,
+)
+from cloze.checkpoint import CheckpointError, load_model, read, save_model, write
+from cloze.encoder import EncoderConfig
+from cloze.heads import CausalLM, MaskedLM
+from cloze.prediction import fill, score
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
+
+SHAPE: Any = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24}
+WORDS = Vocabulary(("barks", "cat", "dog", "sleeps", "the"), (MASK, BEGIN, END, PAD))
+few = settings(deadline=None, derandomize=True, max_examples=40)
+
+
+def small(vocabulary: Vocabulary = VOCABULARY, seed: int = 0) -> CausalLM:
+    """Make a causal model with random weights."""
+    torch.manual_seed(seed)
+    config = EncoderConfig(vocab_size=len(vocabulary), direction="left", max_len=24, **SHAPE)
+    return CausalLM(config, vocabulary).eval().requires_grad_(False)
+
+
+MODEL = small()
+lines = st.lists(st.integers(0, 27), min_size=2, max_size=24).map(torch.tensor)
+
+
+@few
+@given(lines, st.data())
+def test_nothing_moves_up_to_what_is_changed(line: Tensor, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(line) - 1))
+    changed = line.clone()
+    changed[at] = (line[at] + data.draw(st.integers(1, 27))) % 28
+    moved = (MODEL(line[None]) - MODEL(changed[None]))[0, :, :28].abs().amax(1)
+    assert not moved[: at + 1].any()
+    if at + 1 < len(line):
+        assert moved[at + 1] > 0  # what comes next does see it
+
+
+@few
+@given(lines, st.data())
+def test_reading_on_equals_reading_at_once(line: Tensor, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(1, len(line) - 1))
+    read_late = MODEL.one_place_late(line[None])
+    first, past = MODEL.extend(read_late[:, :cut])
+    second, _ = MODEL.extend(read_late[:, cut:], past)
+    torch.testing.assert_close(torch.cat([first, second], 1), MODEL(line[None]))
+
+
+def test_only_the_left_can_be_read_on() -> None:
+    with pytest.raises(ValueError, match="looks to the left alone can read on"):
+        MaskedLM(EncoderConfig(**SHAPE)).encoder.extend(torch.zeros(1, 3, dtype=torch.int64))
+    _, past = MODEL.extend(torch.zeros(1, 20, dtype=torch.int64))
+    with pytest.raises(ValueError, match="has 25 symbols, but this encoder reads at most"):
+        MODEL.extend(torch.zeros(1, 5, dtype=torch.int64), past)
+
+
+def test_a_causal_model_looks_to_the_left_only() -> None:
+    assert CausalLM().config.direction == "left"
+    with pytest.raises(ValueError, match="or it would see what it is asked"):
+        CausalLM(EncoderConfig(direction="both"))
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_the_probabilities_of_all_texts_of_one_length_sum_to_1(length: int) -> None:
+    texts = torch.tensor(list(itertools.product(range(28), repeat=length)))
+    each = log_probs(MODEL, texts).gather(2, texts[..., None]).sum((1, 2))
+    assert each.exp().sum().item() == pytest.approx(1, abs=1e-4)
+
+
+def test_what_no_text_goes_on_with_is_impossible() -> None:
+    assert log_probs(MODEL, torch.zeros(1, 3, dtype=torch.int64))[..., 28].exp().sum() == 0
+    model = small(WORDS)
+    said = log_probs(model, torch.tensor([[WORDS.ids[BEGIN], 4, 2, 0, WORDS.ids[END]]])).exp()
+    for special in (MASK, BEGIN, PAD):
+        assert not said[..., WORDS.ids[special]].any()
+    assert (said[..., WORDS.ids[END]] > 0).all()
+
+
+def test_the_cost_of_a_text_is_that_of_its_characters_and_what_score_says() -> None:
+    text = "the cat sat"
+    costs = text_costs(text, MODEL)
+    for i, character in enumerate(text):
+        p = next_distribution(text[:i], MODEL)[VOCABULARY.ids[character]]
+        assert costs[i].item() == pytest.approx(-math.log(p), abs=1e-4)
+    torch.testing.assert_close(score(text, MODEL), costs, atol=1e-4, rtol=1e-4)
+
+
+# Gaps
+
+
+def by_brute_force(model: CausalLM, line: Tensor, gaps: list[int]) -> Tensor:
+    """Score every filling's whole line, and share."""
+    n = model.vocabulary.n_ordinary
+    rows = []
+    for filling in itertools.product(range(n), repeat=len(gaps)):
+        row = line.clone()
+        row[gaps] = torch.tensor(filling)
+        rows.append(row)
+    lines = torch.stack(rows)
+    chosen = log_probs(model, lines).gather(2, lines[..., None]).squeeze(2)
+    # What a text cannot hold ([BEGIN]) is the same in all lines.
+    scores = chosen.masked_fill(chosen.isinf(), 0.0).double().sum(1)
+    return scores.log_softmax(0).view([n] * len(gaps)).float()
+
+
+@pytest.mark.parametrize("gaps", [[3], [0], [11], [3, 4], [0, 11], [10, 11], [9, 2]])
+def test_bayes_equals_brute_force_over_all_fillings(gaps: list[int]) -> None:
+    line = torch.randint(28, (12,), generator=torch.Generator().manual_seed(0))
+    found = log_posterior(MODEL, line, gaps)
+    torch.testing.assert_close(
+        found, by_brute_force(MODEL, line, sorted(gaps)), atol=1e-4, rtol=1e-4
+    )
+    assert found.exp().sum().item() == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("gaps", [[2], [1, 3], [1, 2, 3]])
+def test_bayes_equals_brute_force_among_words(gaps: list[int]) -> None:
+    model = small(WORDS)
+    line = torch.tensor([WORDS.ids[BEGIN], 4, 2, 0, WORDS.ids[END]])
+    found = log_posterior(model, line, gaps)
+    assert found.shape == (5,) * len(gaps)
+    torch.testing.assert_close(found, by_brute_force(model, line, gaps), atol=1e-4, rtol=1e-4)
+
+
+def test_the_size_of_a_batch_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, line = small(WORDS), torch.tensor([4, 2, 0, 4, 1, 3])
+    whole = log_posterior(model, line, [0, 2, 4])
+    monkeypatch.setattr(causal, "LINES_AT_ONCE", 5)
+    torch.testing.assert_close(log_posterior(model, line, [0, 2, 4]), whole)
+
+
+def test_what_stands_at_a_gap_is_not_read() -> None:
+    a = torch.tensor([3, 5, 7, 9])
+    b = torch.tensor([3, 28, 7, 28])
+    assert torch.equal(log_posterior(MODEL, a, [1, 3]), log_posterior(MODEL, b, [1, 3]))
+
+
+def test_marginals_add_up_the_others() -> None:
+    line = torch.tensor([4, 2, 0, 4, 1])
+    found = log_posterior(small(WORDS), line, [0, 2, 4])
+    first, second, third = marginals(found)
+    torch.testing.assert_close(second, found.exp().sum(2).sum(0))
+    torch.testing.assert_close(first, found.exp().sum((1, 2)))
+    assert third.sum().item() == pytest.approx(1, abs=1e-5)
+    alone = log_posterior(MODEL, line, [2])
+    torch.testing.assert_close(marginals(alone)[0], alone.exp())
+
+
+def test_too_many_gaps_are_refused_in_one_sentence() -> None:
+    with pytest.raises(ValueError, match=r"4 gaps can be filled in 28\^4 = 614,656 ways, and each"):
+        log_posterior(MODEL, torch.zeros(8, dtype=torch.int64), [0, 1, 2, 3])
+
+
+def test_a_line_is_filled_with_what_makes_it_likeliest() -> None:
+    filled = fill_by_bayes("the c_t s_t", MODEL)
+    assert filled.typed == "the c_t s_t"
+    posterior = log_posterior(MODEL, VOCABULARY.encode("the c[MASK]t s[MASK]t"), [5, 9])
+    a, b = divmod(int(posterior.argmax()), 28)
+    assert filled.text == f"the c{VOCABULARY.symbols[a]}t s{VOCABULARY.symbols[b]}t"
+    assert [len(guesses) for guesses in filled.guesses.values()] == [3, 3]
+
+
+# Writing
+
+
+def test_writing_repeats_with_the_same_chance() -> None:
+    first, again = (
+        generate("the ", 40, model=MODEL, generator=torch.Generator().manual_seed(1))
+        for _ in range(2)
+    )
+    assert first == again
+    assert first.startswith("the ")
+    assert len(first) == 44  # longer than the model reads at once
+    other = generate("the ", 40, model=MODEL, generator=torch.Generator().manual_seed(2))
+    assert other != first
+
+
+def test_without_warmth_the_likeliest_is_written() -> None:
+    written = generate("ab", 5, temperature=0, model=MODEL)
+    for i in range(2, 7):
+        best = int(next_distribution(written[:i], MODEL).argmax())
+        assert written[i] == VOCABULARY.symbols[best]
+
+
+def test_temperature_bends_the_odds() -> None:
+    p = next_distribution("ab", MODEL)
+    for temperature in (0.25, 4.0):
+        expected = p ** (1 / temperature) / (p ** (1 / temperature)).sum()
+        chance = torch.Generator().manual_seed(0)
+        drawn = [
+            generate("ab", 1, temperature=temperature, model=MODEL, generator=chance)[-1]
+            for _ in range(400)
+        ]
+        top = int(p.argmax())
+        share = drawn.count(VOCABULARY.symbols[top]) / 400
+        sigma = math.sqrt(expected[top] * (1 - expected[top]) / 400)
+        assert abs(share - expected[top]) < 5 * sigma
+
+
+def test_of_a_long_text_the_end_counts() -> None:
+    text = "abcdefghijklmnopqrstuvwxyz"
+    torch.testing.assert_close(next_distribution(text, MODEL), next_distribution(text[-23:], MODEL))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: text_costs("", MODEL), "A text to score has 1 to 24 characters, not 0"),
+        (lambda: text_costs("a" * 25, MODEL), "1 to 24 characters, not 25"),
+        (lambda: text_costs("c[MASK]t", MODEL), "reads text without gaps"),
+        (lambda: text_costs("The", MODEL), "'T' at position 0 is not among"),
+        (lambda: generate("é", 3, model=MODEL), "call normalise"),
+        (lambda: generate("a", -1, model=MODEL), "How many characters are written is a whole"),
+        (lambda: generate("a", 1, temperature=-1, model=MODEL), "A temperature is a number from 0"),
+        (lambda: generate("a", 1, temperature=math.inf, model=MODEL), "A temperature is a number"),
+        (lambda: fill_by_bayes("no gap", MODEL), "The line has no gap"),
+        (lambda: fill_by_bayes("", MODEL), "The line is empty"),
+        (lambda: log_posterior(MODEL, torch.tensor([1, 2]), []), "There is no gap to fill"),
+        (lambda: log_posterior(MODEL, torch.tensor([1, 2]), [2]), "A position in this line"),
+        (lambda: log_posterior(MODEL, torch.tensor([1, 99]), [0]), "Ids run from 0 to 28; 99"),
+        (lambda: text_costs("a", small(WORDS)), "reads the words of a small world"),
+        (lambda: text_costs("a", MaskedLM()), "The model is a CausalLM"),  # type: ignore[arg-type]
+        (lambda: fill("c_t", MODEL), "call fill_by_bayes"),
+    ],
+)
+def test_bad_input_gets_one_clear_sentence(call: object, sentence: str) -> None:
+    assert callable(call)
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+# Checkpoints
+
+
+@pytest.mark.parametrize("vocabulary", [VOCABULARY, WORDS])
+def test_a_checkpoint_remembers_what_kind_of_model_it_is(
+    tmp_path: Path, vocabulary: Vocabulary
+) -> None:
+    model = small(vocabulary)
+    save_model(tmp_path / "m", model, {})
+    loaded = load_model(tmp_path / "m")
+    assert type(loaded) is CausalLM
+    ids = torch.tensor([[1, 2, 3]])
+    assert torch.equal(loaded(ids), model(ids))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"objective": "both ways"}, "the objective 'both ways', which is none of masked, causal"),
+        ({"objective": ["causal"]}, "which is none of masked, causal"),
+        ({"config": {"direction": "both"}}, "holds no usable config, restore it: a causal model"),
+    ],
+)
+def test_a_checkpoint_of_no_known_kind_is_refused(
+    tmp_path: Path, change: dict[str, object], sentence: str
+) -> None:
+    save_model(tmp_path / "m", small(), {})
+    tensors, metadata = read(tmp_path / "m", "model")
+    if isinstance(change.get("config"), dict):
+        change = {"config": {**metadata["config"], "direction": "both"}}
+    write(tmp_path / "m", tensors, {**metadata, **change})
+    with pytest.raises(CheckpointError, match=sentence):
+        load_model(tmp_path / "m")

@@ -1,0 +1,195 @@
+"""What notebook 07 measures: steps against the truth, one gap by four readers, the results file."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from cloze.causal import log_posterior
+from cloze.encoder import EncoderConfig, attention_mask
+from cloze.heads import CausalLM, MaskedLM
+from cloze.lessons.one_side_or_both import checks, filling
+from cloze.lessons.one_side_or_both.gap import distances, four_answers, single_gaps
+from cloze.lessons.one_side_or_both.steps import sentence_log_probs, steps
+from cloze.prediction import joint, mask_positions, predict
+from cloze.training import Recipe
+from cloze.vocabulary import PAD, VOCABULARY
+from cloze.world import World
+
+WORLD = World(
+    {"the dog barks": 0.4, "the dog sleeps": 0.2, "the cat sleeps here": 0.3, "a cat sleeps": 0.1}
+)
+
+
+def untrained(seed: int = 0) -> CausalLM:
+    torch.manual_seed(seed)
+    return CausalLM(WORLD.config("left"), WORLD.vocabulary).eval().requires_grad_(False)
+
+
+class TrueModel(CausalLM):
+    """A causal model that says exactly what comes next in the world."""
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        said = torch.full((*input_ids.shape, len(WORLD.vocabulary)), 1e-30, dtype=torch.float64)
+        for t in range(1, input_ids.shape[1]):
+            said[:, t] += WORLD.next_symbols(input_ids[:, :t])
+        return said.log()
+
+
+def true_model() -> CausalLM:
+    return TrueModel(WORLD.config("left"), WORLD.vocabulary).eval()
+
+
+def test_the_truth_is_at_no_distance_from_itself() -> None:
+    model = true_model()
+    assert sentence_log_probs(WORLD, model).exp().tolist() == pytest.approx(
+        WORLD.probabilities.tolist()
+    )
+    for step in steps(WORLD, model):
+        assert step.taught == pytest.approx(0, abs=1e-9)
+        assert step.written == pytest.approx(0, abs=1e-9)
+        assert step.possible == pytest.approx(1)
+
+
+def test_steps_are_the_means_over_all_beginnings() -> None:
+    model = untrained()
+    said = model(WORLD.input_ids).log_softmax(-1).double()
+    found = steps(WORLD, model)
+    assert [step.words for step in found] == [0, 1, 2, 3, 4]
+    for t, step in enumerate(found, start=1):
+        beginnings: dict[tuple[int, ...], tuple[float, float, float]] = {}
+        ended = 0.0
+        for row, line in enumerate(WORLD.input_ids.tolist()):
+            own = math.prod(
+                math.exp(said[row, i, line[i]])
+                for i in range(1, t)
+                if line[i] != WORLD.vocabulary.ids[PAD]
+            )
+            if line[t] == WORLD.vocabulary.ids[PAD]:
+                ended += own
+                continue
+            truth = WORLD.next_symbols(WORLD.input_ids[row, None, :t])[0]
+            kl = sum(p * (math.log(p) - said[row, t, i]) for i, p in enumerate(truth) if p)
+            mass = sum(
+                p
+                for p, other in zip(WORLD.probabilities, WORLD.input_ids, strict=True)
+                if other[:t].tolist() == line[:t]
+            )
+            beginnings[tuple(line[:t])] = (float(mass), own, float(kl))
+        masses, owns, kls = zip(*beginnings.values(), strict=True)
+        assert step.taught == pytest.approx(
+            sum(m * k for m, k in zip(masses, kls, strict=True)) / sum(masses), abs=1e-5
+        )
+        assert step.written == pytest.approx(
+            sum(o * k for o, k in zip(owns, kls, strict=True)) / sum(owns), abs=1e-5
+        )
+        assert step.possible == pytest.approx(sum(owns) + ended, abs=1e-5)
+
+
+def test_four_readers_of_one_gap() -> None:
+    torch.manual_seed(0)
+    masked = MaskedLM(WORLD.config(), WORLD.vocabulary).eval().requires_grad_(False)
+    causal, line = untrained(), WORLD.encode("the dog sleeps")
+    answers = four_answers(WORLD, masked, causal, line, 3)
+    ids = WORLD.vocabulary.ids
+    assert answers["truth"][ids["barks"]].item() == pytest.approx(2 / 3)
+    torch.testing.assert_close(answers["causal, Bayes"], log_posterior(causal, line, [3]).exp())
+    for p in answers.values():
+        assert p.sum().item() == pytest.approx(1, abs=1e-5)
+    hidden = line.clone()
+    hidden[3] = WORLD.vocabulary.mask_id
+    assert all(
+        torch.equal(p, q)
+        for p, q in zip(
+            answers.values(), four_answers(WORLD, masked, causal, hidden, 3).values(), strict=True
+        )
+    )
+    off = distances({**answers, "masked": answers["truth"]})
+    assert off["masked"] == 0
+    assert off["left side"] > 0
+    assert "truth" not in off
+
+
+def test_gaps_are_drawn_at_words_and_repeat() -> None:
+    drawn = single_gaps(WORLD, 50, seed=3)
+    for line, gap in drawn:
+        assert 1 <= gap < len(line) - 1
+        assert not (line == WORLD.vocabulary.ids[PAD]).any()
+    again = single_gaps(WORLD, 50, seed=3)
+    assert all(torch.equal(a, b) and i == j for (a, i), (b, j) in zip(drawn, again, strict=True))
+
+
+# The results file
+
+SHAPE = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=24)
+LEFT = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=24, direction="left")
+
+
+@pytest.mark.parametrize("gaps", [[5], [5, 6]])
+def test_every_way_pays_what_the_package_says(gaps: list[int]) -> None:
+    torch.manual_seed(0)
+    masked, causal = MaskedLM(SHAPE).eval(), CausalLM(LEFT).eval()
+    line = VOCABULARY.encode("the cat sat on")
+    answered = {name: way(line, gaps)[0] for name, way in filling.ways(masked, causal, 2).items()}
+    bayes = log_posterior(causal, line, gaps)[tuple(line[gaps])]
+    left = log_posterior(causal, line[: gaps[-1] + 1], gaps)[tuple(line[gaps])]
+    assert answered["causal, Bayes"] == pytest.approx(-bayes.item(), abs=1e-4)
+    assert answered["left side"] == pytest.approx(-left.item(), abs=1e-4)
+    apart = predict(masked, line, gaps).costs.sum().item()
+    assert answered["masked"] == pytest.approx(apart, abs=1e-4)
+    if len(gaps) == 2:
+        together = joint(masked, mask_positions(line, gaps), *gaps)[tuple(line[gaps])]
+        assert answered["masked, in turn"] == pytest.approx(-together.log().item(), abs=1e-4)
+    else:
+        assert answered["masked, in turn"] == pytest.approx(apart, abs=1e-4)
+
+
+def test_right_is_what_is_wholly_right() -> None:
+    torch.manual_seed(0)
+    causal, masked = CausalLM(LEFT).eval(), MaskedLM(SHAPE).eval()
+    line = VOCABULARY.encode("the cat sat on")
+    best = line.clone()
+    posterior = log_posterior(causal, line, [4, 5])
+    best[[4, 5]] = torch.stack(torch.unravel_index(posterior.argmax(), posterior.shape))
+    assert filling.by_bayes(causal)(best, [4, 5])[1]
+    best[4] = (best[4] + 1) % 28
+    assert not filling.by_bayes(causal)(best, [4, 5])[1]
+    for way in (filling.at_once(masked), filling.in_turn(masked)):
+        hits = [way(torch.cat([line[:4], torch.tensor([c]), line[5:]]), [4])[1] for c in range(28)]
+        assert hits.count(True) == 1
+
+
+@pytest.mark.long
+def test_the_command_writes_what_the_committed_file_holds(tmp_path: Path) -> None:
+    path = tmp_path / "filling.json"
+    filling.main(path, Recipe(steps=1, evaluations=1), {1: 3, 2: 2})
+    new, committed = (json.loads(p.read_text("utf-8")) for p in (path, filling.RESULTS))
+    assert new.keys() == committed.keys()
+    assert committed["lines"] == {str(gaps): n for gaps, n in filling.LINES.items()}
+    assert (committed["steps"], committed["seed"]) == (Recipe().steps, Recipe().seed)
+    for key in ("corpus_sha256", "symbols"):
+        assert new[key] == committed[key]
+    for budget, by_gaps in committed["filling"].items():
+        assert by_gaps.keys() == {"1", "2", "3"}
+        for gaps in ("1", "2"):
+            assert new["filling"][budget][gaps].keys() == by_gaps[gaps].keys()
+    for name, curve in committed["curves"].items():
+        share = Recipe().mask_prob if name == "masked" else 1.0
+        assert all(asked == round(share * read) for read, asked, _ in curve)
+
+
+# What the exercises ask for is what the package computes.
+
+
+def test_the_exercises_are_the_package() -> None:
+    windows = torch.randint(28, (2, 6))
+    late = CausalLM().one_place_late(windows)
+    assert torch.equal(checks.one_place_late(windows, VOCABULARY.mask_id), late)
+    mask = attention_mask(7, "left", 3)
+    assert mask is not None
+    assert torch.equal(checks.prefix_mask(7, 3), mask)
