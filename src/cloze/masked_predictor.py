@@ -222,7 +222,7 @@ class TruthPredictor(Predictor):
         found = self.world.truth(masked, selected, self.direction, self.corruption).tolist()
         ids = self.world.vocabulary.ids
         costs = [
-            None if line[at] == GAP else -math.log(p) if (p := row[ids[line[at]]]) else math.inf
+            None if line[at] == GAP else abs(math.log(p)) if (p := row[ids[line[at]]]) else math.inf
             for at, row in zip(gaps, found, strict=True)
         ]
         return Answer(tuple(gaps), found, costs)
