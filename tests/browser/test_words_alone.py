@@ -30,7 +30,7 @@ def test_a_word_is_masked_by_a_click_and_the_truth_stands_beside_the_models(
 ) -> None:
     widget = put(explorer)
     for name in ("truth", "from the left", "from the right", "from both sides"):
-        expect(widget.get_by_role("rowheader", name=name)).to_have_count(1)
+        expect(widget.get_by_role("rowheader", name=name, exact=True).last).to_be_attached()
     expect(widget).to_contain_text("bone")  # what the left side has in mind as well
     letter(widget, 11).click()
     expect(widget.locator('.letter[aria-pressed="true"]')).to_have_count(2)
