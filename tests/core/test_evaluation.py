@@ -76,7 +76,7 @@ def test_kinds_are_told_before_the_pieces_are_cut() -> None:
 def test_it_prints_as_a_table(costs: HeldOutCosts) -> None:
     rows = repr(costs).splitlines()
     assert rows[0].split() == [
-        *("nats", "a", "character", "gaps", "small", "again", "both", "neighbours", "unigram")
+        *("nats", "per", "character", "gaps", "small", "again", "both", "neighbours", "unigram")
     ]
     assert rows[-1].split()[:3] == ["all", str(costs.count()), f"{costs.mean('small'):.3f}"]
     assert len({len(row) for row in rows}) == 1
