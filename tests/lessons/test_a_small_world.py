@@ -145,7 +145,7 @@ def beginning_and_end(words: list[str], line: list[str]) -> bool:
         (by_gap(lambda w, t: len(w) == len(t)), "and nothing else"),
         (by_gap(beginning_and_end), "how a sentence begins and how it ends"),
         (as_in_the_cell_before, "keys of your dictionary are sentences"),
-        (lambda world, line: {s + line: p for s, p in world}, "gives its keys alone"),
+        (lambda world, line: {s + line: p for s, p in world}, "keys alone, here the sentences"),
     ],
 )
 def test_what_is_wrong_with_fillings_is_named(answer: Any, symptom: str) -> None:
