@@ -32,9 +32,10 @@ def _weighed(
     line: str,
     fits: Callable[[Sequence[str], Sequence[str]], bool] = _fits,
     weigh: Callable[[float], float] = lambda p: p,
+    gap: Callable[[Sequence[str]], int] = lambda typed: typed.index("_"),
 ) -> dict[str, float]:
     typed = line.split()
-    at = typed.index("_")
+    at = gap(typed)
     shares: Counter[str] = Counter()
     for sentence, p in world.items():
         words = sentence.split()
@@ -44,13 +45,46 @@ def _weighed(
     return {word: share / total for word, share in shares.items()}
 
 
-def _unscaled(world: Sentences, line: str) -> dict[str, float]:
+def _unscaled(
+    world: Sentences, line: str, weigh: Callable[[float], float] = lambda p: p
+) -> dict[str, float]:
     typed = line.split()
     found: Counter[str] = Counter()
     for sentence, p in world.items():
         if _fits(sentence.split(), typed):
-            found[sentence.split()[typed.index("_")]] += p  # type: ignore[assignment]
+            found[sentence.split()[typed.index("_")]] += weigh(p)  # type: ignore[assignment]
     return dict(found)
+
+
+def _pooled(world: Sentences, line: str) -> dict[str, float]:
+    """Add up what stands in all the gaps, and scale to a sum of 1."""
+    gaps = [i for i, word in enumerate(line.split()) if word == "_"]
+    found: Counter[str] = Counter()
+    for at in gaps:
+        found.update(_weighed(world, line, gap=lambda _, at=at: at))  # type: ignore[arg-type, misc]
+    return {word: p / len(gaps) for word, p in found.items()}
+
+
+def _pooled_unscaled(world: Sentences, line: str) -> dict[str, float]:
+    gaps = line.split().count("_")
+    return {word: p * gaps for word, p in _pooled(world, line).items()}
+
+
+def _first_fitting(world: Sentences, line: str) -> dict[str, float]:
+    """Return inside the condition."""
+    [sentence, *_] = [s for s in world if _fits(s.split(), line.split())]
+    return {sentence.split()[line.split().index("_")]: 1.0}
+
+
+def _first_sentence(world: Sentences, line: str) -> dict[str, float]:
+    """Return inside the loop."""
+    sentence = next(iter(world))
+    fits = _fits(sentence.split(), line.split())
+    return {sentence.split()[line.split().index("_")]: 1.0} if fits else {}
+
+
+def _keys_alone(world: Any, line: str) -> dict[str, float]:
+    return _weighed({s: p for s, p in world}, line)  # noqa: C416 - as it is typed
 
 
 def _last_only(world: Sentences, line: str) -> dict[str, float]:
@@ -82,6 +116,25 @@ def _neighbours(words: Sequence[str], line: Sequence[str]) -> bool:
     return all(i < len(words) and line[i] in ("_", words[i]) for i in near)
 
 
+def _ends(words: Sequence[str], line: Sequence[str]) -> bool:
+    before, *_, after = " ".join(line).split("_")
+    sentence = " ".join(words)
+    return sentence.startswith(before) and sentence.endswith(after)
+
+
+def _any_order(words: Sequence[str], line: Sequence[str]) -> bool:
+    return len(words) == len(line) and {*line} - {"_"} <= {*words}
+
+
+def _gap_by_gap(words: Sequence[str], line: Sequence[str]) -> bool:
+    """Take every gap but the first for a word."""
+    at = line.index("_")
+    return len(words) == len(line) and [*words[:at], *words[at + 1 :]] == [
+        *line[:at],
+        *line[at + 1 :],
+    ]
+
+
 def _cut_off(words: Sequence[str], line: Sequence[str]) -> bool:
     return all(typed in ("_", word) for word, typed in zip(words, line, strict=False))
 
@@ -92,6 +145,11 @@ def distribution(value: Any) -> dict[str, float]:
         raise wrong_kind(value, "a dictionary of probabilities by word")
     if not all(isinstance(word, str) for word in value):
         raise Symptom("The keys of your dictionary are not words; write {word: probability}.")
+    if any(" " in word for word in value):
+        raise Symptom(
+            "The keys of your dictionary are sentences, or several words of one; asked for is the "
+            "one word in the gap, and sentences that have the same one there are added up."
+        )
     return {word: number(p) for word, p in value.items() if number(p)}
 
 
@@ -99,6 +157,9 @@ def worlds(chance: random.Random) -> list[Probe]:
     """Make small worlds in which words repeat, lengths differ and both sides matter."""
     first = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
     probes: list[Probe] = [(first, "the _ sleeps"), (first, "the dog _"), (first, "the _ _")]
+    # The order of the words counts, and how many stand between two of them.
+    bites = {"dog bites man": 0.3, "man bites dog": 0.2, "dog often bites man": 0.5}
+    probes += [(bites, "dog bites _"), (bites, "dog _ man"), (bites, "_ bites _")]
     for _ in range(3):
         sentences = [
             f"{a} {b} {c}{end}"
@@ -119,7 +180,8 @@ check_fillings = Exercise(
     solution=fillings,
     wants=distribution,
     probes=worlds,
-    solved="That is Bayes' rule: keep what fits, weigh it by how often it is said, scale to 1.",
+    solved="That is Bayes' rule: weigh each sentence by how often it is said times how likely it "
+    "then looks like this (here 1 or 0: it fits or not), and scale to 1.",
     direction="Add up the probabilities of the sentences that fit, by the word in the gap, and "
     "divide by their sum.",
     mistakes={
@@ -145,6 +207,41 @@ check_fillings = Exercise(
         "fit the line may count.": lambda world, line: _weighed(
             world, line, fits=lambda words, typed: True
         ),
+        "You compare the number of words and nothing else; every word of the line has to fit.": (
+            lambda world, line: _weighed(
+                world, line, fits=lambda words, typed: len(words) == len(typed)
+            )
+        ),
+        "You compare what stands left of the gap and the number of words; the right side has to "
+        "fit as well.": lambda world, line: _weighed(
+            world,
+            line,
+            fits=lambda words, typed: len(words) == len(typed) and _prefix(words, typed),
+        ),
+        "You look whether the words of the line occur, and not where: each has to stand at its own "
+        "place.": lambda world, line: _weighed(world, line, fits=_any_order),
+        "You compare how a sentence begins and how it ends; what stands between two gaps has to "
+        "fit as well, and the number of words.": (
+            lambda world, line: _weighed(world, line, fits=_ends)
+        ),
+        "You take the other gaps for words that have to stand there: any word fits a gap.": (
+            lambda world, line: _weighed(world, line, fits=_gap_by_gap)
+        ),
+        "You answer for the last gap; asked for is the first.": lambda world, line: _weighed(
+            world, line, gap=lambda typed: len(typed) - 1 - typed[::-1].index("_")
+        ),
+        "You put the words of all the gaps together; only the first gap is asked for.": _pooled,
+        "You put the words of all the gaps together, and your shares sum to more than 1; only the "
+        "first gap is asked for.": _pooled_unscaled,
+        "You answer with the first sentence that fits: is your `return` inside the loop? Go "
+        "through all sentences first.": _first_fitting,
+        "You look at the first sentence and at no other: is your `return` inside the loop? Go "
+        "through all sentences first.": _first_sentence,
+        "You count sentences, unscaled: add up the probabilities, and divide by their sum.": (
+            lambda world, line: _unscaled(world, line, weigh=lambda p: 1.0)
+        ),
+        "A loop over a dictionary gives its keys alone, here the sentences; "
+        "`for sentence, p in world.items()` gives both.": _keys_alone,
     },
 )
 """Mark ``fillings(world, line)``: probabilities by word for the first gap ``_`` of a line."""
@@ -207,6 +304,29 @@ check_floor = Exercise(
         "mean.": lambda truths: floor(
             [[sum(column) / len(truths) for column in zip(*truths, strict=True)]]
         ),
+        "Only your last question counts: does each one overwrite the sum? Add it up with +=.": (
+            lambda truths: floor(truths[-1:]) / len(truths)
+        ),
+        "Only your first question counts: is your `return` inside the loop? Go through all "
+        "questions first.": lambda truths: floor(truths[:1]),
+        "Only your first question counts, divided by their number: is your `return` inside the "
+        "loop? Go through all questions first.": lambda truths: floor(truths[:1]) / len(truths),
+        "Only the first word of the first question counts: is your `return` inside the inner loop? "
+        "Go through all words and all questions first.": (
+            lambda truths: -truths[0][0] * math.log(truths[0][0])
+        ),
+        "Only the first word of the first question counts, divided by the number of questions: is "
+        "your `return` inside the inner loop?": (
+            lambda truths: -truths[0][0] * math.log(truths[0][0]) / len(truths)
+        ),
+        "You divided each question by the number of its possible words; the words are weighed by p "
+        "already, so only the questions are averaged.": _mean_of(
+            lambda row: floor([row]) / sum(p > 0 for p in row)
+        ),
+        "You divided by the number of all possible words; the words are weighed by p already, so "
+        "divide by the number of questions.": lambda truths: (
+            floor(truths) * len(truths) / sum(p > 0 for row in truths for p in row)
+        ),
     },
 )
 """Mark ``floor(truths)``: the mean entropy in nats of a list of distributions."""
@@ -222,6 +342,7 @@ def excess(p: Sequence[float], q: Sequence[float]) -> float:
 def pairs(chance: random.Random) -> list[Probe]:
     """Make a truth and an answer; what is impossible in truth may be given something."""
     probes: list[Probe] = [([0.5, 0.5, 0.0], [0.8, 0.1, 0.1]), ([1.0, 0.0], [0.25, 0.75])]
+    probes.append(([0.5, 0.3, 0.2], [0.2, 0.7, 0.1]))  # nothing impossible: no division by 0
     for n in (3, 4, 6):
         true = [chance.uniform(0.05, 1) for _ in range(n)]
         said = [chance.uniform(0.05, 1) for _ in range(n)]
@@ -238,8 +359,8 @@ check_excess = Exercise(
     solution=excess,
     wants=number,
     probes=pairs,
-    solved="Never negative, and 0 only for the truth itself: that is why it is a distance to the "
-    "best.",
+    solved="Never negative, and 0 only for the truth itself: so far above the best is q. (It is no "
+    "distance: with p and q exchanged it is another number.)",
     direction="Add up p · log(p / q) over the words that are possible, p > 0.",
     mistakes={
         "That is −Σ p log q, all that the model pays; take away the floor, −Σ p log p.": (
@@ -252,6 +373,27 @@ check_excess = Exercise(
         "log(p / q) is what is paid too much.": (
             lambda p, q: sum(b * math.log(b / max(a, 1e-12)) for a, b in zip(p, q, strict=True))
         ),
+        "You exchanged truth and model, both as the weight and in the fraction: the words come as "
+        "p says, so it is p · log(p / q).": _sum_of(lambda a, b: b * math.log(b / a) if a else 0.0),
+        "You exchanged truth and model: p is the weight and stands above, p · log(p / q), and "
+        "where p = 0 there is nothing to add.": _sum_of(lambda a, b: b * math.log(b / a)),
+        "You exchanged truth and model, so you get infinity where p = 0: it is p · log(p / q). (Of "
+        "F.kl_div the first argument is log q, and the second is p.)": _sum_of(
+            lambda a, b: b * math.log(b / a) if a else math.inf
+        ),
+        "Where p = 0 you divide by 0; such a word never comes, so leave it out.": (
+            _sum_of(lambda a, b: -a * math.log(b / a))
+        ),
+        "Your sign is turned, and where p = 0 you divide by 0: it is p · log(p / q), for p > 0.": (
+            _sum_of(lambda a, b: a * math.log(b / a))
+        ),
+        "You take every term as positive; where the model gave too much, p < q, the term is "
+        "negative, so leave out abs.": _sum_of(lambda a, b: abs(a * math.log(a / b)) if a else 0.0),
+        "You divide outside the logarithm: it is p · log(p / q), not p · log(p) / q.": (
+            _sum_of(lambda a, b: a * math.log(a) / b if a else 0.0)
+        ),
+        "You subtract two entropies; what q pays is −Σ p log q, weighed by p, for the words come "
+        "as the truth says.": lambda p, q: floor([q]) - floor([p]),
         "Your weight is q; the words come as the truth p says.": (
             _sum_of(lambda a, b: b * math.log(a / b) if a else 0.0)
         ),
@@ -267,6 +409,8 @@ check_excess = Exercise(
         "more q pays.": _sum_of(lambda a, b: -a * math.log(a) if a else 0.0),
         "You add up differences of probabilities; the loss is made of logarithms, so weigh "
         "log(p / q) with p.": _sum_of(lambda a, b: abs(a - b)),
+        "You add up differences of probabilities and halve them, the total variation; the loss is "
+        "made of logarithms, so weigh log(p / q) with p.": _sum_of(lambda a, b: abs(a - b) / 2),
         "You squared the differences of the probabilities; weigh log(p / q) with p.": (
             _sum_of(lambda a, b: (a - b) ** 2)
         ),
