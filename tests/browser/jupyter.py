@@ -321,6 +321,7 @@ class Notebook:
         self.name = f"{time.monotonic_ns()}.ipynb"
         self.server.write(self.name, cells)
         if self.page.url.startswith(f"{self.server.url}/{self.server.opens}"):
+            tidied(self.page)
             self.command("docmanager:open", path=self.name)
             self._await_kernel()
         else:
@@ -368,7 +369,7 @@ class Notebook:
         """Find the output of a cell."""
         return self.cells.nth(index).locator(".jp-Cell-outputArea")
 
-    def widget(self, css: str = ".cloze") -> Locator:
+    def widget(self, css: str = ".cloze:not(.still)") -> Locator:
         """Find the notebook's widget."""
         return self.page.locator(".jp-Notebook").locator(css)
 

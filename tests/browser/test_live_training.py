@@ -23,7 +23,7 @@ recipe = Recipe(steps=100_000, batch_size=2, length=32, evaluations=2)
 run = TrainingRun(MaskedLM(config), Corpus((piece,), (piece,)), recipe)
 curve = TrainingCurve(run, {"uniform": 3.37})
 """
-TWIN = 'figures.loss_curves({"training": [(r.step, r.loss) for r in run.history]}, {}, "steps");'
+TWIN = 'figures.loss_curves({"training": [(r.step, r.loss) for r in run.history]}, {}, "steps")'
 UNDERWAY = re.compile(r"step [1-9]")
 
 
