@@ -59,7 +59,12 @@ def test_a_click_beside_a_control_deletes_no_cell_and_escape_leaves(lab: Noteboo
     lab.new("1 + 1", EXPLORER)
     lab.run(1)
     keys = lab.page.keyboard
-    for place in (".status", ".chart thead th >> nth=0", ".costs th >> nth=0", ".cloze:not(.still)"):
+    for place in (
+        ".status",
+        ".chart thead th >> nth=0",
+        ".costs th >> nth=0",
+        ".cloze:not(.still)",
+    ):
         beside(lab.widget(place))
         for key in DELETING:
             keys.press(key)
