@@ -103,3 +103,5 @@ def test_voila_trains_too(voila: Server, page: Page) -> None:
     widget = page.locator(".cloze")
     button(widget, "Start").click()
     expect(widget).to_contain_text(UNDERWAY)
+    button(widget, "Stop").click()  # or it would train until the server ends
+    expect(button(widget, "Resume")).to_be_visible()
