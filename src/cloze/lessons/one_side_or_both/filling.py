@@ -107,20 +107,40 @@ class Paid:
     """The share of lines filled rightly."""
     milliseconds: float
     """Of one core, per line."""
+    more: float
+    """How much more than Bayes' rule it pays for the same line, on average."""
+    more_error: float
+    """The standard error of that mean difference."""
 
 
-def ask(way: Way, asked: list[Question]) -> Paid:
-    """Ask about every line and time it."""
+def ask(way: Way, asked: list[Question]) -> tuple[Tensor, float, float]:
+    """Ask about every line: what each costs, the share filled rightly, milliseconds per line."""
     started = time.process_time()
     answers = [way(line, gaps) for line, gaps in asked]
     seconds = time.process_time() - started
     costs = torch.tensor([cost for cost, _ in answers], dtype=torch.float64)
-    return Paid(
-        round(costs.mean().item(), 4),
-        round(costs.std().item() / len(costs) ** 0.5, 4),
-        round(sum(right for _, right in answers) / len(answers), 4),
-        round(1000 * seconds / len(answers), 2),
-    )
+    right = sum(right for _, right in answers) / len(answers)
+    return costs, right, 1000 * seconds / len(answers)
+
+
+def mean_and_error(costs: Tensor) -> tuple[float, float]:
+    """Return a mean over lines and its standard error."""
+    return round(costs.mean().item(), 4), round(costs.std().item() / len(costs) ** 0.5, 4)
+
+
+def compare(ways: Mapping[str, Way], asked: list[Question]) -> dict[str, Paid]:
+    """Ask about the same lines in every way, Bayes' rule among them."""
+    answers = {name: ask(way, asked) for name, way in ways.items()}
+    bayes = answers["causal, Bayes"][0]
+    return {
+        name: Paid(
+            *mean_and_error(costs),
+            round(right, 4),
+            round(milliseconds, 2),
+            *mean_and_error(costs - bayes),
+        )
+        for name, (costs, right, milliseconds) in answers.items()
+    }
 
 
 def ways(masked: MaskedLM, causal: CausalLM, gaps: int) -> dict[str, Way]:
@@ -148,7 +168,8 @@ def train(
         if record.held_out is not None:
             model = run.model.eval()
             way = by_bayes(model) if isinstance(model, CausalLM) else at_once(model)
-            curve.append((record.characters, questions_asked, ask(way, asked).nats))
+            nats, _ = mean_and_error(ask(way, asked)[0])
+            curve.append((record.characters, questions_asked, nats))
             model.train()
     return run.model.eval().requires_grad_(False), curve
 
@@ -175,8 +196,8 @@ def main(
         assert isinstance(reads_left, CausalLM)
         filling[budget] = {
             str(gaps): {
-                name: vars(ask(way, those))
-                for name, way in ways(reads_both, reads_left, gaps).items()
+                name: vars(paid)
+                for name, paid in compare(ways(reads_both, reads_left, gaps), those).items()
             }
             for gaps, those in asked.items()
         }
