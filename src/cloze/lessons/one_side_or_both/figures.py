@@ -170,7 +170,7 @@ def cost_and_time(
             axes.annotate(
                 name, (x, y), (0, 10), textcoords="offset points", ha="center", fontsize=9
             )
-        axes.set(xscale="log", xlabel="milliseconds a line")
+        axes.set(xscale="log", xlabel="milliseconds per line")
         axes.margins(x=0.4)
         axes.set_title(title)
         axes.grid(axis="y", color=SHADE)
