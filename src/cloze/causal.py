@@ -153,6 +153,8 @@ def generate(
     model, input_ids = _of_characters(model), _read(text)
     length = arguments.whole_number(length, 0, 10_000, "How many characters are written")
     temperature = arguments.number(temperature, "A temperature")
+    if generator is not None:
+        arguments.of_type(generator, torch.Generator, "generator")
     if not 0 <= temperature <= 100:
         raise ValueError(f"A temperature is a number from 0 to 100, not {temperature}.")
     for _ in range(length):

@@ -67,6 +67,8 @@ class Corruption(NamedTuple):
         Returns:
             Shape ``(|V|, |V|)``: row x̃_j, column x_j.
         """
+        for name, share in self._asdict().items():
+            arguments.probability(share, name)
         n, mask = vocabulary.n_ordinary, vocabulary.mask_id
         rate = 1.0 if selected else self.mask_prob
         channel = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
@@ -140,6 +142,8 @@ class World:
                 change.
         """
         path = arguments.path(path)
+        if path.is_dir():
+            raise TextError(f"{path} is a folder; name the text of a world, such as world.toml.")
         text = textfile.decode(path, textfile.read(path, MOST_BYTES))
         try:
             described = tomllib.loads(text.replace("\r\n", "\n"))
@@ -197,6 +201,8 @@ class World:
             TextError: the longest sentence does not fit into ``length``.
         """
         n = arguments.whole_number(n, 1, 10**6, "The number of sentences")
+        if generator is not None:
+            arguments.of_type(generator, torch.Generator, "generator")
         length = self.max_len if length is None else length
         if length < self.max_len:
             raise TextError(
@@ -262,6 +268,13 @@ class World:
         Raises:
             ValueError: nothing that is said here can have become one of these.
         """
+        arguments.token_ids(inputs, len(self.vocabulary), dim=2)
+        arguments.of_type(selected, Tensor, "selected")
+        if selected.dtype != torch.bool or selected.shape != inputs.shape:
+            raise ValueError(
+                f"selected is a tensor of bool and shape {tuple(inputs.shape)}, not "
+                f"{shown(selected)}."
+            )
         rows, at = selected.nonzero(as_tuple=True)
         parts = []
         for start in range(0, len(rows), 256):  # so many at a time, for the sake of memory
@@ -277,6 +290,10 @@ class World:
         self, input_ids: Tensor, first: int, second: int, corruption: Corruption = BERT
     ) -> Tensor:
         """Return P(x_a, x_b | x̃, both selected) for one line ``(length,)``: row a, column b."""
+        arguments.token_ids(input_ids, len(self.vocabulary), dim=1)
+        first, second = arguments.positions([first, second], len(input_ids))
+        if first == second:
+            raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
         n = self.vocabulary.n_ordinary
         at = torch.tensor([[first, second]])
         weights, (a, b) = self._weighed(input_ids[None], at, "both", corruption)
@@ -288,7 +305,8 @@ class World:
         self, input_ids: Tensor, selected: Iterable[int] = (), corruption: Corruption = BERT
     ) -> dict[str, float]:
         """Return P(sentence | x̃) for one line ``(length,)``, likeliest first; none that is 0."""
-        at = torch.tensor([sorted(selected)], dtype=torch.int64)
+        arguments.token_ids(input_ids, len(self.vocabulary), dim=1)
+        at = torch.tensor([arguments.positions(selected, len(input_ids))], dtype=torch.int64)
         weights, _ = self._weighed(input_ids[None], at, "both", corruption)
         order = weights[0].argsort(descending=True, stable=True).tolist()
         return {self.sentences[k]: float(weights[0, k]) for k in order if weights[0, k] > 0}
@@ -300,8 +318,16 @@ class World:
 
         Returns:
             Shape ``(n, |V|)``, float64; a prefix that no sentence begins with has zeros.
+
+        Raises:
+            ValueError: the prefixes are no ids, or so long that nothing can follow.
         """
-        length = prefixes.shape[1]
+        length = arguments.token_ids(prefixes, len(self.vocabulary), dim=2).shape[1]
+        if length >= self.max_len:
+            raise TextError(
+                f"Nothing follows {length} symbols: the longest sentence of this world has "
+                f"{self.max_len} with [BEGIN] and [END]; ask about a shorter beginning."
+            )
         fits = (self.input_ids[None, :, :length] == prefixes[:, None]).all(-1)
         weights = fits * self.probabilities
         following = self.input_ids[:, length].expand(len(prefixes), -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -417,3 +418,30 @@ def test_no_question_is_no_floor(shipped: World) -> None:
     empty = MaskedBatch(shipped.input_ids[:2], torch.full_like(shipped.input_ids[:2], IGNORE))
     with pytest.raises(ValueError, match="No position is selected"):
         shipped.floor(empty)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda w, _: w.next_symbols(w.input_ids), "Nothing follows 5 symbols"),
+        (lambda w, _: w.next_symbols(torch.rand(2, 2)), "int64"),
+        (lambda w, line: w.joint(line, 2, 2), "both of these are at 2"),
+        (lambda w, line: w.joint(line, -1, 2), "from 0 to 4, not -1"),
+        (lambda w, line: w.posterior(line, [99]), "from 0 to 4, not 99"),
+        (lambda w, _: w.sample(3, generator=3), "generator"),
+        (lambda w, line: w.truth(line[None], torch.ones(2, 5, dtype=torch.bool)), "selected is"),
+        (lambda w, line: w.truth(line[None], torch.ones(1, 5, dtype=torch.int64)), "selected is"),
+        (lambda w, line: w.joint(line, 1, 2, Corruption(2.0)), "mask_prob is a probability"),
+    ],
+)
+def test_a_bad_question_to_a_world_is_answered_in_a_sentence(
+    call: Callable[[World, Tensor], object], said: str
+) -> None:
+    world = World(THREE)
+    with pytest.raises(ValueError, match=said):
+        call(world, world.encode("the _ sleeps"))
+
+
+def test_a_folder_is_no_world(tmp_path: Path) -> None:
+    with pytest.raises(TextError, match="is a folder; name the text of a world"):
+        World.load(tmp_path)
