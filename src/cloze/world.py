@@ -89,7 +89,7 @@ GAPS_ONLY = Corruption(mask_share=1.0, random_share=0.0)
 
 
 class Mean(NamedTuple):
-    """A mean over questions, and how far it may be off for so many of them."""
+    """A mean over questions, and how far it is typically off for so many of them."""
 
     nats: float
     standard_error: float
