@@ -35,3 +35,23 @@ def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -
             assert {theme["ink"], theme["paper"], palette.BLUE} <= colours, (system, name)
     lab.page.emulate_media(color_scheme="light")
     lab.theme("light")
+
+
+def test_a_picture_stays_readable_on_a_narrow_page_and_scrolls_there(lab: Notebook) -> None:
+    lab.new(
+        "from cloze.lessons.the_loss.figures import loss_bars\n"
+        "loss_bars({'unigram': 2.8, 'trained': 0.64})"
+    )
+    lab.run(0)
+    lab.page.set_viewport_size({"width": 400, "height": 900})
+    image = lab.output(0).locator("img")
+    shown, place = (
+        image.evaluate(f"image => image{of}.clientWidth") for of in ("", ".parentElement")
+    )
+    natural = image.evaluate("image => image.naturalWidth")
+    assert shown > 0.6 * natural, "letters of 11 pt are 10 px high at the least"
+    image.evaluate("image => (image.parentElement.scrollLeft = 9999)")
+    reached = image.evaluate("image => image.parentElement.scrollLeft")
+    assert reached >= shown - place > 0, "what does not fit can be scrolled to"
+    panel = lab.page.locator(".jp-WindowedPanel-outer")
+    assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth")

@@ -91,9 +91,13 @@ THEMES = (
 
 PAGE = (
     '<style>[data-jp-theme-light="true"] .cloze-picture{color-scheme:light}'
-    '[data-jp-theme-light="false"] .cloze-picture{color-scheme:dark}</style>'
+    '[data-jp-theme-light="false"] .cloze-picture{color-scheme:dark}'
+    ".cloze-picture{min-width:500px}:has(>.cloze-picture){overflow-x:auto}</style>"
 )
-"""The picture follows its page, not the system: JupyterLab says so itself, static pages do not."""
+"""The picture follows its page, not the system: JupyterLab says so itself, static pages do not.
+
+Where the page is narrower than its text can shrink, it scrolls in its own place.
+"""
 
 
 def _pixels(points: re.Match[str]) -> str:
