@@ -91,13 +91,12 @@ THEMES = (
 
 PAGE = (
     '<style>[data-jp-theme-light="true"] .cloze-picture{color-scheme:light}'
-    '[data-jp-theme-light="false"] .cloze-picture{color-scheme:dark}'
-    ".cloze-picture{min-width:500px}:has(>.cloze-picture){overflow-x:auto}</style>"
+    '[data-jp-theme-light="false"] .cloze-picture{color-scheme:dark}</style>'
 )
-"""The picture follows its page, not the system: JupyterLab says so itself, static pages do not.
+"""The picture follows its page, not the system: JupyterLab says so itself, static pages do not."""
 
-Where the page is narrower than its text can shrink, it scrolls in its own place.
-"""
+SIZE = "max-width:100%;min-width:500px"
+"""It shrinks with its page as long as its letters can be read; below that its place scrolls."""
 
 
 def _pixels(points: re.Match[str]) -> str:
@@ -144,7 +143,7 @@ class Picture:
     def _repr_html_(self) -> str:
         code = base64.b64encode(self.svg.encode()).decode()
         return (
-            f'{PAGE}<img class="cloze-picture" style="max-width:100%" '
+            f'{PAGE}<img class="cloze-picture" style="{SIZE}" '
             f'alt="{html.escape(self.text)}" src="data:image/svg+xml;base64,{code}">'
         )
 
