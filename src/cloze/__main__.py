@@ -158,12 +158,13 @@ def _fit(options: argparse.Namespace, run: TrainingRun, team: Team, kept: Path) 
     def stop() -> bool:
         return team.highest(options.ending.signal or bool(broken())) > 0
 
+    read = "positions" if run.model.vocabulary.separator else "characters"
     saved = time.monotonic()
     with team.together():
         for record in fit(run, stop=stop, progress=team.leads):
             if team.leads and record.held_out is not None:
                 print(
-                    f"step {record.step:>6}  {record.characters:>12,} characters  "
+                    f"step {record.step:>6}  {record.characters:>12,} {read}  "
                     f"{record.seconds:>7.1f} s  {run.objective.measured} "
                     f"{record.held_out:.3f} nats",
                     flush=True,
