@@ -1,4 +1,4 @@
-"""The command line: ``python -m cloze train | evaluate | fill``."""
+"""The command line: ``python -m cloze train | evaluate | fill | export``."""
 
 from __future__ import annotations
 
@@ -106,6 +106,12 @@ def _parser() -> argparse.ArgumentParser:
     fill.add_argument("--checkpoint", type=Path)
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
+
+    export = commands.add_parser("export", help="hand a model on: to Hugging Face or as ONNX")
+    export.add_argument("format", choices=("hf", "onnx"), help="what for")
+    export.add_argument("output", type=Path, help="a new folder (hf) or a new file (onnx)")
+    export.add_argument("--checkpoint", type=Path, help="default: the shipped encoder")
+    export.set_defaults(run=_export)
     return parser
 
 
@@ -335,6 +341,21 @@ def _fill(options: argparse.Namespace) -> None:
         print(fill_by_bayes(options.line, model, k=k))
     else:
         print(fill(options.line, model, k=k))
+
+
+def _export(options: argparse.Namespace) -> None:
+    from cloze.checkpoint import SHIPPED
+    from cloze.export import to_hugging_face, to_onnx
+
+    checkpoint = options.checkpoint or SHIPPED
+    if options.format == "hf":
+        to_hugging_face(options.output, checkpoint)
+        print(f"{options.output}: load it after `import cloze.huggingface`; README.md says more.")
+    else:
+        to_onnx(options.output, checkpoint)
+        print(
+            f"{options.output}: input_ids (batch, length) in, logits (batch, length, symbols) out."
+        )
 
 
 def _seconds(word: str) -> float:

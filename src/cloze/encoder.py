@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze.arguments import shown
+from .arguments import shown  # relative: this file also goes where there is no cloze (export.py)
 
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -152,7 +152,7 @@ class Attention(nn.Module):
         self.output = nn.Linear(config.d_model, config.d_model)
         angles = rotary_angles(config.max_len, config.d_head, config.rotary_base)
         self.register_buffer("angles", angles, persistent=False)
-        self._look_at_neighbours()
+        self.look_at_neighbours()
 
     def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
         """Let every position gather what it needs from the positions it may look at.
@@ -213,7 +213,7 @@ class Attention(nn.Module):
         return rotate(query, angles), rotate(key, angles), value
 
     @torch.no_grad()
-    def _look_at_neighbours(self) -> None:
+    def look_at_neighbours(self) -> None:
         """Set the biases so that head h attends δ_h places away before anything is learned.
 
         The key bias is c · (1, 0), (1, 0) …, which position n turns to the angles nθ. The query
@@ -363,10 +363,12 @@ class Encoder(nn.Module):
         """Combine direction and padding: True where a query may look at a key."""
         length = self._check(input_ids)
         mask = attention_mask(length, self.config.direction)
+        mask = None if mask is None else mask.to(input_ids.device)
         if padding_mask is None:
             return mask
         # A padding position still sees itself: a softmax over nothing would be NaN.
-        real = ~padding_mask[:, None, None, :] | torch.eye(length, dtype=torch.bool)
+        itself = torch.eye(length, dtype=torch.bool, device=input_ids.device)
+        real = ~padding_mask[:, None, None, :] | itself
         return real if mask is None else real & mask
 
     def _check(self, input_ids: Tensor, read: int = 0) -> int:
