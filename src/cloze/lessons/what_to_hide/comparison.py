@@ -1,7 +1,7 @@
 """Models that differ in nothing but what was hidden from them, each trained with three seeds.
 
 ``python -m cloze.lessons.what_to_hide.comparison`` trains them one after the other and writes what
-they pay to comparison.json (about three quarters of an hour on an idle core). The file is written
+they pay to comparison.json (about half an hour on an idle core). The file is written
 after each run, and a run that is in it is not done again.
 """
 
@@ -58,7 +58,7 @@ FEW_RATE = 0.15
 """The rate at which the small text is masked: BERT's."""
 EVERY = 3
 """Of the held-out windows each third is asked everything that is not the series' own loss."""
-ENGLISH, FEW, WORLD = Recipe(steps=600), Recipe(steps=500), Recipe(steps=400, batch_size=64)
+ENGLISH, FEW, WORLD = Recipe(steps=400), Recipe(steps=400), Recipe(steps=300, batch_size=64)
 SENTENCES = 1000
 """How many sentences of the small world are asked about at each rate."""
 
