@@ -72,8 +72,7 @@ def mask_tokens(
     """
     rate, maskable = _given(input_ids, mask_prob, vocabulary, at_least_one, generator)
     _shares(mask_share, random_share)
-    itself = torch.arange(input_ids.shape[-1]).expand(input_ids.shape)
-    selected = _select(maskable, itself, rate, at_least_one, generator)
+    selected = _select(maskable, None, rate, at_least_one, generator)
     return corrupt(
         input_ids,
         selected,
@@ -309,21 +308,29 @@ def _shares(mask_share: float, random_share: float) -> tuple[float, float]:
 
 def _select(
     maskable: Tensor,
-    heads: Tensor,
+    heads: Tensor | None,
     rate: float,
     at_least_one: bool,
     generator: torch.Generator | None,
 ) -> Tensor:
     """Select with probability ``rate`` all positions that share a head, or none of them."""
+    chance = torch.rand(maskable.shape, generator=generator)
+    if heads is not None:
+        chance = chance.gather(-1, heads)
     # Special symbols get 2, a number that no uniform draw reaches, so they are never the smallest.
-    chance = torch.rand(maskable.shape, generator=generator).gather(-1, heads)
     chance = chance.masked_fill(~maskable, 2.0)
     selected = chance < rate
     return selected | (maskable & (chance == chance.min())) if at_least_one else selected
 
 
 def _letters(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Return where a letter of a word stands, or a word of a vocabulary of words: boolean."""
+    """Return where a letter of a word stands, or a word of a vocabulary of words: boolean.
+
+    Raises:
+        ValueError: the ids are no lines.
+    """
+    if not input_ids.dim():
+        raise ValueError("Words stand in lines, ids of shape (…, length); this is a single id.")
     parting = [i for i, symbol in enumerate(vocabulary.ordinary) if symbol.isspace()]
     between = torch.isin(input_ids, torch.tensor(parting, dtype=torch.int64))
     return (input_ids < vocabulary.n_ordinary) & ~between

@@ -8,7 +8,7 @@ after each run, and a run that is in it is not done again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from torch import Tensor
 from cloze.corpus import Corpus, sample_windows
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
 from cloze.lessons.what_to_hide.typos import area_under_curve, disbelief, planted
 from cloze.masking import (
     MaskedBatch,
@@ -31,27 +32,14 @@ from cloze.masking import (
     mask_words,
     seeded,
 )
-from cloze.objectives import MASKED, Masker, Objective, masked
+from cloze.objectives import MASKED, Objective, masked
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.world import Corruption, World
 
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
-RATES = (0.05, 0.15, 0.3, 0.4, 0.5, 0.8)
 RATE = 0.3
 """The rate of everything that is not about rates: the recipe's."""
-SHARES = {
-    "100/0/0": (1.0, 0.0),
-    "80/10/10": (0.8, 0.1),
-    "80/20/0": (0.8, 0.2),
-    "0/100/0": (0.0, 1.0),
-}
-"""By name, the shares of selected characters that become ``[MASK]`` and a random one."""
-SHAPES: Mapping[str, Masker] = {
-    "characters": mask_tokens,
-    "words": mask_words,
-    "spans": mask_spans,
-}
 COPIES = {"static": 1, "ten copies": 10, "dynamic": 0}
 """How often a text is masked beforehand; 0 for anew every time."""
 FEW_RATE = 0.15
@@ -64,11 +52,6 @@ SENTENCES = 1000
 
 Paid = dict[str, float]
 """What one trained model pays, by question."""
-
-
-def percent(rate: float) -> str:
-    """Return "5 %"."""
-    return f"{rate:.0%}".replace("%", " %")
 
 
 def small_text(corpus: Corpus) -> Corpus:
