@@ -142,6 +142,10 @@ check_area = Exercise(
         ),
         "You compare only pairs at the same place of the two lists (zip); every typo meets every "
         "clean character.": _side_by_side,
+        "You compare only pairs at the same place of the two lists (zip), and leave out ties; every "
+        "typo meets every clean character.": lambda typos, clean: _average(
+            [a > b for a, b in zip(typos, clean, strict=False)]
+        ),
         "You compare each typo with the mean of the clean characters; compare it with each one.": (
             lambda typos, clean: _average(
                 [(a > _average(clean)) + 0.5 * (a == _average(clean)) for a in typos]
@@ -213,6 +217,28 @@ def _first_place(text: str, chosen: set[int]) -> set[int]:
             letters = "".join(text[i] for i in sorted(word))
             at = text.index(letters)
             found |= set(range(at, at + len(letters)))
+    return found
+
+
+def _looked_for(text: str, chosen: set[int]) -> set[int]:
+    """Look for the chosen places where text.index says that a word is."""
+    found: set[int] = set()
+    for word in text.split():
+        at = text.index(word)
+        own = set(range(at, at + len(word)))
+        if own & chosen:
+            found |= own
+    return found
+
+
+def _spaces_uncounted(text: str, chosen: set[int]) -> set[int]:
+    found: set[int] = set()
+    at = 0
+    for word in text.split():
+        own = set(range(at, at + len(word)))
+        if own & chosen:
+            found |= own
+        at += len(word)
     return found
 
 
@@ -288,6 +314,10 @@ check_whole_words = Exercise(
         ),
         "A word that stands in the text twice is found at its first place (text.index): go along "
         "the text and count positions.": _first_place,
+        "text.index finds a word where its letters stand first, which may be in another word or "
+        "place: go along the text and count positions.": _looked_for,
+        "Your positions drift to the left, by one with every word: the spaces between words count, "
+        "too.": _spaces_uncounted,
         "You return all the words whose letters were *not* chosen.": (
             lambda text, chosen: set().union(*(w for w in _words(text) if not chosen & w))
         ),
