@@ -142,8 +142,8 @@ check_area = Exercise(
         ),
         "You compare only pairs at the same place of the two lists (zip); every typo meets every "
         "clean character.": _side_by_side,
-        "You compare only pairs at the same place of the two lists (zip), and leave out ties; every "
-        "typo meets every clean character.": lambda typos, clean: _average(
+        "You compare only pairs at the same place of the two lists (zip), and leave out "
+        "ties; every typo meets every clean character.": lambda typos, clean: _average(
             [a > b for a, b in zip(typos, clean, strict=False)]
         ),
         "You compare each typo with the mean of the clean characters; compare it with each one.": (

@@ -72,8 +72,8 @@ def by_rate(
     figure.suptitle(title, fontsize=11, x=0.02, ha="left")
     lines = f" Lines: {listed(baselines)}." if baselines else ""
     return figure, (
-        f"{title}: nats per question by the rate of training. Judged at 15 %: {_told(common)}. Each "
-        f"at its own rate: {_told(own)}.{lines}"
+        f"{title}: nats per question by the rate of training. Judged at 15 %: {_told(common)}. "
+        f"Each at its own rate: {_told(own)}.{lines}"
     )
 
 
@@ -86,8 +86,8 @@ def above_the_floor(above: Measured, own: Measured) -> tuple[Figure, str]:
     axes.set(xlabel="rate in training, %", ylabel="nats above the floor", ylim=(0, None))
     axes.legend()
     return figure, (
-        f"Nats above the floor by the rate of training. Judged at 15 %: {_told(above)}. Each at its "
-        f"own rate: {_told(own)}."
+        f"Nats above the floor by the rate of training. Judged at 15 %: {_told(above)}. Each at "
+        f"its own rate: {_told(own)}."
     )
 
 

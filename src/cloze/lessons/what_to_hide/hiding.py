@@ -9,7 +9,7 @@ import torch
 from markupsafe import Markup
 from torch import Tensor
 
-from cloze.arguments import one_of, whole_number
+from cloze.arguments import one_of, shown, whole_number
 from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
 from cloze.masking import IGNORE, KEPT, MASKED, RANDOM, seeded
@@ -68,7 +68,7 @@ def asked(
         ValueError: there is no such shape, or there are no such shares.
     """
     mask = SHAPES[one_of(shape, SHAPES, "A shape")]
-    hide, swap = SHARES[one_of(shares, SHARES, "Shares")]
+    hide, swap = SHARES[one_of(shares, SHARES, "A choice of shares")]
     model = shipped_model() if model is None else model
     inputs, labels = mask(
         line[None],
@@ -163,7 +163,7 @@ class Hiding(View):
         named = {percent(rate): rate for rate in RATES}
         known = named | {str(rate): rate for rate in RATES}
         if str(value) not in known:
-            raise ValueError(f"The rate is one of {', '.join(named)}, not {value}.")
+            raise ValueError(f"The rate is one of {', '.join(named)}, not {shown(value)}.")
         self.rate = known[str(value)]
 
     def do_shape(self, value: object) -> None:
@@ -172,7 +172,7 @@ class Hiding(View):
 
     def do_shares(self, value: object) -> None:
         """Choose what becomes of the selected ones."""
-        self.shares = one_of(value, SHARES, "The shares")
+        self.shares = one_of(value, SHARES, "The choice of shares")
 
     def do_draw(self) -> None:
         """Draw again."""
