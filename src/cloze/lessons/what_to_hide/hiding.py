@@ -190,9 +190,9 @@ class Hiding(View):
                 self._form(),
                 element(
                     "div",
-                    _select("Hide", "rate", [percent(r) for r in RATES], percent(self.rate)),
-                    _select("in", "shape", SHAPES, self.shape),
-                    _select("masked/random/kept", "shares", SHARES, self.shares),
+                    _select("Rate", "rate", [percent(r) for r in RATES], percent(self.rate)),
+                    _select("Shape", "shape", SHAPES, self.shape),
+                    _select("Masked/random/kept", "shares", SHARES, self.shares),
                     button("Draw again", "draw"),
                     button("First draw", "restart", aria_disabled=not self.draws or None),
                     class_="row",
