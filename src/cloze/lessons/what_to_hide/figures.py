@@ -133,18 +133,17 @@ def bars(
 
 
 @picture
-def growing_gap(costs: Sequence[Sequence[float]], word: str) -> tuple[Figure, str]:
+def growing_gap(means: Sequence[float], word: str) -> tuple[Figure, str]:
     """Draw what a word costs when more and more of its letters are hidden.
 
     Args:
-        costs: for 1, 2, … hidden letters, what each of them costs in nats.
+        means: for 1, 2, … hidden letters, what one of them costs on average, in nats.
         word: the word.
     """
     figure = empty_figure(7.2, 3.0)
     left, right = figure.subplots(1, 2)
-    hidden = range(1, len(costs) + 1)
-    means = [sum(each) / len(each) for each in costs]
-    totals = [sum(each) for each in costs]
+    hidden = range(1, len(means) + 1)
+    totals = [n * mean for n, mean in zip(hidden, means, strict=True)]
     for axes, values, title in (
         (left, means, "nats per hidden letter"),
         (right, totals, "nats for all of them"),
@@ -157,7 +156,7 @@ def growing_gap(costs: Sequence[Sequence[float]], word: str) -> tuple[Figure, st
         f"{n}: {mean:.2f} each, {total:.2f} in all"
         for n, mean, total in zip(hidden, means, totals, strict=True)
     )
-    return figure, f"Two curves rise with the number of hidden letters of {word}. {said}."
+    return figure, f"Two curves over the number of hidden letters of {word}. {said}."
 
 
 @picture
