@@ -236,6 +236,15 @@ def test_shares_and_texts_that_cannot_be_are_told(mask: Any) -> None:
         mask(torch.tensor(4))
 
 
+def test_spans_may_be_longer_than_the_line() -> None:
+    """Of a span that goes on for ever the line is a part, and a line without one stays whole."""
+    line = VOCABULARY.encode("rain fell on the old umbrella").repeat(400, 1)
+    chosen = mask_spans(line, 0.4, stop=1e-4, longest=1000, generator=seeded(13)).selected
+    whole = chosen.all(1).double().mean().item()
+    assert 0.3 < whole < 0.5
+    assert whole + (~chosen).all(1).double().mean().item() > 0.95
+
+
 def test_spans_that_cannot_be_are_told() -> None:
     line = VOCABULARY.encode("abc")
     with pytest.raises(ValueError, match="above 0, not 0"):

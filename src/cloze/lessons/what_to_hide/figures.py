@@ -93,7 +93,10 @@ def above_the_floor(above: Measured, own: Measured) -> tuple[Figure, str]:
 
 @picture
 def bars(
-    groups: Mapping[str, Mapping[str, tuple[float, float]]], what: str, decimals: int = 2
+    groups: Mapping[str, Mapping[str, tuple[float, float]]],
+    what: str,
+    decimals: int = 2,
+    lines: Mapping[str, float] | None = None,
 ) -> tuple[Figure, str]:
     """Draw groups of bars with the spread between seeds.
 
@@ -101,6 +104,7 @@ def bars(
         groups: by group, by bar: a mean and its spread.
         what: what is drawn, for the axis.
         decimals: of the numbers on the bars.
+        lines: what to compare them with, by name.
     """
     figure, axes = new_figure(7.2, 3.1)
     names = list(next(iter(groups.values())))
@@ -125,11 +129,15 @@ def bars(
     axes.set(xticks=range(len(groups)), xticklabels=list(groups), ylabel=what, ylim=(0, 1.2 * most))
     if len(names) > 1:
         figure.legend(loc="outside upper left", ncols=len(names))
+    if lines:
+        baseline_lines(axes, lines)
+        axes.set(xlim=(-0.6, len(groups)))  # the names stand behind the bars
     said = "; ".join(
         f"{group}: " + ", ".join(f"{name} {mean:.{decimals}f}" for name, (mean, _) in those.items())
         for group, those in groups.items()
     )
-    return figure, f"Bars of {what}. {said}."
+    beside = f" Lines: {listed(lines)}." if lines else ""
+    return figure, f"Bars of {what}. {said}.{beside}"
 
 
 @picture
