@@ -21,7 +21,7 @@ from torch import Tensor
 from cloze.corpus import Corpus, sample_windows
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
-from cloze.lessons.what_to_hide.choices import RATES, SHARES, percent
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
 from cloze.lessons.what_to_hide.typos import area_under_curve, disbelief, planted
 from cloze.masking import (
     MaskedBatch,
@@ -145,8 +145,9 @@ class Plan:
             if name != "80/10/10":  # that is 30 % above
                 other = masked(name, mask_tokens, *shares)
                 yield Arm("shares", name, partial(self._in_english, other, RATE))
-        other = masked("spans", mask_spans)
-        yield Arm("shapes", "spans", partial(self._in_english, other, RATE))
+        for name, mask in SHAPES.items():
+            if name != "characters":  # that is 30 % above, too
+                yield Arm("shapes", name, partial(self._in_english, masked(name, mask), RATE))
         for name, copies in COPIES.items():
             yield Arm("copies", name, partial(self._on_little, copies))
 
