@@ -102,7 +102,7 @@ def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
 
 
 def trained(
-    source: Corpus | World, recipe: Recipe, objective: Objective = MASKED
+    source: Corpus | World, recipe: Recipe, objective: Objective = MASKED, *, progress: bool = True
 ) -> tuple[MaskedLM, float]:
     """Train a model, and return it with the mean loss of its last fifty steps in nats."""
     torch.manual_seed(recipe.seed)
@@ -110,7 +110,7 @@ def trained(
         MaskedLM(source.config(), source.vocabulary) if isinstance(source, World) else MaskedLM()
     )
     run = TrainingRun(model, source, replace(recipe, evaluations=0), objective)
-    for _ in fit(run):
+    for _ in fit(run, progress=progress):
         pass
     return model.eval(), mean(record.loss for record in run.history[-50:])
 
