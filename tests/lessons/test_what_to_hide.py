@@ -129,6 +129,7 @@ def test_the_command_writes_what_the_committed_file_holds(
     path = tmp_path / "comparison.json"
     monkeypatch.setattr(comparison, "SEEDS", (0,))
     comparison.main(path, tiny())
+    monkeypatch.undo()
     new, committed = (json.loads(p.read_text("utf-8")) for p in (path, comparison.RESULTS))
     assert new.keys() == committed.keys()
     assert committed["seeds"] == [0, 1, 2]
