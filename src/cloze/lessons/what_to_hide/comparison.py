@@ -1,7 +1,7 @@
 """Models that differ in nothing but what was hidden from them, each trained with three seeds.
 
 ``python -m cloze.lessons.what_to_hide.comparison`` trains them one after the other and writes what
-they pay to comparison.json (about a quarter of an hour on an idle core). The file is written
+they pay to comparison.json (about twenty minutes of one core). The file is written
 after each run, and a run that is in it is not done again.
 """
 
