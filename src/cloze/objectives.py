@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -50,15 +51,61 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
     return mlm_loss(model.logits_at(batch.inputs, selected), batch.labels[selected])
 
 
-MASKED = Objective(
-    name="masked",
-    ask=lambda windows, mask_prob, chance, vocabulary: mask_tokens(
-        windows, mask_prob, vocabulary=vocabulary, generator=chance
-    ),
-    loss=masked_loss,
-    held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
-    measure=held_out_loss,
-)
+class Masker(Protocol):
+    """A way to mask, such as ``mask_tokens``, ``mask_words`` and ``mask_spans``."""
+
+    def __call__(
+        self,
+        input_ids: Tensor,
+        mask_prob: float,
+        *,
+        mask_share: float,
+        random_share: float,
+        vocabulary: Vocabulary,
+        generator: torch.Generator | None,
+    ) -> MaskedBatch:
+        """Select positions of ids ``(n, length)`` and corrupt them."""
+
+
+def masked(
+    name: str = "masked",
+    mask: Masker = mask_tokens,
+    mask_share: float = 0.8,
+    random_share: float = 0.1,
+) -> Objective:
+    """Make a masked objective that hides in another shape, or corrupts in other shares.
+
+    It is measured as all of them are: at 15 %, single symbols, 80/10/10.
+
+    Args:
+        name: under which a saved run remembers it.
+        mask: what selects and corrupts.
+        mask_share: the share of selected symbols that become ``[MASK]``.
+        random_share: the share that become a random one; the rest stay.
+    """
+
+    def ask(
+        windows: Tensor, mask_prob: float, chance: torch.Generator, vocabulary: Vocabulary
+    ) -> MaskedBatch:
+        return mask(
+            windows,
+            mask_prob,
+            mask_share=mask_share,
+            random_share=random_share,
+            vocabulary=vocabulary,
+            generator=chance,
+        )
+
+    return Objective(
+        name=name,
+        ask=ask,
+        loss=masked_loss,
+        held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
+        measure=held_out_loss,
+    )
+
+
+MASKED = masked()
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
 
