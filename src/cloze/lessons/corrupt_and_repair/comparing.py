@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
@@ -29,11 +30,17 @@ from cloze.world import World
 
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
-BUDGETS = {"world": 1000, "english": 900}
+BUDGETS = {"world": 600, "english": 500}
 """The budget of each text: the time of so many masked steps."""
-LINES = 200
+INFILLING_STEPS = 1200
+SHIPPED = {
+    "world/infilling/0": "world_infilling.safetensors",
+    "english/replaced/0": "replaced.safetensors",
+}
+"""The runs whose models ship with the series."""
+LINES = 100
 """How many held-out windows have typos planted in them."""
-TUNED_SHOTS, TUNED_DRAWS = 8, 12
+TUNED_SHOTS, TUNED_DRAWS = 8, 8
 
 
 class Variant(NamedTuple):
@@ -61,7 +68,7 @@ TEXTS = {
 def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> TrainingRun:
     """Begin a run of the series' recipe."""
     objective = variant.objective
-    recipe = Recipe(steps=steps, mask_prob=variant.mask_prob, seed=seed)
+    recipe = Recipe(steps=steps, mask_prob=variant.mask_prob, evaluations=6, seed=seed)
     if isinstance(source, World):
         recipe = replace(recipe, batch_size=64, length=source.max_len)
     vocabulary = objective.vocabulary(source.vocabulary)
@@ -74,7 +81,7 @@ def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> Traini
     return TrainingRun(objective.model(config, vocabulary), source, recipe, objective)
 
 
-def step_milliseconds(source: Source, names: list[str], rounds: int = 40) -> dict[str, float]:
+def step_milliseconds(source: Source, names: list[str], rounds: int = 25) -> dict[str, float]:
     """Return the median time of a step of each way, of one core, taken in turns."""
     runs = {name: begun(source, VARIANTS[name], 1000) for name in names}
     times: dict[str, list[float]] = {name: [] for name in names}
@@ -153,27 +160,31 @@ def results() -> dict[str, Any]:
     return read
 
 
-def one_run(text: str, source: Source, name: str, steps: int, seed: int) -> dict[str, Any]:
+def one_run(
+    source: Source, name: str, steps: int, seed: int
+) -> tuple[MaskedLM, dict[str, Any]]:
     """Train one model and ask it everything that is asked of its kind."""
     if name == "infilling":
         assert isinstance(source, World)
         model, written = trained(source, name, steps, seed, lambda _: None)
         assert isinstance(model, PrefixLM)
         del written["asked"]
-        return written | {"mended": mending.against_truth(model, source)._asdict()}
+        return model, written | {"mended": mending.against_truth(model, source)._asdict()}
     if isinstance(source, World):
         model, written = trained(source, name, steps, seed, partial(worth, world=source))
-        return written | {"tuned": tuned(model, source)}
+        return model, written | {"tuned": tuned(model, source)}
     assert isinstance(source, Corpus)
     model, written = trained(source, name, steps, seed, lambda _: None)
     del written["asked"]
-    return written | {"typos": found_typos(model, source)}
+    return model, written | {"typos": found_typos(model, source)}
 
 
 def main(
     path: Path = RESULTS,
     budgets: dict[str, int] = BUDGETS,
     seeds: tuple[int, ...] = SEEDS,
+    infilling_steps: int = INFILLING_STEPS,
+    checkpoints: Path | None = CHECKPOINTS,
 ) -> None:
     """Train and ask, and write what was found after every run, with what it takes to repeat it."""
     sources: dict[str, Source] = {"world": World.load(), "english": Corpus.load()}
@@ -200,20 +211,25 @@ def main(
             budget = budgets[text] * times["masked"]
             kept["steps"][text] = {name: round(budget / ms) for name, ms in times.items()}
             keep()
-    kept["steps"]["world"]["infilling"] = budgets["world"]
+    kept["steps"]["world"]["infilling"] = infilling_steps
     todo = [
         (text, name, seed)
+        for asked_first in (True, False)
         for seed in seeds
-        for text, names in TEXTS.items()
-        for name in [*names, *["infilling"] * (text == "world")]
+        for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
+        for name in names
+        if asked_first == (name != "masked 15 %")
     ]
     for text, name, seed in todo:
         key = f"{text}/{name}/{seed}"
         if key not in kept["runs"]:
             steps = kept["steps"][text][name]
-            kept["runs"][key] = one_run(text, sources[text], name, steps, seed)
+            model, kept["runs"][key] = one_run(sources[text], name, steps, seed)
+            if key in SHIPPED and checkpoints:
+                about = {"command": kept["command"], "seed": seed, "steps": steps}
+                about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
+                save_model(checkpoints / SHIPPED[key], model, about)
             keep()
-            print(key, json.dumps(kept["runs"][key])[:300], flush=True)
     if "baselines" not in kept:
         kept["baselines"] = baselines(sources["world"])
         keep()

@@ -50,7 +50,7 @@ def shares(model: PrefixLM, world: World, inputs: Tensor) -> dict[tuple[int, ...
     return {target: (p, q) for (target, p), q in zip(truth.items(), said, strict=True)}
 
 
-def against_truth(model: PrefixLM, world: World, n: int = 300, seed: int = 0) -> Mended:
+def against_truth(model: PrefixLM, world: World, n: int = 200, seed: int = 0) -> Mended:
     """Ask a model about spoilt lines, and let it write once for each by its own probabilities."""
     totals = torch.zeros(4, dtype=torch.float64)
     chance = seeded(seed)
