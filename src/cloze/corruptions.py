@@ -68,9 +68,7 @@ def replace(
         raise ValueError("This vocabulary has one ordinary symbol, and none to replace it by.")
     # So many places further on in the vocabulary, and never all the way round.
     away = torch.randint(1, n, line.shape, generator=generator)
-    return Corrupted(
-        torch.where(_chosen(line, rate, generator), (line + away) % n, line), line
-    )
+    return Corrupted(torch.where(_chosen(line, rate, generator), (line + away) % n, line), line)
 
 
 def mask(
@@ -86,9 +84,7 @@ def mask(
         ValueError: as :func:`delete`.
     """
     line = _read(line, vocabulary)
-    return Corrupted(
-        line.masked_fill(_chosen(line, rate, generator), vocabulary.mask_id), line
-    )
+    return Corrupted(line.masked_fill(_chosen(line, rate, generator), vocabulary.mask_id), line)
 
 
 def infill(
@@ -221,9 +217,7 @@ def out_of(line: Tensor, spans: list[tuple[int, int]], vocabulary: Vocabulary) -
     target: list[int] = []
     for sign, (start, end) in zip(signs, spans, strict=False):
         target += [sign, *symbols[start:end]]
-    return Corrupted(
-        _with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]])
-    )
+    return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]]))
 
 
 def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
@@ -244,7 +238,12 @@ def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
             written[-1].append(symbol)
     heads = [part[0] for part in written]
     begun = len(target) > 0 and int(target[0]) in signs
-    if not begun or gaps != order[: len(gaps)] or heads != order[: len(gaps) + 1] or written[-1][1:]:
+    if (
+        not begun
+        or gaps != order[: len(gaps)]
+        or heads != order[: len(gaps) + 1]
+        or written[-1][1:]
+    ):
         raise ValueError(
             "What was taken out is written behind the sentinels of the input, each once and in "
             f"its turn, and the next one ends it; so {counted(len(gaps), 'gap')} "

@@ -194,9 +194,7 @@ class TrainingRun:
         for optimizer, peak in self.optimizers:
             optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
         windows = self.corpus.sample(recipe.batch_size, recipe.length, self.generator)
-        batch = self.objective.ask(
-            windows, recipe.mask_prob, self.generator, self.model.vocabulary
-        )
+        batch = self.objective.ask(windows, recipe.mask_prob, self.generator, self.model.vocabulary)
         loss = self.objective.loss(self.model, batch)
         nats = self._finite(loss.item())
         self.model.zero_grad()

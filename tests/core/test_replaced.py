@@ -76,9 +76,7 @@ def test_the_loss_is_electra_s() -> None:
     guesses = F.cross_entropy(logits, asked.labels[asked.selected])
     truth = (read != asked.original).float()
     everywhere = F.binary_cross_entropy_with_logits(both(read), truth)
-    at_masks = F.binary_cross_entropy_with_logits(
-        both(read)[asked.selected], truth[asked.selected]
-    )
+    at_masks = F.binary_cross_entropy_with_logits(both(read)[asked.selected], truth[asked.selected])
     assert truth.sum() > 0
     for weight in (1.0, 50.0):
         loss = electra_loss(both, asked, weight=weight)
@@ -94,7 +92,9 @@ def test_no_gradient_flows_from_the_discriminator_to_the_generator() -> None:
     for weight in (0.0, 50.0):
         both.zero_grad()
         electra_loss(both, asked, weight=weight).backward()  # type: ignore[no-untyped-call]
-        gradients.append([p.grad.clone() for p in both.generator.parameters() if p.grad is not None])
+        gradients.append(
+            [p.grad.clone() for p in both.generator.parameters() if p.grad is not None]
+        )
     assert all(map(torch.equal, *gradients))
 
 
@@ -109,7 +109,9 @@ def test_frames_are_not_asked_about() -> None:
         labels = torch.full_like(window, -100)
         labels[0, 1] = window[0, 1]
         inputs = window.masked_fill(labels >= 0, words.mask_id)
-        losses.append(electra_loss(both, MasksAndDraws(inputs, labels, torch.full(window.shape, 0.4))))
+        losses.append(
+            electra_loss(both, MasksAndDraws(inputs, labels, torch.full(window.shape, 0.4)))
+        )
     assert losses[0].item() == pytest.approx(losses[1].item(), rel=1e-5)
 
 

@@ -221,8 +221,10 @@ check_still_open = Exercise(
             lambda world: -sum(p * math.log(p) for p in world.values())
         ),
         "That is the joint entropy of original and what is read: inside the logarithm, divide by "
-        "the probability of what is read.": lambda world: -sum(
-            p * math.log(p) for originals in _joint(world).values() for p in originals.values()
+        "the probability of what is read.": lambda world: (
+            -sum(
+                p * math.log(p) for originals in _joint(world).values() for p in originals.values()
+            )
         ),
         "That is how uncertain what is READ is when the original is known; asked for is the other "
         "way round.": _backwards,
@@ -250,9 +252,7 @@ def detection_loss(says: Sequence[float], original: Words, read: Words) -> float
 
 
 def _costs(says: Sequence[float], original: Words, read: Words) -> list[float]:
-    return [
-        -math.log(p if a != b else 1 - p) for p, a, b in zip(says, original, read, strict=True)
-    ]
+    return [-math.log(p if a != b else 1 - p) for p, a, b in zip(says, original, read, strict=True)]
 
 
 def _mean(costs: Sequence[float]) -> float:
@@ -308,10 +308,10 @@ check_detection_loss = Exercise(
         "You take −log (1 − p) everywhere; where the word was replaced, the right answer has "
         "probability p.": lambda says, original, read: _mean([-math.log(1 - p) for p in says]),
         "You add up the costs of the replaced words and divide by all positions; the true words "
-        "cost something, too, −log (1 − p).": lambda says, original, read: sum(
-            -math.log(p) for p, a, b in zip(says, original, read, strict=True) if a != b
-        )
-        / len(says),
+        "cost something, too, −log (1 − p).": lambda says, original, read: (
+            sum(-math.log(p) for p, a, b in zip(says, original, read, strict=True) if a != b)
+            / len(says)
+        ),
         "That is the share of right answers, or of wrong ones, not what they cost: take −log of "
         "what was said of the truth.": lambda says, original, read: _mean(
             [float((p > 0.5) == (a != b)) for p, a, b in zip(says, original, read, strict=True)]

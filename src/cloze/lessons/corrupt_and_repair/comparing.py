@@ -124,9 +124,7 @@ def found_typos(model: MaskedLM, corpus: Corpus, lines: int = LINES) -> dict[str
         if isinstance(model, ReplacedLM)
         else {"masked, one look": typos.one_look(model), "masked, in turn": typos.in_turn(model)}
     )
-    return {
-        name: round(typos.auc(finder(spoilt), wrong), 4) for name, finder in finders.items()
-    }
+    return {name: round(typos.auc(finder(spoilt), wrong), 4) for name, finder in finders.items()}
 
 
 def trained(
@@ -160,9 +158,7 @@ def results() -> dict[str, Any]:
     return read
 
 
-def one_run(
-    source: Source, name: str, steps: int, seed: int
-) -> tuple[MaskedLM, dict[str, Any]]:
+def one_run(source: Source, name: str, steps: int, seed: int) -> tuple[MaskedLM, dict[str, Any]]:
     """Train one model and ask it everything that is asked of its kind."""
     if name == "infilling":
         assert isinstance(source, World)

@@ -88,9 +88,7 @@ def one_span(mask: int, lengths: Iterable[int]) -> Channel:
     """Put one ``[MASK]`` in the place of any span of one of these lengths, 0 included."""
     sizes = [*lengths]
     return lambda line: (
-        line[:i] + (mask,) + line[i + size :]
-        for size in sizes
-        for i in range(len(line) - size + 1)
+        line[:i] + (mask,) + line[i + size :] for size in sizes for i in range(len(line) - size + 1)
     )
 
 

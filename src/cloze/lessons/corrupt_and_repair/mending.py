@@ -43,7 +43,9 @@ def spoilt_lines(
     ]
 
 
-def shares(model: PrefixLM, world: World, inputs: Tensor) -> dict[tuple[int, ...], tuple[float, float]]:
+def shares(
+    model: PrefixLM, world: World, inputs: Tensor
+) -> dict[tuple[int, ...], tuple[float, float]]:
     """Return P(target | input) by the truth and by the model, of every target that is possible."""
     truth = fillings(world, model.vocabulary, inputs, SHARE)
     said = log_probability(model, beside(inputs, truth)).double().exp().tolist()
