@@ -117,7 +117,7 @@ class PrefixLM(CausalLM):
 
     One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
     written stand in one line. The first two are in everybody's sight, and of what is written each
-    position sees its left. A line without ``[WRITE]`` is all written. Sentinels can be written, too.
+    position sees its left. A line without ``[WRITE]`` is all written. Sentinels are written, too.
 
     Raises:
         ValueError: as :class:`CausalLM`; or the vocabulary has no ``[WRITE]``.
@@ -153,7 +153,7 @@ class PrefixLM(CausalLM):
         ends = input_ids == self.vocabulary.ids[WRITE]
         return torch.where(ends.any(1), ends.int().argmax(1) + 2, 0)
 
-    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
+    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:  # noqa: ARG002
         """Refuse: what was read before ``[WRITE]`` is not read from the left alone.
 
         Raises:

@@ -1,7 +1,7 @@
 """Infilling: a line with sentinels is read, and what belongs into its gaps is written.
 
-A question is one line, *spoilt line, [WRITE], target*, and a :class:`~cloze.heads.PrefixLM` is asked
-about every symbol of the target from the whole spoilt line and the target so far.
+A question is one line, *spoilt line, [WRITE], target*, and a :class:`~cloze.heads.PrefixLM` is
+asked about every symbol of the target from the whole spoilt line and the target so far.
 """
 
 from __future__ import annotations

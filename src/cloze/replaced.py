@@ -22,7 +22,7 @@ from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.vocabulary import Vocabulary
 
 WEIGHT = 50.0
-"""ELECTRA's λ: how much the detection counts beside the generator's loss. Its two models share their
+"""ELECTRA's λ: how much the detection counts beside the generator's loss. Its two models share an
 embedding; where nothing is shared, as here, each optimizer step is nearly the same for any λ,
 because AdamW and Muon divide by the size of the gradient."""
 

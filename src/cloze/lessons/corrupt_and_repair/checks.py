@@ -14,6 +14,7 @@ from cloze.teaching.results import Probe, Symptom, number, wrong_kind
 # ── 9.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
 Words = Sequence[str]
+VARIOUS = ("the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree")
 Spans = Sequence[tuple[int, int]]
 
 
@@ -70,10 +71,10 @@ def pair_of_lists(value: Any) -> tuple[list[str], list[str]]:
 
 def lines_with_spans(chance: random.Random) -> list[Probe]:
     """Make lines and spans in them, some at an end, some lines with one word twice."""
-    line = "thank you for inviting me to your party last week".split()
+    line = ["thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
     probes: list[Probe] = [(line, [(2, 4), (8, 9)]), (line, [(0, 1), (7, 10)])]
     for gaps in (1, 2, 3, 3):
-        words = [chance.choice("the a cat dog sat ran on under mat tree".split()) for _ in line]
+        words = [chance.choice(VARIOUS) for _ in line]
         words += ["the", "end"]
         cuts = sorted(chance.sample(range(len(words)), 2 * gaps))
         spans = [(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=True)]
@@ -212,7 +213,7 @@ check_still_open = Exercise(
     solution=still_open,
     wants=number,
     probes=tiny_worlds,
-    solved="That is what no model can repair: it pays at least so much for the original on average.",
+    solved="That is what no model can repair: no model pays less for the original.",
     direction="For every sentence and every word of it, add p / (number of words) to what is then "
     "read; −Σ p log (p / the sum of all that is read alike).",
     mistakes={
@@ -290,10 +291,10 @@ check_detection_loss = Exercise(
     direction="At each position the answer costs −log p if the word was replaced and −log (1 − p) "
     "if it was not; take the mean over all positions.",
     mistakes={
-        "You ask only where something was replaced; the discriminator is asked at every position.": (
+        "You ask only where something was replaced; the discriminator is asked everywhere.": (
             _where(lambda replaced: replaced)
         ),
-        "You ask only where nothing was replaced; the discriminator is asked at every position.": (
+        "You ask only where nothing was replaced; the discriminator is asked everywhere.": (
             _where(lambda replaced: not replaced)
         ),
         "You added up the costs; asked for is their mean.": (

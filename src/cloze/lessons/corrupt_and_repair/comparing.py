@@ -1,8 +1,8 @@
 """Masked training beside replaced token detection at equal seconds, and infilling by seeds.
 
 ``python -m cloze.lessons.corrupt_and_repair.comparing`` times one step of each, trains all of them
-with each seed, asks what their vectors and their eyes for typos are worth, and writes comparing.json
-after every run, so that it goes on where it was stopped (about half an hour on an idle core).
+with each seed, asks what their vectors and their eyes for typos are worth, and writes its results
+after every run, so that it goes on where it was stopped (about 20 minutes on an idle core).
 """
 
 from __future__ import annotations

@@ -71,13 +71,13 @@ def one_deleted(line: Line) -> Iterator[Line]:
 
 def one_masked(mask: int) -> Channel:
     """Put ``[MASK]`` in the place of any one word."""
-    return lambda line: (line[:i] + (mask,) + line[i + 1 :] for i in range(len(line)))
+    return lambda line: ((*line[:i], mask, *line[i + 1 :]) for i in range(len(line)))
 
 
 def one_replaced(n_ordinary: int) -> Channel:
     """Replace any one word by any other."""
     return lambda line: (
-        line[:i] + (word,) + line[i + 1 :]
+        (*line[:i], word, *line[i + 1 :])
         for i in range(len(line))
         for word in range(n_ordinary)
         if word != line[i]
@@ -88,7 +88,7 @@ def one_span(mask: int, lengths: Iterable[int]) -> Channel:
     """Put one ``[MASK]`` in the place of any span of one of these lengths, 0 included."""
     sizes = [*lengths]
     return lambda line: (
-        line[:i] + (mask,) + line[i + size :] for size in sizes for i in range(len(line) - size + 1)
+        (*line[:i], mask, *line[i + size :]) for size in sizes for i in range(len(line) - size + 1)
     )
 
 
@@ -106,8 +106,8 @@ def fillings(
     """Return P(target | input) of every target that is possible, likeliest first.
 
     ``take_out`` takes the spans out of a line in one of so many ways, all equally likely. Where the
-    gaps stand among the words that are left is seen; how long each was is not, so every way to share
-    out what is missing is tried on every sentence.
+    gaps stand among the words that are left is seen; how long each was is not, so every way to
+    share out what is missing is tried on every sentence.
 
     Args:
         world: whose sentences are spoilt.
