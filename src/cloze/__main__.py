@@ -290,7 +290,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{options.checkpoint} reads the words of a small world; name it with --world."
         )
-    if _says_what_comes_next(model, corpus):
+    if _has_questions_of_its_own(model, corpus):
         return
     held_out = held_out_batch(corpus.held_out_windows())
     losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
@@ -307,7 +307,7 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
     if model.vocabulary != OBJECTIVES[model.objective].vocabulary(world.vocabulary):
         raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
-    if _says_what_comes_next(model, world):
+    if _has_questions_of_its_own(model, world):
         return
     questions, direction = world.questions(1000), model.config.direction
     floor, excess = (
@@ -317,7 +317,7 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
         print(f"{name:<16} {mean}")
 
 
-def _says_what_comes_next(model: MaskedLM, source: Source) -> bool:
+def _has_questions_of_its_own(model: MaskedLM, source: Source) -> bool:
     """Measure a model on its own questions if they are not those of the baselines."""
     from cloze.objectives import MASKED, OBJECTIVES
 
@@ -334,11 +334,17 @@ def _fill(options: argparse.Namespace) -> None:
     from cloze.causal import fill_by_bayes
     from cloze.checkpoint import load_model
     from cloze.heads import CausalLM
+    from cloze.objectives import CAUSAL, MASKED
     from cloze.prediction import fill
     from cloze.vocabulary import VOCABULARY
 
     k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
+    if model is not None and model.objective not in (MASKED.name, CAUSAL.name):
+        raise ValueError(
+            f"{options.checkpoint} was trained with the objective {model.objective}, which guesses "
+            "no single characters; name a masked or a causal model."
+        )
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=k))
     else:
