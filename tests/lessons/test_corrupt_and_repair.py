@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from cloze import corruptions
-from cloze.checkpoint import load_model
+from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corruptions import CORRUPTIONS, out_of, take_out
 from cloze.heads import MaskedLM, PrefixLM, ReplacedLM
 from cloze.lessons.corrupt_and_repair import checks, comparing, exact, mending, probes, typos
@@ -86,9 +86,9 @@ def test_fillings_are_bayes_rule_over_all_that_can_be_drawn(share: float) -> Non
     seen: dict[tuple[int, ...], Counter[tuple[int, ...]]] = {}
     for row in LONGER.sample(4_000, generator=chance):
         line = row[row < words.n_ordinary]
-        inputs, target = take_out(line, share, vocabulary=words, generator=chance)
-        counts = seen.setdefault(tuple(inputs.tolist()), Counter())
-        counts[tuple(target.tolist())] += 1
+        spoilt = take_out(line, share, vocabulary=words, generator=chance)
+        counts = seen.setdefault(tuple(spoilt.inputs.tolist()), Counter())
+        counts[tuple(spoilt.target.tolist())] += 1
     asked, counts = max(seen.items(), key=lambda item: item[1].total())
     truth = exact.fillings(LONGER, words, torch.tensor(asked), share)
     assert sum(truth.values()) == pytest.approx(1)
@@ -115,7 +115,7 @@ def test_a_line_that_comes_of_no_sentence_is_refused() -> None:
 
 def test_an_untrained_model_is_far_from_the_truth_and_the_shipped_one_near() -> None:
     world = World.load()
-    shipped = load_model(comparing.CHECKPOINTS / "world_infilling.safetensors")
+    shipped = load_model(CHECKPOINTS / "world_infilling.safetensors")
     assert isinstance(shipped, PrefixLM)
     torch.manual_seed(0)
     untrained = PrefixLM(shipped.config, shipped.vocabulary).eval()
@@ -205,7 +205,7 @@ def test_the_command_writes_what_the_committed_file_holds_and_goes_on(
     monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"], "english": []})
     monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
     monkeypatch.setattr(comparing, "baselines", lambda _: {})
-    monkeypatch.setattr(comparing.mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
+    monkeypatch.setattr(mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
     path = tmp_path / "comparing.json"
     comparing.main(path, {"world": 2, "english": 1}, (0,), 1, None)
     new = json.loads(path.read_text("utf-8"))
@@ -216,7 +216,7 @@ def test_the_command_writes_what_the_committed_file_holds_and_goes_on(
 
 
 def test_the_shipped_detector_is_better_than_chance() -> None:
-    model = load_model(comparing.CHECKPOINTS / "replaced.safetensors")
+    model = load_model(CHECKPOINTS / "replaced.safetensors")
     assert isinstance(model, ReplacedLM)
     line = VOCABULARY.encode("she took her umbrelqa because it wxs raining")
     wrong = torch.zeros(len(line), dtype=torch.bool)

@@ -148,7 +148,7 @@ def tuned_accuracy(
                 tuned(task.lines[mine]), task.labels[mine].float()
             )
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         with torch.no_grad():
             said = tuned(task.lines) > 0
