@@ -202,7 +202,7 @@ def test_the_command_writes_what_the_committed_file_holds_and_goes_on(
 ) -> None:
     monkeypatch.setattr(comparing, "TUNED_DRAWS", 1)
     monkeypatch.setattr(comparing, "LINES", 2)
-    monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"], "english": []})
+    monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"]})
     monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
     monkeypatch.setattr(comparing, "baselines", lambda _: {})
     monkeypatch.setattr(mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
