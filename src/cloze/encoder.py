@@ -94,7 +94,7 @@ Past = tuple[tuple[Tensor, Tensor], ...]
 ``(batch, n_heads, length, d_head)``."""
 
 
-def attention_mask(length: int, direction: Direction, prefix: int = 0) -> Tensor | None:
+def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) -> Tensor | None:
     """Return which position (row) may look at which (column), shape ``(length, length)``.
 
     ``None`` means everywhere: an encoder has no causal mask.
@@ -103,12 +103,16 @@ def attention_mask(length: int, direction: Direction, prefix: int = 0) -> Tensor
         length: of the line.
         direction: where everybody may look.
         prefix: how many positions at the beginning are in everybody's sight besides; with
-            ``direction="left"`` this is the mask of a prefix language model.
+            ``direction="left"`` this is the mask of a prefix language model. A number for each line
+            of a batch, ``(batch,)``, gives each a mask of its own: ``(batch, 1, length, length)``.
     """
     everywhere = torch.ones(length, length, dtype=torch.bool)
     if direction == "both":
         return None
     mask = everywhere.tril() if direction == "left" else everywhere.triu()
+    if isinstance(prefix, Tensor):
+        column = torch.arange(length, device=prefix.device)
+        return mask.to(prefix.device) | (column < prefix[:, None, None, None])
     mask[:, :prefix] = True
     return mask
 
@@ -291,6 +295,7 @@ class Encoder(nn.Module):
         input_ids: Tensor,
         padding_mask: Tensor | None = None,
         selected: Tensor | None = None,
+        prefix: Tensor | None = None,
     ) -> Tensor:
         """Compute the hidden states.
 
@@ -301,6 +306,8 @@ class Encoder(nn.Module):
             selected: True where a hidden state is wanted, ``(batch, length)``. Every position
                 informs the others all the same, but the last layer finishes only these, which
                 saves time in training.
+            prefix: how many positions at the beginning of each line everybody may look at, whatever
+                the direction; shape ``(batch,)``.
 
         Returns:
             Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
@@ -308,7 +315,7 @@ class Encoder(nn.Module):
         Raises:
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
-        mask = self._mask(input_ids, padding_mask)
+        mask = self._mask(input_ids, padding_mask, prefix)
         x = self.embedding(input_ids)  # (batch, length, d_model)
         for layer in self.layers[:-1]:
             x = layer(x, mask)
@@ -359,10 +366,12 @@ class Encoder(nn.Module):
             x = layer(x, mask)
         return torch.stack(weights)
 
-    def _mask(self, input_ids: Tensor, padding_mask: Tensor | None) -> Tensor | None:
+    def _mask(
+        self, input_ids: Tensor, padding_mask: Tensor | None, prefix: Tensor | None = None
+    ) -> Tensor | None:
         """Combine direction and padding: True where a query may look at a key."""
         length = self._check(input_ids)
-        mask = attention_mask(length, self.config.direction)
+        mask = attention_mask(length, self.config.direction, 0 if prefix is None else prefix)
         mask = None if mask is None else mask.to(input_ids.device)
         if padding_mask is None:
             return mask

@@ -22,6 +22,8 @@ ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 MASK = "[MASK]"
 BEGIN, END, PAD = "[BEGIN]", "[END]", "[PAD]"
 """Around a sentence of words, and what lines of other lengths are filled up with."""
+WRITE = "[WRITE]"
+"""Where a line ends that is read, and what is to be written about it begins."""
 GAP = "_"
 """How a learner types a gap: one key instead of ``[MASK]``."""
 
