@@ -22,6 +22,14 @@ from cloze.encoder import Encoder
 from cloze.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
 from cloze.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.lessons.put_to_use import tasks
+from cloze.lessons.put_to_use.faults import (
+    PROGRAMS,
+    fault_odds,
+    hits,
+    labels_of,
+    plant,
+    shipped_programs_model,
+)
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE
 from cloze.prediction import shipped_model, shipped_world_model
@@ -88,6 +96,22 @@ def names_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]
     return {"F1": entity_f1(true, said).f1, "word F1": entity_f1(*words).f1}
 
 
+def fault_task(world: World, n: int, seed: int) -> Task:
+    """Plant a fault in each of so many programs and label where it is."""
+    faulty = plant(world, n, seed)
+    return Task(faulty.input_ids, labels_of(faulty, world))
+
+
+def faults_found(
+    world: World,
+    model: FineTuned,
+    learned: Task,  # noqa: ARG001
+    test: Task,
+) -> dict[str, float]:
+    """Return the share of faults at the position that the model holds likeliest."""
+    return {"right": hits(fault_odds(world, model, test.input_ids), test.labels.argmax(1))}
+
+
 def in_order(task: Task, tested: int) -> Callable[[int, int], tuple[Task, Task]]:
     """Draw the labelled lines anew for each seed; the last ones of its order are asked."""
 
@@ -103,6 +127,7 @@ def experiments() -> dict[str, Experiment]:
     world, corpus = World.load(), Corpus.load()
     words, pairs = world.vocabulary, tasks.pair_vocabulary(world)
     in_world = shipped_world_model().encoder
+    programs, in_programs = World.load(PROGRAMS), shipped_programs_model().encoder
     english = shipped_model().encoder
     new = len(pairs) - len(words)
     classes = partial(TextClassifier, vocabulary=words)
@@ -133,6 +158,16 @@ def experiments() -> dict[str, Experiment]:
             lambda encoder: TokenClassifier(encoder, words, len(tasks.TAGS)),
             tags_right,
             (4, 16, 64, 400),
+        ),
+        "faults": Experiment(
+            lambda n, seed: (fault_task(programs, n, 1000 + seed), fault_task(programs, 300, 1)),
+            lambda: in_programs,
+            lambda encoder: TokenClassifier(encoder, programs.vocabulary, 2),
+            partial(faults_found, programs),
+            (100, 400),
+            batch_size=16,
+            epochs=8,
+            starts=("pretrained", "from scratch"),
         ),
         "names": Experiment(
             in_order(names, 100),
@@ -287,7 +322,9 @@ def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -
             written["runs"].append([list(run), measure(run, found[run.task])])
             lines = ",\n  ".join(json.dumps(one) for one in written["runs"])
             head = json.dumps({**written, "runs": []}, indent=1).removesuffix("[]\n}")
-            path.write_text(f"{head}[\n  {lines}\n ]\n}}\n", encoding="utf-8")
+            part = path.with_suffix(".part")
+            part.write_text(f"{head}[\n  {lines}\n ]\n}}\n", encoding="utf-8")
+            part.replace(path)  # whole or not at all
 
 
 if __name__ == "__main__":
