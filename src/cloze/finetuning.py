@@ -145,8 +145,7 @@ def accuracy(said: Tensor, labels: Tensor) -> float:
     """
     if said.shape != labels.shape:
         raise ValueError(
-            f"Answers and labels have one shape, not {tuple(said.shape)} and "
-            f"{tuple(labels.shape)}."
+            f"Answers and labels have one shape, not {tuple(said.shape)} and {tuple(labels.shape)}."
         )
     asked = labels != IGNORE
     if not asked.any():

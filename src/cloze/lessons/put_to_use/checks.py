@@ -164,8 +164,8 @@ check_name_f1 = Exercise(
         "found wrongly, too.": lambda true, said: _share(*_counts(true, said)[:2]),
         "You took the ordinary mean of precision and recall; F1 is their harmonic mean, "
         "2 · right / (there + found).": lambda true, said: (
-            (lambda r, t, f: (_share(r, t) + _share(r, f)) / 2)(*_counts(true, said))
-        ),
+            lambda r, t, f: (_share(r, t) + _share(r, f)) / 2
+        )(*_counts(true, said)),
         "You computed an F1 per line and averaged; add up the counts of all lines first.": _by_line,
         "All lines went into one set, so names at the same place of different lines became one; "
         "compare line by line.": _merged,
@@ -191,10 +191,8 @@ check_name_f1 = Exercise(
         ),
         "Where nothing is found, precision and recall are both 0, and their harmonic mean divides "
         "by zero: use 2 · right / (there + found).": lambda true, said: (
-            (lambda p, r: 2 * p * r / (p + r))(
-                *(_share(_counts(true, said)[0], _counts(true, said)[i]) for i in (2, 1))
-            )
-        ),
+            lambda p, r: 2 * p * r / (p + r)
+        )(*(_share(_counts(true, said)[0], _counts(true, said)[i]) for i in (2, 1))),
         "Yours is the share of lines in which all names are right; count names.": (
             lambda true, said: (
                 sum(a == b for a, b in zip(true, said, strict=True)) / max(1, len(true))
@@ -298,9 +296,7 @@ check_my_best_span = Exercise(
             _best(lambda i, j: i <= j, lambda a, b: -a - b)
         ),
         "You never look at the first position.": _best(lambda i, j: 1 <= i <= j),
-        "You judge a span by its better end alone; add the two.": (
-            _best(lambda i, j: i <= j, max)
-        ),
+        "You judge a span by its better end alone; add the two.": (_best(lambda i, j: i <= j, max)),
         "Only spans of one word are tried; the end may be any position from the start on.": (
             _best(lambda i, j: i == j)
         ),

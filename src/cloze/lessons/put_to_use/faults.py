@@ -36,6 +36,14 @@ class Faulty(NamedTuple):
     """What should stand there, shape ``(n,)``."""
 
 
+def padded(world: World, line: str) -> Tensor:
+    """Return a typed line as :func:`posterior` wants it, shape ``(1, max_len)``."""
+    input_ids = world.encode(line)
+    wide = torch.full((1, world.max_len), world.vocabulary.ids[PAD])
+    wide[0, : len(input_ids)] = input_ids
+    return wide
+
+
 def symbols_of(world: World, input_ids: Tensor) -> Tensor:
     """Return where ordinary symbols stand, ``(n, length)``."""
     return input_ids < world.vocabulary.n_ordinary
@@ -65,10 +73,13 @@ def plant(world: World, n: int, seed: int = 0) -> Faulty:
     n = arguments.whole_number(n, 1, 10**5, "The number of faults")
     chance = seeded(seed)
     input_ids = world.sample(n, generator=chance)
-    at = torch.multinomial(symbols_of(world, input_ids).double(), 1, generator=chance)
-    truth = input_ids.gather(1, at)
     kind = kinds(world)
-    others = (kind[truth] == kind) & (truth != torch.arange(len(kind)))
+    alike = (kind[:, None] == kind) & ~torch.eye(len(kind), dtype=torch.bool)
+    special = torch.zeros(len(world.vocabulary) - len(kind), dtype=torch.bool)
+    replaceable = torch.cat([alike.any(1), special])
+    at = torch.multinomial(replaceable[input_ids].double(), 1, generator=chance)
+    truth = input_ids.gather(1, at)
+    others = alike[truth[:, 0]]
     other = torch.multinomial(others.double(), 1, generator=chance)
     return Faulty(input_ids.scatter(1, at, other), at[:, 0], truth[:, 0])
 
@@ -89,12 +100,13 @@ def posterior(world: World, input_ids: Tensor) -> Tensor:
     arguments.token_ids(input_ids, len(world.vocabulary), dim=2)
     none = torch.full((len(world.vocabulary) - world.vocabulary.n_ordinary,), -1)
     kind = torch.cat([kinds(world), none])
-    likely = 1 / (torch.bincount(kinds(world)) - 1).double()  # of one symbol among its kind
+    others = torch.bincount(kinds(world), minlength=len(KINDS)) - 1
+    likely = torch.where(others > 0, 1 / others.clamp(min=1).double(), 0.0)  # one of its kind
     found = []
     for line in input_ids:
         differ = world.input_ids != line
         weights = world.probabilities[:, None] * differ * likely[kind[line].clamp(min=0)]
-        weights[(differ.sum(1) != 1)] = 0
+        weights[differ.sum(1) != 1] = 0
         weights[(kind[world.input_ids] != kind[line]) | (kind[line] < 0)] = 0
         if not weights.sum() > 0:
             read = " ".join(line_of(world, line))

@@ -228,23 +228,29 @@ def may_answer(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
     return after & (input_ids < vocabulary.n_ordinary)
 
 
+OTHERS = ("umbrella sledge", "boots coat", "raining snowing", "anna clara eva", "tom ben david")
+"""What stands in the same places of the same scenes."""
+
+
+def _other(word: str) -> str:
+    """Return the first other word of its kind."""
+    [kind] = [others.split() for others in OTHERS if word in others.split()]
+    return next(other for other in kind if other != word)
+
+
 def statements(sentence: str) -> Iterator[tuple[str, str]]:
     """Yield what a sentence says in other words, each with a like one that it does not say."""
     if match := TAKEN.fullmatch(sentence):
         who, verb, thing = match["who"], match["verb"], match["thing"]
-        likes = {"took": ("umbrella", "sledge"), "wore": ("boots", "coat")}[verb]
-        other = next(t for t in likes if t != thing)
-        yield f"{who} {verb} the {thing}", f"{who} {verb} the {other}"
-        women = ("anna", "clara", "eva")
-        names = women if who in women else ("tom", "ben", "david")
-        yield f"{who} {verb} the {thing}", f"{next(n for n in names if n != who)} {verb} the {thing}"
-        skies = ("raining", "snowing")
-        yield f"it was {match['weather']}", f"it was {next(w for w in skies if w != match['weather'])}"
+        said = f"{who} {verb} the {thing}"
+        yield said, f"{who} {verb} the {_other(thing)}"
+        yield said, f"{_other(who)} {verb} the {thing}"
+        yield f"it was {match['weather']}", f"it was {_other(match['weather'])}"
     elif " said that " in sentence:
-        said = re.search(r"(film|book) was (very|not) (good|bad)", sentence)
-        assert said
-        well = (said[2] == "very") == (said[3] == "good")
-        yield (f"the {said[1]} was {w}" for w in (("good", "bad") if well else ("bad", "good")))  # type: ignore[misc]
+        [(work, how, what)] = re.findall(r"(film|book) was (very|not) (good|bad)", sentence)
+        well = (how == "very") == (what == "good")
+        good, bad = f"the {work} was good", f"the {work} was bad"
+        yield (good, bad) if well else (bad, good)
 
 
 def entailment_task(world: World, n: int, seed: int = 0) -> Task:
@@ -423,5 +429,3 @@ class NaiveBayes:
 def trigrams(text: str) -> list[str]:
     """Return all runs of three characters of a text, the weakest features that hold spelling."""
     return [text[i : i + 3] for i in range(len(text) - 2)]
-
-
