@@ -81,7 +81,7 @@ def finetune(
     losses = []
     for _ in range(how.epochs):
         total = 0.0
-        for rows in torch.randperm(len(input_ids), generator=chance).split(how.batch_size):
+        for rows in torch.split(torch.randperm(len(input_ids), generator=chance), how.batch_size):
             loss = label_loss(model(input_ids[rows]), labels[rows])
             if not loss.isfinite():
                 raise FloatingPointError(
@@ -111,7 +111,7 @@ def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
 @torch.no_grad()
 def answers(model: FineTuned, input_ids: Tensor, batch_size: int = 256) -> Tensor:
     """Return the logits of a model for lines ``(n, length)``, some lines at a time."""
-    return torch.cat([model(lines) for lines in input_ids.split(batch_size)])
+    return torch.cat([model(lines) for lines in torch.split(input_ids, batch_size)])
 
 
 def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:

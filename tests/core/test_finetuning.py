@@ -56,7 +56,7 @@ def test_shapes_and_gradients(head: str) -> None:
     model = model_of(head)
     logits = model(LINES)
     assert logits.shape == SHAPES[head]
-    logits[logits.isfinite()].square().sum().backward()
+    logits[logits.isfinite()].square().sum().backward()  # type: ignore[no-untyped-call]
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         if not name.endswith("key.bias"):  # a softmax does not see what all keys have in common
@@ -85,7 +85,7 @@ def test_padding_never_leaks(head: str) -> None:
 def test_what_was_pretrained_stays_as_it_is(head: str) -> None:
     pretrained = encoder().requires_grad_(False)
     before = {name: value.clone() for name, value in pretrained.state_dict().items()}
-    model = type(model_of(head))(pretrained, WITH_PAD, *([3] if head != "spans" else []))  # type: ignore[arg-type]
+    model = type(model_of(head))(pretrained, WITH_PAD, *([3] if head != "spans" else []))
     assert all(parameter.requires_grad for parameter in model.parameters())
     with torch.no_grad():
         for parameter in model.parameters():
@@ -265,12 +265,12 @@ def test_entities_are_read_as_conlleval_reads_them(
 
 def test_f1_is_counted_over_all_lines() -> None:
     # The example of seqeval's own README: one of two entities is found whole.
-    true = ["O O O B-MISC I-MISC I-MISC O".split(), "B-PER I-PER O".split()]
-    said = ["O O B-MISC I-MISC I-MISC I-MISC O".split(), "B-PER I-PER O".split()]
+    true = [["O", "O", "O", "B-MISC", "I-MISC", "I-MISC", "O"], ["B-PER", "I-PER", "O"]]
+    said = [["O", "O", "B-MISC", "I-MISC", "I-MISC", "I-MISC", "O"], ["B-PER", "I-PER", "O"]]
     assert entity_f1(true, said) == (0.5, 0.5, 0.5)
     # 3 there, 2 found, 1 right: precision 1/2, recall 1/3, F1 2/5.
-    true = ["B-PER O B-LOC".split(), "B-LOC I-LOC".split()]
-    said = ["B-PER O O".split(), "B-LOC O".split()]
+    true = [["B-PER", "O", "B-LOC"], ["B-LOC", "I-LOC"]]
+    said = [["B-PER", "O", "O"], ["B-LOC", "O"]]
     assert entity_f1(true, said) == pytest.approx((1 / 2, 1 / 3, 2 / 5))
     assert repr(entity_f1(true, said)) == "F1 0.40 (precision 0.50, recall 0.33)"
     assert entity_f1([["O"]], [["O"]]) == (0, 0, 0)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.encoder import Encoder
+from cloze.corpus import DATA
+from cloze.encoder import Direction, Encoder
 from cloze.finetuning import Entity, entities
 from cloze.heads import best_span, mean_pool
 from cloze.lessons.put_to_use import checks, comparison, faults, tasks
@@ -107,10 +108,9 @@ def test_a_task_is_split_and_reordered() -> None:
     assert (len(first.labels), len(rest.labels)) == (8, 424)
     other = task.reordered(1)
     assert not torch.equal(other.labels, task.labels)
-    lines = {tuple(line): label for line, label in zip(task.input_ids.tolist(), task.labels)}
-    assert all(
-        lines[tuple(line)] == label for line, label in zip(other.input_ids.tolist(), other.labels)
-    )
+    pairs = zip(task.input_ids.tolist(), task.labels.tolist(), strict=True)
+    known = {tuple(line): label for line, label in pairs}
+    assert other.labels.tolist() == [known[tuple(line)] for line in other.input_ids.tolist()]
 
 
 # English
@@ -121,7 +121,7 @@ def test_names_are_tagged_by_word() -> None:
     assert len(sentences) == 500
     assert sentences[0].words[0] == "duarte"
     assert entities(sentences[0].tags) == [Entity("PER", 0, 0), Entity("LOC", 7, 7)]
-    raw = (tasks.DATA / "labelled" / "entities.txt").read_text("utf-8")
+    raw = (DATA / "labelled" / "entities.txt").read_text("utf-8")
     marked = sum(len(entities(sentence.tags)) for sentence in sentences)
     assert marked == raw.count("{PER:") + raw.count("{LOC:")
     task = tasks.name_task(sentences[:3])
@@ -193,7 +193,8 @@ def test_two_places_disagree_and_a_third_decides() -> None:
     line = faults.padded(PROGRAMS, "for i in range ( 3 ) : print ( j * 2 )")
     where = faults.posterior(PROGRAMS, line)[0]
     assert where[[2, 11]].tolist() == pytest.approx([0.5, 0.5])
-    for side, most in (("left", 11), ("right", 2)):
+    sides: dict[Direction, int] = {"left": 11, "right": 2}
+    for side, most in sides.items():
         costs = faults.surprises(PROGRAMS, faults.exact_reader(PROGRAMS, side), line)[0]
         assert costs.argmax() == most
     decided = faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "while n < 9 : n = n - 1"))[0]
@@ -229,7 +230,7 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     other = wanted._replace(seed=1)
     comparison.main(path, lambda run: run in (wanted, other))
     second = json.loads(path.read_text("utf-8"))
-    assert [scored["right"] for _, scored in second["runs"]][0] == 2.0
+    assert next(scored["right"] for _, scored in second["runs"]) == 2.0
     assert [run[-1] for run, _ in second["runs"]] == [0, 1]
     committed = comparison.results()
     for key in ("command", "world_sha256", "corpus_sha256"):

@@ -130,6 +130,11 @@ def _counts(true: Names, said: Names) -> tuple[int, int, int]:
     return right, sum(map(len, true)), sum(map(len, said))
 
 
+def _rule(of: Callable[[int, int, int], float]) -> Callable[[Names, Names], float]:
+    """Score by a rule of how many names are right, there and found."""
+    return lambda true, said: of(*_counts(true, said))
+
+
 def _share(a: float, b: float) -> float:
     return a / b if b else 0.0
 
@@ -151,6 +156,10 @@ def _by_line(true: Names, said: Names) -> float:
     return sum(each) / len(each)
 
 
+def _harmonic(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall)
+
+
 check_name_f1 = Exercise(
     solution=name_f1,
     wants=number,
@@ -159,13 +168,13 @@ check_name_f1 = Exercise(
     direction="Add up right, there and found over all lines; F1 is 2 · right / (there + found).",
     mistakes={
         "That is the precision: the share of what was found that is right. F1 weighs in what was "
-        "missed, too.": lambda true, said: _share(*(_counts(true, said)[i] for i in (0, 2))),
+        "missed, too.": _rule(lambda right, there, found: _share(right, found)),
         "That is the recall: the share of what is there that was found. F1 weighs in what was "
-        "found wrongly, too.": lambda true, said: _share(*_counts(true, said)[:2]),
+        "found wrongly, too.": _rule(lambda right, there, found: _share(right, there)),
         "You took the ordinary mean of precision and recall; F1 is their harmonic mean, "
-        "2 · right / (there + found).": lambda true, said: (
-            lambda r, t, f: (_share(r, t) + _share(r, f)) / 2
-        )(*_counts(true, said)),
+        "2 · right / (there + found).": _rule(
+            lambda right, there, found: (_share(right, there) + _share(right, found)) / 2
+        ),
         "You computed an F1 per line and averaged; add up the counts of all lines first.": _by_line,
         "All lines went into one set, so names at the same place of different lines became one; "
         "compare line by line.": _merged,
@@ -176,23 +185,23 @@ check_name_f1 = Exercise(
             _without(lambda name: name[:2])
         ),
         "Divide by the names that are there and those that were found, together; right names "
-        "stand in both, and that is why F1 has the factor 2.": (
-            lambda true, said: (lambda r, t, f: _share(r, t + f))(*_counts(true, said))
+        "stand in both, and that is why F1 has the factor 2.": _rule(
+            lambda right, there, found: _share(right, there + found)
         ),
         "That is right / (right + wrong + missed), the Jaccard index; F1 counts what is right "
-        "twice, above and below.": (
-            lambda true, said: (lambda r, t, f: _share(r, t + f - r))(*_counts(true, said))
+        "twice, above and below.": _rule(
+            lambda right, there, found: _share(right, there + found - right)
         ),
-        "Where nothing is there and nothing found, yours divides by zero; F1 is 0 then.": (
-            lambda true, said: (lambda r, t, f: 2 * r / (t + f))(*_counts(true, said))
+        "Where nothing is there and nothing found, yours divides by zero; F1 is 0 then.": _rule(
+            lambda right, there, found: 2 * right / (there + found)
         ),
-        "Nothing there and nothing found is agreed to count as 0, as seqeval has it.": (
-            lambda true, said: name_f1(true, said) if any(_counts(true, said)) else 1.0
+        "Nothing there and nothing found is agreed to count as 0, as seqeval has it.": _rule(
+            lambda right, there, found: _share(2 * right, there + found) if there + found else 1.0
         ),
         "Where nothing is found, precision and recall are both 0, and their harmonic mean divides "
-        "by zero: use 2 · right / (there + found).": lambda true, said: (
-            lambda p, r: 2 * p * r / (p + r)
-        )(*(_share(_counts(true, said)[0], _counts(true, said)[i]) for i in (2, 1))),
+        "by zero: use 2 · right / (there + found).": _rule(
+            lambda right, there, found: _harmonic(_share(right, found), _share(right, there))
+        ),
         "Yours is the share of lines in which all names are right; count names.": (
             lambda true, said: (
                 sum(a == b for a, b in zip(true, said, strict=True)) / max(1, len(true))
@@ -205,7 +214,7 @@ check_name_f1 = Exercise(
 
 
 def my_best_span(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
-    """Return first and last position with the greatest start + end, the first not after the last."""
+    """Return first and last position, in this order, with the greatest start + end."""
     n = len(start)
     spans = [(i, j) for i in range(n) for j in range(i, n)]
     return max(spans, key=lambda span: start[span[0]] + end[span[1]])

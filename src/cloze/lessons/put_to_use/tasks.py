@@ -16,7 +16,6 @@ from cloze.corpus import DATA, Corpus, windows
 from cloze.masking import IGNORE, seeded
 from cloze.vocabulary import (
     BEGIN,
-    END,
     PAD,
     VOCABULARY,
     TextError,
