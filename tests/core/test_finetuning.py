@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ def encoder() -> Encoder:
     return Encoder(SHAPE)
 
 
-HEADS = {
+HEADS: dict[str, Callable[[], FineTuned]] = {
     "first": lambda: TextClassifier(encoder(), WITH_PAD, 3, "first"),
     "mean": lambda: TextClassifier(encoder(), WITH_PAD, 3, "mean"),
     "tokens": lambda: TokenClassifier(encoder(), WITH_PAD, 3),

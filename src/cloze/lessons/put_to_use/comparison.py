@@ -126,7 +126,7 @@ def in_order(task: Task, tested: int) -> Callable[[int, int], tuple[Task, Task]]
 
 def experiments() -> dict[str, Experiment]:
     """Return every task, by name."""
-    world, corpus = World.load(), Corpus.load()
+    world = World.load()
     words, pairs = world.vocabulary, tasks.pair_vocabulary(world)
     in_world = shipped_world_model().encoder
     programs, in_programs = World.load(PROGRAMS), shipped_programs_model().encoder
@@ -188,16 +188,15 @@ def experiments() -> dict[str, Experiment]:
             share_right,
             (400,),
             batch_size=16,
-            epochs=6,
+            epochs=4,
         ),
         "entailment": Experiment(
             in_order(tasks.entailment_task(world, 800), 300),
             two,
             lambda encoder: TextClassifier(encoder, pairs, 2),
             share_right,
-            (50, 400),
+            (400,),
             batch_size=16,
-            epochs=12,
             starts=("pretrained", "from scratch"),
         ),
         "spans": Experiment(
@@ -207,21 +206,6 @@ def experiments() -> dict[str, Experiment]:
             spans_right(lambda input_ids: tasks.may_answer(input_ids, pairs)),
             (400,),
             batch_size=16,
-            epochs=12,
-            starts=("pretrained", "from scratch"),
-        ),
-        "topics": Experiment(
-            lambda n, seed: (
-                tasks.topic_tasks(corpus, n // 16)[1].reordered(seed),
-                tasks.topic_tasks(corpus, 1)[2],
-            ),
-            read,
-            lambda encoder: TextClassifier(encoder, CHARACTERS, 16),
-            share_right,
-            (1600,),
-            seeds=2,
-            batch_size=16,
-            epochs=2,
             starts=("pretrained", "from scratch"),
         ),
     }

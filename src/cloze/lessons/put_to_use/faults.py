@@ -130,7 +130,7 @@ def surprises(world: World, reader: Reader, input_ids: Tensor) -> Tensor:
         said = reader.logits_at(hidden, selected).double().log_softmax(1)
     costs = torch.zeros(input_ids.shape, dtype=torch.float64)
     costs[rows, at] = -said.gather(1, input_ids[rows, at][:, None])[:, 0]
-    return costs.clamp(max=MOST)
+    return costs.clamp(0, MOST)
 
 
 def exact_reader(world: World, direction: Direction = "both") -> Truth:

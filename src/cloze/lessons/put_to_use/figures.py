@@ -78,8 +78,9 @@ def surprise_along(
     axes.set_xticks(range(len(symbols)), symbols)
     figure.legend(loc="outside upper left", ncols=3)
     peaks = "; ".join(
-        f"{name} most at {symbols[max(range(len(symbols)), key=nats.__getitem__)]} "
-        f"({max(nats):.1f})"
+        f"{name} most at "
+        + " and ".join(s for s, c in zip(symbols, nats, strict=True) if c > max(nats) - 0.05)
+        + f" ({max(nats):.1f})"
         for name, nats in costs.items()
     )
     where = ", ".join(
