@@ -129,7 +129,7 @@ def surprises(world: World, reader: Reader, input_ids: Tensor) -> Tensor:
     with torch.no_grad():
         said = reader.logits_at(hidden, selected).double().log_softmax(1)
     costs = torch.zeros(input_ids.shape, dtype=torch.float64)
-    costs[rows, at] = -said.gather(1, input_ids[rows, at][:, None])[:, 0]
+    costs[rows, at] = 0 - said.gather(1, input_ids[rows, at][:, None])[:, 0]
     return costs.clamp(0, MOST)
 
 

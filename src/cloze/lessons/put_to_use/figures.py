@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import empty_figure, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, VIOLET
 
 LOOKS = {
     "pretrained": (BLUE, "-", "o"),
@@ -42,7 +42,7 @@ def over_labels(panels: Mapping[str, Scores], chance: float | None = None) -> tu
         if chance is not None:
             axes.axhline(chance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     row[0].set(ylabel="share right")
-    row[-1].legend(loc="lower right")
+    figure.legend(*row[-1].get_legend_handles_labels(), loc="outside upper right", ncols=len(LOOKS))
     said = "; ".join(
         f"{title}, {start}: "
         + ", ".join(f"{score[0]:.2f} with {n}" for n, score in by_labels.items())
@@ -52,7 +52,8 @@ def over_labels(panels: Mapping[str, Scores], chance: float | None = None) -> tu
     return figure, f"Lines of the share right over the number of labels. {said}."
 
 
-READERS = {"left": (ORANGE, "<"), "right": (VIOLET, ">"), "both": (BLUE, "o")}
+READERS = {"left": (ORANGE, "//"), "both": (BLUE, ""), "right": (VIOLET, "\\\\")}
+"""From left to right: colour and hatch of each reader's bars."""
 
 
 @picture
@@ -67,14 +68,14 @@ def surprise_along(
         shares: P(the fault is here), written above the symbols where it is worth it.
     """
     figure, axes = new_figure(7.2, 3.4)
-    for name, nats in costs.items():
-        colour, sign = READERS[name]
-        axes.plot(range(len(symbols)), nats, color=colour, marker=sign, linewidth=1, label=name)
+    for k, (name, (colour, hatch)) in enumerate(READERS.items()):
+        at = [i + 0.28 * (k - 1) for i in range(len(symbols))]
+        axes.bar(at, costs[name], 0.28, color=colour, hatch=hatch, edgecolor=PAPER, label=name)
     top = max(max(nats) for nats in costs.values())
     for at, share in enumerate(shares):
         if share >= 0.01:
             axes.annotate(f"{share:.2f}", (at, 1.08 * top), ha="center")
-    axes.set(ylabel="surprise, nats", ylim=(-0.04 * top, 1.2 * top))
+    axes.set(ylabel="surprise, nats", ylim=(0, 1.2 * top))
     axes.set_xticks(range(len(symbols)), symbols)
     figure.legend(loc="outside upper left", ncols=3)
     peaks = "; ".join(
@@ -86,21 +87,22 @@ def surprise_along(
     where = ", ".join(
         f"{share:.2f} at {s}" for s, share in zip(symbols, shares, strict=True) if share >= 0.01
     )
-    return figure, f"Lines of surprise in nats along the program: {peaks}. P(fault): {where}."
+    return figure, f"Bars of surprise in nats along the program: {peaks}. P(fault): {where}."
 
 
 @picture
 def shares_found(found: Mapping[str, float], best: float) -> tuple[Figure, str]:
     """Draw the share of faults that each way finds, and the most that any can."""
     figure, axes = new_figure(7.2, 0.8 + 0.42 * len(found))
-    bars = axes.barh([*found], [*found.values()], color=GREEN, height=0.6)
-    axes.bar_label(bars, fmt="%.2f", padding=4)
+    axes.barh([*found], [*found.values()], color=GREEN, height=0.6)
+    for at, share in enumerate(found.values()):
+        axes.annotate(f"{share:.2f}", (1.02, at), va="center")
     axes.axvline(best, color=GREY, linestyle=(0, (4, 3)))
     axes.annotate(
         f"at best {best:.2f}", (best, 1), xycoords=("data", "axes fraction"),
         xytext=(0, 2), textcoords="offset points", ha="center",
     )  # fmt: skip
-    axes.set(xlim=(0, 1.1), xlabel="share of faults found")
+    axes.set(xlim=(0, 1.12), xlabel="share of faults found")
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     said = ", ".join(f"{way} {share:.2f}" for way, share in found.items())
@@ -117,12 +119,15 @@ def forgetting(
     left.plot(rates, masked, color=BLUE, marker="o")
     left.axhline(before, color=GREY, linestyle=(0, (4, 3)), linewidth=1)
     left.annotate(
-        "before", (0, before), xycoords=("axes fraction", "data"), xytext=(2, 3),
+        "before", (1, before), xycoords=("axes fraction", "data"), xytext=(-2, 3), ha="right",
         textcoords="offset points",
     )  # fmt: skip
     left.set(xscale="log", xlabel="learning rate", ylabel="masked loss, nats", ylim=(0, None))
     other.plot(rates, right, color=ORANGE, marker="s")
     other.set(xscale="log", xlabel="learning rate", ylabel="share right", ylim=(0, 1.05))
+    for axes in (left, other):
+        axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+        axes.minorticks_off()
     points = ", ".join(
         f"{rate:g}: ≈ {nats:.2f} nats and ≈ {share:.2f} right"
         for rate, nats, share in zip(rates, masked, right, strict=True)
