@@ -69,8 +69,8 @@ def surprise_along(
     """
     figure, axes = new_figure(7.2, 3.4)
     for k, (name, (colour, hatch)) in enumerate(READERS.items()):
-        at = [i + 0.28 * (k - 1) for i in range(len(symbols))]
-        axes.bar(at, costs[name], 0.28, color=colour, hatch=hatch, edgecolor=PAPER, label=name)
+        places = [i + 0.28 * (k - 1) for i in range(len(symbols))]
+        axes.bar(places, costs[name], 0.28, color=colour, hatch=hatch, edgecolor=PAPER, label=name)
     top = max(max(nats) for nats in costs.values())
     for at, share in enumerate(shares):
         if share >= 0.01:
