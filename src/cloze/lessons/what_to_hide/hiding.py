@@ -198,7 +198,7 @@ class Hiding(View):
                     class_="row",
                 ),
                 self._strip(now),
-                element("p", "Below each: M masked, R random, K kept, and its cost in nats", class_="quiet"),
+                element("p", "Below each: M masked, R random, K kept, then nats", class_="quiet"),
                 _table(now),
                 status(self._in_words(now)),
             ]
