@@ -226,8 +226,13 @@ def _in_ascii(character: str) -> str:
     return " " if character.isspace() else "?"  # becomes a space, as all punctuation does
 
 
-def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
+def read_line(line: str, max_len: int = 64, *, gaps: bool = True) -> tuple[Tensor, str]:
     """Read a line as a learner types it: ``_`` or ``[MASK]`` marks a gap.
+
+    Args:
+        line: what was typed.
+        max_len: the most characters.
+        gaps: whether an empty line is answered with how to type a gap.
 
     Returns:
         The ids, shape ``(length,)``, and a sentence on what normalising changed ("" if nothing).
@@ -242,7 +247,8 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
     if not clean.text:
         reason = f": {_unknown(typed)} are not among the {len(ALPHABET)} characters"
         why = reason if clean.dropped else ""
-        raise TextError(f"The line is empty{why}; type some letters, and _ for every gap.")
+        hint = ", and _ for every gap" if gaps else ""
+        raise TextError(f"The line is empty{why}; type some letters{hint}.")
     if len(clean.text) > max_len:
         raise TextError(
             f"The line has {len(clean.text)} characters and the model reads {max_len}; shorten it."

@@ -113,7 +113,7 @@ def test_another_line() -> None:
     assert VOCABULARY.decode(widget.line) == "cafe"
     assert "1 accent folded" in said_by(widget)
     widget.act("line", text="")
-    assert widget.problem.startswith("The line is empty")
+    assert widget.problem == "The line is empty; type some letters."
     assert VOCABULARY.decode(widget.line) == "cafe"
     widget.act("line", text="the c_t")
     assert widget.problem == ("The line has a gap already; type it whole, for gaps are drawn here.")

@@ -390,3 +390,10 @@ def test_a_judge_looks_closer() -> None:
     told(check, lambda n: n, "That is odd.")
     told(check, lambda n: print(n), "`print` only shows")
     told(check, lambda n: n / 0, "Your function raised ZeroDivisionError")
+
+
+def test_long_lists_that_begin_alike_are_set_apart() -> None:
+    long = [*range(20)]
+    check = Exercise(lambda n: long[:n], anything, "Counted.", probes=lambda _: [(9,), (12,)])
+    told(check, lambda n: long[: n + 1], "you return 10 entries, up to 9, instead of 9")
+    told(check, lambda n: [*long[: n - 1], 2 * n], "you return 18 at [8] instead of 8")

@@ -43,6 +43,18 @@ check_falling_rate = Exercise(
         "Your first step is already on its way: steps are counted from 0.": (
             lambda step, steps, first, last: first + (last - first) * (step + 1) / steps
         ),
+        "Your first step is one too early: steps are counted from 0, so step itself is how many "
+        "are done.": lambda step, steps, first, last: (
+            first + (last - first) * (step - 1) / (steps - 1)
+        ),
+        "Python divides before it subtracts: step / steps - 1 is (step / steps) - 1. Write "
+        "step / (steps - 1).": lambda step, steps, first, last: (
+            first + (last - first) * step / steps - 1
+        ),
+        "Python divides before it subtracts: step / steps - 1 is (step / steps) - 1. Put brackets "
+        "round steps - 1.": lambda step, steps, first, last: (
+            first + (last - first) * (step / steps - 1)
+        ),
         "Your rate goes the wrong way, from `last` to `first`.": (
             lambda step, steps, first, last: last + (first - last) * step / (steps - 1)
         ),
@@ -63,6 +75,8 @@ check_falling_rate = Exercise(
         "Your rate stays at `first` until the last step: // throws the share away, use /.": (
             lambda step, steps, first, last: first + (last - first) * (step // (steps - 1))
         ),
+        "Your rate falls by `first` and adds `last` to what is left; it falls by first - last "
+        "alone.": lambda step, steps, first, last: first * (1 - step / (steps - 1)) + last,
         "You return the share of the way that is gone; the rate is that far from `first` to "
         "`last`.": lambda step, steps, first, last: step / (steps - 1),
         "Your rate falls by `last` over the way; it falls *to* `last`, so by first - last.": (
@@ -106,6 +120,11 @@ def _side_by_side(typos: Scores, clean: Scores) -> float:
     return sum((a > b) + 0.5 * (a == b) for a, b in pairs) / len(pairs)
 
 
+def _without_ties(typos: Scores, clean: Scores) -> float:
+    pairs = [(a, b) for a in typos for b in clean if a != b]
+    return sum(a > b for a, b in pairs) / len(pairs)
+
+
 def _average(values: Scores) -> float:
     return sum(values) / len(values)
 
@@ -124,6 +143,12 @@ check_area = Exercise(
         "A tie counts half in yours as much as a win does; it counts ½.": _pairs(
             lambda a, b: a >= b
         ),
+        "You count half for every pair that the typo does not win; half is for a tie, and a pair "
+        "that it loses counts nothing.": _pairs(lambda a, b: 1.0 if a > b else 0.5),
+        "You leave ties out, above and below the fraction bar; they are pairs, too, and count half "
+        "a win each.": _without_ties,
+        "You take what is lost from what is won, and 0 would be chance; count what is won, and "
+        "half of the ties.": _pairs(lambda a, b: (a > b) - (a < b)),
         "You have the two lists the wrong way round: a typo should have the *higher* score.": (
             lambda typos, clean: area(clean, typos)
         ),
@@ -146,10 +171,13 @@ check_area = Exercise(
         "ties; every typo meets every clean character.": lambda typos, clean: _average(
             [a > b for a, b in zip(typos, clean, strict=False)]
         ),
-        "You compare each typo with the mean of the clean characters; compare it with each one.": (
-            lambda typos, clean: _average(
-                [(a > _average(clean)) + 0.5 * (a == _average(clean)) for a in typos]
-            )
+        "You compare each typo with the mean of the clean characters, or one from their middle; "
+        "compare it with each one.": lambda typos, clean: _average(
+            [(a > _average(clean)) + 0.5 * (a == _average(clean)) for a in typos]
+        ),
+        "You compare the two lists as wholes (typos > clean looks at their first entries); compare "
+        "every entry of one with every entry of the other.": lambda typos, clean: (
+            (typos > clean) + 0.5 * (typos == clean)
         ),
         "You compare each typo with the highest of the clean scores; compare it with each one.": (
             lambda typos, clean: _average(
@@ -161,6 +189,12 @@ check_area = Exercise(
         ),
         "You compare only the first typo: is your `return` inside the loop?": (
             lambda typos, clean: area(typos[:1], clean)
+        ),
+        "You count the pairs of the first typo alone: is your `return` inside the outer loop?": (
+            lambda typos, clean: area(typos[:1], clean) / len(typos)
+        ),
+        "You count one pair alone: is your `return` inside the inner loop?": (
+            lambda typos, clean: area(typos[:1], clean[:1]) / (len(typos) * len(clean))
         ),
     },
 )
@@ -247,6 +281,51 @@ def _with_space(text: str, chosen: set[int]) -> set[int]:
     return found | {i + 1 for i in found if i + 1 < len(text) and text[i + 1] == " "}
 
 
+def _one_too_many(text: str, chosen: set[int]) -> set[int]:
+    found = whole_words(text, chosen)
+    return found | {i + 1 for i in found}
+
+
+def _one_too_few(text: str, chosen: set[int]) -> set[int]:
+    shorter = [word - {max(word)} for word in _words(text)]
+    return set().union(*(word for word in shorter if word & chosen))
+
+
+def _space_in_front(text: str, chosen: set[int]) -> set[int]:
+    found = whole_words(text, chosen)
+    return found | {i - 1 for i in found if i and text[i - 1] == " "}
+
+
+def _between_finds(text: str, chosen: set[int], *, last: bool) -> set[int]:
+    """Look for the space before and behind every chosen place, with ``last`` or lost at the end."""
+    found: set[int] = set()
+    for i in chosen:
+        behind = text.find(" ", i)
+        end = len(text) if last and behind < 0 else behind
+        found |= set(range(text.rfind(" ", 0, i) + 1, end))
+    return found
+
+
+def _by_first_letter(text: str, chosen: set[int]) -> set[int]:
+    return set().union(*(word for word in _words(text) if min(word) in chosen))
+
+
+def _last_word_found(text: str, chosen: set[int]) -> set[int]:
+    return [set(), *(word for word in _words(text) if word & chosen)][-1]
+
+
+def _standing_still(text: str, chosen: set[int]) -> set[int]:
+    """Go on to the next word only where one was chosen."""
+    found: set[int] = set()
+    start = 0
+    for word in text.split():
+        own = set(range(start, start + len(word)))
+        if own & chosen:
+            found |= own
+            start += len(word) + 1
+    return found
+
+
 def places(value: Any) -> list[int]:
     """Read a collection of positions, in any order."""
     if not isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "tolist"):
@@ -306,6 +385,27 @@ check_whole_words = Exercise(
             lambda text, chosen: whole_words(text, chosen) | chosen
         ),
         "You take the space behind each word as well; it belongs to no word.": _with_space,
+        "Your words are one position too long: range(start, start + len(word)) ends at the last "
+        "letter.": _one_too_many,
+        "Your words are one position too short: range(start, start + len(word)) stops before its "
+        "end by itself.": _one_too_few,
+        "You take the space in front of each word as well; it belongs to no word.": _space_in_front,
+        "The last word of the text is missing: text.find gives -1 where no space follows.": (
+            lambda text, chosen: _between_finds(text, chosen, last=False)
+        ),
+        "A chosen space takes the word in front of it along; it chooses nothing.": (
+            lambda text, chosen: _between_finds(text, chosen, last=True)
+        ),
+        "The chosen positions themselves are missing; all characters of their words are asked "
+        "for.": lambda text, chosen: whole_words(text, chosen) - chosen,
+        "You only look whether the first letter of a word is chosen; any of them is enough.": (
+            _by_first_letter
+        ),
+        "Only the last word that was hit is left: add to the set (|=) instead of replacing it.": (
+            _last_word_found
+        ),
+        "Your positions stand still at a word that was not hit: move on by len(word) + 1 after "
+        "every word, hit or not.": _standing_still,
         "You hide every place where such a word stands; only the one with a chosen letter goes.": (
             _by_name
         ),
@@ -329,6 +429,9 @@ check_whole_words = Exercise(
         ),
         "You take the word of one chosen position alone: is your `return` inside the loop?": (
             lambda text, chosen: next((w for w in _words(text) if w & chosen), set())
+        ),
+        "You look at the first word alone: is your `return` inside the loop?": (
+            lambda text, chosen: next(iter(w if w & chosen else set() for w in _words(text)))
         ),
     },
 )
@@ -392,6 +495,27 @@ check_span_lengths = Exercise(
         "You have p and 1 − p the wrong way round: p is the probability to stop.": (
             lambda p, longest: _scaled([(1 - p) * p**k for k in range(longest)])
         ),
+        "You have p and 1 − p the wrong way round (p is the probability to stop), and your entries "
+        "do not sum to 1.": lambda p, longest: [p**k for k in range(1, longest + 1)],
+        "You divide by the largest entry, so the first is 1; divide by the sum.": (
+            lambda p, longest: [(1 - p) ** k for k in range(longest)]
+        ),
+        "You divide by how many there are; divide by their sum, or they do not sum to 1.": (
+            lambda p, longest: [share / longest for share in _geometric(p, range(longest))]
+        ),
+        "You add the same to every entry to make the sum 1; scale instead: divide by the sum.": (
+            lambda p, longest: [
+                share + (1 - p) ** longest / longest for share in _geometric(p, range(longest))
+            ]
+        ),
+        "You give what lies beyond the longest to the first entry; leave it out and divide by the "
+        "sum.": lambda p, longest: [p + (1 - p) ** longest, *_geometric(p, range(1, longest))],
+        "These are powers of 1 − p alone, and do not sum to 1: divide by the sum.": (
+            lambda p, longest: [(1 - p) ** k for k in range(1, longest + 1)]
+        ),
+        "You multiply by k − 1; it is the exponent of 1 − p.": (
+            lambda p, longest: _scaled([p * (1 - p) * k for k in range(longest)])
+        ),
         "All lengths are equally likely in yours; after each word the span ends with "
         "probability p.": lambda p, longest: [1 / longest] * longest,
         "You return the probabilities that a span has *at least* 1, 2, … words.": (
@@ -399,6 +523,9 @@ check_span_lengths = Exercise(
         ),
         "You return the probabilities that a span has *at most* 1, 2, … words.": (
             lambda p, longest: [sum(span_lengths(p, longest)[: k + 1]) for k in range(longest)]
+        ),
+        "You return the probabilities that a span without a limit has *at most* 1, 2, … words.": (
+            lambda p, longest: [1 - (1 - p) ** k for k in range(1, longest + 1)]
         ),
         "Your list is in the wrong order: the first entry is for a span of a single word.": (
             lambda p, longest: span_lengths(p, longest)[::-1]

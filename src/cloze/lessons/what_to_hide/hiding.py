@@ -153,7 +153,7 @@ class Hiding(View):
         self._take(text)
 
     def _take(self, text: str) -> None:
-        line, note = read_line(text)
+        line, note = read_line(text, gaps=False)
         if (line == VOCABULARY.mask_id).any():
             raise TextError("The line has a gap already; type it whole, for gaps are drawn here.")
         self.line, self.note = line, note
@@ -198,7 +198,7 @@ class Hiding(View):
                     class_="row",
                 ),
                 self._strip(now),
-                element("p", "Below each: M masked, R random, K kept, and nats", class_="quiet"),
+                element("p", "Below each: M masked, R random, K kept, then nats", class_="quiet"),
                 _table(now),
                 status(self._in_words(now)),
             ]
