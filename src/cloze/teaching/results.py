@@ -243,7 +243,12 @@ def in_short(value: Any) -> str:
 
 
 def set_apart(a: Any, b: Any) -> tuple[str, str]:
-    """Show the first entry in which two arrays of the same shape differ."""
+    """Show the first entry in which two arrays of the same shape or two lists differ."""
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        for i, (own, asked) in enumerate(zip(a, b, strict=False)):
+            if not alike(own, asked):
+                return f"{in_short(own)} at [{i}]", in_short(asked)
+        return f"{len(a)} entries, up to {in_short(a[-1])}," if a else "no entry", f"{len(b)}"
     try:
         at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
         return f"{in_short(a[at])} at {list(at)}", in_short(b[at])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import torch
@@ -64,14 +64,20 @@ def lost(world: World, channel: Channel) -> Lost:
     return Lost(abs(nats), certain, len(joint))
 
 
-def one_deleted(line: Line) -> Iterator[Line]:
-    """Delete any one word."""
-    return (line[:i] + line[i + 1 :] for i in range(len(line)))
+def deleted(n: int) -> Channel:
+    """Delete any ``n`` words."""
+    return lambda line: (
+        tuple(word for i, word in enumerate(line) if i not in gone)
+        for gone in combinations(range(len(line)), n)
+    )
 
 
-def one_masked(mask: int) -> Channel:
-    """Put ``[MASK]`` in the place of any one word."""
-    return lambda line: ((*line[:i], mask, *line[i + 1 :]) for i in range(len(line)))
+def masked(mask: int, n: int) -> Channel:
+    """Put ``[MASK]`` in the place of any ``n`` words."""
+    return lambda line: (
+        tuple(mask if i in hidden else word for i, word in enumerate(line))
+        for hidden in combinations(range(len(line)), n)
+    )
 
 
 def one_replaced(n_ordinary: int) -> Channel:
@@ -90,6 +96,19 @@ def one_span(mask: int, lengths: Iterable[int]) -> Channel:
     return lambda line: (
         (*line[:i], mask, *line[i + size :]) for size in sizes for i in range(len(line) - size + 1)
     )
+
+
+def permuted(separator: int) -> Channel:
+    """Put what a separator sets apart into any order."""
+
+    def orders(line: Line) -> Iterator[Line]:
+        parts: list[Line] = [()]
+        for word in line:
+            parts = [*parts, ()] if word == separator else [*parts[:-1], (*parts[-1], word)]
+        for first, *others in permutations(parts):
+            yield (*first, *(word for part in others for word in (separator, *part)))
+
+    return orders
 
 
 def rotated(line: Line) -> Iterator[Line]:
