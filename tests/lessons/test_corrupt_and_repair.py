@@ -101,6 +101,20 @@ def test_the_order_of_two_sentences_is_lost_unless_they_say_it() -> None:
     assert len({*exact.permuted(0)((1, 0, 2, 0, 3))}) == 6
 
 
+def test_the_best_discriminator_pays_the_entropy_of_its_suspicion() -> None:
+    truth = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
+    floors = []
+    for drawn in (torch.full((4,), 0.25, dtype=torch.float64), truth):
+        floor = 0.0
+        for p, q in zip(truth.tolist(), drawn.tolist(), strict=True):
+            seen = 0.15 * q + 0.85 * p
+            said = checks.suspicion(p, q, 0.15) if seen else 0.0
+            floor -= seen * sum(share * math.log(share) for share in (said, 1 - said) if share > 0)
+        assert exact.detection_floor(truth, drawn, 0.15) == pytest.approx(floor)
+        floors.append(floor)
+    assert floors[0] < floors[1]
+
+
 # What belongs into the gaps
 
 

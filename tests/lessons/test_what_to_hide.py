@@ -13,7 +13,6 @@ import torch
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
-from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide import checks, comparison
 from cloze.lessons.what_to_hide.choices import RATES, SHARES, percent
 from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared, small_text

@@ -75,7 +75,7 @@ def _words_again(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
     for i, (start, _) in enumerate(spans):
         inputs += [*words[done:start], _name(i)]
         done = start
-    return inputs + [*words[done:]], _taken_out(words, spans)[1]
+    return [*inputs, *words[done:]], _taken_out(words, spans)[1]
 
 
 def _sentinels_behind(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
@@ -420,8 +420,8 @@ check_detection_loss = Exercise(
             )
             / 2
         ),
-        "At every position you add up the costs of both answers; only that of the true one is paid, "
-        "−log p where the word was replaced and −log (1 − p) where not.": (
+        "At every position you add up the costs of both answers; only that of the true one is "
+        "paid, −log p where the word was replaced and −log (1 − p) where not.": (
             lambda says, original, read: _mean([-math.log(p) - math.log(1 - p) for p in says])
         ),
         "That is the probability of all answers together; asked for is the mean of −log.": (
@@ -491,10 +491,8 @@ def suspicion(p: float, q: float, rate: float) -> float:
 def generators(chance: random.Random) -> list[Probe]:
     """Make words that fit more and less, of generators that draw them more and less often."""
     probes: list[Probe] = [(0.6, 0.6, 0.15), (0.1, 0.8, 0.15)]
-    for _ in range(4):
-        probes.append(
-            (chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.9), chance.uniform(0.1, 0.4))
-        )
+    ranges = ((0.1, 0.9), (0.1, 0.9), (0.1, 0.4))
+    probes += [tuple(chance.uniform(*ends) for ends in ranges) for _ in range(4)]
     return probes
 
 
@@ -508,8 +506,8 @@ check_suspicion = Exercise(
     "masked, and drawn again; masked, and drawn in the place of another. Only in the last was it "
     "replaced.",
     mistakes={
-        "Where the generator draws the true word again, nothing was replaced: of all that it draws, "
-        "rate · q, only the share 1 − p counts as replaced.": (
+        "Where the generator draws the true word again, nothing was replaced: of all that it "
+        "draws, rate · q, only the share 1 − p counts as replaced.": (
             lambda p, q, rate: rate * q / (rate * q + (1 - rate) * p)
         ),
         "You forget that the word may have been masked and drawn again, rate · p · q; it stands "
@@ -529,8 +527,8 @@ check_suspicion = Exercise(
         ),
         "That would be right if every position were masked; most were not, and then the word is "
         "the true one.": lambda p, q, rate: 1 - p,
-        "You leave the rate out, and that the generator may draw the true word; most positions were "
-        "never masked.": lambda p, q, rate: q / (p + q),
+        "You leave the rate out, and that the generator may draw the true word; most positions "
+        "were never masked.": lambda p, q, rate: q / (p + q),
         "That leaves out how readily the generator draws this word.": lambda p, q, rate: (
             rate * (1 - p) / (rate * (1 - p) + (1 - rate) * p)
         ),

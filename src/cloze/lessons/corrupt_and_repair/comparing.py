@@ -22,7 +22,7 @@ from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
-from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
+from cloze.heads import CausalLM, MaskedLM, PrefixLM
 from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
 from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
 from cloze.replaced import electra_loss

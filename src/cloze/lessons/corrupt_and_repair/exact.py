@@ -116,6 +116,20 @@ def rotated(line: Line) -> Iterator[Line]:
     return (line[i:] + line[:i] for i in range(len(line)))
 
 
+def detection_floor(truth: Tensor, drawn: Tensor, rate: float) -> float:
+    """Return what "was it replaced?" costs the best discriminator at one position, in nats.
+
+    Args:
+        truth: the probability that each word is the true one, ``(n_ordinary,)``.
+        drawn: the probability that the generator draws it, ``(n_ordinary,)``.
+        rate: how likely the position is masked.
+    """
+    replaced = rate * (1 - truth) * drawn
+    kept = (1 - rate) * truth + rate * truth * drawn
+    joint = torch.stack([replaced, kept])
+    return float(torch.special.entr(joint).sum() - torch.special.entr(joint.sum(0)).sum())
+
+
 # What belongs into the gaps
 
 

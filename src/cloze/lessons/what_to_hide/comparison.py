@@ -33,6 +33,7 @@ from cloze.masking import (
     seeded,
 )
 from cloze.objectives import MASKED, Objective, masked
+from cloze.prediction import disbelief
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.world import Corruption, World
 
