@@ -1,4 +1,7 @@
-"""Evaluation: what models and baselines pay on all held-out pieces, under the fixed masks."""
+"""Evaluation: what models and baselines pay on all held-out pieces, under the fixed masks.
+
+And how well scores set what is looked for, such as typos, above everything else.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,30 @@ def _answers(
         selected = labels != IGNORE
         if selected.any():
             yield model.logits_at(inputs, selected), labels[selected]
+
+
+def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
+    """Return how often what is wanted has a higher score than what is not, ties counted half.
+
+    That is the area under the curve of hits over false alarms: 1 finds everything first, ½ is
+    chance.
+
+    Args:
+        scores: of any shape.
+        wanted: boolean, of the same shape.
+
+    Raises:
+        ValueError: nothing is wanted, or everything.
+    """
+    ours, others = scores[wanted], scores[~wanted].sort().values
+    if not len(ours) or not len(others):
+        raise ValueError(
+            "An area under the curve compares what is wanted with what is not; mark at least one "
+            "of each."
+        )
+    below = torch.searchsorted(others, ours, right=False).double()
+    at_most = torch.searchsorted(others, ours, right=True).double()
+    return float((below + at_most).mean()) / 2 / len(others)
 
 
 KINDS = ("space", "first letter", "middle letter", "last letter", "new line")

@@ -460,6 +460,18 @@ def surprise(model: MaskedLM, input_ids: Tensor, besides: Tensor | None = None) 
 
 
 @torch.no_grad()
+def disbelief(model: MaskedLM, lines: Tensor) -> Tensor:
+    """Return −log P of every symbol of ordinary lines ``(n, length)`` from one look that sees it.
+
+    Returns:
+        Costs in nats, shape ``(n, length)``.
+    """
+    n = model.vocabulary.n_ordinary
+    said = torch.cat([model(part)[..., :n].log_softmax(-1) for part in torch.split(lines, 64)])
+    return -said.gather(-1, lines[..., None]).squeeze(-1)
+
+
+@torch.no_grad()
 def leaning(model: MaskedLM, input_ids: Tensor, masked: Iterable[int], position: int) -> Tensor:
     """Return what it costs the answer at a masked position to hide each symbol as well.
 

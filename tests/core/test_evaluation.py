@@ -6,7 +6,14 @@ import torch
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, EncoderConfig
-from cloze.evaluation import KINDS, HeldOutCosts, held_out_costs, held_out_loss, kinds_of
+from cloze.evaluation import (
+    KINDS,
+    HeldOutCosts,
+    area_under_curve,
+    held_out_costs,
+    held_out_loss,
+    kinds_of,
+)
 from cloze.heads import MaskedLM
 from cloze.masking import held_out_batch
 from cloze.vocabulary import VOCABULARY
@@ -91,3 +98,12 @@ def test_the_shipped_models_share_what_the_series_says() -> None:
     assert costs.mean("right", "first letter") < costs.mean("left", "first letter") * 0.6
     for kind in KINDS:
         assert costs.mean("both", kind) < min(costs.mean("left", kind), costs.mean("right", kind))
+
+
+def test_the_area_under_the_curve_counts_pairs() -> None:
+    scores, wanted = torch.tensor([0.1, 0.4, 0.4, 0.9]), torch.tensor([False, True, False, True])
+    pairs = [(a > b) + 0.5 * (a == b) for a in (0.4, 0.9) for b in (0.1, 0.4)]
+    assert area_under_curve(scores, wanted) == pytest.approx(sum(pairs) / 4, abs=1e-6)
+    for all_alike in (torch.ones(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)):
+        with pytest.raises(ValueError, match="mark at least one of each"):
+            area_under_curve(scores, all_alike)

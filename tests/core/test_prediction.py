@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.masking import seeded
 from cloze.prediction import (
     Filled,
     Guess,
     attention_from,
     compare,
+    disbelief,
     distribution,
     fill,
     joint,
@@ -342,3 +344,13 @@ def test_a_one_sided_answer_does_not_lean_on_the_other_side() -> None:
     costs = leaning(shipped_model("left"), line, [13], 13)
     assert costs[14:].abs().max() < 1e-5
     assert costs[:13].abs().max() > 0.1
+
+
+def test_disbelief_is_the_cost_of_what_is_read() -> None:
+    torch.manual_seed(0)
+    model = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=24)).eval()
+    lines = torch.randint(28, (70, 9), generator=seeded(2))
+    costs = disbelief(model, lines)
+    for row in (0, 69):
+        own = distribution(model, lines[row]).gather(1, lines[row, :, None]).squeeze(1).log()
+        torch.testing.assert_close(costs[row], -own, atol=1e-5, rtol=1e-4)

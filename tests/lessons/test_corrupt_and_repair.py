@@ -13,11 +13,13 @@ import torch
 from cloze import corruptions
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corruptions import CORRUPTIONS, out_of, take_out
+from cloze.evaluation import area_under_curve
 from cloze.heads import MaskedLM, PrefixLM, ReplacedLM
 from cloze.lessons.corrupt_and_repair import checks, comparing, exact, mending, probes, typos
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler, spoil, words_of
 from cloze.masking import seeded
 from cloze.objectives import INFILLING
+from cloze.prediction import disbelief, surprise
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import World
 from tests.markup import assert_works, check, said_by
@@ -40,7 +42,7 @@ LONGER = World(
 
 
 def test_deletion_loses_what_the_exercise_says() -> None:
-    assert exact.lost(WORLD, exact.one_deleted).nats == pytest.approx(checks.still_open(SENTENCES))
+    assert exact.lost(WORLD, exact.deleted(1)).nats == pytest.approx(checks.still_open(SENTENCES))
 
 
 def test_what_is_lost_by_hand() -> None:
@@ -50,7 +52,7 @@ def test_what_is_lost_by_hand() -> None:
     h = -(2 / 3 * math.log(2 / 3) + third * math.log(third))
     by_hand = sleeps + third * 0.75 * h
     mask = WORLD.vocabulary.mask_id
-    for channel in (exact.one_deleted, exact.one_masked(mask)):
+    for channel in (exact.deleted(1), exact.masked(mask, 1)):
         assert exact.lost(WORLD, channel).nats == pytest.approx(by_hand)
     assert exact.lost(WORLD, exact.rotated).nats == pytest.approx(0, abs=1e-9)
     everything = exact.lost(WORLD, exact.one_span(mask, [3]))
@@ -70,9 +72,47 @@ def test_channels_are_what_the_corruptions_draw() -> None:
             )
             found.add(tuple(spoilt.inputs.tolist()))
     n = WORLD.vocabulary.n_ordinary
-    assert set(exact.one_deleted(line)) <= drawn["delete"]
+    assert set(exact.deleted(1)(line)) <= drawn["delete"]
     assert set(exact.one_replaced(n)(line)) <= drawn["replace"]
     assert set(exact.rotated(line)) == drawn["rotate"]
+
+
+def test_two_words_may_be_deleted_so_that_their_places_are_open() -> None:
+    # "a b" and "b a" without one word are the same two lines; "a a b" keeps its places.
+    world = World({"a b a": 0.5, "b a a": 0.5})
+    gap = world.vocabulary.mask_id
+    assert exact.lost(world, exact.masked(gap, 2)).nats == pytest.approx(math.log(2) / 3)
+    # One deletion in three leaves "b", the others "a".
+    assert exact.lost(world, exact.deleted(2)).nats == pytest.approx(math.log(2))
+    for n in (1, 2, 3):
+        assert len([*exact.deleted(n)(tuple(range(5)))]) == math.comb(5, n)
+
+
+def test_the_order_of_two_sentences_is_lost_unless_they_say_it() -> None:
+    pairs = {f"{a} and {b}": p * q for a, p in SENTENCES.items() for b, q in SENTENCES.items()}
+    world = World(pairs)
+    permuted = exact.permuted(world.vocabulary.ids["and"])
+    alike = sum(p**2 for p in SENTENCES.values())
+    assert exact.lost(world, permuted).nats == pytest.approx((1 - alike) * math.log(2))
+    told = World({"it rained and anna got wet": 0.8, "anna got wet and it rained": 0.2})
+    nats = exact.lost(told, exact.permuted(told.vocabulary.ids["and"])).nats
+    assert nats == pytest.approx(-0.8 * math.log(0.8) - 0.2 * math.log(0.2))
+    assert sorted(exact.permuted(0)((1, 0, 2, 0, 3)))[0] == (1, 0, 2, 0, 3)
+    assert len({*exact.permuted(0)((1, 0, 2, 0, 3))}) == 6
+
+
+def test_the_best_discriminator_pays_the_entropy_of_its_suspicion() -> None:
+    truth = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
+    floors = []
+    for drawn in (torch.full((4,), 0.25, dtype=torch.float64), truth):
+        floor = 0.0
+        for p, q in zip(truth.tolist(), drawn.tolist(), strict=True):
+            seen = 0.15 * q + 0.85 * p
+            said = checks.suspicion(p, q, 0.15) if seen else 0.0
+            floor -= seen * sum(share * math.log(share) for share in (said, 1 - said) if share > 0)
+        assert exact.detection_floor(truth, drawn, 0.15) == pytest.approx(floor)
+        floors.append(floor)
+    assert floors[0] < floors[1]
 
 
 # What belongs into the gaps
@@ -139,26 +179,13 @@ def test_typos_are_planted_at_their_rate_and_are_other_symbols() -> None:
     assert abs(float(wrong.double().mean()) - 0.05) < 5 * math.sqrt(0.05 * 0.95 / n)
 
 
-def test_the_area_under_the_curve_counts_pairs() -> None:
-    scores, wrong = torch.tensor([0.1, 0.4, 0.4, 0.9]), torch.tensor([False, True, False, True])
-    pairs = [(a > b) + 0.5 * (a == b) for a in (0.4, 0.9) for b in (0.1, 0.4)]
-    assert typos.auc(scores, wrong) == pytest.approx(sum(pairs) / 4, abs=1e-6)
-    with pytest.raises(ValueError, match="needs typos and true symbols"):
-        typos.auc(scores, torch.ones(4, dtype=torch.bool))
-
-
-def test_surprise_is_the_cost_of_what_stands_there() -> None:
+def test_finders_score_what_stands_there() -> None:
     torch.manual_seed(0)
     model = MaskedLM().eval()
-    line = VOCABULARY.encode("rain fell on")
-    said = typos.one_look(model)(line[None])[0]
-    with torch.no_grad():
-        expected = -model(line[None])[0].log_softmax(1).gather(1, line[:, None]).squeeze(1)
-        hidden = line.clone()
-        hidden[3] = VOCABULARY.mask_id
-        alone = -model(hidden[None])[0, 3].log_softmax(0)[line[3]]
-    torch.testing.assert_close(said, expected)
-    torch.testing.assert_close(typos.in_turn(model)(line[None])[0, 3], alone)
+    lines = VOCABULARY.encode("rain fell on")[None]
+    found = {name: finder(lines) for name, finder in typos.finders(model).items()}
+    torch.testing.assert_close(found["masked, one look"], disbelief(model, lines))
+    torch.testing.assert_close(found["masked, in turn"][0], surprise(model, lines[0]))
 
 
 def test_tasks_are_broken_off_before_the_answer() -> None:
@@ -221,7 +248,8 @@ def test_the_shipped_detector_is_better_than_chance() -> None:
     line = VOCABULARY.encode("she took her umbrelqa because it wxs raining")
     wrong = torch.zeros(len(line), dtype=torch.bool)
     wrong[[19, 34]] = True
-    assert typos.auc(typos.detector(model)(line[None])[0], wrong) > 0.7
+    [finder] = typos.finders(model).values()
+    assert area_under_curve(finder(line[None])[0], wrong) > 0.7
 
 
 # The widget

@@ -12,14 +12,13 @@ import torch
 
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.evaluation import area_under_curve
 from cloze.lessons.what_to_hide import checks, comparison
 from cloze.lessons.what_to_hide.choices import RATES, SHARES, percent
 from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared, small_text
-from cloze.lessons.what_to_hide.typos import area_under_curve, disbelief, planted
+from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
 from cloze.objectives import MASKED, masked
-from cloze.prediction import distribution
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
@@ -34,16 +33,6 @@ def test_typos_are_where_something_else_stands() -> None:
     assert torch.equal(typos, read != windows)
     assert abs(typos.double().mean().item() - 0.05 * 27 / 28) < 0.003
     assert read.max() < 28
-
-
-def test_disbelief_is_the_cost_of_what_is_read() -> None:
-    torch.manual_seed(0)
-    model = MaskedLM(SHAPE).eval()
-    lines = torch.randint(28, (70, 9), generator=seeded(2))
-    costs = disbelief(model, lines)
-    for row in (0, 69):
-        own = distribution(model, lines[row]).gather(1, lines[row, :, None]).squeeze(1).log()
-        torch.testing.assert_close(costs[row], -own, atol=1e-5, rtol=1e-4)
 
 
 def test_the_area_is_that_of_all_pairs() -> None:

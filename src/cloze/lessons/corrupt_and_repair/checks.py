@@ -54,6 +54,36 @@ def _one_per_word(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
     return _taken_out(words, [(i, i + 1) for start, stop in spans for i in range(start, stop)])
 
 
+def _in_one_copy(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
+    """Cut the spans out of one copy from left to right, though the places behind a cut move."""
+    inputs, (_, target) = [*words], _taken_out(words, spans)
+    for i, (start, end) in enumerate(spans):
+        inputs[start:end] = [_name(i)]
+    return inputs, target
+
+
+def _without_the_rest(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
+    """Forget what stands behind the last span."""
+    inputs, target = _taken_out(words, spans)
+    return inputs[: inputs.index(_name(len(spans) - 1)) + 1], target
+
+
+def _words_again(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
+    """Go on from where each span starts instead of where it ends."""
+    inputs: list[str] = []
+    done = 0
+    for i, (start, _) in enumerate(spans):
+        inputs += [*words[done:start], _name(i)]
+        done = start
+    return [*inputs, *words[done:]], _taken_out(words, spans)[1]
+
+
+def _sentinels_behind(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
+    """Write each sentinel behind the words of its span."""
+    inputs, _ = _taken_out(words, spans)
+    return inputs, [w for i, (a, b) in enumerate(spans) for w in (*words[a:b], _name(i))]
+
+
 def pair_of_lists(value: Any) -> tuple[list[str], list[str]]:
     """Read two lists of words: what is read and what is written."""
     if not isinstance(value, list | tuple) or len(value) != 2:
@@ -72,7 +102,9 @@ def pair_of_lists(value: Any) -> tuple[list[str], list[str]]:
 def lines_with_spans(chance: random.Random) -> list[Probe]:
     """Make lines and spans in them, some at an end, some lines with one word twice."""
     line = ["thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
-    probes: list[Probe] = [(line, [(2, 4), (8, 9)]), (line, [(0, 1), (7, 10)])]
+    short = ["thank", "you", "for", "inviting", "me"]  # short enough to be shown whole
+    probes: list[Probe] = [(short, [(1, 2), (3, 4)]), (short, [(0, 2)])]
+    probes += [(line, [(2, 4), (8, 9)]), (line, [(0, 1), (7, 10)])]
     for gaps in (1, 2, 3, 3):
         words = [chance.choice(VARIOUS) for _ in line]
         words += ["the", "end"]
@@ -114,6 +146,34 @@ check_take_out = Exercise(
         "A span (start, end) ends before `end`, as slices do; you take one word too many.": (
             lambda words, spans: _taken_out(words, spans, end=1)
         ),
+        "Only the first span is taken out; go through all of them.": (
+            lambda words, spans: _taken_out(words, spans[:1])
+        ),
+        "Your input ends with the last sentinel; add the words behind the last span.": (
+            _without_the_rest
+        ),
+        "You replace the spans in one list from left to right, but each replacement moves all that "
+        "stands behind it; go from the last span to the first, or build a new list.": _in_one_copy,
+        "Your input still holds the words that are taken out, behind their sentinel; go on from "
+        "where the span ends.": _words_again,
+        "In your target the words come first and then their sentinel; the sentinel announces what "
+        "follows it.": _sentinels_behind,
+        "Your target ends with the last gap's sentinel once more; it ends with the next one, which "
+        "no gap has.": lambda words, spans: (
+            _taken_out(words, spans)[0],
+            [*_taken_out(words, spans, closing=False)[1], _name(len(spans) - 1)],
+        ),
+        "Your input ends with the closing sentinel, too; only the target has it.": (
+            lambda words, spans: (
+                [*_taken_out(words, spans)[0], _name(len(spans))],
+                _taken_out(words, spans)[1],
+            )
+        ),
+        "Your input has [MASK] in its gaps, which all look alike; each gap has a sentinel of its "
+        "own name.": lambda words, spans: (
+            _taken_out(words, spans, name=lambda i: "[MASK]")[0],
+            _taken_out(words, spans)[1],
+        ),
         "Your sentinels begin with 1; the first is <extra_id_0>.": (
             lambda words, spans: _taken_out(words, spans, name=lambda i: _name(i + 1))
         ),
@@ -148,13 +208,14 @@ def _joint(
     mark: str = "",
     *,
     add: bool = True,
+    cut: Callable[[list[str], int], list[str]] = lambda words, i: [*words[:i], *words[i + 1 :]],
 ) -> dict[str, dict[str, float]]:
     """Return P(sentence, what is read), by what is read and sentence."""
     joint: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for sentence, p in world.items():
         words = sentence.split()
         for i in range(len(words)):
-            read = " ".join([*words[:i], *([mark] if mark else []), *words[i + 1 :]])
+            read = " ".join([*words[:i], mark, *words[i + 1 :]] if mark else cut(words, i))
             joint[read][sentence] = share(p, len(words)) + add * joint[read][sentence]
     return joint
 
@@ -165,6 +226,18 @@ def _open(joint: Mapping[str, Mapping[str, float]]) -> float:
         for originals in joint.values()
         for p in originals.values()
     )
+
+
+def _first_alike(words: list[str], i: int) -> list[str]:
+    """Remove a word by its name, which removes the first that is called so."""
+    left = [*words]
+    left.remove(words[i])
+    return left
+
+
+def _letters(world: Sentences) -> dict[str, dict[str, float]]:
+    """Return P(sentence, the sentence with one LETTER deleted)."""
+    return _joint({" ".join(s.replace(" ", "_")): p for s, p in world.items()})
 
 
 def _unweighted(world: Sentences) -> float:
@@ -196,6 +269,7 @@ def tiny_worlds(chance: random.Random) -> list[Probe]:
         ({"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25},),
         ({"a b": 0.5, "b a": 0.25, "a a": 0.25},),
         ({"no no": 0.6, "no yes no": 0.4},),
+        ({"no yes no": 0.4, "no yes maybe": 0.35, "yes no": 0.25},),
     ]
     for _ in range(3):
         sentences = [
@@ -237,6 +311,38 @@ check_still_open = Exercise(
         "first: add them (+=).": lambda world: _open(_joint(world, add=False)),
         "You leave a mark where the word was; deleted, it leaves none, so the words are joined "
         "without it.": lambda world: _open(_joint(world, mark="_")),
+        "You remove a word by its name, and of two that are called alike the first is removed each "
+        "time; leave out the word at position i.": lambda world: _open(
+            _joint(world, cut=_first_alike)
+        ),
+        "You delete letters; what is deleted is a word, so take the sentence apart with split().": (
+            lambda world: _open(_letters(world))
+        ),
+        "You divide by 3 for every sentence, but not all have three words.": (
+            lambda world: _open(_joint(world, share=lambda p, n: p / 3))
+        ),
+        "You add up the entropies of all that can be read; weigh each by how often it is read.": (
+            lambda world: _unweighted(world) * len(_joint(world))
+        ),
+        "That is the entropy of what is READ; asked for is what is still open about the original "
+        "when it has been read.": lambda world: (
+            -sum(
+                sum(originals.values()) * math.log(sum(originals.values()))
+                for originals in _joint(world).values()
+            )
+        ),
+        "That is how often something is open; asked for is how much, −Σ p log (p / the sum of its "
+        "row).": lambda world: sum(
+            sum(originals.values()) for originals in _joint(world).values() if len(originals) > 1
+        ),
+        "Your probabilities are rounded to three digits, and a second deletion overwrites the "
+        "first, as in the cell above; add in full (+=).": lambda world: _open(
+            _joint(world, share=lambda p, n: round(p / n, 3), add=False)
+        ),
+        "Your probabilities are rounded to three digits, as those in the cell above are to be "
+        "shown; add them in full.": lambda world: _open(
+            _joint(world, share=lambda p, n: round(p / n, 3))
+        ),
         "You weigh sentences alike; one that is said more often counts more.": (
             lambda world: _open(_joint({s: 1 / len(world) for s in world}))
         ),
@@ -276,8 +382,9 @@ def refilled_lines(chance: random.Random) -> list[Probe]:
     probes: list[Probe] = [([0.5, 0.1, 0.9], ["the", "cat", "sat"], ["the", "cat", "ran"])]
     for length in (4, 5, 7, 8):
         original = [chance.choice(["a", "b", "c", "d"]) for _ in range(length)]
-        read = [w if chance.random() < 0.5 else chance.choice(["x", "y"]) for w in original]
-        read[0], read[-1] = original[0], "z"
+        read = [w if chance.random() < 0.5 else chance.choice(["a", "b", "x"]) for w in original]
+        # One word is right, one is new, and one stands elsewhere in the original.
+        original[:3], read[:3] = ["a", "b", "c"], ["a", "z", "b"]
         probes.append(([chance.uniform(0.05, 0.95) for _ in original], original, read))
     return probes
 
@@ -297,6 +404,53 @@ check_detection_loss = Exercise(
         "You ask only where nothing was replaced; the discriminator is asked everywhere.": (
             _where(lambda replaced: not replaced)
         ),
+        "You look whether the word stands anywhere in the original; compare position by position, "
+        "original[i] with read[i].": lambda says, original, read: _mean(
+            [-math.log(1 - p if w in original else p) for p, w in zip(says, read, strict=True)]
+        ),
+        "You look whether the original word stands anywhere in what is read; compare position by "
+        "position, original[i] with read[i].": lambda says, original, read: _mean(
+            [-math.log(1 - p if w in read else p) for p, w in zip(says, original, strict=True)]
+        ),
+        "You take the mean over the replaced words and the mean over the others, and then theirs; "
+        "every position counts alike.": lambda says, original, read: (
+            (
+                _where(lambda replaced: replaced)(says, original, read)
+                + _where(lambda replaced: not replaced)(says, original, read)
+            )
+            / 2
+        ),
+        "At every position you add up the costs of both answers; only that of the true one is "
+        "paid, −log p where the word was replaced and −log (1 − p) where not.": (
+            lambda says, original, read: _mean([-math.log(p) - math.log(1 - p) for p in says])
+        ),
+        "That is the probability of all answers together; asked for is the mean of −log.": (
+            lambda says, original, read: math.exp(-sum(_costs(says, original, read)))
+        ),
+        "That is the mean squared distance from 0 or 1; the cost of an answer is −log of what was "
+        "said of the truth.": lambda says, original, read: _mean(
+            [(p - (a != b)) ** 2 for p, a, b in zip(says, original, read, strict=True)]
+        ),
+        "One of your two logarithms lacks its minus: the costs are −log p and −log (1 − p).": (
+            lambda says, original, read: _mean(
+                [
+                    -math.log(p) if a != b else math.log(1 - p)
+                    for p, a, b in zip(says, original, read, strict=True)
+                ]
+            )
+        ),
+        "1 + log p is not −log (1 − p): subtract inside the logarithm.": (
+            lambda says, original, read: _mean(
+                [
+                    -math.log(p) if a != b else 1 + math.log(p)
+                    for p, a, b in zip(says, original, read, strict=True)
+                ]
+            )
+        ),
+        "That is the share of wrong answers, not what they cost: take −log of what was said of the "
+        "truth.": lambda says, original, read: _mean(
+            [float((p > 0.5) != (a != b)) for p, a, b in zip(says, original, read, strict=True)]
+        ),
         "You added up the costs; asked for is their mean.": (
             lambda says, original, read: sum(_costs(says, original, read))
         ),
@@ -313,8 +467,8 @@ check_detection_loss = Exercise(
             sum(-math.log(p) for p, a, b in zip(says, original, read, strict=True) if a != b)
             / len(says)
         ),
-        "That is the share of right answers, or of wrong ones, not what they cost: take −log of "
-        "what was said of the truth.": lambda says, original, read: _mean(
+        "That is the share of right answers, not what they cost: take −log of what was said of the "
+        "truth.": lambda says, original, read: _mean(
             [float((p > 0.5) == (a != b)) for p, a, b in zip(says, original, read, strict=True)]
         ),
         "That is the mean distance from 0 or 1; the cost of an answer is −log of what was said of "
@@ -324,3 +478,67 @@ check_detection_loss = Exercise(
     },
 )
 """Mark ``detection_loss(says, original, read)``: ELECTRA's question, at every position."""
+
+# ── 9.4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def suspicion(p: float, q: float, rate: float) -> float:
+    """Return P(it was replaced | the word that is read), for the best of all discriminators."""
+    replaced = rate * (1 - p) * q
+    return replaced / (replaced + rate * p * q + (1 - rate) * p)
+
+
+def generators(chance: random.Random) -> list[Probe]:
+    """Make words that fit more and less, of generators that draw them more and less often."""
+    probes: list[Probe] = [(0.6, 0.6, 0.15), (0.1, 0.8, 0.15)]
+    ranges = ((0.1, 0.9), (0.1, 0.9), (0.1, 0.4))
+    probes += [tuple(chance.uniform(*ends) for ends in ranges) for _ in range(4)]
+    return probes
+
+
+check_suspicion = Exercise(
+    solution=suspicion,
+    wants=number,
+    probes=generators,
+    solved="No discriminator can do better. With q = p it is rate · (1 − p): when the generator "
+    "knows as much as can be known, what it wrote is never likelier than the rate.",
+    direction="Weigh the three ways in which this word can come to stand here: never masked; "
+    "masked, and drawn again; masked, and drawn in the place of another. Only in the last was it "
+    "replaced.",
+    mistakes={
+        "Where the generator draws the true word again, nothing was replaced: of all that it "
+        "draws, rate · q, only the share 1 − p counts as replaced.": (
+            lambda p, q, rate: rate * q / (rate * q + (1 - rate) * p)
+        ),
+        "You forget that the word may have been masked and drawn again, rate · p · q; it stands "
+        "there as the true one.": lambda p, q, rate: (
+            rate * (1 - p) * q / (rate * (1 - p) * q + (1 - rate) * p)
+        ),
+        "That is how often such a replacement happens; divide it by how often this word stands "
+        "here, for whatever reason.": lambda p, q, rate: rate * (1 - p) * q,
+        "That is the probability that it was NOT replaced.": (
+            lambda p, q, rate: 1 - suspicion(p, q, rate)
+        ),
+        "You have p and q the wrong way round: p is the truth's, q the generator's.": (
+            lambda p, q, rate: suspicion(q, p, rate)
+        ),
+        "You leave the rate out; most positions were never masked.": (
+            lambda p, q, rate: suspicion(p, q, 0.5)
+        ),
+        "That would be right if every position were masked; most were not, and then the word is "
+        "the true one.": lambda p, q, rate: 1 - p,
+        "You leave the rate out, and that the generator may draw the true word; most positions "
+        "were never masked.": lambda p, q, rate: q / (p + q),
+        "That leaves out how readily the generator draws this word.": lambda p, q, rate: (
+            rate * (1 - p) / (rate * (1 - p) + (1 - rate) * p)
+        ),
+        "That is right only if the generator knows the truth, q = p.": (
+            lambda p, q, rate: rate * (1 - p)
+        ),
+        "That it was never masked has the probability 1 − rate, and then the word is the true one: "
+        "(1 − rate) · p.": lambda p, q, rate: (
+            rate * (1 - p) * q / (rate * (1 - p) * q + rate * p * q + (1 - rate))
+        ),
+    },
+)
+"""Mark ``suspicion(p, q, rate)``: what the best discriminator says of one word."""

@@ -21,7 +21,8 @@ import torch
 from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
-from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
+from cloze.evaluation import area_under_curve
+from cloze.heads import CausalLM, MaskedLM, PrefixLM
 from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
 from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
 from cloze.replaced import electra_loss
@@ -119,12 +120,10 @@ def found_typos(model: MaskedLM, corpus: Corpus, lines: int = LINES) -> dict[str
     windows = corpus.held_out_windows()
     chosen = windows[torch.linspace(0, len(windows) - 1, lines).long()]
     spoilt, wrong = typos.planted(chosen)
-    finders: dict[str, typos.Finder] = (
-        {"discriminator, one look": typos.detector(model)}
-        if isinstance(model, ReplacedLM)
-        else {"masked, one look": typos.one_look(model), "masked, in turn": typos.in_turn(model)}
-    )
-    return {name: round(typos.auc(finder(spoilt), wrong), 4) for name, finder in finders.items()}
+    return {
+        name: round(area_under_curve(finder(spoilt), wrong), 4)
+        for name, finder in typos.finders(model).items()
+    }
 
 
 def trained(

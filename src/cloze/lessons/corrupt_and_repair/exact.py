@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import NamedTuple
 
 import torch
@@ -64,14 +64,20 @@ def lost(world: World, channel: Channel) -> Lost:
     return Lost(abs(nats), certain, len(joint))
 
 
-def one_deleted(line: Line) -> Iterator[Line]:
-    """Delete any one word."""
-    return (line[:i] + line[i + 1 :] for i in range(len(line)))
+def deleted(n: int) -> Channel:
+    """Delete any ``n`` words."""
+    return lambda line: (
+        tuple(word for i, word in enumerate(line) if i not in gone)
+        for gone in combinations(range(len(line)), n)
+    )
 
 
-def one_masked(mask: int) -> Channel:
-    """Put ``[MASK]`` in the place of any one word."""
-    return lambda line: ((*line[:i], mask, *line[i + 1 :]) for i in range(len(line)))
+def masked(mask: int, n: int) -> Channel:
+    """Put ``[MASK]`` in the place of any ``n`` words."""
+    return lambda line: (
+        tuple(mask if i in hidden else word for i, word in enumerate(line))
+        for hidden in combinations(range(len(line)), n)
+    )
 
 
 def one_replaced(n_ordinary: int) -> Channel:
@@ -92,9 +98,36 @@ def one_span(mask: int, lengths: Iterable[int]) -> Channel:
     )
 
 
+def permuted(separator: int) -> Channel:
+    """Put what a separator sets apart into any order."""
+
+    def orders(line: Line) -> Iterator[Line]:
+        parts: list[Line] = [()]
+        for word in line:
+            parts = [*parts, ()] if word == separator else [*parts[:-1], (*parts[-1], word)]
+        for first, *others in permutations(parts):
+            yield (*first, *(word for part in others for word in (separator, *part)))
+
+    return orders
+
+
 def rotated(line: Line) -> Iterator[Line]:
     """Begin at any word."""
     return (line[i:] + line[:i] for i in range(len(line)))
+
+
+def detection_floor(truth: Tensor, drawn: Tensor, rate: float) -> float:
+    """Return what "was it replaced?" costs the best discriminator at one position, in nats.
+
+    Args:
+        truth: the probability that each word is the true one, ``(n_ordinary,)``.
+        drawn: the probability that the generator draws it, ``(n_ordinary,)``.
+        rate: how likely the position is masked.
+    """
+    replaced = rate * (1 - truth) * drawn
+    kept = (1 - rate) * truth + rate * truth * drawn
+    joint = torch.stack([replaced, kept])
+    return float(torch.special.entr(joint).sum() - torch.special.entr(joint.sum(0)).sum())
 
 
 # What belongs into the gaps

@@ -140,20 +140,15 @@ def worth(
     row = figure.subplots(1, len(curves), squeeze=False, sharey=True)[0]
     said = []
     for axes, (task, ways) in zip(row, curves.items(), strict=True):
-        for side, (name, accuracy) in enumerate(references[task].items()):
+        for accuracy in references[task].values():
             axes.axhline(accuracy, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
-            axes.annotate(
-                f"{name} {accuracy:.2f}",
-                (1, accuracy),
-                xycoords=("axes fraction", "data"),
-                xytext=(-2, -9 if side else 2),  # the two may be as good as each other
-                textcoords="offset points",
-                ha="right",
-                fontsize=8,
-            )
-        for name, points in ways.items():
+        # Below all curves, for the lines may be as good as each other and run through them.
+        dashed = ", ".join(f"{name} {accuracy:.2f}" for name, accuracy in references[task].items())
+        axes.text(0.98, 0.02, f"dashed: {dashed}", transform=axes.transAxes, ha="right", fontsize=8)
+        for place, (name, points) in enumerate(ways.items()):
             colour, line, marker = LOOKS[name]
             x, y, half = ([point[k] for point in points] for k in range(3))
+            x = [seconds + 0.25 * place for seconds in x]  # so that the bars stand apart
             axes.errorbar(
                 x, y, half, color=colour, linestyle=line, marker=marker, markersize=4, label=name
             )
@@ -161,5 +156,5 @@ def worth(
         axes.set(xlabel="seconds of one core", ylim=(0.4, 1.02))
         axes.set_title(task)
     row[0].set(ylabel="accuracy of a linear probe")
-    row[0].legend(fontsize=8)
+    row[-1].legend(fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.08))
     return figure, f"Accuracy over seconds of training, at the end: {'; '.join(said)}."

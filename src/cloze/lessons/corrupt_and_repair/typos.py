@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from cloze.corruptions import replace
 from cloze.heads import MaskedLM, ReplacedLM
 from cloze.masking import seeded
+from cloze.prediction import disbelief, surprise
 
 RATE = 0.05
 """How many of the characters are typos."""
@@ -26,43 +26,15 @@ def planted(windows: Tensor, seed: int = 0) -> tuple[Tensor, Tensor]:
     return lines, lines != windows
 
 
-def detector(model: ReplacedLM) -> Finder:
-    """Score by the discriminator's logit: one look for all symbols."""
-    return lambda lines: model(lines).detach()
+def finders(model: MaskedLM) -> dict[str, Finder]:
+    """Return every way in which this model can look for typos, by name.
 
-
-def one_look(model: MaskedLM) -> Finder:
-    """Score by −log P of each symbol as it stands there: one look, nothing hidden."""
-
-    def scores(lines: Tensor) -> Tensor:
-        with torch.no_grad():
-            logits = torch.cat([model(part) for part in torch.split(lines, 64)])
-        return F.cross_entropy(logits.transpose(1, 2), lines, reduction="none")
-
-    return scores
-
-
-def in_turn(model: MaskedLM) -> Finder:
-    """Score by −log P of each symbol with ``[MASK]`` in its place: a look per symbol."""
-
-    @torch.no_grad()
-    def of(line: Tensor) -> Tensor:
-        at = torch.eye(len(line), dtype=torch.bool)
-        hidden = line.repeat(len(line), 1).masked_fill(at, model.vocabulary.mask_id)
-        return F.cross_entropy(model.logits_at(hidden, at), line, reduction="none")
-
-    return lambda lines: torch.stack([of(line) for line in lines])
-
-
-def auc(scores: Tensor, wrong: Tensor) -> float:
-    """Return the area under the curve: how often a typo scores above a true symbol; ties half.
-
-    Raises:
-        ValueError: there is no typo, or nothing else.
+    A discriminator says of each symbol whether it was replaced. Of a masked model −log P of each
+    symbol is taken, from one look that sees it or from a look per symbol that does not.
     """
-    bad, good = scores[wrong].double(), scores[~wrong].double().sort().values
-    if not len(bad) or not len(good):
-        raise ValueError("An area under the curve needs typos and true symbols, at least one each.")
-    below = torch.searchsorted(good, bad)
-    up_to = torch.searchsorted(good, bad, right=True)
-    return float((below + up_to).double().mean() / 2 / len(good))
+    if isinstance(model, ReplacedLM):
+        return {"discriminator, one look": lambda lines: model(lines).detach()}
+    return {
+        "masked, one look": lambda lines: disbelief(model, lines),
+        "masked, in turn": lambda lines: torch.stack([surprise(model, line) for line in lines]),
+    }

@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 
 from cloze.corpus import Corpus, sample_windows
-from cloze.evaluation import held_out_loss
+from cloze.evaluation import area_under_curve, held_out_loss
 from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
-from cloze.lessons.what_to_hide.typos import area_under_curve, disbelief, planted
+from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import (
     MaskedBatch,
     StaticMasks,
@@ -33,6 +33,7 @@ from cloze.masking import (
     seeded,
 )
 from cloze.objectives import MASKED, Objective, masked
+from cloze.prediction import disbelief
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.world import Corruption, World
 
