@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import operator
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -390,3 +391,20 @@ def test_a_judge_looks_closer() -> None:
     told(check, lambda n: n, "That is odd.")
     told(check, lambda n: print(n), "`print` only shows")
     told(check, lambda n: n / 0, "Your function raised ZeroDivisionError")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda n: list(range(n + 3)), "you return a list of 12 instead of a list of 9"),
+        (lambda n: [*range(n - 1), 99], r"you return 99 at \[8\] instead of 8"),
+    ],
+)
+def test_long_lists_that_begin_alike_are_set_apart(
+    answer: Callable[[int], list[int]], words: str
+) -> None:
+    def first(n: int) -> list[int]:
+        return list(range(n))
+
+    check = Exercise(solution=first, wants=anything, solved="", probes=lambda _: [(9,), (11,)])
+    assert re.search(words, check(answer).message)

@@ -243,11 +243,14 @@ def in_short(value: Any) -> str:
 
 
 def set_apart(a: Any, b: Any) -> tuple[str, str]:
-    """Show the first entry in which two arrays of the same shape differ."""
+    """Show how two values differ that look alike in short: in length, or in which entry first."""
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple) and len(a) != len(b):
+        return kind_of(a), kind_of(b)
     try:
+        a, b = np.asarray(a), np.asarray(b)
         at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
         return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
-    except (IndexError, TypeError):
+    except (IndexError, TypeError, ValueError):
         return in_short(a), in_short(b)
 
 
