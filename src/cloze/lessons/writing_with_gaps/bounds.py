@@ -58,11 +58,11 @@ def window_costs(model: MaskedLM, windows: Tensor) -> Tensor:
     if isinstance(model, CausalLM):
         parts = [
             -log_probs(model, part).gather(2, part[..., None]).mean(dim=(1, 2))
-            for part in windows.split(LINES_AT_ONCE)
+            for part in torch.split(windows, LINES_AT_ONCE)
         ]
         return torch.cat(parts).double()[:, None]
     hidden = held_out_lines(windows, model.vocabulary)
-    split = zip(*(each.split(LINES_AT_ONCE) for each in hidden), strict=True)
+    split = zip(*(torch.split(each, LINES_AT_ONCE) for each in hidden), strict=True)
     costs = [torch.div(*line_bounds(model, MaskedBatch(*part))) for part in split]
     return torch.cat(costs).double().view(-1, DRAWS)
 

@@ -89,7 +89,7 @@ def english(
     """
     figure = empty_figure(7.2, 3.6)
     left, right = figure.subplots(1, 2, sharey=True)
-    names = list(max(found.values(), key=len))
+    names = max(map(list, found.values()), key=len)
     for axes, column in ((left, 0), (right, 1)):
         axes.axvline(text[column], color=GREY, linestyle=(0, (4, 3)), label="held-out text")
         for model, rows in found.items():
