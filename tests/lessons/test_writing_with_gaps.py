@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
+from cloze.causal import shipped_causal, text_costs
 from cloze.corpus import Corpus
+from cloze.diffusion import bound
 from cloze.generation import POLICIES
-from cloze.lessons.writing_with_gaps import samplers, scoring
+from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
 from cloze.objectives import MASKED
 from cloze.prediction import score, shipped_model
+from cloze.training import Recipe
+from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Truth, World
 
 WORLD = World(
@@ -151,3 +157,54 @@ def test_a_trained_reader_is_judged_in_the_small_world() -> None:
     assert samplers.exact_kl(model, sentences, p, "left to right") > 5
     found = samplers.in_english(shipped_model(), {"the"}, 2, 0)
     assert set(found) == set(POLICIES)
+
+
+def test_text_is_judged_in_as_few_lines_as_models_write() -> None:
+    windows = Corpus.load().held_out_windows()[:4]
+    known = {"the", "a"}
+    halves = [samplers.judged(windows[i::2], known) for i in range(2)]
+    found = samplers.text_judged(windows, known, 2)
+    for name in ("nats", "real", "different"):
+        assert found[name] == pytest.approx((halves[0][name] + halves[1][name]) / 2)
+    assert found["different"] > samplers.judged(windows, known)["different"]
+
+
+def test_windows_cost_what_the_bound_says_and_what_the_chain_rule_says() -> None:
+    windows = Corpus.load().held_out_windows()[::200]
+    paid = bounds.judged(shipped_model(), windows, 1.23)
+    assert paid.nats == pytest.approx(bound(shipped_model(), windows).nats, abs=1e-3)
+    assert paid.nats == pytest.approx(sum(paid.quarters) / 4, abs=1e-3)
+    assert paid.quarters == sorted(paid.quarters)
+    assert paid.seconds == 1.2
+    causal = bounds.judged(shipped_causal(), windows, 0)
+    exact = [float(text_costs(VOCABULARY.decode(window)).mean()) for window in windows]
+    assert causal.nats == pytest.approx(sum(exact) / len(exact), abs=1e-3)
+    assert causal.quarters == []
+
+
+def test_a_run_that_is_there_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = Corpus.load()
+    corpus = replace(corpus, held_out=corpus.held_out[:1])
+    path, recipe = tmp_path / "bounds.json", Recipe(steps=2, evaluations=0)
+    bounds.main(path, corpus, recipe, seeds=(0,))
+    written = json.loads(path.read_text("utf-8"))
+    assert written["corpus_sha256"] == corpus.sha256
+    assert set(written["runs"]["0"]) == {"masked", "diffusion", "causal"}
+    monkeypatch.setattr(bounds, "trained", lambda *_: pytest.fail("trained again"))
+    bounds.main(path, corpus, recipe, seeds=(0,))
+    assert json.loads(path.read_text("utf-8")) == written
+    with pytest.raises(pytest.fail.Exception):
+        bounds.main(path, corpus, replace(recipe, steps=3), seeds=(0,))
+
+
+def test_bounds_are_of_this_corpus_and_have_three_seeds() -> None:
+    kept = json.loads(bounds.RESULTS.read_text("utf-8"))
+    assert kept["command"] == f"python -m {bounds.__name__}"
+    assert kept["corpus_sha256"] == Corpus.load().sha256
+    runs = bounds.results()
+    assert len(runs) == 3
+    for of_seed in runs.values():
+        assert set(of_seed) == {"masked", "diffusion", "causal"}
+        assert of_seed["causal"].nats < of_seed["masked"].nats

@@ -14,7 +14,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.teaching.exercise import Exercise
-from cloze.teaching.results import Probe, Symptom, number, number_with_gradient, wrong_kind
+from cloze.teaching.results import (
+    Probe,
+    Symptom,
+    in_short,
+    number,
+    number_with_gradient,
+    wrong_kind,
+)
 
 
 def positions(value: Any) -> list[int]:
@@ -24,6 +31,11 @@ def positions(value: Any) -> list[int]:
     if not isinstance(value, list | tuple | set | range) or not all(
         isinstance(at, int) and not isinstance(at, bool) for at in value
     ):
+        if isinstance(value, list | tuple) and value and isinstance(value[0], float | str | tuple):
+            raise Symptom(
+                f"Your list begins with {in_short(value[0])}, which is no position; list where "
+                "things stand, as whole numbers."
+            )
         raise wrong_kind(value, "a list of positions, which are whole numbers")
     if len(set(value)) < len(value):
         raise Symptom("A position stands in your list twice; each is hidden once.")
@@ -89,6 +101,17 @@ check_hidden_with = Exercise(
         "At a space you hide the word behind it; a space is a word of its own.": (
             lambda text, i: list(range(i, i + 1 + len(text[i + 1 :].split(" ")[0])))
         ),
+        "At a space your list is empty; a space is a word of its own, and hides itself.": (
+            lambda text, i: hidden_with(text, i) if text[i] != " " else []
+        ),
+        "At a space you hide as many positions as the word behind it has letters; a space is a "
+        "word of its own.": (lambda text, i: list(range(i, i + len(text[i:].split()[0])))),
+        "In the last word there is no space to be found, and find then answers −1: the word ends "
+        "where the text does.": (
+            lambda text, i: (
+                [i] if text.find(" ", i) < 0 else list(range(i, max(i + 1, text.find(" ", i))))
+            )
+        ),
         "Your positions count from the beginning of the word; count from that of the text.": (
             lambda text, i: [at - _word(text, i)[0] for at in hidden_with(text, i)]
         ),
@@ -147,7 +170,12 @@ check_taken_back = Exercise(
         "You count one step too many: after step t of T, T − t steps are left.": _first_of(
             _least, lambda n, step, steps: max(0, n * (steps - step - 1) // steps)
         ),
-        "You round up; // rounds down.": _first_of(
+        "You multiply by (T − t) // T, which is 0 after every step; multiply by n first, and "
+        "divide then.": _first_of(_least, lambda n, step, steps: n * ((steps - step) // steps)),
+        "You take back one position too many; [:count] already ends before count.": _first_of(
+            _least, lambda n, step, steps: _left(n, step, steps) + 1
+        ),
+        "Not rounded down: you round up, or to the nearest; // rounds down.": _first_of(
             _least, lambda n, step, steps: math.ceil(n * (steps - step) / steps)
         ),
         "You take the leftmost positions; take the least sure ones.": _first_of(sorted, _left),
@@ -216,6 +244,11 @@ check_order_bound = Exercise(
         "You added up over all orders; divide by their number, n!.": (
             lambda C, n: sum(_paths(C, n))
         ),
+        "You divided by n; there are more orders than that, n!.": (
+            lambda C, n: sum(_paths(C, n)) / n
+        ),
+        "When k are hidden, any one of them is written next: take the mean of their costs, not the "
+        "sum.": (lambda C, n: sum(k * fmean(costs) for k, costs in enumerate(_by_number(C, n), 1))),
         "You took the best order; a bound for random order is the mean over all of them.": (
             lambda C, n: min(_paths(C, n))
         ),
@@ -300,6 +333,18 @@ check_diffusion_loss = Exercise(
         "missing.": _combined(lambda costs, k: costs.mean()),
         "You forgot to divide by k; the sum of a line must be divided by its hidden symbols.": (
             _combined(lambda costs, k: costs.sum(1).mean())
+        ),
+        "You divided each line by the number of symbols that are hidden in all lines together; "
+        "divide it by its own.": _combined(lambda costs, k: (costs.sum(1) / k.sum()).mean()),
+        "You averaged columns, the same place in all lines; a line is a row: dim=1.": _combined(
+            lambda costs, k: (costs.sum(0) / (costs > 0).sum(0)).mean()
+        ),
+        "You reshaped the logits, which mixes places and symbols; swap the two dimensions with "
+        "transpose(1, 2).": lambda logits, labels: diffusion_loss(
+            logits.reshape(len(logits), logits.shape[2], -1).transpose(1, 2), labels
+        ),
+        "F.cross_entropy takes logits and makes the softmax itself; you gave it probabilities.": (
+            lambda logits, labels: diffusion_loss(logits.softmax(-1), labels)
         ),
         "You added up the lines; take their mean.": _combined(
             lambda costs, k: (costs.sum(1) / k).sum()

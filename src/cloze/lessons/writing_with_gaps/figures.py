@@ -33,9 +33,9 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
     for name, costs in curves.items():
         colour, line, _ = LOOKS[name]
         mean = sum(costs) / len(costs)
-        axes.plot(range(1, len(costs) + 1), costs, line, color=colour, label=name)
+        label = f"{name}, mean {mean:.2f}"
+        axes.plot(range(1, len(costs) + 1), costs, line, color=colour, label=label)
         axes.axhline(mean, color=colour, linewidth=1, linestyle=line)
-        axes.annotate(f"mean {mean:.2f}", (1, mean), (2, 3), textcoords="offset points", fontsize=9)
         said.append(f"{name} from {costs[0]:.2f} to {costs[-1]:.2f}, on average {mean:.2f}")
     baseline_lines(axes, {"unigram": unigram})
     axes.set(xlabel="characters hidden", ylabel="nats per hidden character", ylim=(0, None))
@@ -81,30 +81,29 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float]]]) -> tuple[Fi
 def english(
     found: Mapping[str, Mapping[str, tuple[float, float]]], text: tuple[float, float]
 ) -> tuple[Figure, str]:
-    """Draw real words over the cost under the causal model, a dot per model and policy.
+    """Draw the cost under the causal model and real words, a dot per model and policy.
 
     Args:
         found: by model and policy: nats per character, and the share of real words.
         text: the same of held-out text.
     """
-    figure, axes = new_figure(7.2, 3.8)
-    axes.plot(*text, "*", color=GREY, markersize=12, label="held-out text")
-    for model, rows in found.items():
-        colour, _, marker = LOOKS[model]
-        axes.plot(
-            [row[0] for row in rows.values()],
-            [row[1] for row in rows.values()],
-            marker,
-            color=colour,
-            linestyle="none",
-            label=model,
-        )
-        for name, row in rows.items():
-            axes.annotate(name, row, (6, -3), textcoords="offset points", fontsize=9)
-    axes.set(xlabel="nats per character under the causal model", ylabel="real words", ylim=(0, 1))
-    axes.margins(x=0.2)
-    axes.grid(color=SHADE)
-    axes.legend()
+    figure = empty_figure(7.2, 3.6)
+    left, right = figure.subplots(1, 2, sharey=True)
+    names = max(map(list, found.values()), key=len)
+    for axes, column in ((left, 0), (right, 1)):
+        axes.axvline(text[column], color=GREY, linestyle=(0, (4, 3)), label="held-out text")
+        for model, rows in found.items():
+            colour, _, marker = LOOKS[model]
+            at = [names.index(name) for name in rows]
+            values = [row[column] for row in rows.values()]
+            axes.plot(values, at, marker, color=colour, linestyle="none", alpha=0.8, label=model)
+        axes.grid(axis="x", color=SHADE)
+        axes.tick_params(axis="y", length=0)
+    left.set(xlabel="nats per character", xlim=(0, None))
+    left.set(yticks=range(len(names)), yticklabels=names)
+    left.invert_yaxis()
+    right.set(xlabel="real words", xlim=(0, 1))
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4)
     said = "; ".join(
         f"{model}: "
         + ", ".join(f"{name} {n:.2f} nats and {r:.0%}" for name, (n, r) in rows.items())
@@ -112,7 +111,7 @@ def english(
     )
     return (
         figure,
-        f"Dots of real words over cost; text {text[0]:.2f} nats and {text[1]:.0%}. {said}.",
+        f"Dots of cost and of real words; text {text[0]:.2f} nats and {text[1]:.0%}. {said}.",
     )
 
 

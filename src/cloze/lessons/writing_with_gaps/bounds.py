@@ -1,0 +1,135 @@
+"""What a text costs three models of English that were trained equally long on different questions.
+
+``python -m cloze.lessons.writing_with_gaps.bounds`` trains a masked, a diffusion and a causal model
+with the default recipe and three seeds each, and writes to bounds.json what held-out text costs
+them: the bound of those that read both sides, the next characters of the one that reads the left
+(about twelve minutes on an idle core). The file is written after each run, and a run that is in it
+is not done again.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from cloze.causal import log_probs
+from cloze.corpus import Corpus
+from cloze.diffusion import DRAWS, held_out_lines, line_bounds
+from cloze.generation import LINES_AT_ONCE
+from cloze.heads import CausalLM, MaskedLM
+from cloze.masking import MaskedBatch
+from cloze.objectives import CAUSAL, DIFFUSION, MASKED, Objective
+from cloze.training import Recipe, TrainingRun, fit
+
+RESULTS = Path(__file__).with_suffix(".json")
+SEEDS = (0, 1, 2)
+ASKED = (MASKED, DIFFUSION, CAUSAL)
+RECIPE = Recipe(evaluations=0)
+
+
+class Paid(NamedTuple):
+    """What held-out text costs one model."""
+
+    nats: float
+    """Per character: a bound, or for a causal model the cost itself."""
+    error: float
+    """The standard error of that mean over windows; every model is asked about the same."""
+    quarters: list[float]
+    """The mean cost of a hidden character when up to a quarter, a half, three quarters, all of the
+    characters are hidden: the bound is their mean. A causal model has none."""
+    seconds: float
+    """The time of one core that training took."""
+
+
+@torch.no_grad()
+def window_costs(model: MaskedLM, windows: Tensor) -> Tensor:
+    """Return what windows ``(n, length)`` cost per character, once for each draw of gaps.
+
+    Returns:
+        Shape ``(n, DRAWS)``, each draw from another quarter of the numbers of gaps; ``(n, 1)`` for
+        a causal model, for which nothing is drawn.
+    """
+    if isinstance(model, CausalLM):
+        parts = [
+            -log_probs(model, part).gather(2, part[..., None]).mean(dim=(1, 2))
+            for part in torch.split(windows, LINES_AT_ONCE)
+        ]
+        return torch.cat(parts).double()[:, None]
+    hidden = held_out_lines(windows, model.vocabulary)
+    split = zip(*(torch.split(each, LINES_AT_ONCE) for each in hidden), strict=True)
+    costs = [torch.div(*line_bounds(model, MaskedBatch(*part))) for part in split]
+    return torch.cat(costs).double().view(-1, DRAWS)
+
+
+def trained(objective: Objective, corpus: Corpus, recipe: Recipe) -> tuple[MaskedLM, float]:
+    """Train a model of English, and return it with the seconds that one core took."""
+    torch.manual_seed(recipe.seed)
+    run = TrainingRun(objective.model(), corpus, recipe, objective)
+    started = time.process_time()
+    for _ in fit(run, progress=False):
+        pass
+    return run.model.eval(), time.process_time() - started
+
+
+def judged(model: MaskedLM, windows: Tensor, seconds: float) -> Paid:
+    """Ask a model what held-out windows ``(n, length)`` cost."""
+    costs = window_costs(model, windows)
+    each = costs.mean(dim=1)
+    return Paid(
+        round(each.mean().item(), 4),
+        round(each.std().item() / len(each) ** 0.5, 4),
+        [round(nats, 4) for nats in costs.mean(dim=0).tolist()] if costs.shape[1] > 1 else [],
+        round(seconds, 1),
+    )
+
+
+def results() -> dict[str, dict[str, Paid]]:
+    """Return what was measured, by seed and by what was asked in training."""
+    read = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"]
+    return {
+        seed: {name: Paid(**paid) for name, paid in runs.items()} for seed, runs in read.items()
+    }
+
+
+def main(
+    path: Path = RESULTS,
+    corpus: Corpus | None = None,
+    recipe: Recipe = RECIPE,
+    seeds: tuple[int, ...] = SEEDS,
+) -> None:
+    """Train and judge every model, and keep the results in ``path`` after each.
+
+    What is there already, made in the same way, is not made again.
+    """
+    corpus = corpus or Corpus.load()
+    windows = corpus.held_out_windows(recipe.length)
+    made: dict[str, Any] = {
+        "command": f"python -m {__spec__.name}",
+        "torch": torch.__version__,
+        "corpus_sha256": corpus.sha256,
+        "steps": recipe.steps,
+        "windows": len(windows),
+        "draws": DRAWS,
+    }
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    same = all(before.get(name) == value for name, value in made.items())
+    runs: dict[str, dict[str, Any]] = before["runs"] if same else {}
+    for seed in seeds:
+        for objective in ASKED:
+            of_seed = runs.setdefault(str(seed), {})
+            if objective.name in of_seed:
+                continue
+            model, seconds = trained(objective, corpus, replace(recipe, seed=seed))
+            of_seed[objective.name] = judged(model, windows, seconds)._asdict()
+            path.write_text(json.dumps(made | {"runs": runs}, indent=1) + "\n", encoding="utf-8")
+            print(seed, objective.name, of_seed[objective.name], flush=True)
+
+
+if __name__ == "__main__":
+    main()
