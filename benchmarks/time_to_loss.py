@@ -203,8 +203,9 @@ def contestants() -> list[Contestant]:
     return [
         *all_,
         peer("BERT, as it comes", 12000, Bert, partial(adamw, 2e-3), warmed_up),
-        peer("BERT, no dropout", 2200, partial(Bert, dropout=0.0), partial(adamw, 2e-3), warmed_up),
+        peer("BERT, no dropout", 5000, partial(Bert, dropout=0.0), partial(adamw, 2e-3), warmed_up),
         modern("AdamW, 1100 steps", 1100, partial(adamw, 4e-3)),
+        modern("AdamW, 4000 steps", 4000, partial(adamw, 4e-3)),
         modern("Muon, 600 steps", 600, with_muon),
         modern("Muon, 2300 steps", 2300, with_muon),
     ]
