@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
@@ -39,6 +41,19 @@ def test_a_word_is_masked_by_a_click_and_the_truth_stands_beside_the_models(
     letter(widget, 8).click()
     expect(widget.locator('.letter[aria-pressed="true"]')).to_have_count(1)
     assert explorer.masked == {11}
+
+
+def test_words_of_a_picture_that_stays_have_room(page: Page, explorer: MaskExplorer) -> None:
+    page.set_content(f"<!doctype html>{explorer.picture()._repr_html_()}")
+    words = page.locator(".letter > span")
+    assert words.count() == len(LINE.split())
+    boxes = words.evaluate_all(
+        "spans => spans.map(span => { const range = document.createRange();"
+        " range.selectNodeContents(span); const { left, right, top } = range"
+        ".getBoundingClientRect(); return [top, left, right]; })"
+    )
+    for (top, _, right), (below, left, _) in pairwise(boxes):
+        assert right < left or top < below, "no word lies on the next"
 
 
 @pytest.mark.parametrize(

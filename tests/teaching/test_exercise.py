@@ -291,6 +291,7 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_hide, writes, "The result is right, but your function changes its argument `ids`"),
         (check_hide, lambda i, at: hide(i, at).float(), "The value is right, its form is not yet"),
         (check_hide, lambda i, at: hide(i, at).tolist(), "whole numbers: torch.tensor(…) makes"),
+        (check_hide, lambda i, at: list(hide(i, at)), "whole numbers: torch.stack(…) makes"),
         (check_hide, lambda i, at: hide(i, at).numpy(), "a NumPy array of shape (6,)"),
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),

@@ -151,6 +151,8 @@ def tensor(dtype: torch.dtype) -> Reader:
     def read(value: Any) -> Tensor:
         if not isinstance(value, Tensor):
             wrap = ": torch.tensor(…) makes one" if isinstance(value, list | np.ndarray) else ""
+            if isinstance(value, list) and any(isinstance(part, Tensor) for part in value):
+                wrap = ": torch.stack(…) makes one of several"
             raise wrong_kind(value, f"a tensor of {words}{wrap}")
         if family(value.dtype) != family(dtype):
             mask = "a mask says where; torch.where(mask, a, b) or a[mask] takes what is there"
@@ -252,7 +254,7 @@ def set_apart(a: Any, b: Any) -> tuple[str, str]:
     try:
         at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
         return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
-    except (IndexError, TypeError):
+    except (IndexError, TypeError, ValueError):  # no such arrays
         return in_short(a), in_short(b)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from cloze.teaching.exercise import Exercise
-from cloze.teaching.results import Probe, Symptom, kind_of, number, numbers, tensor
+from cloze.teaching.results import Probe, Symptom, in_short, kind_of, number, numbers, tensor
 
 # ── 11.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -51,6 +51,25 @@ check_my_mean_pool = Exercise(
         ),
         "You left the padding out of the sum but divide by the whole length; divide by how many "
         "positions are real.": lambda states, padding: (states * _real(padding)).mean(1),
+        "The dimension that you averaged over is still there, with length 1: leave out "
+        "keepdim=True.": (
+            lambda states, padding: (
+                (states * _real(padding)).sum(1, keepdim=True) / _real(padding).sum(1, keepdim=True)
+            )
+        ),
+        "That is one number per line: you averaged over the numbers of a state, too. Average over "
+        "positions alone, dim 1.": (
+            lambda states, padding: (
+                (states * _real(padding)).sum((1, 2)) / (~padding).sum(1) / states.shape[2]
+            )
+        ),
+        "You averaged the lines at each position (dim 0); average the positions of each line, "
+        "dim 1.": (
+            lambda states, padding: (states * _real(padding)).sum(0) / _real(padding).sum(0)
+        ),
+        "You divided by how many positions are padding; divide by how many are real.": (
+            lambda states, padding: (states * _real(padding)).sum(1) / padding.sum(1)[:, None]
+        ),
         "That is the sum of the real states; divide it by how many there are.": (
             lambda states, padding: (states * _real(padding)).sum(1)
         ),
@@ -139,6 +158,11 @@ def _share(a: float, b: float) -> float:
     return a / b if b else 0.0
 
 
+def _right_in(right: Callable[[Names, Names], int]) -> Callable[[Names, Names], float]:
+    """Score by a rule of which names are right; there and found are counted rightly."""
+    return lambda true, said: _share(2 * right(true, said), sum(_counts(true, said)[1:]))
+
+
 def _without(part: Callable[[tuple[str, int, int]], Any]) -> Callable[[Names, Names], float]:
     def f1(true: Names, said: Names) -> float:
         sets = [[{part(name) for name in line} for line in lines] for lines in (true, said)]
@@ -192,6 +216,37 @@ check_name_f1 = Exercise(
         "twice, above and below.": _rule(
             lambda right, there, found: _share(right, there + found - right)
         ),
+        "Twice what is right belongs over there + found, in which right names count twice; in the "
+        "union of both sets they count once.": _rule(
+            lambda right, there, found: _share(2 * right, there + found - right)
+        ),
+        "You compared the names of every line with those of every other; zip(true, said) puts "
+        "those of one line side by side.": _right_in(
+            lambda true, said: sum(len(a & b) for a in true for b in said)
+        ),
+        "a - b is what stands in the first set alone, here the missed names; a & b is what both "
+        "share.": _right_in(
+            lambda true, said: sum(len(a - b) for a, b in zip(true, said, strict=True))
+        ),
+        "b - a is what stands in the second set alone, here what was found wrongly; a & b is what "
+        "both share.": _right_in(
+            lambda true, said: sum(len(b - a) for a, b in zip(true, said, strict=True))
+        ),
+        "You divided by the number of lines; count the names in them: sum(len(a) for a in true).": (
+            lambda true, said: _share(2 * _counts(true, said)[0], len(true) + len(said))
+        ),
+        "That is the precision, and it divides by zero where nothing is found; F1 weighs in what "
+        "was missed, too: 2 · right / (there + found).": _rule(
+            lambda right, there, found: right / found
+        ),
+        "That is the recall, and it divides by zero where nothing is there; F1 weighs in what was "
+        "found wrongly, too: 2 · right / (there + found).": _rule(
+            lambda right, there, found: right / there
+        ),
+        "Where nothing is found, the precision divides by zero: 2 · right / (there + found) needs "
+        "neither precision nor recall.": _rule(
+            lambda right, there, found: _harmonic(right / found, right / there)
+        ),
         "Where nothing is there and nothing found, yours divides by zero; F1 is 0 then.": _rule(
             lambda right, there, found: 2 * right / (there + found)
         ),
@@ -225,8 +280,10 @@ def starts_and_ends(chance: random.Random) -> list[Probe]:
     probes: list[Probe] = [
         ([0.5, 1.0, 4.0, 0.0], [0.3, 5.0, 1.0, 0.2]),
         ([3.0, 0.1, 0.2], [2.0, 0.4, 1.0]),
-        ([0.0, -1.0, 6.0, 5.5, -2.0], [-3.0, 8.0, 1.0, 2.0, -4.0]),
+        ([0.0, -1.0, 6.0, 5.5, -2.0], [-3.0, 8.5, 1.0, 2.0, -4.0]),
         ([-1.0, 2.0, 0.0, 1.9], [-1.0, -1.0, -1.5, 4.0]),
+        ([-3.0, -2.0, -1.0, -4.0], [-2.5, -1.5, -3.5, -0.5]),  # logits may all be negative
+        ([-4.0, -2.0, -3.0], [-5.0, -1.0, -6.0]),
     ]
     for length in (5, 7, 9, 6):
         start, end = ([round(chance.gauss(0, 3), 3) for _ in range(length)] for _ in range(2))
@@ -265,13 +322,45 @@ def _from_the_end(start: Sequence[float], end: Sequence[float]) -> tuple[int, in
     return _argmax(start[: j + 1]), j
 
 
+def _of_two(value: Any) -> list[float]:
+    """Read two numbers, as a list: they are right together or not at all."""
+    return list(numbers("start", "end")(value))
+
+
+def _more_than_zero(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
+    i, j = my_best_span(start, end)
+    return (i, j) if start[i] + end[j] > 0 else (0, 0)
+
+
+def _zero_elsewhere(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
+    n = len(start)
+    sums = [start[i] + end[j] if i <= j else 0 for i in range(n) for j in range(n)]
+    return divmod(_argmax(sums), n)
+
+
+def _last(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
+    return len(start) - 1, len(end) - 1
+
+
+def _summed_up(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
+    n = len(start)
+    spans = [(i, j) for i in range(n) for j in range(i, n)]
+    return max(spans, key=lambda at: sum(start[at[0] : at[1] + 1]) + sum(end[at[0] : at[1] + 1]))
+
+
+def _cut(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
+    """Choose start and end apart, and let no span end before it begins."""
+    i, j = _argmax(start), _argmax(end)
+    return i, max(i, j)
+
+
 def _then(change: Callable[[int, int], tuple[int, int]]) -> Callable[..., tuple[int, int]]:
     return lambda start, end: change(*my_best_span(start, end))
 
 
 check_my_best_span = Exercise(
     solution=my_best_span,
-    wants=numbers("start", "end"),
+    wants=_of_two,
     probes=starts_and_ends,
     solved="No answer ends before it begins.",
     direction="Go through all pairs i ≤ j and keep the one with the greatest start[i] + end[j].",
@@ -304,6 +393,22 @@ check_my_best_span = Exercise(
         "You took the pair with the smallest sum.": (
             _best(lambda i, j: i <= j, lambda a, b: -a - b)
         ),
+        "You begin with 0 as the best sum so far, and where all logits are negative nothing beats "
+        "it; begin with float('-inf').": _more_than_zero,
+        "Forbidden pairs hold 0 in yours (triu fills up with 0), and where all sums are negative 0 "
+        "wins; fill them with float('-inf').": (_zero_elsewhere),
+        "Whatever beats −∞ is kept, so the last pair wins: where you keep a pair, keep its sum as "
+        "the best, too.": _last,
+        "You added up all logits of the span; its first start and its last end are what counts.": (
+            _summed_up
+        ),
+        "You chose start and end apart and pulled the end up to the start; that pair need not be "
+        "the best one. Look at all pairs i ≤ j.": _cut,
+        "Only spans that begin at the first position are tried: does your `return` stand inside "
+        "the outer loop?": _best(lambda i, j: i == 0),
+        "The last position is never tried as an end: range(i, n) goes up to n − 1.": (
+            lambda start, end: my_best_span(start[:-1], end[:-1])
+        ),
         "You never look at the first position.": _best(lambda i, j: 1 <= i <= j),
         "You judge a span by its better end alone; add the two.": (_best(lambda i, j: i <= j, max)),
         "Only spans of one word are tried; the end may be any position from the start on.": (
@@ -330,7 +435,7 @@ def pairs_of_sentences(chance: random.Random) -> list[Probe]:
     words = ["anna", "took", "the", "umbrella", "it", "was", "raining", "tom"]
     return [
         ([chance.choice(words) for _ in range(m)], [chance.choice(words) for _ in range(n)])
-        for m, n in ((5, 3), (2, 4), (chance.randint(6, 8), chance.randint(1, 5)), (1, 1))
+        for m, n in ((1, 1), (5, 3), (2, 4), (chance.randint(6, 8), chance.randint(1, 5)))
     ]
 
 
@@ -345,15 +450,26 @@ def symbols_and_segments(value: Any) -> tuple[list[str], list[int]]:
     if isinstance(segments, Tensor):
         segments = segments.tolist()
     for name, part, kind in (("symbols", symbols, str), ("segments", segments, int)):
-        if not isinstance(part, list | tuple) or not all(isinstance(x, kind) for x in part):
-            what = "texts" if kind is str else "whole numbers"
+        what = "texts" if kind is str else "whole numbers"
+        if not isinstance(part, list | tuple):
             raise Symptom(f"Your {name} are {kind_of(part)}; they must be a list of {what}.")
+        for entry in part:
+            if isinstance(entry, list) and kind is str:
+                raise Symptom(
+                    f"Among your symbols is {kind_of(entry)}; * in front of a list writes its "
+                    "words into the other one: [*a]."
+                )
+            if not isinstance(entry, kind):
+                raise Symptom(
+                    f"Among your {name} is {in_short(entry)}, {kind_of(entry)}; they must be a "
+                    f"list of {what}, and the symbols come first."
+                )
     if len(symbols) != len(segments):
         raise Symptom(
             f"There are {len(symbols)} symbols and {len(segments)} segments; every symbol has one, "
             "[BEGIN], [SEP] and [END] included."
         )
-    return list(symbols), list(segments)
+    return list(symbols), [int(segment) for segment in segments]
 
 
 def _numbered(
@@ -399,6 +515,16 @@ check_pair_up = Exercise(
         ),
         "BERT ends with a [SEP]; here it is [END] that ends a line.": (
             lambda a, b: (["[BEGIN]", *a, "[SEP]", *b, "[SEP]"], pair_up(a, b)[1])
+        ),
+        "BERT ends with a [SEP]; here [END] alone ends the second part.": (
+            lambda a, b: (
+                ["[BEGIN]", *a, "[SEP]", *b, "[SEP]", "[END]"],
+                [0] * (len(a) + 2) + [1] * (len(b) + 2),
+            )
+        ),
+        "Whether a word stands in `a` does not say where it stands: [BEGIN] and [SEP] stand in "
+        "neither, and a word may stand in both. Count positions.": (
+            lambda a, b: (pair_up(a, b)[0], [int(word not in a) for word in pair_up(a, b)[0]])
         ),
         "BERT begins with [CLS]; here it is [BEGIN].": (
             lambda a, b: (["[CLS]", *a, "[SEP]", *b, "[END]"], pair_up(a, b)[1])
