@@ -385,12 +385,22 @@ class Encoder(nn.Module):
         return length
 
     @torch.no_grad()
-    def add_symbols(self, count: int) -> Encoder:
+    def add_symbols(self, count: int, max_len: int | None = None) -> Encoder:
         """Return this encoder with ``count`` more rows in its embedding, the old ones as they were.
 
         For vocabularies extended by ``Vocabulary.with_specials``.
+
+        Args:
+            count: how many symbols are new; their vectors begin at random.
+            max_len: the longest line that the new encoder reads; None for the same as before.
         """
-        wider = Encoder(replace(self.config, vocab_size=self.config.vocab_size + count))
+        wider = Encoder(
+            replace(
+                self.config,
+                vocab_size=self.config.vocab_size + count,
+                max_len=self.config.max_len if max_len is None else max_len,
+            )
+        )
         state = self.state_dict()
         state["embedding.weight"] = torch.cat(
             [state["embedding.weight"], wider.embedding.weight[self.config.vocab_size :]]

@@ -256,11 +256,14 @@ def read_line(line: str, max_len: int = 64) -> tuple[Tensor, str]:
 def read_words(line: str, vocabulary: Vocabulary, most: int) -> tuple[str, ...]:
     """Read a line of words as a learner types it: ``_`` or ``[MASK]`` marks a gap.
 
+    Signs are read if the vocabulary has them, and are passed over otherwise.
+
     Raises:
         TextError: it is empty, a word is unknown, or there are more than ``most``.
     """
     typed = arguments.of_type(line, str, "The line").lower().replace(MASK.lower(), f" {GAP} ")
-    words = tuple(re.findall(rf"[^\W_]+|{GAP}", typed))
+    signs = sorted((w for w in vocabulary.ordinary if not re.search(r"\w", w)), key=len)
+    words = tuple(re.findall("|".join([r"[^\W_]+", GAP, *map(re.escape, signs[::-1])]), typed))
     if not words:
         raise TextError("The line is empty; type some words of this world, and _ for every gap.")
     for word in words:

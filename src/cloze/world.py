@@ -491,6 +491,7 @@ def enumerated(described: Mapping[str, Any]) -> dict[str, float]:
 Items = list[tuple[list[str], float]]
 """The items of a choice: their parts and their probability."""
 _SLOT = re.compile(r"\{([^{}]*)\}")
+_WORD = re.compile(r"[^\W_]+|[^\w\s]+")
 
 
 def _items(name: str, choice: Any) -> Items:
@@ -561,10 +562,10 @@ def _checked(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
     words: dict[tuple[str, ...], float] = {}
     for sentence, p in sentences.items():
         parts = tuple(arguments.of_type(sentence, str, "A sentence").split())
-        if not 1 <= len(parts) <= MOST_WORDS or not all(re.fullmatch("[^\\W_]+", w) for w in parts):
+        if not 1 <= len(parts) <= MOST_WORDS or not all(map(_WORD.fullmatch, parts)):
             raise TextError(
-                f"A sentence has 1 to {MOST_WORDS} words of letters, which {shown(sentence)} "
-                "has not."
+                f"A sentence has 1 to {MOST_WORDS} words of letters, or signs that stand alone, "
+                f"which {shown(sentence)} has not."
             )
         if p > 0:
             words[parts] = words.get(parts, 0.0) + p

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from cloze.corpus import DATA
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
@@ -445,3 +446,25 @@ def test_a_bad_question_to_a_world_is_answered_in_a_sentence(
 def test_a_folder_is_no_world(tmp_path: Path) -> None:
     with pytest.raises(TextError, match="is a folder; name the text of a world"):
         World.load(tmp_path)
+
+
+def test_signs_are_words_that_stand_alone() -> None:
+    world = World({"x = ( 1 )": 0.5, "x == 1": 0.5})
+    assert world.vocabulary.decode(world.encode("X==_")) == "[BEGIN] x == [MASK] [END]"
+    assert world.vocabulary.decode(world.encode("x=(1)")) == "[BEGIN] x = ( 1 ) [END]"
+    spoken = World({"the cat": 1.0})
+    assert torch.equal(spoken.encode("The, cat!"), spoken.encode("the cat"))
+
+
+def test_the_tiny_programs_agree_with_themselves() -> None:
+    programs = World.load(DATA / "programs.toml")
+    assert (len(programs.sentences), programs.vocabulary.n_ordinary) == (1140, 38)
+    for program in programs.sentences:
+        for opened, closed in ("()", "[]"):
+            assert program.count(opened) == program.count(closed)
+        words = program.split()
+        if words[0] == "for":
+            assert words.count(words[1]) == 2
+        if words[0] == "while":
+            assert words.count(words[1]) == 3
+            assert ("<" in words) == ("+" in words)

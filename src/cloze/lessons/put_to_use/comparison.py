@@ -1,0 +1,323 @@
+"""What pretraining is worth: the same heads and labels, with and without it, frozen and free.
+
+``python -m cloze.lessons.put_to_use.comparison`` fine-tunes for every task, number of labels,
+learning rate and seed, and writes how well each run answers unseen lines to comparison.json. It
+goes on where it stopped (ten minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from cloze.corpus import Corpus
+from cloze.encoder import Encoder
+from cloze.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
+from cloze.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
+from cloze.lessons.put_to_use import tasks
+from cloze.lessons.put_to_use.faults import (
+    PROGRAMS,
+    fault_odds,
+    hits,
+    labels_of,
+    plant,
+    shipped_programs_model,
+)
+from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
+from cloze.masking import IGNORE
+from cloze.prediction import shipped_model, shipped_world_model
+from cloze.world import World
+
+RESULTS = Path(__file__).with_suffix(".json")
+START = ("pretrained", "frozen", "from scratch")
+"""What the encoder knows before: pretrained and trained on, pretrained and left alone, nothing."""
+RATES = {"pretrained": 0.003, "frozen": 0.0, "from scratch": 0.003}
+"""The learning rate of the encoder; the head's is always 0.01."""
+TAG_RATES = {**RATES, "pretrained": 0.01}
+"""Of 0.001, 0.003 and 0.01 these were the best for tags of words, in a trial with other draws."""
+
+
+class Experiment(NamedTuple):
+    """A task as it is measured."""
+
+    lines: Callable[[int, int], tuple[Task, Task]]
+    """From number of labels and seed to what is learned from and what is asked."""
+    encoder: Callable[[], Encoder]
+    """The pretrained encoder."""
+    head: Callable[[Encoder], FineTuned]
+    score: Callable[[FineTuned, Task, Task], dict[str, float]]
+    """From a model, what it learned from and what it is asked to how well it does."""
+    labels: tuple[int, ...]
+    seeds: int = 3
+    rates: Mapping[str, float] = RATES
+    batch_size: int = 8
+    least_steps: int = 100
+    epochs: int = 10
+    starts: tuple[str, ...] = START
+
+
+def share_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:  # noqa: ARG001
+    """Return the share of labels said rightly."""
+    return {"right": accuracy(answers(model, test.input_ids).argmax(-1), test.labels)}
+
+
+def tags_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:
+    """Return the share of words tagged rightly, and that of words in none of the labelled lines."""
+    said = answers(model, test.input_ids).argmax(-1)
+    known = torch.isin(test.input_ids, learned.input_ids)
+    found = {"right": accuracy(said, test.labels)}
+    unseen = test.labels.masked_fill(known, IGNORE)
+    if (unseen != IGNORE).sum() >= 50:
+        found["unseen words"] = accuracy(said, unseen)
+    return found
+
+
+def spans_right(allowed: Callable[[Tensor], Tensor]) -> Callable[..., dict[str, float]]:
+    """Score spans: the share whose first and last word are right."""
+
+    def score(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:  # noqa: ARG001
+        said = best_span(answers(model, test.input_ids), allowed(test.input_ids))
+        return {"right": float((said == test.labels).all(1).double().mean())}
+
+    return score
+
+
+def names_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:  # noqa: ARG001
+    """Return the F1 of entities, and that of single words that are part of one."""
+    logits = answers(model, test.input_ids)
+    true = tasks.tags_of(test.labels)
+    said = tasks.tags_said(logits, test.labels)
+    words = [[[tag.replace("I-", "B-") for tag in line] for line in tags] for tags in (true, said)]
+    return {"F1": entity_f1(true, said).f1, "word F1": entity_f1(*words).f1}
+
+
+def fault_task(world: World, n: int, seed: int) -> Task:
+    """Plant a fault in each of so many programs and label where it is."""
+    faulty = plant(world, n, seed)
+    return Task(faulty.input_ids, labels_of(faulty, world))
+
+
+def faults_found(
+    world: World,
+    model: FineTuned,
+    learned: Task,  # noqa: ARG001
+    test: Task,
+) -> dict[str, float]:
+    """Return the share of faults at the position that the model holds likeliest."""
+    return {"right": hits(fault_odds(world, model, test.input_ids), test.labels.argmax(1))}
+
+
+def in_order(task: Task, tested: int) -> Callable[[int, int], tuple[Task, Task]]:
+    """Draw the labelled lines anew for each seed; the last ones of its order are asked."""
+
+    def lines(n: int, seed: int) -> tuple[Task, Task]:
+        drawn = task.reordered(seed)
+        return drawn.split(n)[0], drawn.split(len(drawn.labels) - tested)[1]
+
+    return lines
+
+
+def experiments() -> dict[str, Experiment]:
+    """Return every task, by name."""
+    world, corpus = World.load(), Corpus.load()
+    words, pairs = world.vocabulary, tasks.pair_vocabulary(world)
+    in_world = shipped_world_model().encoder
+    programs, in_programs = World.load(PROGRAMS), shipped_programs_model().encoder
+    english = shipped_model().encoder
+    new = len(pairs) - len(words)
+    classes = partial(TextClassifier, vocabulary=words)
+    two = partial(in_world.add_symbols, new, tasks.PAIR_LENGTH)
+    read = partial(english.add_symbols, 1)
+    reviews = tasks.review_task(tasks.read_reviews())
+    names = tasks.name_task(tasks.named_sentences())
+    return {
+        "sentiment": Experiment(
+            in_order(tasks.sentiment(world), 176),
+            lambda: in_world,
+            lambda encoder: classes(encoder, n_labels=2),
+            share_right,
+            (4, 8, 16, 64),
+            seeds=5,
+        ),
+        "roles": Experiment(
+            in_order(tasks.role_task(world), 500),
+            lambda: in_world,
+            lambda encoder: TokenClassifier(encoder, words, len(tasks.ROLES)),
+            tags_right,
+            (4, 16, 64),
+            rates=TAG_RATES,
+        ),
+        "parts of speech": Experiment(
+            in_order(tasks.part_of_speech_task(world), 500),
+            lambda: in_world,
+            lambda encoder: TokenClassifier(encoder, words, len(tasks.TAGS)),
+            tags_right,
+            (4, 16, 64),
+            rates=TAG_RATES,
+        ),
+        "faults": Experiment(
+            lambda n, seed: (fault_task(programs, n, 1000 + seed), fault_task(programs, 300, 1)),
+            lambda: in_programs,
+            lambda encoder: TokenClassifier(encoder, programs.vocabulary, 2),
+            partial(faults_found, programs),
+            (400,),
+            batch_size=16,
+            epochs=8,
+            starts=("pretrained", "from scratch"),
+        ),
+        "names": Experiment(
+            in_order(names, 100),
+            read,
+            lambda encoder: TokenClassifier(encoder, CHARACTERS, len(tasks.ENTITY_TAGS)),
+            names_right,
+            (100, 400),
+            batch_size=16,
+            starts=("pretrained", "from scratch"),
+        ),
+        "reviews": Experiment(
+            in_order(reviews, 100),
+            read,
+            lambda encoder: TextClassifier(encoder, CHARACTERS, 2),
+            share_right,
+            (400,),
+            batch_size=16,
+            epochs=6,
+        ),
+        "entailment": Experiment(
+            in_order(tasks.entailment_task(world, 800), 300),
+            two,
+            lambda encoder: TextClassifier(encoder, pairs, 2),
+            share_right,
+            (50, 400),
+            batch_size=16,
+            epochs=12,
+            starts=("pretrained", "from scratch"),
+        ),
+        "spans": Experiment(
+            in_order(tasks.span_task(world, 800), 300),
+            two,
+            lambda encoder: SpanExtractor(encoder, pairs),
+            spans_right(lambda input_ids: tasks.may_answer(input_ids, pairs)),
+            (400,),
+            batch_size=16,
+            epochs=12,
+            starts=("pretrained", "from scratch"),
+        ),
+        "topics": Experiment(
+            lambda n, seed: (
+                tasks.topic_tasks(corpus, n // 16)[1].reordered(seed),
+                tasks.topic_tasks(corpus, 1)[2],
+            ),
+            read,
+            lambda encoder: TextClassifier(encoder, CHARACTERS, 16),
+            share_right,
+            (1600,),
+            seeds=2,
+            batch_size=16,
+            epochs=2,
+            starts=("pretrained", "from scratch"),
+        ),
+    }
+
+
+class Run(NamedTuple):
+    """One fine-tuning."""
+
+    task: str
+    start: str
+    labels: int
+    rate: float
+    seed: int
+
+
+def runs(found: Mapping[str, Experiment]) -> Iterator[Run]:
+    """Yield every run."""
+    for name, experiment in found.items():
+        for n in experiment.labels:
+            for start in experiment.starts:
+                for seed in range(experiment.seeds):
+                    yield Run(name, start, n, experiment.rates[start], seed)
+
+
+def measure(run: Run, experiment: Experiment) -> dict[str, float]:
+    """Fine-tune once and ask."""
+    learned, test = experiment.lines(run.labels, run.seed)
+    torch.manual_seed(run.seed)
+    encoder = experiment.encoder()
+    if run.start == "from scratch":
+        encoder = Encoder(encoder.config)
+    model = experiment.head(encoder)
+    per_epoch = -(-run.labels // experiment.batch_size)
+    epochs = max(experiment.epochs, experiment.least_steps // per_epoch)
+    how = FineTuning(
+        epochs, experiment.batch_size, run.rate, freeze=run.start == "frozen", seed=run.seed
+    )
+    finetune(model, learned.input_ids, learned.labels, how)
+    return {name: round(value, 4) for name, value in experiment.score(model, learned, test).items()}
+
+
+class Score(NamedTuple):
+    """A mean over seeds."""
+
+    mean: float
+    spread: float
+    """The standard deviation over seeds."""
+
+    def __repr__(self) -> str:
+        return f"{self.mean:.2f} ± {self.spread:.2f}"
+
+
+def results() -> dict[str, Any]:
+    """Return what was measured: "runs", each a run and what it scored."""
+    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return read
+
+
+def scores(task: str, what: str = "right") -> dict[str, dict[int, Score]]:
+    """Return scores by what the encoder knew before and by number of labels."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for key, scored in results()["runs"]:
+        run = Run(*key)
+        if run.task == task and what in scored:
+            found.setdefault(run.start, {}).setdefault(run.labels, []).append(scored[what])
+    return {
+        start: {
+            n: Score(statistics.fmean(values), statistics.stdev(values))
+            for n, values in by_labels.items()
+        }
+        for start, by_labels in found.items()
+    }
+
+
+def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -> None:  # noqa: ARG005
+    """Measure every run that the file does not hold yet, and write it after each."""
+    found = experiments()
+    written: dict[str, Any] = {
+        "command": f"python -m {__spec__.name}",
+        "torch": torch.__version__,
+        "world_sha256": World.load().sha256,
+        "corpus_sha256": Corpus.load().sha256,
+        "runs": [],
+    }
+    if path.exists():
+        written["runs"] = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    done = {Run(*key) for key, _ in written["runs"]}
+    for run in filter(only, runs(found)):
+        if run not in done:
+            written["runs"].append([list(run), measure(run, found[run.task])])
+            lines = ",\n  ".join(json.dumps(one) for one in written["runs"])
+            head = json.dumps({**written, "runs": []}, indent=1).removesuffix("[]\n}")
+            part = path.with_suffix(".part")
+            part.write_text(f"{head}[\n  {lines}\n ]\n}}\n", encoding="utf-8")
+            part.replace(path)  # whole or not at all
+
+
+if __name__ == "__main__":
+    main()

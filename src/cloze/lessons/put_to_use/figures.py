@@ -1,0 +1,129 @@
+"""The figures of this lesson, from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from cloze.teaching.figures import empty_figure, new_figure, picture
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
+
+LOOKS = {
+    "pretrained": (BLUE, "-", "o"),
+    "frozen": (VIOLET, ":", "D"),
+    "from scratch": (ORANGE, "--", "s"),
+}
+"""Of what an encoder knows before: colour, line and sign."""
+Scores = Mapping[str, Mapping[int, Sequence[float]]]
+"""By start and number of labels a mean, a spread, and what else may follow."""
+
+
+@picture
+def over_labels(panels: Mapping[str, Scores], chance: float | None = None) -> tuple[Figure, str]:
+    """Draw how many are right over the number of labels, a panel per task.
+
+    Args:
+        panels: by task what was scored.
+        chance: what guessing gives, drawn as a line.
+    """
+    figure = empty_figure(7.2, 3.2)
+    row = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for axes, (title, scores) in zip(row, panels.items(), strict=True):
+        for start, by_labels in scores.items():
+            colour, line, sign = LOOKS[start]
+            means, spreads = ([score[k] for score in by_labels.values()] for k in (0, 1))
+            axes.errorbar([*by_labels], means, spreads, color=colour, fmt="none", capsize=3)
+            axes.plot([*by_labels], means, line, color=colour, marker=sign, label=start)
+        labels = sorted({n for by_labels in scores.values() for n in by_labels})
+        axes.set(xscale="log", xlabel="labelled lines", title=title)
+        axes.set_xticks(labels, [str(n) for n in labels])
+        axes.minorticks_off()
+        if chance is not None:
+            axes.axhline(chance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+    row[0].set(ylabel="share right")
+    row[-1].legend(loc="lower right")
+    said = "; ".join(
+        f"{title}, {start}: "
+        + ", ".join(f"{score[0]:.2f} with {n}" for n, score in by_labels.items())
+        for title, scores in panels.items()
+        for start, by_labels in scores.items()
+    )
+    return figure, f"Lines of the share right over the number of labels. {said}."
+
+
+READERS = {"left": (ORANGE, "<"), "right": (VIOLET, ">"), "both": (BLUE, "o")}
+
+
+@picture
+def surprise_along(
+    symbols: Sequence[str], costs: Mapping[str, Sequence[float]], shares: Sequence[float]
+) -> tuple[Figure, str]:
+    """Draw what each symbol of a line costs readers of one side and of both.
+
+    Args:
+        symbols: the line.
+        costs: by reader, nats for each symbol.
+        shares: P(the fault is here), written above the symbols where it is worth it.
+    """
+    figure, axes = new_figure(7.2, 3.4)
+    for name, nats in costs.items():
+        colour, sign = READERS[name]
+        axes.plot(range(len(symbols)), nats, color=colour, marker=sign, linewidth=1, label=name)
+    top = max(max(nats) for nats in costs.values())
+    for at, share in enumerate(shares):
+        if share >= 0.01:
+            axes.annotate(f"{share:.2f}", (at, 1.08 * top), ha="center")
+    axes.set(ylabel="surprise, nats", ylim=(-0.04 * top, 1.2 * top))
+    axes.set_xticks(range(len(symbols)), symbols)
+    figure.legend(loc="outside upper left", ncols=3)
+    peaks = "; ".join(
+        f"{name} most at {symbols[max(range(len(symbols)), key=nats.__getitem__)]} "
+        f"({max(nats):.1f})"
+        for name, nats in costs.items()
+    )
+    where = ", ".join(
+        f"{share:.2f} at {s}" for s, share in zip(symbols, shares, strict=True) if share >= 0.01
+    )
+    return figure, f"Lines of surprise in nats along the program: {peaks}. P(fault): {where}."
+
+
+@picture
+def shares_found(found: Mapping[str, float], best: float) -> tuple[Figure, str]:
+    """Draw the share of faults that each way finds, and the most that any can."""
+    figure, axes = new_figure(7.2, 0.8 + 0.42 * len(found))
+    bars = axes.barh([*found], [*found.values()], color=GREEN, height=0.6)
+    axes.bar_label(bars, fmt="%.2f", padding=4)
+    axes.axvline(best, color=GREY, linestyle=(0, (4, 3)))
+    axes.annotate(
+        f"at best {best:.2f}", (best, 1), xycoords=("data", "axes fraction"),
+        xytext=(0, 2), textcoords="offset points", ha="center",
+    )  # fmt: skip
+    axes.set(xlim=(0, 1.1), xlabel="share of faults found")
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    said = ", ".join(f"{way} {share:.2f}" for way, share in found.items())
+    return figure, f"Bars of the share of faults found: {said}; at best {best:.2f}."
+
+
+@picture
+def forgetting(
+    rates: Sequence[float], masked: Sequence[float], before: float, right: Sequence[float]
+) -> tuple[Figure, str]:
+    """Draw masked loss after fine-tuning and the share right, over the learning rate."""
+    figure = empty_figure(7.2, 3.0)
+    left, other = figure.subplots(1, 2)
+    left.plot(rates, masked, color=BLUE, marker="o")
+    left.axhline(before, color=GREY, linestyle=(0, (4, 3)), linewidth=1)
+    left.annotate(
+        "before", (0, before), xycoords=("axes fraction", "data"), xytext=(2, 3),
+        textcoords="offset points",
+    )  # fmt: skip
+    left.set(xscale="log", xlabel="learning rate", ylabel="masked loss, nats", ylim=(0, None))
+    other.plot(rates, right, color=ORANGE, marker="s")
+    other.set(xscale="log", xlabel="learning rate", ylabel="share right", ylim=(0, 1.05))
+    points = ", ".join(
+        f"{rate:g}: ≈ {nats:.2f} nats and ≈ {share:.2f} right"
+        for rate, nats, share in zip(rates, masked, right, strict=True)
+    )
+    return figure, f"Masked loss was {before:.2f} nats before; after a rate of {points}."

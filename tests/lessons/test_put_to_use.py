@@ -1,0 +1,271 @@
+"""What notebook 11 asks and measures: tasks with known answers, faults, the results file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+
+from cloze.corpus import DATA
+from cloze.encoder import Direction, Encoder
+from cloze.finetuning import Entity, entities
+from cloze.heads import best_span, mean_pool
+from cloze.lessons.put_to_use import checks, comparison, faults, tasks
+from cloze.masking import IGNORE
+from cloze.vocabulary import PAD, TextError
+from cloze.world import World
+
+WORLD = World.load()
+PROGRAMS = World.load(faults.PROGRAMS)
+
+
+# Tasks of the small world
+
+
+def test_sentiment_is_what_the_hidden_word_says() -> None:
+    task = tasks.sentiment(WORLD)
+    assert len(task.labels) == 432
+    assert task.labels.double().mean() == 0.5
+    mask_id = WORLD.vocabulary.mask_id
+    gap = task.input_ids == mask_id
+    assert (gap.sum(1) == 1).all()
+    truth = WORLD.truth(task.input_ids[:40], gap[:40])
+    liked, hated = (truth[:, WORLD.vocabulary.ids[w]] for w in ("liked", "hated"))
+    assert torch.equal((liked > hated).long(), task.labels[:40])
+    assert (torch.maximum(liked, hated) > 0.9).all()
+
+
+def test_every_sentence_has_roles() -> None:
+    for sentence in WORLD.sentences:
+        found = Counter(tasks.roles(sentence))
+        assert found["who"] + found["what"] >= 1, sentence
+        assert found["whose"] == (" of " in sentence), sentence
+    anna = [
+        tasks.roles(s)[s.split().index("anna")]
+        for s in (
+            "on monday anna took her red umbrella to work because it was raining again",
+            "the big red dogs near the house of anna bark every night",
+        )
+    ]
+    assert anna == ["who", "whose"]
+    with pytest.raises(TextError, match="no sentence of the small world"):
+        tasks.roles("anna took the bank")
+
+
+def test_every_word_has_one_part_of_speech() -> None:
+    listed = " ".join(tasks.PARTS_OF_SPEECH.values()).split()
+    assert sorted(listed) == [*WORLD.vocabulary.ordinary]
+
+
+@pytest.mark.parametrize("task", [tasks.role_task, tasks.part_of_speech_task])
+def test_tags_stand_at_words(task: type) -> None:
+    input_ids, labels = task(WORLD)
+    assert torch.equal(labels != IGNORE, input_ids < WORLD.vocabulary.n_ordinary)
+
+
+def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
+    vocabulary = tasks.pair_vocabulary(WORLD)
+    input_ids, labels = tasks.span_task(WORLD, 200)
+    assert input_ids.shape[1] <= tasks.PAIR_LENGTH
+    asked = Counter(question.split()[0] for question, _, _ in tasks.asked(WORLD, 200))
+    assert set(asked) == {*tasks.QUESTIONS}
+    allowed = tasks.may_answer(input_ids, vocabulary)
+    for line, (start, end), may in zip(input_ids, labels.tolist(), allowed, strict=True):
+        text = vocabulary.decode(line).replace(" [PAD]", "")
+        _, question, first, second = re.split(r" ?\[(?:BEGIN|SEP|END)\] ?", text)[:4]
+        answer = vocabulary.decode(line[start : end + 1])
+        assert start <= end
+        assert may[start : end + 1].all()
+        [told] = [s for s in (first, second) if tasks.said_in(question, s)]
+        match = tasks.TAKEN.fullmatch(told)
+        assert match
+        part = {"WHO": "who", "WHAT": "what", "WHEN": "day", "WHERE": "place", "WHY": "why"}
+        assert answer == match[part[question.split("]")[0][1:]]]
+
+
+def test_statements_are_said_or_not() -> None:
+    rainy = "on monday anna took her red umbrella to work because it was raining again"
+    assert [*tasks.statements(rainy)] == [
+        ("anna took the umbrella", "anna took the sledge"),
+        ("anna took the umbrella", "clara took the umbrella"),
+        ("it was raining", "it was snowing"),
+    ]
+    film = "on monday anna said that the big film was not bad and tom liked it"
+    assert [*tasks.statements(film)] == [("the film was good", "the film was bad")]
+    assert [*tasks.statements("the cat sat on the mat")] == []
+    task = tasks.entailment_task(WORLD, 300)
+    assert 0.4 < task.labels.double().mean() < 0.6
+    assert not (task.input_ids == WORLD.vocabulary.ids["liked"]).any()
+
+
+def test_a_task_is_split_and_reordered() -> None:
+    task = tasks.sentiment(WORLD)
+    first, rest = task.split(8)
+    assert (len(first.labels), len(rest.labels)) == (8, 424)
+    other = task.reordered(1)
+    assert not torch.equal(other.labels, task.labels)
+    pairs = zip(task.input_ids.tolist(), task.labels.tolist(), strict=True)
+    known = {tuple(line): label for line, label in pairs}
+    assert other.labels.tolist() == [known[tuple(line)] for line in other.input_ids.tolist()]
+
+
+# English
+
+
+def test_names_are_tagged_by_word() -> None:
+    sentences = tasks.named_sentences()
+    assert len(sentences) == 500
+    assert sentences[0].words[0] == "duarte"
+    assert entities(sentences[0].tags) == [Entity("PER", 0, 0), Entity("LOC", 7, 7)]
+    raw = (DATA / "labelled" / "entities.txt").read_text("utf-8")
+    marked = sum(len(entities(sentence.tags)) for sentence in sentences)
+    assert marked == raw.count("{PER:") + raw.count("{LOC:")
+    task = tasks.name_task(sentences[:3])
+    assert tasks.tags_of(task.labels) == [sentence.tags for sentence in sentences[:3]]
+    for line, labels, sentence in zip(*task, sentences, strict=False):
+        starts = (labels != IGNORE).nonzero()[:, 0].tolist()
+        text = tasks.CHARACTERS.decode(line)
+        assert [text[s] for s in starts] == [word[0] for word in sentence.words]
+
+
+def test_bad_labelled_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "labelled.txt"
+    path.write_text("maybe\tfine\n")
+    with pytest.raises(TextError, match="a line that is not pos or neg, a tab and a text"):
+        tasks.read_reviews(path)
+    path.write_text("{}\n")
+    with pytest.raises(TextError, match="holds no sentence"):
+        tasks.named_sentences(path)
+    for read in (tasks.read_reviews, tasks.named_sentences):
+        with pytest.raises(TextError, match="There is no file"):
+            read(tmp_path / "missing")
+
+
+def test_naive_bayes_counts() -> None:
+    bayes = tasks.NaiveBayes([["good", "film"], ["good"], ["bad", "film"]], [1, 1, 0])
+    assert bayes.classify([["good"], ["bad"], ["bad", "unheard"], ["film"]]).tolist() == [
+        1,
+        0,
+        0,
+        1,
+    ]
+
+
+# Faults
+
+
+def test_one_symbol_is_exchanged_for_one_of_its_kind() -> None:
+    faulty = faults.plant(PROGRAMS, 200, seed=3)
+    mended = faulty.input_ids.scatter(1, faulty.at[:, None], faulty.truth[:, None])
+    assert ((mended != faulty.input_ids).sum(1) == 1).all()
+    known = {tuple(line) for line in PROGRAMS.input_ids.tolist()}
+    assert {tuple(line) for line in mended.tolist()} <= known
+    kind = faults.kinds(PROGRAMS)
+    wrong = faulty.input_ids.gather(1, faulty.at[:, None])[:, 0]
+    assert torch.equal(kind[wrong], kind[faulty.truth])
+    with pytest.raises(ValueError, match="The number of faults is a whole number"):
+        faults.plant(PROGRAMS, 0)
+
+
+def test_the_posterior_is_what_planting_gives() -> None:
+    """Plant every fault that there is, and count where it was by what the line became."""
+    world = World({"x = 1": 0.6, "x = 2": 0.3, "y = 1": 0.1})
+    kind = faults.kinds(world)
+    mass: dict[tuple[int, ...], Counter[int]] = {}
+    for line, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
+        for at in range(1, 4):
+            others = [k for k in range(len(kind)) if kind[k] == kind[line[at]] and k != line[at]]
+            for other in others:
+                new = line.clone()
+                new[at] = other
+                mass.setdefault(tuple(new.tolist()), Counter())[at] += p / 3 / len(others)
+    for seen, where in mass.items():
+        found = faults.posterior(world, torch.tensor([seen]))[0]
+        for at in range(len(seen)):
+            assert float(found[at]) == pytest.approx(where[at] / where.total())
+
+
+def test_two_places_disagree_and_a_third_decides() -> None:
+    line = faults.padded(PROGRAMS, "for i in range ( 3 ) : print ( j * 2 )")
+    where = faults.posterior(PROGRAMS, line)[0]
+    assert where[[2, 11]].tolist() == pytest.approx([0.5, 0.5])
+    sides: dict[Direction, int] = {"left": 11, "right": 2}
+    for side, most in sides.items():
+        costs = faults.surprises(PROGRAMS, faults.exact_reader(PROGRAMS, side), line)[0]
+        assert costs.argmax() == most
+    decided = faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "while n < 9 : n = n - 1"))[0]
+    assert decided.max() > 0.99
+    with pytest.raises(ValueError, match="No program is one symbol away from x = x"):
+        faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "x = x"))
+
+
+def test_hits_share_ties() -> None:
+    guesses = torch.tensor([[0.0, 2.0, 2.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    assert faults.hits(guesses, torch.tensor([1, 0, 0])) == pytest.approx((0.5 + 1 + 0) / 3)
+
+
+def test_nobody_finds_more_than_the_posterior() -> None:
+    faulty = faults.plant(PROGRAMS, 300, seed=1)
+    best = faults.best_hits(PROGRAMS, faulty)
+    model = faults.surprises(PROGRAMS, faults.shipped_programs_model(), faulty.input_ids)
+    assert 0.8 < faults.hits(model, faulty.at) < best + 0.03
+    assert 0.8 < best < 0.95
+
+
+# What is committed
+
+
+def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "comparison.json"
+    wanted = comparison.Run("sentiment", "frozen", 4, 0.0, 0)
+    comparison.main(path, lambda run: run == wanted)
+    first = json.loads(path.read_text("utf-8"))
+    assert [run for run, _ in first["runs"]] == [[*wanted]]
+    first["runs"][0][1]["right"] = 2.0  # what is there is not measured again
+    path.write_text(json.dumps(first))
+    other = wanted._replace(seed=1)
+    comparison.main(path, lambda run: run in (wanted, other))
+    second = json.loads(path.read_text("utf-8"))
+    assert next(scored["right"] for _, scored in second["runs"]) == 2.0
+    assert [run[-1] for run, _ in second["runs"]] == [0, 1]
+    committed = comparison.results()
+    for key in ("command", "world_sha256", "corpus_sha256"):
+        assert second[key] == committed[key]
+
+
+@pytest.mark.long
+def test_the_committed_file_holds_every_run() -> None:
+    held = {comparison.Run(*key) for key, _ in comparison.results()["runs"]}
+    assert held == {*comparison.runs(comparison.experiments())}
+
+
+def test_scores_are_means_over_seeds() -> None:
+    runs = comparison.results()["runs"]
+    own = [s["right"] for key, s in runs if key[:3] == ["sentiment", "pretrained", 8]]
+    score = comparison.scores("sentiment")["pretrained"][8]
+    assert score.mean == pytest.approx(sum(own) / len(own))
+    assert repr(score) == f"{score.mean:.2f} ± {score.spread:.2f}"
+
+
+def test_the_exercises_are_the_package() -> None:
+    states, padding = torch.randn(2, 4, 3), torch.tensor([[False] * 4, [False, False, True, True]])
+    torch.testing.assert_close(checks.my_mean_pool(states, padding), mean_pool(states, padding))
+    for _ in range(20):
+        logits = torch.randn(1, 2, 6)
+        own = checks.my_best_span(*logits[0].tolist())
+        assert [*own] == best_span(logits)[0].tolist()
+    vocabulary = tasks.pair_vocabulary(WORLD)
+    symbols, segments = checks.pair_up(["anna", "took"], ["it", "was", "raining"])
+    ids = tasks.parts(vocabulary, "anna took", "it was raining")
+    assert [vocabulary.symbols[i] for i in ids.tolist()] == symbols
+    assert segments == [0] * 4 + [1] * 4
+
+
+def test_an_encoder_takes_symbols_for_pairs() -> None:
+    encoder = Encoder(WORLD.config()).add_symbols(6, tasks.PAIR_LENGTH)
+    lines = tasks.span_task(WORLD, 4).input_ids
+    assert encoder(lines, lines == WORLD.vocabulary.ids[PAD]).shape == (4, lines.shape[1], 128)
