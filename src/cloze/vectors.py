@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from functools import partial
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -255,6 +254,33 @@ def character_ngrams(text: str, shortest: int = 3, longest: int = 5) -> list[str
     ]
 
 
+def padded(lines: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Fill ids of several lengths up to one, and say where.
+
+    Returns:
+        Ids and, True where they fill up, the padding mask; both ``(n, length)``.
+    """
+    lengths = torch.tensor([len(line) for line in lines])
+    ids = pad_sequence([*lines], batch_first=True)
+    return ids, torch.arange(ids.shape[1]) >= lengths[:, None]
+
+
+class Passage(NamedTuple):
+    """A stretch of a piece."""
+
+    piece: str
+    text: str
+
+
+def passages(pieces: Iterable[Piece], length: int = 64) -> list[Passage]:
+    """Cut pieces between words into passages of at most so many characters."""
+    return [
+        Passage(piece.name, line)
+        for piece in pieces
+        for line in textwrap.wrap(piece.text, length)
+    ]
+
+
 class TfIdf:
     """Texts as counted terms, each weighted by how rare it is: tf · log(N / df).
 
@@ -318,9 +344,42 @@ class TfIdf:
         return sorted(known, key=lambda term: (-float(self.idf[self.ids[term]]), term))
 
 
+# What a linear reader finds
+
+
+class LinearReader:
+    """The linear map that comes closest to naming the class of a vector (ridge regression).
+
+    Args:
+        vectors: shape ``(n, d)``.
+        classes: of each, shape ``(n,)``.
+        ridge: how much large weights cost, as a share of the mean variance; a little keeps it from
+            reading noise.
+
+    Raises:
+        ValueError: there are not as many classes as vectors, or none.
+    """
+
+    def __init__(self, vectors: Tensor, classes: Tensor, ridge: float = 1e-3) -> None:
+        if vectors.dim() != 2 or classes.shape != vectors.shape[:1] or not len(classes):
+            raise ValueError(
+                f"Vectors (n, d) are read with classes (n,), not {tuple(vectors.shape)} with "
+                f"{tuple(classes.shape)}."
+            )
+        x = F.pad(vectors.double(), (0, 1), value=1.0)
+        wanted = F.one_hot(classes).double()
+        gram = x.T @ x
+        cost = ridge * float(gram.diagonal().mean()) * torch.eye(len(gram), dtype=torch.float64)
+        self.weights = torch.linalg.solve(gram + cost, x.T @ wanted)
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Return the class that it names for each of ``(n, d)``: shape ``(n,)``."""
+        return (F.pad(vectors.double(), (0, 1), value=1.0) @ self.weights).argmax(1)
+
+
 # Contrastive training
 
-TEMPERATURE = 0.05
+TEMPERATURE = 0.1
 
 
 def info_nce(one: Tensor, other: Tensor, temperature: float = TEMPERATURE) -> Tensor:
