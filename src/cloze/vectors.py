@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
 from cloze import arguments
-from cloze.corpus import Corpus, Piece, sample_windows, windows
+from cloze.corpus import Corpus, Piece, sample_windows
 from cloze.encoder import Encoder
 from cloze.heads import MaskedLM, Pooling, mean_pool
 from cloze.masking import MaskedBatch, mask_tokens
@@ -89,7 +89,9 @@ def embed(
     if padding.all(1).any():
         raise ValueError("A line is all padding; leave empty lines out.")
     found = []
-    for ids, pad in zip(input_ids.split(batch_size), padding.split(batch_size), strict=True):
+    for ids, pad in zip(
+        torch.split(input_ids, batch_size), torch.split(padding, batch_size), strict=True
+    ):
         mask = pad if pad.any() else None  # without one attention is faster
         last = layer in (-1, n_layers)
         states = encoder(ids, mask) if last else layer_states(encoder, ids, mask)[layer]
@@ -153,7 +155,7 @@ def centring(vectors: Tensor) -> Whitening:
 
 
 def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whitening:
-    """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance the identity.
+    """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance 1.
 
     Args:
         vectors: what is measured.
@@ -233,6 +235,49 @@ def precision_by_chance(groups: Tensor) -> float:
     return float((sizes * (sizes - 1)).sum() / (len(groups) * (len(groups) - 1)))
 
 
+def late_interaction(one: Tensor, other: Tensor) -> Tensor:
+    """Compare texts position by position: each position of one finds its best match in the other.
+
+    Args:
+        one: hidden states of queries, shape ``(n, length, d)``.
+        other: those of documents, shape ``(m, length, d)``.
+
+    Returns:
+        The mean over a query's positions of the greatest cosine, shape ``(n, m)``. It is not
+        symmetric.
+
+    Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
+    """
+    all_positions = F.normalize(other, dim=-1).flatten(0, 1).T
+    found = [
+        (query @ all_positions).unflatten(1, other.shape[:2]).amax(2).mean(0)
+        for query in F.normalize(one, dim=-1)
+    ]
+    return torch.stack(found)
+
+
+def clusters(vectors: Tensor, k: int, rounds: int = 20) -> Tensor:
+    """Sort vectors ``(n, d)`` into k groups: k-means on directions, which needs no chance.
+
+    The first centre is the vector nearest to the mean direction, each further one the vector that
+    is least like any centre so far.
+
+    Returns:
+        The group of each, shape ``(n,)``.
+    """
+    unit = F.normalize(vectors.double(), dim=1)
+    k = arguments.whole_number(k, 1, len(unit), "The number of clusters")
+    chosen = [int((unit @ unit.mean(0)).argmax())]
+    while len(chosen) < k:
+        chosen.append(int((unit @ unit[chosen].T).amax(1).argmin()))
+    centres = unit[chosen]
+    for _ in range(rounds):
+        groups = (unit @ centres.T).argmax(1)
+        sums = torch.zeros_like(centres).index_add_(0, groups, unit)
+        centres = torch.where(sums.norm(dim=1, keepdim=True) > 0, F.normalize(sums, dim=1), centres)
+    return (unit @ centres.T).argmax(1)
+
+
 # Words that are counted
 
 Terms = Callable[[str], Sequence[str]]
@@ -275,9 +320,7 @@ class Passage(NamedTuple):
 def passages(pieces: Iterable[Piece], length: int = 64) -> list[Passage]:
     """Cut pieces between words into passages of at most so many characters."""
     return [
-        Passage(piece.name, line)
-        for piece in pieces
-        for line in textwrap.wrap(piece.text, length)
+        Passage(piece.name, line) for piece in pieces for line in textwrap.wrap(piece.text, length)
     ]
 
 
@@ -333,7 +376,7 @@ class TfIdf:
         return torch.cat(
             [
                 torch.sparse.mm(self._vectors, some.T).T
-                for some in asked.to_dense().split(256)
+                for some in torch.split(asked.to_dense(), 256)
             ]
         )
 
@@ -404,7 +447,8 @@ def pair_loss(model: MaskedLM, batch: MaskedBatch, temperature: float = TEMPERAT
     """Return :func:`info_nce` of a batch whose first half are views, its second their partners."""
     padding = torch.zeros_like(batch.inputs, dtype=torch.bool)
     vectors = mean_pool(model.encoder(batch.inputs), padding)
-    return info_nce(*vectors.chunk(2), temperature)
+    one, other = vectors.chunk(2)
+    return info_nce(one, other, temperature)
 
 
 def _asked(views: Tensor) -> MaskedBatch:

@@ -128,7 +128,7 @@ check_precision = Exercise(
     solution=precision,
     wants=number,
     probes=similar_things,
-    solved="It counts neighbours, so it can be compared between any two ways of measuring nearness.",
+    solved="It counts neighbours, so any two ways of measuring nearness can be compared by it.",
     direction="Put -inf on a copy's diagonal, take topk(k, dim=1).indices, compare the groups.",
     mistakes={
         "Everything found itself: put -inf on the diagonal of a copy before you look for the "
@@ -157,9 +157,7 @@ check_precision = Exercise(
             )
         ),
         "That is the share of wrong neighbours; count those of the same group.": (
-            lambda similarity, groups, k: (
-                1 - _hits(_nearest(similarity, k), groups).mean().item()
-            )
+            lambda similarity, groups, k: 1 - _hits(_nearest(similarity, k), groups).mean().item()
         ),
         "That is the number of right neighbours per thing; divide by k.": (
             lambda similarity, groups, k: (
@@ -190,8 +188,7 @@ check_precision = Exercise(
                 _hits(_nearest(similarity, k)[:, -1:], groups).mean().item()
             )
         ),
-        "You divided by how many of the group there are: that is recall; precision divides by "
-        "k.": (
+        "You divided by how many of the group there are: that is recall; precision divides by k.": (
             lambda similarity, groups, k: (
                 (
                     _hits(_nearest(similarity, k), groups).sum(1)
@@ -287,9 +284,7 @@ check_partner_loss = Exercise(
             lambda cosines, temperature: (cosines / temperature).softmax(1).diagonal().mean()
         ),
         "You took the logarithm of the mean probability; take the mean of the logarithms.": (
-            lambda cosines, temperature: (
-                -(cosines / temperature).softmax(1).diagonal().mean().log()
-            )
+            lambda cosines, temperature: -(cosines / temperature).softmax(1).diagonal().mean().log()
         ),
         "The softmax runs down the columns and over all rows at once; it is over each row.": (
             lambda cosines, temperature: (

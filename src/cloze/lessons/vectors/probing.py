@@ -12,6 +12,7 @@ from cloze.encoder import Encoder
 from cloze.heads import mean_pool
 from cloze.masking import seeded
 from cloze.vectors import LinearReader, cosine, layer_states
+from cloze.vocabulary import PAD
 from cloze.world import World
 
 SCENES = {
@@ -83,10 +84,12 @@ class Read(NamedTuple):
 
 def read_world(world: World, encoder: Encoder) -> Read:
     """Let an encoder read every sentence of a world, 256 at a time."""
-    padding = world.input_ids == world.vocabulary.pad_id
+    padding = world.input_ids == world.vocabulary.ids[PAD]
     parts = [
         layer_states(encoder, ids, pad)
-        for ids, pad in zip(world.input_ids.split(256), padding.split(256), strict=True)
+        for ids, pad in zip(
+            torch.split(world.input_ids, 256), torch.split(padding, 256), strict=True
+        )
     ]
     states = [torch.cat(layer) for layer in zip(*parts, strict=True)]
     scenes = torch.tensor([scene_of(sentence) for sentence in world.sentences])
@@ -194,3 +197,12 @@ def probe(read: Read, task: Task, layer: int) -> float:
     reader = LinearReader(states[task.learned], task.classes[task.learned])
     said = reader(states[~task.learned])
     return float((said == task.classes[~task.learned]).double().mean())
+
+
+NEW_WORDS = ("part of speech, new words", "  control, new words")
+
+
+def over_splits(world: World, read: Read, name: str, layer: int, splits: int = 5) -> float:
+    """Return :func:`probe` on average over several draws of what is learned from."""
+    found = [probe(read, tasks(world, read, 10 * seed)[name], layer) for seed in range(splits)]
+    return sum(found) / splits

@@ -28,7 +28,7 @@ from cloze.widgets.view import View, button, element, join, status, style
 LONGEST = 64
 """The most characters of a query: what the encoder reads at once."""
 SHOWN = 5
-TfIdfs = {"words": words, "3 to 5 characters": character_ngrams}
+TERMS = {"words": words, "3 to 5 characters": character_ngrams}
 VectorsOf = Callable[[Sequence[str]], Tensor]
 """From texts to one vector for each, ``(n, d)``."""
 
@@ -104,7 +104,7 @@ class Index:
         self.passages = list(passages)
         texts = [passage.text for passage in passages]
         self.vectors = {name: (of, of(texts)) for name, of in vectors.items()}
-        self.terms = {name: TfIdf(texts, terms) for name, terms in TfIdfs.items()}
+        self.terms = {name: TfIdf(texts, terms) for name, terms in TERMS.items()}
 
     def find(self, typed: str, vectors: str = "", terms: str = "words", k: int = SHOWN) -> Found:
         """Find the nearest passages, except the line itself.
@@ -120,8 +120,10 @@ class Index:
             ValueError: there is no such way.
         """
         line = read_query(typed)
-        vectors = arguments.one_of(vectors or [*self.vectors][0], [*self.vectors], "The kind of vectors")
-        terms = arguments.one_of(terms, [*self.terms], "The kind of terms")
+        vectors = arguments.one_of(
+            vectors or next(iter(self.vectors)), [*self.vectors], "The kind of vectors"
+        )
+        terms = arguments.one_of(terms, self.terms, "The kind of terms")
         k = arguments.whole_number(k, 1, 50, "k")
         of, known = self.vectors[vectors]
         by_vectors = cosine(of([line]), known)
@@ -169,8 +171,8 @@ class Search(View):
 
     def __init__(self, index: Index, line: str) -> None:
         self.index = arguments.of_type(index, Index, "What is searched")
-        self.chosen = {"vectors": [*index.vectors][0], "terms": "words"}
-        self.found = index.find(line, **self.chosen)
+        self.chosen = {"vectors": next(iter(index.vectors)), "terms": "words"}
+        self.found = self._find(line, self.chosen)
         super().__init__()
         self.refresh()
 
@@ -180,7 +182,7 @@ class Search(View):
 
     def do_search(self, line: object) -> None:
         """Look for another line."""
-        self.found = self.index.find(read_query(line), **self.chosen)
+        self.found = self._find(line, self.chosen)
 
     def do_vectors(self, value: object) -> None:
         """Look by other vectors."""
@@ -192,8 +194,11 @@ class Search(View):
 
     def _choose(self, what: str, value: object) -> None:
         chosen = {**self.chosen, what: str(value)}
-        self.found = self.index.find(self.found.line, **chosen)
+        self.found = self._find(self.found.line, chosen)
         self.chosen = chosen
+
+    def _find(self, line: object, chosen: Mapping[str, str]) -> Found:
+        return self.index.find(read_query(line), chosen["vectors"], chosen["terms"])
 
     def markup(self) -> Markup:
         """Write the field, the choices and what was found."""
@@ -223,7 +228,7 @@ class Search(View):
         return element("form", label, go, class_="row", data_do="search")
 
     def _choices(self) -> Markup:
-        choices = {"vectors": ("Vectors ", self.index.vectors), "terms": ("Terms ", TfIdfs)}
+        choices = {"vectors": ("Vectors ", [*self.index.vectors]), "terms": ("Terms ", [*TERMS])}
         selects = [
             element(
                 "label",
