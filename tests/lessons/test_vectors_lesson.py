@@ -95,7 +95,7 @@ def test_the_results_are_whole_and_of_this_corpus() -> None:
     assert found["corpus_sha256"] == Corpus.load().sha256
     assert found["command"] == "python -m cloze.lessons.vectors.comparison"
     keys = [(name, seed) for name, seed, _ in found["runs"]]
-    assert len(set(keys)) == len(keys) == len(comparison.STARTS) * comparison.SEEDS
+    assert len(set(keys)) == len(keys) == len(comparison.OBJECTIVES) * comparison.SEEDS
     assert set(found["untrained"]) >= {"words, tf-idf", "mean, layer 2", "first, layer 2"}
 
 
@@ -111,11 +111,13 @@ def test_a_run_is_written_and_not_repeated(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "comparison.json"
     monkeypatch.setattr(comparison, "untrained", lambda _: {"words": comparison.Found(0.5, 0.5)})
     monkeypatch.setattr(comparison, "measured", lambda *_: {"plain": comparison.Found(0.1, 0.1, 0)})
-    comparison.main(path, seeds=1, steps=1)
+    comparison.main(path, seeds=1, steps=dict.fromkeys(comparison.OBJECTIVES, 1))
     first = json.loads(path.read_text("utf-8"))
-    assert [(name, seed) for name, seed, _ in first["runs"]] == [(n, 0) for n in comparison.STARTS]
+    assert [(name, seed) for name, seed, _ in first["runs"]] == [
+        (n, 0) for n in comparison.OBJECTIVES
+    ]
     monkeypatch.setattr(comparison, "contrastive_run", None)  # would be called for another run
-    comparison.main(path, seeds=1, steps=1)
+    comparison.main(path, seeds=1, steps=dict.fromkeys(comparison.OBJECTIVES, 1))
     assert json.loads(path.read_text("utf-8")) == first
 
 

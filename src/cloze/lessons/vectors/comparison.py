@@ -44,10 +44,7 @@ from cloze.vocabulary import VOCABULARY
 RESULTS = Path(__file__).with_suffix(".json")
 LENGTH = 64
 SEEDS = 3
-STEPS = 100
-"""How long each contrastive run is: a quarter of a minute on an idle core."""
 RECIPE = Recipe(
-    steps=STEPS,
     batch_size=64,
     learning_rate=1e-3,
     matrix_learning_rate=5e-3,
@@ -129,15 +126,17 @@ def untrained(corpus: Corpus) -> dict[str, Found]:
     return found
 
 
-STARTS: dict[str, Objective] = {"two windows": TWO_WINDOWS, "twice masked": TWICE_MASKED}
+OBJECTIVES: dict[str, Objective] = {"two windows": TWO_WINDOWS, "twice masked": TWICE_MASKED}
 """What is trained."""
+STEPS = {"two windows": 100, "twice masked": 40}
+"""How long: a quarter of a minute on an idle core for the one, and the other is learned sooner."""
 
 
-def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int = STEPS) -> TrainingRun:
+def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> TrainingRun:
     """Begin to train a copy of the shipped encoder contrastively."""
     model = deepcopy(shipped_model()).requires_grad_(True).train()
     recipe = Recipe(**{**vars(RECIPE), "steps": steps, "seed": seed})
-    return TrainingRun(model, Pairs(corpus), recipe, STARTS[name])
+    return TrainingRun(model, Pairs(corpus), recipe, OBJECTIVES[name])
 
 
 def measured(encoder: Encoder, corpus: Corpus) -> dict[str, Found]:
@@ -191,14 +190,14 @@ def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
     }
 
 
-def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
+def main(path: Path = RESULTS, seeds: int = SEEDS, steps: Mapping[str, int] = STEPS) -> None:
     """Measure what the file does not hold yet, and write it after each run."""
     corpus = Corpus.load()
     written: dict[str, Any] = {
         "command": f"python -m {__spec__.name}",
         "torch": torch.__version__,
         "corpus_sha256": corpus.sha256,
-        "recipe": {**vars(RECIPE), "steps": steps},
+        "recipe": {**vars(RECIPE), "steps": dict(steps)},
         "windows": len(held_out(corpus).pieces),
         "chance": round(precision_by_chance(held_out(corpus).pieces), 4),
     }
@@ -209,10 +208,10 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     save()
     done = {(name, seed) for name, seed, _ in written["runs"]}
     for seed in range(seeds):
-        for name in STARTS:
+        for name in OBJECTIVES:
             if (name, seed) in done:
                 continue
-            run = contrastive_run(corpus, name, seed, steps)
+            run = contrastive_run(corpus, name, seed, steps[name])
             for _ in fit(run):
                 pass
             found = measured(run.model.eval().encoder, corpus)
