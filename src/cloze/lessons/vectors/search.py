@@ -266,8 +266,9 @@ class Search(View):
 
     def _row(self, way: str, n: int, hit: Hit, asleep: bool) -> Markup:
         shared = set(hit.shared)
+        mark = "b" if asleep else "mark"  # without the style sheet a mark is unreadable when dark
         text = join(
-            element("mark", word) + " " if word in shared else element("span", word) + " "
+            element(mark, word) + " " if word in shared else element("span", word) + " "
             for word in hit.passage.text.split()
         )
         more = button(
