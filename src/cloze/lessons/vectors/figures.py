@@ -82,7 +82,7 @@ def plane(
     axes.set(title=title, xlabel="first direction", ylabel="second direction")
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     said = ", ".join(f"{group} at ({x:.1f}, {y:.1f})" for group, (x, y) in centres.items())
-    return figure, f"{title}: points in a plane. Centres: {said}."
+    return figure, f"Points in a plane, {title}. Centres: {said}."
 
 
 @picture
