@@ -1,0 +1,1 @@
+"""Vectors: what hidden states are good for, measured against counted words."""

@@ -1,0 +1,229 @@
+"""Who finds another window of the same piece: counted words, hidden states, trained vectors.
+
+``python -m cloze.lessons.vectors.comparison`` asks every way of making vectors about the held-out
+windows, trains contrastively from several seeds, and writes the precisions to comparison.json. It
+goes on where it stopped (two minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from cloze.corpus import Corpus, windows
+from cloze.encoder import Encoder
+from cloze.objectives import Objective
+from cloze.prediction import shipped_model
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vectors import (
+    TWICE_MASKED,
+    TWO_WINDOWS,
+    Pairs,
+    TfIdf,
+    Whitening,
+    centring,
+    character_ngrams,
+    cosine,
+    embed,
+    mean_cosine,
+    precision_at,
+    precision_by_chance,
+    whitening,
+    words,
+)
+from cloze.vocabulary import VOCABULARY
+
+RESULTS = Path(__file__).with_suffix(".json")
+LENGTH = 64
+SEEDS = 3
+RECIPE = Recipe(
+    batch_size=64,
+    learning_rate=1e-3,
+    matrix_learning_rate=5e-3,
+    evaluations=0,
+)
+"""Small steps: what was learned before is to be bent, not to be forgotten."""
+
+
+class Asked(NamedTuple):
+    """Held-out windows, and the piece that each is of."""
+
+    input_ids: Tensor
+    """Shape ``(n, length)``."""
+    pieces: Tensor
+    """Shape ``(n,)``."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The windows as texts."""
+        return [VOCABULARY.decode(row) for row in self.input_ids]
+
+
+class Found(NamedTuple):
+    """How well the nearest windows are of the same piece."""
+
+    at_1: float
+    at_10: float
+    cosine: float | None = None
+    """The mean cosine between two windows."""
+
+    def __repr__(self) -> str:
+        said = f"precision at 1 {self.at_1:.2f}, at 10 {self.at_10:.2f}"
+        return said if self.cosine is None else f"{said}, mean cosine {self.cosine:.2f}"
+
+
+def held_out(corpus: Corpus) -> Asked:
+    """Cut the held-out pieces into windows."""
+    cut = [windows(piece.input_ids, LENGTH) for piece in corpus.held_out]
+    pieces = torch.arange(len(cut)).repeat_interleave(torch.tensor([len(part) for part in cut]))
+    return Asked(torch.cat(cut), pieces)
+
+
+def to_measure(corpus: Corpus, every: int = 6) -> Tensor:
+    """Return some training windows, on which mean and covariance are measured."""
+    return torch.cat([windows(piece.input_ids, LENGTH)[::every] for piece in corpus.train])
+
+
+def by_vectors(vectors: Tensor, asked: Asked) -> Found:
+    """Measure how well vectors ``(n, d)`` find windows of the same piece."""
+    near = cosine(vectors, vectors)
+    at_1, at_10 = (precision_at(near, asked.pieces, k) for k in (1, 10))
+    return Found(at_1, at_10, mean_cosine(vectors))
+
+
+def by_terms(asked: Asked, terms: Callable[[str], list[str]]) -> Found:
+    """Measure how well counted terms do."""
+    near = TfIdf(asked.texts, terms).similarity()
+    return Found(*(precision_at(near, asked.pieces, k) for k in (1, 10)))
+
+
+def untrained(corpus: Corpus) -> dict[str, Found]:
+    """Ask every way that is not trained for the purpose."""
+    asked, measured = held_out(corpus), to_measure(corpus)
+    found = {
+        "words, tf-idf": by_terms(asked, words),
+        "3 to 5 characters, tf-idf": by_terms(asked, character_ngrams),
+    }
+    encoder = shipped_model().encoder
+    for layer, name in enumerate(("embedding", "layer 1", "layer 2")):
+        found[f"first, {name}"] = by_vectors(
+            embed(encoder, asked.input_ids, pooling="first", layer=layer), asked
+        )
+        plain = embed(encoder, asked.input_ids, layer=layer)
+        seen = embed(encoder, measured, layer=layer)
+        changes: dict[str, Whitening] = {"centred": centring(seen), "whitened": whitening(seen)}
+        found[f"mean, {name}"] = by_vectors(plain, asked)
+        for change, apply in changes.items():
+            found[f"mean, {name}, {change}"] = by_vectors(apply(plain), asked)
+    return found
+
+
+OBJECTIVES: dict[str, Objective] = {"two windows": TWO_WINDOWS, "twice masked": TWICE_MASKED}
+"""What is trained."""
+STEPS = {"two windows": 100, "twice masked": 40}
+"""How long: a quarter of a minute on an idle core for the one, and the other is learned sooner."""
+
+
+def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> TrainingRun:
+    """Begin to train a copy of the shipped encoder contrastively."""
+    model = deepcopy(shipped_model()).requires_grad_(True).train()
+    recipe = Recipe(**{**vars(RECIPE), "steps": steps, "seed": seed})
+    return TrainingRun(model, Pairs(corpus), recipe, OBJECTIVES[name])
+
+
+def measured(encoder: Encoder, corpus: Corpus) -> dict[str, Found]:
+    """Ask an encoder after training: as it is, and whitened."""
+    asked = held_out(corpus)
+    plain = embed(encoder, asked.input_ids)
+    change = whitening(embed(encoder, to_measure(corpus)))
+    return {"plain": by_vectors(plain, asked), "whitened": by_vectors(change(plain), asked)}
+
+
+def results() -> dict[str, Any]:
+    """Return what was measured: "untrained" by way, "runs" by name and seed."""
+    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return read
+
+
+def untrained_results() -> dict[str, Found]:
+    """Return what every way that is not trained found."""
+    return {name: Found(*values) for name, values in results()["untrained"].items()}
+
+
+class Spread(NamedTuple):
+    """A mean over seeds and the standard deviation."""
+
+    mean: float
+    deviation: float
+
+    def __repr__(self) -> str:
+        return f"{self.mean:.3f} ± {self.deviation:.3f}"
+
+
+def trained_results(after: str = "plain") -> dict[str, tuple[Spread, Spread]]:
+    """Return precision at 1 and at 10 of every kind of training, over seeds."""
+    by_name: dict[str, list[Found]] = {}
+    for name, _, found in results()["runs"]:
+        by_name.setdefault(name, []).append(Found(*found[after]))
+    return {
+        name: (_spread([f.at_1 for f in found]), _spread([f.at_10 for f in found]))
+        for name, found in by_name.items()
+    }
+
+
+def _spread(values: list[float]) -> Spread:
+    return Spread(statistics.fmean(values), statistics.stdev(values))
+
+
+def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
+    return {
+        name: [None if value is None else round(value, 4) for value in values]
+        for name, values in found.items()
+    }
+
+
+def main(path: Path = RESULTS, seeds: int = SEEDS, steps: Mapping[str, int] = STEPS) -> None:
+    """Measure what the file does not hold yet, and write it after each run."""
+    corpus = Corpus.load()
+    written: dict[str, Any] = {
+        "command": f"python -m {__spec__.name}",
+        "torch": torch.__version__,
+        "corpus_sha256": corpus.sha256,
+        "recipe": {**vars(RECIPE), "steps": dict(steps)},
+        "windows": len(held_out(corpus).pieces),
+        "chance": round(precision_by_chance(held_out(corpus).pieces), 4),
+    }
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    written["untrained"] = before.get("untrained") or _rounded(untrained(corpus))
+    written["runs"] = before.get("runs", [])
+    save = partial(_write, path, written)
+    save()
+    done = {(name, seed) for name, seed, _ in written["runs"]}
+    for seed in range(seeds):
+        for name in OBJECTIVES:
+            if (name, seed) in done:
+                continue
+            run = contrastive_run(corpus, name, seed, steps[name])
+            for _ in fit(run):
+                pass
+            found = measured(run.model.eval().encoder, corpus)
+            written["runs"].append([name, seed, _rounded(found)])
+            save()
+
+
+def _write(path: Path, written: Mapping[str, Any]) -> None:
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)  # whole or not at all
+
+
+if __name__ == "__main__":
+    main()

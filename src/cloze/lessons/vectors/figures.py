@@ -1,0 +1,108 @@
+"""The figures of this lesson, from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from cloze.teaching.figures import empty_figure, listed, new_figure, picture
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
+
+LOOKS = [
+    (BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (VIOLET, "D"), (RED, "v"), (GREY, "P"),
+    (BLUE, "x"), (ORANGE, "+"), (GREEN, "1"), (VIOLET, "*"), (RED, "<"), (GREY, ">"),
+]  # fmt: skip
+"""By group a colour and a sign, so that colour is never the only one."""
+Point = tuple[float, float]
+
+
+@picture
+def found_again(at_1: Mapping[str, float], chance: float) -> tuple[Figure, str]:
+    """Draw precision at 1 of several ways as bars, best above, and what chance gives."""
+    figure, axes = new_figure(7.2, 0.6 + 0.3 * len(at_1))
+    ordered = dict(sorted(at_1.items(), key=lambda one: -one[1]))
+    colours = [ORANGE if "tf-idf" in name else BLUE for name in ordered]
+    bars = axes.barh([*ordered], [*ordered.values()], color=colours)
+    axes.bar_label(bars, fmt="%.2f", padding=3)
+    axes.axvline(chance, color=INK, linestyle=(0, (4, 3)), linewidth=1)
+    axes.annotate(
+        f"chance {chance:.2f}", (chance, 0), xycoords=("data", "axes fraction"),
+        xytext=(3, 3), textcoords="offset points", fontsize=9,
+    )  # fmt: skip
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.set(xlabel="precision at 1")
+    axes.tick_params(axis="y", length=0)
+    said = listed(ordered)
+    return figure, f"Bars of precision at 1: {said}; a dashed line at chance, {chance:.2f}."
+
+
+@picture
+def cosines_of_pairs(cosines: Mapping[str, Sequence[float]]) -> tuple[Figure, str]:
+    """Draw how the cosines of pairs of vectors are spread, a row per way."""
+    figure, axes = new_figure(7.2, 0.9 + 0.5 * len(cosines))
+    axes.boxplot(
+        [*cosines.values()], vert=False, whis=(5, 95), showfliers=False, widths=0.5,
+        tick_labels=[*cosines], boxprops={"color": INK}, whiskerprops={"color": INK},
+        capprops={"color": INK}, medianprops={"color": BLUE, "linewidth": 3},
+    )  # fmt: skip
+    axes.invert_yaxis()
+    axes.axvline(0, color=GREY, linewidth=1)
+    axes.set(xlim=(-1, 1), xlabel="cosine of two windows: median, middle half, 5 % to 95 %")
+    middles = {name: sorted(values)[len(values) // 2] for name, values in cosines.items()}
+    return figure, f"Boxes of the cosines of pairs. Medians: {listed(middles)}."
+
+
+@picture
+def plane(
+    points: Sequence[Point],
+    groups: Sequence[str],
+    labels: Sequence[str] = (),
+    title: str = "",
+) -> tuple[Figure, str]:
+    """Draw points in two dimensions, each group in its colour and sign.
+
+    Args:
+        points: where each is.
+        groups: the group of each.
+        labels: written beside the points; none for no labels.
+        title: what is shown.
+    """
+    figure, axes = new_figure(7.2, 4.4)
+    centres = {}
+    for n, group in enumerate(dict.fromkeys(groups)):
+        colour, sign = LOOKS[n % len(LOOKS)]
+        own = [p for p, g in zip(points, groups, strict=True) if g == group]
+        xs, ys = zip(*own, strict=True)
+        axes.scatter(xs, ys, color=colour, marker=sign, s=26, alpha=0.8, label=group)
+        centres[group] = (sum(xs) / len(xs), sum(ys) / len(ys))
+    for (x, y), label in zip(points, labels, strict=False):
+        axes.annotate(label, (x, y), xytext=(4, 2), textcoords="offset points", fontsize=9)
+    axes.set(title=title, xlabel="first direction", ylabel="second direction")
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    said = ", ".join(f"{group} at ({x:.1f}, {y:.1f})" for group, (x, y) in centres.items())
+    return figure, f"Points in a plane, {title}. Centres: {said}."
+
+
+@picture
+def probes(
+    layers: Sequence[str], panels: Mapping[str, Mapping[str, Sequence[float]]]
+) -> tuple[Figure, str]:
+    """Draw what linear readers get right by layer: a panel per task, a line per reader."""
+    figure = empty_figure(7.2, 2.9)
+    row = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    styles = [(BLUE, "-", "o"), (ORANGE, "--", "s"), (GREY, ":", "D"), (GREEN, "-.", "^")]
+    for axes, (title, lines) in zip(row, panels.items(), strict=True):
+        for (name, shares), (colour, line, sign) in zip(lines.items(), styles, strict=False):
+            axes.plot(range(len(layers)), shares, line, color=colour, marker=sign, label=name)
+        axes.set(title=title, ylim=(0, 1.05))
+        axes.set_xticks(range(len(layers)), [*layers], fontsize=8)
+    row[0].set(ylabel="share right")
+    row[-1].legend(loc="lower right", fontsize=8)
+    said = "; ".join(
+        f"{title}, {name}: {', '.join(f'{share:.2f}' for share in shares)}"
+        for title, lines in panels.items()
+        for name, shares in lines.items()
+    )
+    return figure, f"Lines of the share right over {', '.join(layers)}. {said}."

@@ -1,0 +1,249 @@
+"""What notebook 12 measures: scenes, senses, probes, the comparison, and the search."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+
+from cloze.corpus import Corpus
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.lessons.vectors import comparison, probing
+from cloze.lessons.vectors.search import Found, Index, Search, encoder_vectors, read_query
+from cloze.prediction import shipped_world_model
+from cloze.vectors import Passage, centring
+from cloze.vocabulary import TextError
+from cloze.world import World
+from tests.markup import check, said_by
+
+WORLD = World.load()
+
+
+@cache
+def read() -> probing.Read:
+    return probing.read_world(WORLD, shipped_world_model().encoder)
+
+
+# The small world
+
+
+def test_every_sentence_is_of_one_scene() -> None:
+    assert len(read().scenes) == len(WORLD.sentences)
+    assert set(read().scenes.tolist()) == {*range(len(probing.SCENES))}
+
+
+def test_every_word_is_of_one_part_of_speech() -> None:
+    listed = " ".join(probing.PARTS_OF_SPEECH.values()).split()
+    assert sorted(listed) == sorted(WORLD.vocabulary.ordinary)
+
+
+def test_words_of_a_kind_are_words_and_of_one_kind() -> None:
+    listed = " ".join(probing.KINDS.values()).split()
+    assert len(set(listed)) == len(listed)
+    assert set(listed) <= set(WORLD.vocabulary.ordinary)
+
+
+def test_senses_are_alike_within_and_less_so_across() -> None:
+    for word in probing.AMBIGUOUS:
+        low, *_, high = (probing.senses(WORLD, read(), word, layer) for layer in range(3))
+        assert low.within == pytest.approx(1)
+        assert low.across == pytest.approx(1)
+        assert high.within > 0.95 > 0.9 > high.across
+
+
+def test_sentences_are_means_without_padding() -> None:
+    n = int((~read().padding[0]).sum())
+    alone = shipped_world_model().encoder(WORLD.input_ids[:1, :n]).mean(1)
+    assert torch.allclose(read().sentences()[:1], alone, atol=1e-4)
+
+
+def test_tasks_split_sentences_or_words() -> None:
+    for name, task in probing.tasks(WORLD, read()).items():
+        assert len(task.classes) == len(task.learned) == int(task.here.sum()), name
+        ids = read().input_ids[task.here]
+        shared = set(ids[task.learned].tolist()) & set(ids[~task.learned].tolist())
+        assert (not shared) == name.endswith("new words"), name
+
+
+def test_a_control_gives_each_word_one_class_in_the_same_shares() -> None:
+    tasks = probing.tasks(WORLD, read())
+    ids = read().input_ids[tasks["  control"].here]
+    classes = {}
+    for name in ("part of speech", "  control"):
+        by_word = set(zip(ids.tolist(), tasks[name].classes.tolist(), strict=True))
+        assert len(by_word) == len(WORLD.vocabulary.ordinary)
+        classes[name] = sorted(c for _, c in by_word)
+    assert classes["part of speech"] == classes["  control"]
+    assert not torch.equal(tasks["part of speech"].classes, tasks["  control"].classes)
+
+
+def test_a_probe_reads_the_word_and_beats_the_most_frequent_class() -> None:
+    tasks = probing.tasks(WORLD, read())
+    assert probing.probe(read(), tasks["word"], 0) > 0.99
+    for name in ("word", "scene", "sense"):
+        assert probing.probe(read(), tasks[name], 1) > probing.majority(tasks[name]) + 0.3
+
+
+# The comparison
+
+
+def test_the_results_are_whole_and_of_this_corpus() -> None:
+    found = comparison.results()
+    assert found["corpus_sha256"] == Corpus.load().sha256
+    assert found["command"] == "python -m cloze.lessons.vectors.comparison"
+    keys = [(name, seed) for name, seed, _ in found["runs"]]
+    assert len(set(keys)) == len(keys) == len(comparison.OBJECTIVES) * comparison.SEEDS
+    assert set(found["untrained"]) >= {"words, tf-idf", "mean, layer 2", "first, layer 2"}
+
+
+def test_counted_words_are_measured_as_written() -> None:
+    asked = comparison.held_out(Corpus.load())
+    found = comparison.by_terms(asked, str.split)
+    written = comparison.untrained_results()["words, tf-idf"]
+    assert tuple(found)[:2] == pytest.approx(tuple(written)[:2], abs=1e-3)
+    assert round(found.at_1, 2) == 0.25  # as a prototype had measured it
+
+
+def test_a_run_is_written_and_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "comparison.json"
+    monkeypatch.setattr(comparison, "untrained", lambda _: {"words": comparison.Found(0.5, 0.5)})
+    monkeypatch.setattr(comparison, "measured", lambda *_: {"plain": comparison.Found(0.1, 0.1, 0)})
+    comparison.main(path, seeds=1, steps=dict.fromkeys(comparison.OBJECTIVES, 1))
+    first = json.loads(path.read_text("utf-8"))
+    assert [(name, seed) for name, seed, _ in first["runs"]] == [
+        (n, 0) for n in comparison.OBJECTIVES
+    ]
+    monkeypatch.setattr(comparison, "contrastive_run", None)  # would be called for another run
+    comparison.main(path, seeds=1, steps=dict.fromkeys(comparison.OBJECTIVES, 1))
+    assert json.loads(path.read_text("utf-8")) == first
+
+
+# The search
+
+
+PASSAGES = [
+    Passage("sea/01", "the boat left the harbour at dawn"),
+    Passage("sea/01", "a ship sailed on the sea"),
+    Passage("kitchen/02", "bread from the oven"),
+    Passage("kitchen/02", "the harbour of bread and salt"),
+]
+
+
+@cache
+def index() -> Index:
+    torch.manual_seed(0)
+    reader = Encoder(EncoderConfig(d_model=16, n_heads=2)).eval()
+    change = centring(encoder_vectors(reader)([p.text for p in PASSAGES]))
+    return Index(
+        PASSAGES, {"raw": encoder_vectors(reader), "centred": encoder_vectors(reader, change)}
+    )
+
+
+def texts(found: Found) -> list[list[str]]:
+    return [[hit.passage.text for hit in hits] for hits in found.ways.values()]
+
+
+def test_both_ways_find_and_the_nearest_stands_first() -> None:
+    by_vectors, by_words = texts(index().find("the boat in the harbour", k=3))
+    assert len(by_vectors) == 3
+    assert by_words == [PASSAGES[0].text, PASSAGES[3].text]
+    for hits in index().find("the boat in the harbour").ways.values():
+        assert [h.similarity for h in hits] == sorted((h.similarity for h in hits), reverse=True)
+    assert index().find("the boat").ways["tf-idf (words)"][0].shared == ("boat", "the")
+
+
+def test_a_passage_is_not_its_own_neighbour() -> None:
+    found = texts(index().find(PASSAGES[2].text, k=4))
+    assert all(PASSAGES[2].text not in ways for ways in found)
+    assert len(found[0]) == 3
+
+
+def test_a_vector_does_not_depend_on_its_company() -> None:
+    of, known = index().vectors["raw"]
+    assert torch.allclose(of([PASSAGES[1].text]), known[1:2], atol=1e-5)
+
+
+def test_stretches_find_what_is_misspelled() -> None:
+    assert texts(index().find("harbor"))[1] == []
+    hit = texts(index().find("harbor", terms="3 to 5 characters"))[1][0]
+    assert "harbour" in hit
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("", "nothing to look for"),
+        (" ?!12 ", "nothing to look for"),
+        ("a" * 65, "has 65 characters and the model reads 64; shorten it"),
+        (7, "is a text, not 7"),
+        (None, "is a text, not None"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_told(typed: object, told: str) -> None:
+    with pytest.raises(TextError, match=told):
+        read_query(typed)
+    widget = Search(index(), "boat")
+    before = widget.found
+    widget.act("search", line=typed)
+    assert told in widget.problem
+    assert widget.found is before
+
+
+def test_every_control_works() -> None:
+    page = check(Search(index(), "the boat"))
+    [form] = page.select("form[data-do=search]")
+    assert form.select("input[name=line], button[type=submit]")
+    more = page.select("button[data-do=search]")
+    assert len(more) == sum(map(len, texts(index().find("the boat"))))
+    for button in more:
+        widget = Search(index(), "the boat")
+        widget.act("search", line=button["data-with-line"])
+        assert widget.problem == ""
+        assert widget.found.line == button["data-with-line"]
+        check(widget)
+    for choice in page.select("select"):
+        for option in choice.select("option"):
+            widget = Search(index(), "the boat")
+            widget.act(str(choice["data-do"]), value=option["value"])
+            assert widget.chosen[str(choice["data-do"])] == option["value"]
+            [chosen] = check(widget).select(f"select[data-do={choice['data-do']}] [selected]")
+            assert chosen["value"] == option["value"]
+
+
+def test_what_is_typed_is_never_markup() -> None:
+    widget = Search(index(), "boat")
+    widget.act("search", line="<img src=x onerror=alert(1)> harbour & <b>")
+    page = check(widget)
+    assert widget.problem == ""
+    assert widget.found.line == "img src x onerror alert harbour b"
+    assert not page.select("img, b")
+
+
+def test_other_ways_are_chosen_and_others_refused() -> None:
+    widget = Search(index(), "harbor")
+    assert "no passage has any of it" in said_by(widget)
+    widget.act("terms", value="3 to 5 characters")
+    assert "By tf-idf (3 to 5 characters): the" in said_by(widget)
+    widget.act("vectors", value="centred")
+    assert next(iter(widget.found.ways)) == "vectors (centred)"
+    before = widget.html
+    widget.act("vectors", value="best")
+    assert widget.problem == "The kind of vectors is one of raw, centred, not 'best'."
+    assert "centred" in before
+    assert widget.chosen["vectors"] == "centred"
+    assert repr(widget) == "Search(4 passages, 'harbor', by centred, 3 to 5 characters)"
+
+
+def test_what_is_marked_is_what_is_shared() -> None:
+    page = check(Search(index(), "the boat"))
+    marked = {mark.get_text() for mark in page.select("mark")}
+    assert marked == {"the", "boat"}
+    assert "more like this" not in str(Search(index(), "the boat").still())
+
+
+def test_an_empty_index_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one passage"):
+        Index([], {"raw": index().vectors["raw"][0]})
