@@ -90,7 +90,7 @@ def to_pixels(patches: Sequence[str]) -> Tensor:
     """
     if len(patches) != COLUMNS**2:
         raise TextError(f"A picture has {COLUMNS**2} patches, not {len(patches)}.")
-    return assembled(torch.stack([_pixels(patch) for patch in patches]))
+    return assembled(torch.stack([pixels_of(patch) for patch in patches]))
 
 
 def assembled(pixels: Tensor) -> Tensor:
@@ -99,9 +99,10 @@ def assembled(pixels: Tensor) -> Tensor:
     return cut.transpose(1, 2).reshape(SIDE, SIDE)
 
 
-def _pixels(patch: str) -> Tensor:
+def pixels_of(patch: str) -> Tensor:
+    """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
     try:
-        number = int(patch, 16)
+        number = int(arguments.of_type(patch, str, "The name of a patch"), 16)
     except ValueError:
         return torch.full((PATCH**2,), torch.nan)
     return (number >> torch.arange(PATCH**2) & 1).float()

@@ -25,6 +25,7 @@ START = "▁"
 """In front of every word."""
 CLS, SEP = "[CLS]", "[SEP]"
 """Before a text, and behind each of its parts."""
+SPECIALS = (MASK, CLS, SEP, PAD)
 MOST_PIECES = 1 << 17
 
 Pair = tuple[str, str]
@@ -95,7 +96,7 @@ class Tokenizer:
     def vocabulary(self) -> Vocabulary:
         """The alphabet, the merged pieces in the order in which they came, the special symbols."""
         pieces = dict.fromkeys([*self.alphabet, *(a + b for a, b in self.merges)])
-        return Vocabulary(tuple(pieces), (MASK, CLS, SEP, PAD))
+        return Vocabulary(tuple(pieces), SPECIALS)
 
     @cached_property
     def _ranks(self) -> dict[Pair, int]:
@@ -139,15 +140,18 @@ class Tokenizer:
     def decode(self, ids: Tensor | Iterable[int]) -> str:
         """Return the text of ids ``(pieces,)``, its words apart by single spaces."""
         written = self.vocabulary.decode(ids).split(" ")
-        spaced = (f"{START}{piece}" if piece in self.vocabulary.specials else piece for piece in written)
+        spaced = (f"{START}{piece}" if piece in SPECIALS else piece for piece in written)
         return "".join(spaced).replace(START, " ").strip()
 
 
 def in_words(pieces: Iterable[str]) -> list[list[int]]:
-    """Return for every word the positions of its pieces: what whole-word masking hides together."""
+    """Return for every word the positions of its pieces: what whole-word masking hides together.
+
+    A special symbol is a word of its own.
+    """
     words: list[list[int]] = []
     for position, piece in enumerate(pieces):
-        if piece.startswith(START) or not words:
+        if piece.startswith(START) or piece in SPECIALS or not words:
             words.append([])
         words[-1].append(position)
     return words
@@ -155,10 +159,13 @@ def in_words(pieces: Iterable[str]) -> list[list[int]]:
 
 def shown(pieces: Iterable[str]) -> list[str]:
     """Write pieces as BERT does: ``##`` in front of what goes on with a word, no ``▁``."""
-    return [
-        piece[len(START) :] or START if piece.startswith(START) else f"##{piece}"
-        for piece in pieces
-    ]
+
+    def written(piece: str) -> str:
+        if piece in (*SPECIALS, START):
+            return piece
+        return piece[len(START) :] if piece.startswith(START) else f"##{piece}"
+
+    return [written(piece) for piece in pieces]
 
 
 def _merges(words: dict[Pieces, int], alphabet: Pieces, vocab_size: int) -> Iterator[Pair]:

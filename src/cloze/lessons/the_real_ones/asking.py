@@ -56,5 +56,7 @@ def _answer(model: Any, tokenizer: Any, question: tuple[str, ...]) -> str:
         logits = model(input_ids=torch.tensor([ids])).logits[0, gap]
     best = logits.softmax(-1).topk(TOP)
     pieces = tokenizer.convert_ids_to_tokens(best.indices.tolist())
-    said = ", ".join(f"{piece} {p:.2f}" for piece, p in zip(pieces, best.values.tolist(), strict=True))
+    said = ", ".join(
+        f"{piece} {p:.2f}" for piece, p in zip(pieces, best.values.tolist(), strict=True)
+    )
     return f"{' '.join(question)} → {said}"

@@ -55,7 +55,9 @@ def _leading(count: Callable[[Words], Mapping[Pair, float]]) -> Callable[[Words]
     return pair
 
 
-def _summed(words: Words, weigh: Callable[[tuple[str, ...], int], Mapping[Pair, float]]) -> dict[Pair, float]:
+def _summed(
+    words: Words, weigh: Callable[[tuple[str, ...], int], Mapping[Pair, float]]
+) -> dict[Pair, float]:
     counts: dict[Pair, float] = {}
     for pieces, n in words.items():
         for pair, times in weigh(pieces, n).items():
@@ -204,9 +206,7 @@ check_mask_whole_words = Exercise(
         ),
         "You leave the hidden pieces out; put [MASK] in their places.": (
             lambda pieces, chosen: [
-                piece
-                for piece, n in zip(pieces, _numbered(pieces), strict=True)
-                if n not in chosen
+                piece for piece, n in zip(pieces, _numbered(pieces), strict=True) if n not in chosen
             ]
         ),
         "You hide the first chosen word only.": (

@@ -268,7 +268,9 @@ def same_function() -> dict[str, float]:
     found["EuroBERT: attention with rotary positions"] = _apart(mine(x, None), theirs)
 
     everywhere = "full_attention"
-    modern = tiny("ModernBertModel", layer_types=[everywhere], rope_parameters={everywhere: turning})
+    modern = tiny(
+        "ModernBertModel", layer_types=[everywhere], rope_parameters={everywhere: turning}
+    )
     turns = modern.rotary_emb(x, torch.arange(n)[None], everywhere)
     block, norm = modern.layers[0].attn, modern.layers[0].mlp_norm
     matrices = [*block.Wqkv.weight.chunk(3), block.Wo.weight]

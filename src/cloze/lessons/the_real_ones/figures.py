@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import empty_figure, fading, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, SHADE
 
 
 @picture
@@ -48,7 +48,13 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
     outside = [beyond / 1e6 for _, beyond in parts.values()]
     axes.barh(names, inside, color=BLUE, height=0.65, label="layers")
     axes.barh(
-        names, outside, left=inside, color=ORANGE, hatch="//", edgecolor="white", height=0.65,
+        names,
+        outside,
+        left=inside,
+        color=ORANGE,
+        hatch="//",
+        edgecolor=PAPER,
+        height=0.65,
         label="embeddings and the rest",
     )
     for i, (a, b) in enumerate(zip(inside, outside, strict=True)):
@@ -57,12 +63,16 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.legend(loc="lower right")
-    said = ", ".join(f"{name} {a:.0f} + {b:.0f}" for name, a, b in zip(names, inside, outside, strict=True))
+    said = ", ".join(
+        f"{name} {a:.0f} + {b:.0f}" for name, a, b in zip(names, inside, outside, strict=True)
+    )
     return figure, f"Bars of millions of parameters, in layers + outside of them: {said}."
 
 
 @picture
-def scores(parts: Mapping[str, Sequence[Sequence[float]]], words: Sequence[str]) -> tuple[Figure, str]:
+def scores(
+    parts: Mapping[str, Sequence[Sequence[float]]], words: Sequence[str]
+) -> tuple[Figure, str]:
     """Draw tables of scores side by side: who asks (rows) whom (columns)."""
     figure = empty_figure(7.2, 2.9)
     row = figure.subplots(1, len(parts), squeeze=False)[0]
@@ -78,7 +88,8 @@ def scores(parts: Mapping[str, Sequence[Sequence[float]]], words: Sequence[str])
         axes.tick_params(length=0, labelsize=9)
         axes.spines[:].set_visible(False)
     said = "; ".join(
-        f"{title}: " + ", ".join(
+        f"{title}: "
+        + ", ".join(
             f"{word} " + " ".join(f"{value:.1f}" for value in line)
             for word, line in zip(words, part, strict=True)
         )
@@ -94,12 +105,15 @@ def memory(measured: Mapping[str, Mapping[int, float]]) -> tuple[Figure, str]:
     looks = (("written out", ORANGE, "o", "-"), ("fused", BLUE, "s", "--"))
     for way, colour, marker, line in looks:
         lengths = list(measured[way])
-        axes.plot(lengths, list(measured[way].values()), line, marker=marker, color=colour, label=way)
+        axes.plot(
+            lengths, list(measured[way].values()), line, marker=marker, color=colour, label=way
+        )
     axes.set(xlabel="length of the line", ylabel="megabytes", xticks=list(measured["fused"]))
     axes.legend()
     axes.grid(axis="y", color=SHADE)
     said = "; ".join(
-        f"{way}: " + ", ".join(f"{megabytes:.0f} at {length}" for length, megabytes in values.items())
+        f"{way}: "
+        + ", ".join(f"{megabytes:.0f} at {length}" for length, megabytes in values.items())
         for way, values in measured.items()
     )
     return figure, f"Two curves of megabytes over the length of a line. {said}."
@@ -118,7 +132,10 @@ def floors(shares: Mapping[str, Mapping[float, float]]) -> tuple[Figure, str]:
         f"{name}: " + ", ".join(f"{share:.2f} at {rate:.0%}" for rate, share in curve.items())
         for name, curve in shares.items()
     )
-    return figure, f"Curves of the floor as a share of the unigram's cost, by what is hidden. {said}."
+    return (
+        figure,
+        f"Curves of the floor as a share of the unigram's cost, by what is hidden. {said}.",
+    )
 
 
 @picture
