@@ -101,8 +101,9 @@ def assembled(pixels: Tensor) -> Tensor:
 
 def pixels_of(patch: str) -> Tensor:
     """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
+    arguments.of_type(patch, str, "The name of a patch")
     try:
-        number = int(arguments.of_type(patch, str, "The name of a patch"), 16)
+        number = int(patch, 16)
     except ValueError:
         return torch.full((PATCH**2,), torch.nan)
     return (number >> torch.arange(PATCH**2) & 1).float()

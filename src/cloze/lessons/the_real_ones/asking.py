@@ -26,7 +26,7 @@ def ask_bert(model: Any = None, tokenizer: Any = None) -> str:
     """Ask BERT for each gap of ``QUESTIONS``, if the network is allowed with ``CLOZE_NETWORK=1``.
 
     Args:
-        model: a masked language model of ``transformers`` that is there already; None to fetch BERT.
+        model: a masked language model of ``transformers``; None to fetch BERT.
         tokenizer: the one that belongs to it.
 
     Returns:

@@ -69,9 +69,7 @@ def _pair(value: object) -> Pair:
     if isinstance(value, str):
         raise Symptom("You return a text; return the two pieces apart, as a tuple.")
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise Symptom(
-            f"Your answer is {kind_of(value)}; what is asked for is a pair of pieces, (left, right)."
-        )
+        raise Symptom(f"Your answer is {kind_of(value)}; what is asked for is a pair of pieces.")
     if not all(isinstance(piece, str) for piece in value):
         raise Symptom("A pair is made of two pieces, which are texts; leave the count out.")
     return value[0], value[1]
@@ -88,8 +86,8 @@ check_most_frequent_pair = Exercise(
         "times.": _leading(
             lambda words: _summed(words, lambda pieces, n: dict.fromkeys(pairwise(pieces), 1))
         ),
-        "You count a pair once for every place in the list of words, but not how often each word is "
-        "there: add n, not 1.": _leading(
+        "You count the places of a pair in the list, but not how often each word is there: add n, "
+        "not 1.": _leading(
             lambda words: _summed(
                 words,
                 lambda pieces, n: {
@@ -109,7 +107,7 @@ check_most_frequent_pair = Exercise(
         "The two pieces are the wrong way round: the left one comes first.": (
             lambda words: most_frequent_pair(words)[::-1]
         ),
-        "You take the most frequent word, and its first two pieces; count the pairs of all words.": (
+        "You take the first two pieces of the most frequent word; count the pairs of all.": (
             lambda words: max(words, key=words.__getitem__)[:2]
         ),
         "You overwrite a count each time its pair is met again; add to it.": _leading(
@@ -168,7 +166,7 @@ check_mask_whole_words = Exercise(
     solved="No piece of a hidden word is left to give it away.",
     direction="Count words at every piece that does not begin with ##, and hide by that number.",
     mistakes={
-        "You hide pieces by their own number; `chosen` numbers words, and ## goes on with a word.": (
+        "You hide pieces by their own number; `chosen` numbers words, and ## goes on with one.": (
             lambda pieces, chosen: [
                 "[MASK]" if i in chosen else piece for i, piece in enumerate(pieces)
             ]
@@ -197,7 +195,7 @@ check_mask_whole_words = Exercise(
                 for piece, n in zip(pieces, _numbered(pieces), strict=True)
             ]
         ),
-        "You write one [MASK] for a whole word; here every piece is hidden by a [MASK] of its own.": (
+        "You write one [MASK] for a whole word; here every piece has a [MASK] of its own.": (
             lambda pieces, chosen: [
                 "[MASK]" if n in chosen else piece
                 for piece, n in zip(pieces, _numbered(pieces), strict=True)
@@ -237,7 +235,7 @@ check_attention_bytes = Exercise(
         for _ in range(12)
     ],
     solved="Twice the length is four times the memory.",
-    direction="One weight for every pair of positions, in every head and every line; four bytes each.",
+    direction="One weight per pair of positions, in every head and every line; four bytes each.",
     mistakes={
         "That is the number of weights; each takes four bytes.": (
             lambda batch, n_heads, length: batch * n_heads * length**2
@@ -281,8 +279,8 @@ def places(chance: random.Random) -> list[Probe]:
     for _ in range(6):
         letters = chance.sample("ACDEFGHIKLMNPQRSTVWY", 5)
         odds = [chance.uniform(0.05, 1) for _ in letters]
-        P = {letter: odd / sum(odds) for letter, odd in zip(letters, odds, strict=True)}
-        probes.append((P, *chance.sample(letters, 2)))
+        shares = {letter: odd / sum(odds) for letter, odd in zip(letters, odds, strict=True)}
+        probes.append((shares, *chance.sample(letters, 2)))
     return probes
 
 

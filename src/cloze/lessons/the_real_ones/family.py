@@ -193,7 +193,7 @@ def in_pairs(weight: Tensor, n_heads: int) -> Tensor:
     """Reorder the rows of a projection from halves to pairs.
 
     A head turns pairs of numbers. Here a pair stands together, (x_0, x_1), (x_2, x_3) …; in
-    ``transformers`` its second number stands half a head away. Only the names of the numbers differ.
+    ``transformers`` its second number stands half a head away. Only names of numbers differ.
 
     Args:
         weight: of queries or keys, ``(d_model, …)``.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import empty_figure, fading, listed, new_figure, picture
+from cloze.teaching.figures import empty_figure, fading, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, SHADE
 
 
@@ -59,7 +59,8 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
     )
     for i, (a, b) in enumerate(zip(inside, outside, strict=True)):
         axes.annotate(f"{a + b:.0f}", (a + b, i), (4, 0), textcoords="offset points", va="center")
-    axes.set(xlabel="millions of parameters", xlim=(0, 1.12 * max(map(sum, zip(inside, outside)))))
+    most = max(a + b for a, b in zip(inside, outside, strict=True))
+    axes.set(xlabel="millions of parameters", xlim=(0, 1.12 * most))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.legend(loc="lower right")
