@@ -60,7 +60,7 @@ def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
     x, y = across - left - (size - 1) / 2, down - top - (size - 1) / 2
     inside = (x.abs() < size / 2) & (y.abs() < size / 2)
     far = x.square() + y.square()
-    if shape == "disc":
+    if shape in ("disc", "ring"):
         inside &= far < size**2 / 4
     elif shape == "triangle":
         inside &= x.abs() <= (down - top) / 2 + 0.5

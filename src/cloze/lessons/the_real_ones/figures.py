@@ -63,7 +63,7 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
     axes.set(xlabel="millions of parameters", xlim=(0, 1.12 * most))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
     said = ", ".join(
         f"{name} {a:.0f} + {b:.0f}" for name, a, b in zip(names, inside, outside, strict=True)
     )
