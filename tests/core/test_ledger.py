@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cloze.ledger import parameter_ledger
 from cloze.lessons.the_real_ones.family import FAMILY, build, counted, results
 
-SHAPES = {
+SHAPES: dict[str, dict[str, Any]] = {
     "BertModel": {
         "positions": 40,
         "segments": 2,

@@ -199,7 +199,8 @@ def in_pairs(weight: Tensor, n_heads: int) -> Tensor:
         weight: of queries or keys, ``(d_model, …)``.
         n_heads: how many heads share it.
     """
-    return weight.unflatten(0, (n_heads, 2, -1)).transpose(1, 2).flatten(0, 2)
+    halves = weight.view(n_heads, 2, -1, *weight.shape[1:])
+    return halves.transpose(1, 2).reshape(weight.shape)
 
 
 def ours(config: EncoderConfig, weights: Mapping[str, Tensor], *, turning: bool) -> Attention:
@@ -293,13 +294,13 @@ def same_function() -> dict[str, float]:
         block.transpose_for_scores(project(table)[None])[0]
         for project in (block.pos_q_proj, block.pos_proj)
     )
-    scores = [
-        sum(disentangled_scores(query[b, h], key[b, h], asks[h], answers[h]).values())
+    parts_of_scores = [
+        [*disentangled_scores(query[b, h], key[b, h], asks[h], answers[h]).values()]
         for b in range(2)
         for h in range(config.n_heads)
     ]
-    mine_weights = torch.stack(scores).softmax(-1)
-    found["DeBERTa: disentangled attention"] = _apart(mine_weights, theirs.flatten(0, 1))
+    weights = torch.stack([torch.stack(three).sum(0) for three in parts_of_scores]).softmax(-1)
+    found["DeBERTa: disentangled attention"] = _apart(weights, theirs.flatten(0, 1))
     return found
 
 
