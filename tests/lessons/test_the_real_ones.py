@@ -76,9 +76,14 @@ def test_a_bert_that_is_there_is_asked_every_question(tmp_path: Path) -> None:
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "##believ", *sorted(words)]
     (tmp_path / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
     tokenizer = BertTokenizer(str(tmp_path / "vocab.txt"))
-    shape: dict[str, Any] = {"num_hidden_layers": 1, "num_attention_heads": 2}
-    config = BertConfig(len(vocabulary), 8, intermediate_size=8, **shape)
-    model: Any = BertForMaskedLM(config)
+    shape: dict[str, Any] = {
+        "vocab_size": len(vocabulary),
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    model: Any = BertForMaskedLM(BertConfig(**shape))
     said = asking.ask_bert(model.eval(), tokenizer).splitlines()
     assert len(said) == len(asking.QUESTIONS)
     assert said[0].startswith("un [MASK] ##able → ")

@@ -29,6 +29,7 @@ ALSO = {
     "[begin]": "padding",
     "[end]": "padding",
     "[unk]": "tokenizer",
+    "[write]": "infilling",
     "cloze procedure": "cloze test",
     "momentum": "optimizer",
 }
