@@ -20,11 +20,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("cloze", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("cloze")
 
+# What Hugging Face's libraries load lies in a folder, and nothing asks a network for more.
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+
 MOST_WORKERS = 4
 """Each needs up to a gigabyte with its kernels, and the longest notebook bounds what more gain."""
 
-TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_distributed\.py::")
-"""How the tests begin that one worker takes in a row: they share a kernel, a browser, a torchrun.
+TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_(distributed|export)\.py::")
+"""How the tests begin that one worker takes in a row: they share a kernel, a browser, a torchrun,
+or a library that takes seconds to import.
 
 All others go, one by one, to the next free worker.
 """

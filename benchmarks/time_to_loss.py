@@ -15,7 +15,7 @@ How a loss falls step by step does not depend on how fast the machine is or what
 long a step takes does: that is measured for all in turns, in seconds of the core, and the wall time
 to a loss is the characters read until then at this speed. It takes some forty minutes on an idle
 core; interrupt it at any time and keep what it has printed. ``--keep`` adds to what a file holds,
-so that some can be run again with ``--only``. The last two need ``pip install -e .[peers]``.
+so that some can be run again with ``--only``. The last two need ``pip install -e .[test]``.
 
 ``--kept benchmarks/time_to_loss.json`` prints and draws the race that the README quotes.
 """
@@ -197,7 +197,7 @@ def contestants() -> list[Contestant]:
         peer("textbook, no dropout", 5700, partial(Textbook, dropout=0.0), adam, constant),
     ]
     if not importlib.util.find_spec("transformers"):
-        print("BERT and ModernBERT are left out: they need `pip install -e .[peers]`.")
+        print("BERT and ModernBERT are left out: they need transformers: `pip install -e .[test]`.")
         return all_
     with_muon = partial(muon, 0.02, 4e-3)
     return [

@@ -1,4 +1,4 @@
-"""The command line: ``python -m cloze train | evaluate | fill``."""
+"""The command line: ``python -m cloze train | evaluate | fill | export``."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     learned_from.add_argument("--corpus", type=Path, help="a text of your own, or a corpus folder")
     learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
-    train.add_argument("--objective", choices=("masked", "causal"), help="default: masked")
+    train.add_argument(
+        "--objective", choices=("masked", "causal", "infilling", "replaced"), help="default: masked"
+    )
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
     train.add_argument("--seed", type=int, help="default: 0")
@@ -106,6 +108,12 @@ def _parser() -> argparse.ArgumentParser:
     fill.add_argument("--checkpoint", type=Path)
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
+
+    export = commands.add_parser("export", help="hand a model on: to Hugging Face or as ONNX")
+    export.add_argument("format", choices=("hf", "onnx"), help="what for")
+    export.add_argument("output", type=Path, help="a new folder (hf) or a new file (onnx)")
+    export.add_argument("--checkpoint", type=Path, help="default: the shipped encoder")
+    export.set_defaults(run=_export)
     return parser
 
 
@@ -158,12 +166,13 @@ def _fit(options: argparse.Namespace, run: TrainingRun, team: Team, kept: Path) 
     def stop() -> bool:
         return team.highest(options.ending.signal or bool(broken())) > 0
 
+    read = "positions" if run.model.vocabulary.separator else "characters"
     saved = time.monotonic()
     with team.together():
         for record in fit(run, stop=stop, progress=team.leads):
             if team.leads and record.held_out is not None:
                 print(
-                    f"step {record.step:>6}  {record.characters:>12,} characters  "
+                    f"step {record.step:>6}  {record.characters:>12,} {read}  "
                     f"{record.seconds:>7.1f} s  {run.objective.measured} "
                     f"{record.held_out:.3f} nats",
                     flush=True,
@@ -183,17 +192,21 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
     import torch
 
     from cloze.encoder import EncoderConfig
-    from cloze.objectives import CAUSAL, OBJECTIVES
+    from cloze.heads import CausalLM
+    from cloze.objectives import OBJECTIVES
     from cloze.training import Recipe, TrainingRun, steps_in
     from cloze.world import World
 
     corpus = options.corpus
     objective = OBJECTIVES[options.objective or "masked"]
-    direction: Direction = options.direction or ("left" if objective is CAUSAL else "both")
+    left = issubclass(objective.model, CausalLM)
+    direction: Direction = options.direction or ("left" if left else "both")
     if isinstance(corpus, World):
         usual, config = Recipe(batch_size=64, length=corpus.max_len), corpus.config(direction)
     else:
         usual, config = Recipe(), EncoderConfig(direction=direction)
+    vocabulary = objective.vocabulary(corpus.vocabulary)
+    config = replace(config, vocab_size=len(vocabulary), max_len=usual.length + objective.room)
     chosen = {
         name: getattr(options, name) for name in ("steps", "mask_prob", "weight_decay", "seed")
     }
@@ -201,7 +214,7 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
 
     def begin() -> TrainingRun:
         torch.manual_seed(recipe.seed)
-        model = objective.model(config, corpus.vocabulary)
+        model = objective.model(config, vocabulary)
         return team.takes(TrainingRun(model, corpus, recipe, objective))
 
     if options.seconds:
@@ -275,15 +288,16 @@ def _evaluate(options: argparse.Namespace) -> None:
     from cloze.evaluation import held_out_loss
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
+    from cloze.objectives import OBJECTIVES
     from cloze.prediction import shipped_model
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
-    if model.vocabulary != corpus.vocabulary:
+    if model.vocabulary != OBJECTIVES[model.objective].vocabulary(corpus.vocabulary):
         raise ValueError(
             f"{options.checkpoint} reads the words of a small world; name it with --world."
         )
-    if _says_what_comes_next(model, corpus):
+    if _has_questions_of_its_own(model, corpus):
         return
     held_out = held_out_batch(corpus.held_out_windows())
     losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
@@ -293,13 +307,14 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 def _evaluate_in_world(options: argparse.Namespace) -> None:
     from cloze.checkpoint import load_model
+    from cloze.objectives import OBJECTIVES
     from cloze.prediction import shipped_world_model
 
     world = _world(options.world)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
-    if model.vocabulary != world.vocabulary:
+    if model.vocabulary != OBJECTIVES[model.objective].vocabulary(world.vocabulary):
         raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
-    if _says_what_comes_next(model, world):
+    if _has_questions_of_its_own(model, world):
         return
     questions, direction = world.questions(1000), model.config.direction
     floor, excess = (
@@ -309,15 +324,16 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
         print(f"{name:<16} {mean}")
 
 
-def _says_what_comes_next(model: MaskedLM, source: Source) -> bool:
-    """Measure a causal model on its own questions, which are not those of the baselines."""
-    from cloze.objectives import CAUSAL
+def _has_questions_of_its_own(model: MaskedLM, source: Source) -> bool:
+    """Measure a model on its own questions if they are not those of the baselines."""
+    from cloze.objectives import MASKED, OBJECTIVES
 
-    if model.objective != CAUSAL.name:
+    if model.objective == MASKED.name:
         return False
-    windows = source.held_out_windows(model.config.max_len)
-    nats = CAUSAL.measure(model, CAUSAL.held_out(windows, source.vocabulary))
-    print(f"{CAUSAL.measured:<16} {nats:6.3f} nats")
+    objective = OBJECTIVES[model.objective]
+    windows = source.held_out_windows(model.config.max_len - objective.room)
+    nats = objective.measure(model, objective.held_out(windows, model.vocabulary))
+    print(f"{objective.measured:<16} {nats:6.3f} nats")
     return True
 
 
@@ -325,15 +341,36 @@ def _fill(options: argparse.Namespace) -> None:
     from cloze.causal import fill_by_bayes
     from cloze.checkpoint import load_model
     from cloze.heads import CausalLM
+    from cloze.objectives import CAUSAL, MASKED
     from cloze.prediction import fill
     from cloze.vocabulary import VOCABULARY
 
     k = whole_number(options.k, 1, VOCABULARY.n_ordinary, "-k, the number of guesses,")
     model = load_model(options.checkpoint) if options.checkpoint else None
+    if model is not None and model.objective not in (MASKED.name, CAUSAL.name):
+        raise ValueError(
+            f"{options.checkpoint} was trained with the objective {model.objective}, which guesses "
+            "no single characters; name a masked or a causal model."
+        )
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=k))
     else:
         print(fill(options.line, model, k=k))
+
+
+def _export(options: argparse.Namespace) -> None:
+    from cloze.checkpoint import SHIPPED
+    from cloze.export import to_hugging_face, to_onnx
+
+    checkpoint = options.checkpoint or SHIPPED
+    if options.format == "hf":
+        to_hugging_face(options.output, checkpoint)
+        print(f"{options.output}: load it after `import cloze.huggingface`; README.md says more.")
+    else:
+        to_onnx(options.output, checkpoint)
+        print(
+            f"{options.output}: input_ids (batch, length) in, logits (batch, length, symbols) out."
+        )
 
 
 def _seconds(word: str) -> float:

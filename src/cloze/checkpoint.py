@@ -31,6 +31,8 @@ from cloze.signals import held_signals
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 CHECKPOINTS = DATA / "checkpoints"
+SHIPPED = CHECKPOINTS / "masked.safetensors"
+"""The encoder of the series."""
 
 Kind = Literal["model", "run"]
 NOT_OF_KIND = {
@@ -60,7 +62,7 @@ def probe(path: Path | str, *, force: bool = False, size: int = 4 << 20) -> None
         CheckpointError: it cannot, or something stands there that is not a checkpoint.
     """
     path = _path(path)
-    with _working(path, "written"):
+    with working(path, "written"):
         if _stands(path) and not force and not _is_ours(path):
             raise CheckpointError(
                 f"{path} exists and is not a checkpoint; choose another name, or replace it with "
@@ -70,7 +72,7 @@ def probe(path: Path | str, *, force: bool = False, size: int = 4 << 20) -> None
             made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                with _beside(path) as part, part.open("xb") as file:
+                with beside(path) as part, part.open("xb") as file:
                     for start in range(0, size, 1 << 20):
                         file.write(bytes(min(1 << 20, size - start)))
                     file.flush()
@@ -103,10 +105,10 @@ def write(path: Path | str, tensors: Mapping[str, Tensor], metadata: Mapping[str
         raise CheckpointError(
             f"{path} is not written: its metadata hold what JSON cannot; give numbers and texts."
         ) from None
-    with _working(path, "written"), held_signals():
+    with working(path, "written"), held_signals():
         replaces = _stands(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _beside(path) as part:
+        with beside(path) as part:
             with part.open("xb") as file:
                 file.write(save(tensors, {"cloze": text}))
                 file.flush()
@@ -133,7 +135,7 @@ def _path(path: object) -> Path:
 
 
 @contextmanager
-def _working(path: Path, verb: str) -> Iterator[None]:
+def working(path: Path, verb: str) -> Iterator[None]:
     """Say in one sentence what the system has against a path."""
     try:
         str(path).encode()
@@ -148,12 +150,13 @@ def _working(path: Path, verb: str) -> Iterator[None]:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """Yield a name that nobody else has in the folder of ``path``, and clear it away."""
+def beside(path: Path) -> Iterator[Path]:
+    """Yield a name that nobody else has in the folder of ``path``, and clear away what has it."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         yield part
     finally:
+        shutil.rmtree(part, ignore_errors=True)
         with suppress(OSError):
             part.unlink()
 
@@ -236,7 +239,7 @@ def read(path: Path | str, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any
 
 def _openable(path: Path) -> None:
     """Say why a file cannot be opened; what is no file, such as a pipe, is not even tried."""
-    with _working(path, "read"):
+    with working(path, "read"):
         try:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -344,7 +347,7 @@ def save_model(path: Path | str, model: MaskedLM, provenance: dict[str, Any]) ->
     write(path, model.state_dict(), metadata)
 
 
-def load_model(path: Path | str = CHECKPOINTS / "masked.safetensors") -> MaskedLM:
+def load_model(path: Path | str = SHIPPED) -> MaskedLM:
     """Load a model, ready for inference; by default the one that ships with the series.
 
     Raises:
@@ -390,7 +393,7 @@ def _vocabulary(path: Path | str, metadata: Mapping[str, Any]) -> Vocabulary:
         raise CheckpointError(f"{path} holds no usable vocabulary; restore it.") from None
 
 
-def provenance(path: Path | str = CHECKPOINTS / "masked.safetensors") -> dict[str, Any]:
+def provenance(path: Path | str = SHIPPED) -> dict[str, Any]:
     """Return what made a model: command, seed, corpus hash, steps, held-out loss."""
     _, metadata = read(path, "model")
     made_by = metadata.get("provenance")

@@ -221,8 +221,8 @@ class Corpus:
         characters = sum(len(piece.text) for piece in self.train)
         held = sum(len(piece.text) for piece in self.held_out)
         return (
-            f"Corpus({len(self.train)} pieces, {characters:,} characters to train on; "
-            f"{len(self.held_out)} pieces, {held:,} characters held out)"
+            f"Corpus({counted(len(self.train), 'piece')}, {characters:,} characters to train on; "
+            f"{counted(len(self.held_out), 'piece')}, {held:,} characters held out)"
         )
 
 

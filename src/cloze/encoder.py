@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze.arguments import shown
-from cloze.ledger import parameter_ledger
+from .arguments import shown  # relative: this file also goes where there is no cloze (export.py)
+from .ledger import parameter_ledger
 
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -95,7 +95,7 @@ Past = tuple[tuple[Tensor, Tensor], ...]
 ``(batch, n_heads, length, d_head)``."""
 
 
-def attention_mask(length: int, direction: Direction, prefix: int = 0) -> Tensor | None:
+def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) -> Tensor | None:
     """Return which position (row) may look at which (column), shape ``(length, length)``.
 
     ``None`` means everywhere: an encoder has no causal mask.
@@ -104,12 +104,16 @@ def attention_mask(length: int, direction: Direction, prefix: int = 0) -> Tensor
         length: of the line.
         direction: where everybody may look.
         prefix: how many positions at the beginning are in everybody's sight besides; with
-            ``direction="left"`` this is the mask of a prefix language model.
+            ``direction="left"`` this is the mask of a prefix language model. A number for each line
+            of a batch, ``(batch,)``, gives each a mask of its own: ``(batch, 1, length, length)``.
     """
     everywhere = torch.ones(length, length, dtype=torch.bool)
     if direction == "both":
         return None
     mask = everywhere.tril() if direction == "left" else everywhere.triu()
+    if isinstance(prefix, Tensor):
+        column = torch.arange(length, device=prefix.device)
+        return mask.to(prefix.device) | (column < prefix[:, None, None, None])
     mask[:, :prefix] = True
     return mask
 
@@ -153,7 +157,7 @@ class Attention(nn.Module):
         self.output = nn.Linear(config.d_model, config.d_model)
         angles = rotary_angles(config.max_len, config.d_head, config.rotary_base)
         self.register_buffer("angles", angles, persistent=False)
-        self._look_at_neighbours()
+        self.look_at_neighbours()
 
     def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
         """Let every position gather what it needs from the positions it may look at.
@@ -214,7 +218,7 @@ class Attention(nn.Module):
         return rotate(query, angles), rotate(key, angles), value
 
     @torch.no_grad()
-    def _look_at_neighbours(self) -> None:
+    def look_at_neighbours(self) -> None:
         """Set the biases so that head h attends δ_h places away before anything is learned.
 
         The key bias is c · (1, 0), (1, 0) …, which position n turns to the angles nθ. The query
@@ -292,6 +296,7 @@ class Encoder(nn.Module):
         input_ids: Tensor,
         padding_mask: Tensor | None = None,
         selected: Tensor | None = None,
+        prefix: Tensor | None = None,
     ) -> Tensor:
         """Compute the hidden states.
 
@@ -302,6 +307,8 @@ class Encoder(nn.Module):
             selected: True where a hidden state is wanted, ``(batch, length)``. Every position
                 informs the others all the same, but the last layer finishes only these, which
                 saves time in training.
+            prefix: how many positions at the beginning of each line everybody may look at, whatever
+                the direction; shape ``(batch,)``.
 
         Returns:
             Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
@@ -309,7 +316,7 @@ class Encoder(nn.Module):
         Raises:
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
-        mask = self._mask(input_ids, padding_mask)
+        mask = self._mask(input_ids, padding_mask, prefix)
         x = self.embedding(input_ids)  # (batch, length, d_model)
         for layer in self.layers[:-1]:
             x = layer(x, mask)
@@ -360,14 +367,18 @@ class Encoder(nn.Module):
             x = layer(x, mask)
         return torch.stack(weights)
 
-    def _mask(self, input_ids: Tensor, padding_mask: Tensor | None) -> Tensor | None:
+    def _mask(
+        self, input_ids: Tensor, padding_mask: Tensor | None, prefix: Tensor | None = None
+    ) -> Tensor | None:
         """Combine direction and padding: True where a query may look at a key."""
         length = self._check(input_ids)
-        mask = attention_mask(length, self.config.direction)
+        mask = attention_mask(length, self.config.direction, 0 if prefix is None else prefix)
+        mask = None if mask is None else mask.to(input_ids.device)
         if padding_mask is None:
             return mask
         # A padding position still sees itself: a softmax over nothing would be NaN.
-        real = ~padding_mask[:, None, None, :] | torch.eye(length, dtype=torch.bool)
+        itself = torch.eye(length, dtype=torch.bool, device=input_ids.device)
+        real = ~padding_mask[:, None, None, :] | itself
         return real if mask is None else real & mask
 
     def _check(self, input_ids: Tensor, read: int = 0) -> int:

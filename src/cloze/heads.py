@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from cloze.encoder import Encoder, EncoderConfig, Past
-from cloze.vocabulary import END, VOCABULARY, Vocabulary
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary
 
 
 class MaskedLM(nn.Module):
@@ -111,5 +112,97 @@ class CausalLM(MaskedLM):
         return self.head(states).masked_fill(self.never, float("-inf"))
 
 
-HEADS: dict[str, type[MaskedLM]] = {head.objective: head for head in (MaskedLM, CausalLM)}
+class PrefixLM(CausalLM):
+    """A causal model that reads what stands before ``[WRITE]`` from both sides.
+
+    One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
+    written stand in one line. The first two are in everybody's sight, and of what is written each
+    position sees its left. A line without ``[WRITE]`` is all written. Sentinels are written, too.
+
+    Raises:
+        ValueError: as :class:`CausalLM`; or the vocabulary has no ``[WRITE]``.
+    """
+
+    objective = "infilling"
+
+    def __init__(
+        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
+    ) -> None:
+        super().__init__(config, vocabulary)
+        if WRITE not in vocabulary.specials:
+            raise ValueError(
+                f"A model that fills gaps needs {WRITE} and sentinels in its vocabulary, as "
+                "INFILLING.vocabulary(…) puts them there."
+            )
+        read_only = {MASK, BEGIN, END, PAD, WRITE}
+        written = [i for symbol, i in vocabulary.ids.items() if symbol not in read_only]
+        self.never[written] = False
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
+        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
+        return self._answers(self.encoder(read, prefix=prefix))
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
+        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
+        return self._answers(self.encoder(read, selected=selected, prefix=prefix))
+
+    def prefix(self, input_ids: Tensor) -> Tensor:
+        """Return how many positions of each line everybody sees, one place late: ``(batch,)``."""
+        ends = input_ids == self.vocabulary.ids[WRITE]
+        return torch.where(ends.any(1), ends.int().argmax(1) + 2, 0)
+
+    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:  # noqa: ARG002
+        """Refuse: what was read before ``[WRITE]`` is not read from the left alone.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "A model that reads a spoilt line from both sides cannot read on; ask it for the whole "
+            "line again."
+        )
+
+
+class ReplacedLM(MaskedLM):
+    """ELECTRA's two models: a small one fills masks, and the encoder says which symbols are its.
+
+    The encoder with its head is the discriminator, asked at *every* position whether the symbol was
+    replaced; it never reads ``[MASK]``. The ``generator`` is a masked model a quarter as wide (of
+    ELECTRA's small models, too), needed for training alone. ELECTRA's two share their embedding;
+    here they share nothing, for a table of a few symbols is small beside the layers.
+
+    Source: Clark et al. 2020, ELECTRA, section 2.
+    """
+
+    objective = "replaced"
+
+    def __init__(
+        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
+    ) -> None:
+        super().__init__(config, vocabulary)
+        self.head = nn.Linear(self.config.d_model, 1)
+        self.generator = MaskedLM(quarter(self.config), vocabulary)
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+        """Return logits that each symbol was replaced, ``(batch, length)``."""
+        return super().forward(input_ids, padding_mask).squeeze(-1)
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits that the selected symbols were replaced, shape ``(|M|,)``."""
+        return super().logits_at(input_ids, selected).squeeze(-1)
+
+
+def quarter(config: EncoderConfig) -> EncoderConfig:
+    """Return a shape with heads of the same width, a quarter as many, and all else to match."""
+    heads = max(1, config.n_heads // 4)
+    return replace(
+        config, n_heads=heads, d_model=heads * config.d_head, d_ff=max(1, config.d_ff // 4)
+    )
+
+
+HEADS: dict[str, type[MaskedLM]] = {
+    head.objective: head for head in (MaskedLM, CausalLM, PrefixLM, ReplacedLM)
+}
 """Every kind of model, by the objective that trains it."""

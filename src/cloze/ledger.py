@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cloze import arguments
+from .arguments import whole_number  # relative: this file goes where encoder.py goes
 
 
 def parameter_ledger(
@@ -67,7 +67,7 @@ def parameter_ledger(
     """
     sizes = {"vocab_size": vocab_size, "d_model": d_model, "n_layers": n_layers, "d_ff": d_ff}
     for name, size in sizes.items():
-        arguments.whole_number(size, 1, None, name)
+        whole_number(size, 1, None, name)
     wide = d_model if d_embedding is None else d_embedding
 
     def linear(inputs: int, outputs: int, bias: bool = biases) -> int:

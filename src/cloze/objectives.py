@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from cloze.corruptions import MEAN_LENGTH, SENTINELS, SHARE, sentinel
 from cloze.evaluation import held_out_loss
-from cloze.heads import CausalLM, MaskedLM
+from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
+from cloze.infilling import questions
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
-from cloze.vocabulary import BEGIN, PAD, Vocabulary
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens, seeded
+from cloze.replaced import detection_loss, electra_loss, held_out_draws, hide_for_two
+from cloze.vocabulary import BEGIN, PAD, WRITE, Vocabulary
 
-Batch = MaskedBatch
-"""What is read and what is asked: tensors with one line per window, and in ``selected`` the
-positions over which the loss is a mean."""
+Batch = Any
+"""What is read and what is asked: a named tuple of tensors with one line per window, such as
+``MaskedBatch``, and in ``selected`` the positions over which the loss is a mean."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,14 @@ class Objective:
     """The kind of model that can be trained so."""
     measured: str = "held-out"
     """What the loss that is measured is called: only losses of one name can be compared."""
+    specials: tuple[str, ...] = ()
+    """Special symbols that its batches hold besides those of the corpus."""
+    room: int = 0
+    """By how many symbols a line of a batch may be longer than the window it was made of."""
+
+    def vocabulary(self, vocabulary: Vocabulary) -> Vocabulary:
+        """Return what a model has to know that learns from a corpus with this vocabulary."""
+        return vocabulary.with_specials(*self.specials)
 
 
 def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
@@ -50,15 +62,61 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
     return mlm_loss(model.logits_at(batch.inputs, selected), batch.labels[selected])
 
 
-MASKED = Objective(
-    name="masked",
-    ask=lambda windows, mask_prob, chance, vocabulary: mask_tokens(
-        windows, mask_prob, vocabulary=vocabulary, generator=chance
-    ),
-    loss=masked_loss,
-    held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
-    measure=held_out_loss,
-)
+class Masker(Protocol):
+    """A way to mask, such as ``mask_tokens``, ``mask_words`` and ``mask_spans``."""
+
+    def __call__(
+        self,
+        input_ids: Tensor,
+        mask_prob: float,
+        *,
+        mask_share: float,
+        random_share: float,
+        vocabulary: Vocabulary,
+        generator: torch.Generator | None,
+    ) -> MaskedBatch:
+        """Select positions of ids ``(n, length)`` and corrupt them."""
+
+
+def masked(
+    name: str = "masked",
+    mask: Masker = mask_tokens,
+    mask_share: float = 0.8,
+    random_share: float = 0.1,
+) -> Objective:
+    """Make a masked objective that hides in another shape, or corrupts in other shares.
+
+    It is measured as all of them are: at 15 %, single symbols, 80/10/10.
+
+    Args:
+        name: under which a saved run remembers it.
+        mask: what selects and corrupts.
+        mask_share: the share of selected symbols that become ``[MASK]``.
+        random_share: the share that become a random one; the rest stay.
+    """
+
+    def ask(
+        windows: Tensor, mask_prob: float, chance: torch.Generator, vocabulary: Vocabulary
+    ) -> MaskedBatch:
+        return mask(
+            windows,
+            mask_prob,
+            mask_share=mask_share,
+            random_share=random_share,
+            vocabulary=vocabulary,
+            generator=chance,
+        )
+
+    return Objective(
+        name=name,
+        ask=ask,
+        loss=masked_loss,
+        held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
+        measure=held_out_loss,
+    )
+
+
+MASKED = masked()
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
 
@@ -84,5 +142,33 @@ CAUSAL = Objective(
 )
 """GPT's: predict every symbol from those before it; nothing is hidden and nothing drawn."""
 
-OBJECTIVES = {objective.name: objective for objective in (MASKED, CAUSAL)}
+INFILLING = Objective(
+    name="infilling",
+    ask=lambda windows, mask_prob, chance, vocabulary: questions(
+        windows, mask_prob, MEAN_LENGTH, vocabulary=vocabulary, generator=chance
+    ),
+    loss=masked_loss,
+    held_out=lambda windows, vocabulary: questions(
+        windows, SHARE, MEAN_LENGTH, vocabulary=vocabulary, generator=seeded(0)
+    ),
+    measure=held_out_loss,
+    model=PrefixLM,
+    measured="infilling",
+    specials=(WRITE, *map(sentinel, range(SENTINELS))),
+    room=2 * SENTINELS,
+)
+"""T5's: write what was taken out, sentinel by sentinel (Raffel et al. 2020), by one stack."""
+
+REPLACED = Objective(
+    name="replaced",
+    ask=hide_for_two,
+    loss=electra_loss,
+    held_out=held_out_draws,
+    measure=detection_loss,
+    model=ReplacedLM,
+    measured="detection",
+)
+"""ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""
+
+OBJECTIVES = {objective.name: objective for objective in (MASKED, CAUSAL, INFILLING, REPLACED)}
 """Every objective by name, so that a saved run goes on with the one it began with."""

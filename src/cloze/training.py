@@ -15,6 +15,7 @@ from tqdm.std import tqdm
 
 from cloze import arguments, checkpoint
 from cloze.checkpoint import CheckpointError
+from cloze.encoder import Layer
 from cloze.heads import MaskedLM
 from cloze.muon import Muon
 from cloze.objectives import MASKED, OBJECTIVES, Objective
@@ -147,18 +148,19 @@ class TrainingRun:
             )
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(self.recipe.seed)
-        if self.recipe.length > model.config.max_len:
+        if self.recipe.length + objective.room > model.config.max_len:
+            with_room = f" and {objective.room} symbols more" * bool(objective.room)
             raise ValueError(
-                f"Windows of {self.recipe.length} characters are too long for this model, which "
-                f"reads at most max_len = {model.config.max_len}."
+                f"Windows of {self.recipe.length} characters{with_room} are too long for this "
+                f"model, which reads at most max_len = {model.config.max_len}."
             )
-        if model.vocabulary != corpus.vocabulary:
+        if model.vocabulary != objective.vocabulary(corpus.vocabulary):
             raise ValueError(
                 "The model reads other symbols than there are to train on; make it with "
                 "MaskedLM(config, vocabulary), where vocabulary is that of the corpus or world."
             )
         windows = corpus.held_out_windows(self.recipe.length)
-        self.held_out = objective.held_out(windows, corpus.vocabulary)
+        self.held_out = objective.held_out(windows, model.vocabulary)
         self.optimizers = _optimizers(model, self.recipe)
         self._moments = self.recipe.evaluated_after()
 
@@ -192,9 +194,7 @@ class TrainingRun:
         for optimizer, peak in self.optimizers:
             optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
         windows = self.corpus.sample(recipe.batch_size, recipe.length, self.generator)
-        batch = self.objective.ask(
-            windows, recipe.mask_prob, self.generator, self.corpus.vocabulary
-        )
+        batch = self.objective.ask(windows, recipe.mask_prob, self.generator, self.model.vocabulary)
         loss = self.objective.loss(self.model, batch)
         nats = self._finite(loss.item())
         self.model.zero_grad()
@@ -262,7 +262,7 @@ class TrainingRun:
         objective = OBJECTIVES[metadata["objective"]]
         config = checkpoint.model_config(path, metadata)
         try:
-            model = objective.model(config, corpus.vocabulary)
+            model = objective.model(config, objective.vocabulary(corpus.vocabulary))
             run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)
             run.history = _history(metadata["history"], run.recipe)
         except (KeyError, TypeError, ValueError):
@@ -364,7 +364,8 @@ def steps_in(seconds: float, trial: TrainingRun) -> int:
 
 def _optimizers(model: MaskedLM, recipe: Recipe) -> list[tuple[torch.optim.Optimizer, float]]:
     """Give the matrices of the layers to Muon and all the rest to AdamW, with their peak rates."""
-    matrices = [p for p in model.encoder.layers.parameters() if p.dim() == 2]
+    layers = [module for module in model.modules() if isinstance(module, Layer)]
+    matrices = [p for layer in layers for p in layer.parameters() if p.dim() == 2]
     theirs = set(matrices)
     rest: list[nn.Parameter] = [p for p in model.parameters() if p not in theirs]
     decay = recipe.weight_decay

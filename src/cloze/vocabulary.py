@@ -22,6 +22,8 @@ ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 MASK = "[MASK]"
 BEGIN, END, PAD = "[BEGIN]", "[END]", "[PAD]"
 """Around a sentence of words, and what lines of other lengths are filled up with."""
+WRITE = "[WRITE]"
+"""Where a line ends that is read, and what is to be written about it begins."""
 GAP = "_"
 """How a learner types a gap: one key instead of ``[MASK]``."""
 
@@ -155,7 +157,7 @@ VOCABULARY = Vocabulary()
 """The 28 characters and ``[MASK]``: |V| = 29."""
 
 # Letters that Unicode does not decompose into a base letter and an accent.
-_LETTERS = str.maketrans(
+WRITTEN_OUT = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}
 )
 
@@ -215,7 +217,7 @@ def normalise(text: str, keep: str = "") -> Normalised:
 def _in_ascii(character: str) -> str:
     """Return the letters a–z that a character stands for, or what else is put in its place."""
     if character.isalpha():
-        decomposed = unicodedata.normalize("NFKD", character).casefold().translate(_LETTERS)
+        decomposed = unicodedata.normalize("NFKD", character).casefold().translate(WRITTEN_OUT)
         letters = re.sub("[^a-z]", "", decomposed)
         if letters:
             return letters

@@ -9,11 +9,12 @@ from matplotlib.image import imread
 
 from cloze.lessons.the_loss.figures import loss_bars
 from cloze.teaching import palette
+from cloze.teaching.figures import Picture
 from tests.browser.jupyter import Notebook
 
 
-def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -> None:
-    picture = loss_bars({"unigram": 2.8, "trained": 0.64})
+def stored(lab: Notebook, picture: Picture) -> None:
+    """Open a notebook that holds a picture and is not trusted."""
     bundle = {"text/html": picture._repr_html_(), "text/plain": repr(picture)}
     lab.name = "picture.ipynb"
     lab.server.write(lab.name, ["picture"])
@@ -22,10 +23,16 @@ def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -
     shown = nbformat.v4.new_output("execute_result", bundle, execution_count=1)
     notebook.cells[0].update(execution_count=1, outputs=[shown])
     nbformat.write(notebook, path)
+    lab.open()
+    assert not lab.tell("({ content }) => content.model.cells.get(0).trusted")
+
+
+def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -> None:
+    picture = loss_bars({"unigram": 2.8, "trained": 0.64})
+    stored(lab, picture)
     for system in ("light", "dark"):
         lab.page.emulate_media(color_scheme=system)
         lab.open()
-        assert not lab.tell("({ content }) => content.model.cells.get(0).trusted")
         image = lab.page.get_by_role("img", name=repr(picture))
         for name, theme in (("light", palette.PICTURE_LIGHT), ("dark", palette.PICTURE_DARK)):
             lab.theme(name)
@@ -35,3 +42,19 @@ def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -
             assert {theme["ink"], theme["paper"], palette.BLUE} <= colours, (system, name)
     lab.page.emulate_media(color_scheme="light")
     lab.theme("light")
+
+
+def test_a_picture_stays_readable_on_a_narrow_page_and_scrolls_there(lab: Notebook) -> None:
+    stored(lab, loss_bars({"unigram": 2.8, "trained": 0.64}))
+    lab.page.set_viewport_size({"width": 400, "height": 900})
+    image = lab.page.locator(".cloze-picture")
+    width, natural = image.evaluate("image => [image.clientWidth, image.naturalWidth]")
+    assert width > 0.6 * natural, "letters of 11 pt are 10 px high at the least"
+    place = lab.output(0).locator(".jp-OutputArea-output")
+    assert place.evaluate("place => { place.scrollLeft = 9999; return place.scrollLeft; }") > 0
+    inside, across = (
+        part.evaluate("part => part.getBoundingClientRect().right") for part in (image, place)
+    )
+    assert inside <= across + 1, "what does not fit can be scrolled to"
+    panel = lab.page.locator(".jp-WindowedPanel-outer")
+    assert panel.evaluate("panel => panel.scrollWidth <= panel.clientWidth")

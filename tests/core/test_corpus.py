@@ -355,6 +355,8 @@ def test_no_more_is_held_out_than_can_be_measured_in_time(
         f"{every.report}; of {held:,} held-out characters 1,000 are measured on, no others used"
     )
     assert "10 pieces, 1,000 characters held out" in repr(capped)
+    one = Corpus(every.train[:1], every.held_out[:1])
+    assert repr(one).startswith("Corpus(1 piece, ")
     monkeypatch.setattr("cloze.corpus.MOST_HELD_OUT", 100)
     assert (
         len(from_bytes(tmp_path, text).held_out_windows()) == 10

@@ -243,6 +243,14 @@ def test_it_equals_torchs_own_attention(direction: Direction) -> None:
     torch.testing.assert_close(ours.weights(x, mask), weights, atol=1e-5, rtol=1e-4)
 
 
+@each_direction
+@pytest.mark.parametrize("padded", [False, True])
+def test_it_runs_on_whatever_device_it_is_on(direction: Direction, padded: bool) -> None:
+    encoder = Encoder(replace(CONFIG, direction=direction)).to("meta")
+    ids = random_ids().to("meta")
+    assert encoder(ids, ids == 0 if padded else None).is_meta
+
+
 @torch.no_grad()
 def test_it_equals_torchs_own_attention_with_padding() -> None:
     config = replace(SMALL, neighbour_focus=0)

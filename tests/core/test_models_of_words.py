@@ -162,7 +162,7 @@ def test_a_world_is_trained_and_judged_from_the_command_line(
     )
     assert main(["train", "m.safetensors", "--world", "w.toml", "--steps", "2"]) == 0
     assert load_model("m.safetensors").config.max_len == 5
-    capsys.readouterr()
+    assert " 640 positions " in capsys.readouterr().out
     assert main(["evaluate", "m.safetensors", "--world", "w.toml"]) == 0
     floor, above = capsys.readouterr().out.splitlines()
     assert floor.startswith("floor")

@@ -81,6 +81,12 @@ def rows(explorer: MaskExplorer) -> list[list[str]]:
     return [[cell.get_text() for cell in row(["th", "td"])] for row in table("tr")]
 
 
+def test_the_words_of_a_picture_stand_apart_where_no_style_does_it() -> None:
+    picture = MaskExplorer({"truth": World()}, "the cat sat", {1}).picture()
+    (line,) = read(picture._repr_html_()).select('[role="img"]')
+    assert line.get_text().split() == ["the", "?", "sat"]
+
+
 def test_a_click_hides_a_word_and_the_truth_guesses(explorer: MaskExplorer) -> None:
     explorer.act("toggle", at=1)
     assert rows(explorer) == [

@@ -195,8 +195,9 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         ValueError,
         "to unpack",
-        "More or fewer things come than there are names for them: mask_tokens returns two, inputs "
-        "and labels; going through a dictionary gives its keys alone, and .items() gives pairs.",
+        "More or fewer things come than there are names for them: each that a function returns "
+        "wants a name of its own; going through a dictionary gives its keys alone, and .items() "
+        "gives pairs.",
     ),
     (
         TypeError,

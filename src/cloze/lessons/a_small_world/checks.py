@@ -139,8 +139,25 @@ def _cut_off(words: Sequence[str], line: Sequence[str]) -> bool:
     return all(typed in ("_", word) for word, typed in zip(words, line, strict=False))
 
 
+def _falls_off(world: Sentences, line: str) -> dict[str, float]:
+    """Look for the gap in sentences that end before it."""
+    typed = line.split()
+    found: Counter[str] = Counter()
+    for sentence, p in world.items():
+        words = sentence.split()
+        if _cut_off(words, typed):
+            found[words[typed.index("_")]] += p  # type: ignore[assignment]
+    total = sum(found.values())
+    return {word: p / total for word, p in found.items()}
+
+
 def distribution(value: Any) -> dict[str, float]:
     """Read probabilities by word; a word of probability 0 may be left out."""
+    if isinstance(value, str):
+        raise Symptom(
+            "That is one word, if it is the likeliest; asked for is the probability of every word "
+            "that may stand in the gap: {word: probability, …}."
+        )
     if not isinstance(value, Mapping):
         raise wrong_kind(value, "a dictionary of probabilities by word")
     if not all(isinstance(word, str) for word in value):
@@ -203,6 +220,8 @@ check_fillings = Exercise(
         "number of words.": lambda world, line: _weighed(world, line, fits=_neighbours),
         "Sentences of another length pass as well, for zip stops at the shorter one: compare the "
         "number of words first.": lambda world, line: _weighed(world, line, fits=_cut_off),
+        "Sentences of another length pass as well, for zip stops at the shorter one, and some end "
+        "before the gap: compare the number of words first.": _falls_off,
         "You return how frequent each word is at this place over all sentences; only those that "
         "fit the line may count.": lambda world, line: _weighed(
             world, line, fits=lambda words, typed: True

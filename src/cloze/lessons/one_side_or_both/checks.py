@@ -95,6 +95,8 @@ check_chain_cost = Exercise(
         "The words of a beginning stand apart: join them by a space, ' '.join(…), not by ''.": (
             _looked_up(lambda words, i: "".join(words[:i]))
         ),
+        "A space stands in front of your beginnings, ' the dog': ' '.join(words[:i]) puts spaces "
+        "between the words only.": _looked_up(lambda words, i: "".join(f" {w}" for w in words[:i])),
         "A beginning is looked up as a text, not as a list: ' '.join(words[:i]).": (
             _looked_up(lambda words, i: words[:i])
         ),

@@ -101,7 +101,8 @@ def line(answers: Answers, *, live: bool = True) -> Markup:
     if not live:
         gapped = (GAP if i in state.open else symbol for i, symbol in enumerate(state.held))
         text = f"The line, {GAP} for a gap: {state.symbols.write(list(gapped))}"
-        return element("div", *boxes, role="img", aria_label=text, class_="line")
+        spaced = (part for box in boxes for part in (box, " " * state.wide))
+        return element("div", *spaced, role="img", aria_label=text, class_="line")
     return element(
         "div",
         *boxes,

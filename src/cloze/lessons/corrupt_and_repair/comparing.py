@@ -1,0 +1,259 @@
+"""Masked training beside replaced token detection at equal seconds, and infilling by seeds.
+
+``python -m cloze.lessons.corrupt_and_repair.comparing`` times one step of each, trains all of them
+with each seed, asks what their vectors and their eyes for typos are worth, and writes its results
+after every run, so that it goes on where it was stopped (about 20 minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from cloze.checkpoint import CHECKPOINTS, save_model
+from cloze.corpus import Corpus
+from cloze.encoder import EncoderConfig
+from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
+from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
+from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
+from cloze.replaced import electra_loss
+from cloze.training import Recipe, Source, TrainingRun, fit
+from cloze.world import World
+
+RESULTS = Path(__file__).with_suffix(".json")
+SEEDS = (0, 1, 2)
+BUDGETS = {"world": 600, "english": 500}
+"""The budget of each text: the time of so many masked steps."""
+INFILLING_STEPS = 1200
+SHIPPED = {
+    "world/infilling/0": "world_infilling.safetensors",
+    "english/replaced/0": "replaced.safetensors",
+}
+"""The runs whose models ship with the series."""
+LINES = 100
+"""How many held-out windows have typos planted in them."""
+TUNED_SHOTS, TUNED_DRAWS = 8, 8
+
+
+class Variant(NamedTuple):
+    """One way to train."""
+
+    objective: Objective
+    mask_prob: float
+
+
+VARIANTS = {
+    "masked": Variant(MASKED, 0.3),
+    "masked 15 %": Variant(MASKED, 0.15),
+    "replaced": Variant(REPLACED, 0.15),
+    "replaced, asked at 15 %": Variant(
+        replace(REPLACED, loss=partial(electra_loss, everywhere=False)), 0.15
+    ),
+    "infilling": Variant(INFILLING, mending.SHARE),
+}
+TEXTS = {
+    "world": ["masked", "replaced", "replaced, asked at 15 %", "masked 15 %"],
+    "english": ["masked", "replaced"],
+}
+
+
+def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> TrainingRun:
+    """Begin a run of the series' recipe."""
+    objective = variant.objective
+    recipe = Recipe(steps=steps, mask_prob=variant.mask_prob, evaluations=6, seed=seed)
+    if isinstance(source, World):
+        recipe = replace(recipe, batch_size=64, length=source.max_len)
+    vocabulary = objective.vocabulary(source.vocabulary)
+    config = EncoderConfig(
+        vocab_size=len(vocabulary),
+        max_len=recipe.length + objective.room,
+        direction="left" if issubclass(objective.model, CausalLM) else "both",
+    )
+    torch.manual_seed(seed)
+    return TrainingRun(objective.model(config, vocabulary), source, recipe, objective)
+
+
+def step_milliseconds(source: Source, names: list[str], rounds: int = 25) -> dict[str, float]:
+    """Return the median time of a step of each way, of one core, taken in turns."""
+    runs = {name: begun(source, VARIANTS[name], 1000) for name in names}
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            started = time.process_time()
+            run.train_step()
+            times[name].append(1000 * (time.process_time() - started))
+    return {name: round(statistics.median(each), 2) for name, each in times.items()}
+
+
+def worth(model: MaskedLM, world: World) -> dict[str, dict[str, float]]:
+    """Return what frozen vectors are worth: accuracy by task and number of labels."""
+    return {
+        name: {
+            str(shots): round(
+                probes.accuracy(probes.vectors(model, task.lines), task.labels, shots), 4
+            )
+            for shots in probes.SHOTS
+        }
+        for name, task in probes.tasks(world).items()
+    }
+
+
+def tuned(model: MaskedLM, world: World, draws: int = TUNED_DRAWS) -> dict[str, float]:
+    """Return what the whole encoder is worth that is trained on: accuracy by task."""
+    return {
+        name: round(probes.tuned_accuracy(model, task, TUNED_SHOTS, draws), 4)
+        for name, task in probes.tasks(world).items()
+    }
+
+
+def found_typos(model: MaskedLM, corpus: Corpus, lines: int = LINES) -> dict[str, float]:
+    """Return the area under the curve of every way in which this model can look for typos."""
+    windows = corpus.held_out_windows()
+    chosen = windows[torch.linspace(0, len(windows) - 1, lines).long()]
+    spoilt, wrong = typos.planted(chosen)
+    finders: dict[str, typos.Finder] = (
+        {"discriminator, one look": typos.detector(model)}
+        if isinstance(model, ReplacedLM)
+        else {"masked, one look": typos.one_look(model), "masked, in turn": typos.in_turn(model)}
+    )
+    return {name: round(typos.auc(finder(spoilt), wrong), 4) for name, finder in finders.items()}
+
+
+def trained(
+    source: Source, name: str, steps: int, seed: int, asked: Callable[[MaskedLM], Any]
+) -> tuple[MaskedLM, dict[str, Any]]:
+    """Train, and ask something about the model whenever its loss is measured.
+
+    Returns:
+        The model, and by name the losses and the answers, each with the step it was given after.
+    """
+    run = begun(source, VARIANTS[name], steps, seed)
+    curve, answers = [], []
+    for record in fit(run, progress=False):
+        if record.held_out is None:
+            continue
+        curve.append((record.step, round(record.held_out, 4)))
+        answers.append((record.step, asked(run.model.eval())))
+        run.model.train()
+    model = run.model.eval().requires_grad_(False)
+    return model, {
+        "steps": steps,
+        "measured": VARIANTS[name].objective.measured,
+        "curve": curve,
+        "asked": answers,
+    }
+
+
+def results() -> dict[str, Any]:
+    """Return what was measured: "milliseconds" and "steps" by text and way, "runs" by name."""
+    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return read
+
+
+def one_run(source: Source, name: str, steps: int, seed: int) -> tuple[MaskedLM, dict[str, Any]]:
+    """Train one model and ask it everything that is asked of its kind."""
+    if name == "infilling":
+        assert isinstance(source, World)
+        model, written = trained(source, name, steps, seed, lambda _: None)
+        assert isinstance(model, PrefixLM)
+        del written["asked"]
+        return model, written | {"mended": mending.against_truth(model, source)._asdict()}
+    if isinstance(source, World):
+        model, written = trained(source, name, steps, seed, partial(worth, world=source))
+        return model, written | {"tuned": tuned(model, source)}
+    assert isinstance(source, Corpus)
+    model, written = trained(source, name, steps, seed, lambda _: None)
+    del written["asked"]
+    return model, written | {"typos": found_typos(model, source)}
+
+
+def main(
+    path: Path = RESULTS,
+    budgets: dict[str, int] = BUDGETS,
+    seeds: tuple[int, ...] = SEEDS,
+    infilling_steps: int = INFILLING_STEPS,
+    checkpoints: Path | None = CHECKPOINTS,
+) -> None:
+    """Train and ask, and write what was found after every run, with what it takes to repeat it."""
+    sources: dict[str, Source] = {"world": World.load(), "english": Corpus.load()}
+    kept: dict[str, Any] = {
+        "command": f"python -m {__spec__.name}",
+        "torch": torch.__version__,
+        "sha256": {text: source.sha256 for text, source in sources.items()},
+        "lines": LINES,
+        "tuned_shots": TUNED_SHOTS,
+        "milliseconds": {},
+        "steps": {},
+        "runs": {},
+    }
+    if path.exists():
+        kept |= json.loads(path.read_text(encoding="utf-8"))
+
+    def keep() -> None:
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+    for text, names in TEXTS.items():
+        if text not in kept["milliseconds"]:
+            times = step_milliseconds(sources[text], names)
+            kept["milliseconds"][text] = times
+            budget = budgets[text] * times["masked"]
+            kept["steps"][text] = {name: round(budget / ms) for name, ms in times.items()}
+            keep()
+    kept["steps"]["world"]["infilling"] = infilling_steps
+    todo = [
+        (text, name, seed)
+        for asked_first in (True, False)
+        for seed in seeds
+        for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
+        for name in names
+        if asked_first == (name != "masked 15 %")
+    ]
+    for text, name, seed in todo:
+        key = f"{text}/{name}/{seed}"
+        if key not in kept["runs"]:
+            steps = kept["steps"][text][name]
+            model, kept["runs"][key] = one_run(sources[text], name, steps, seed)
+            if key in SHIPPED and checkpoints:
+                about = {"command": kept["command"], "seed": seed, "steps": steps}
+                about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
+                save_model(checkpoints / SHIPPED[key], model, about)
+            keep()
+    if "baselines" not in kept:
+        kept["baselines"] = baselines(sources["world"])
+        keep()
+
+
+def baselines(world: Source) -> dict[str, Any]:
+    """Return what no training at all is worth, and what the dearest corruption loses."""
+    assert isinstance(world, World)
+    torch.manual_seed(0)
+    untrained = MaskedLM(world.config(), world.vocabulary).eval()
+    bags = {
+        name: {
+            str(shots): round(
+                probes.accuracy(probes.bag_of_words(world, task.lines), task.labels, shots), 4
+            )
+            for shots in probes.SHOTS
+        }
+        for name, task in probes.tasks(world).items()
+    }
+    return {
+        "bag of words": bags,
+        "untrained": worth(untrained, world),
+        "untrained, tuned": tuned(untrained, world),
+        "one word replaced": exact.lost(
+            world, exact.one_replaced(world.vocabulary.n_ordinary)
+        )._asdict(),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""What a corruption loses and what belongs into the gaps, exactly, in a world of known sentences.
+
+Every sentence is spoilt in every possible way, each with its probability, so P(original | what is
+read) is a matter of adding up: Bayes' rule without any sampling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from cloze.corruptions import (
+    MEAN_LENGTH,
+    Corrupted,
+    number_of_spans,
+    number_taken,
+    out_of,
+)
+from cloze.vocabulary import Vocabulary
+from cloze.world import World
+
+Line = tuple[int, ...]
+Channel = Callable[[Line], Iterable[Line]]
+"""From a line to everything that may be read in its place, each equally likely."""
+
+
+class Lost(NamedTuple):
+    """What is lost of a sentence on average, and how often nothing is."""
+
+    nats: float
+    """H(original | what is read)."""
+    certain: float
+    """The probability that what is read leaves one original."""
+    outcomes: int
+    """How many different lines can be read."""
+
+
+def sentences(world: World) -> Iterator[tuple[Line, float]]:
+    """Yield the words of every sentence, without what frames them, and its probability."""
+    n = world.vocabulary.n_ordinary
+    for row, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
+        yield tuple(row[row < n].tolist()), p
+
+
+def lost(world: World, channel: Channel) -> Lost:
+    """Weigh every sentence against all that may be read in its place."""
+    joint: dict[Line, dict[Line, float]] = defaultdict(dict)
+    for line, p in sentences(world):
+        outcomes = list(channel(line))
+        for read in outcomes:
+            originals = joint[read]
+            originals[line] = originals.get(line, 0.0) + p / len(outcomes)
+    nats = certain = 0.0
+    for originals in joint.values():
+        total = math.fsum(originals.values())
+        nats -= math.fsum(p * math.log(p / total) for p in originals.values())
+        certain += total * (len(originals) == 1)
+    return Lost(abs(nats), certain, len(joint))
+
+
+def one_deleted(line: Line) -> Iterator[Line]:
+    """Delete any one word."""
+    return (line[:i] + line[i + 1 :] for i in range(len(line)))
+
+
+def one_masked(mask: int) -> Channel:
+    """Put ``[MASK]`` in the place of any one word."""
+    return lambda line: ((*line[:i], mask, *line[i + 1 :]) for i in range(len(line)))
+
+
+def one_replaced(n_ordinary: int) -> Channel:
+    """Replace any one word by any other."""
+    return lambda line: (
+        (*line[:i], word, *line[i + 1 :])
+        for i in range(len(line))
+        for word in range(n_ordinary)
+        if word != line[i]
+    )
+
+
+def one_span(mask: int, lengths: Iterable[int]) -> Channel:
+    """Put one ``[MASK]`` in the place of any span of one of these lengths, 0 included."""
+    sizes = [*lengths]
+    return lambda line: (
+        (*line[:i], mask, *line[i + size :]) for size in sizes for i in range(len(line) - size + 1)
+    )
+
+
+def rotated(line: Line) -> Iterator[Line]:
+    """Begin at any word."""
+    return (line[i:] + line[:i] for i in range(len(line)))
+
+
+# What belongs into the gaps
+
+
+def fillings(
+    world: World, vocabulary: Vocabulary, inputs: Tensor, share: float
+) -> dict[Line, float]:
+    """Return P(target | input) of every target that is possible, likeliest first.
+
+    ``take_out`` takes the spans out of a line in one of so many ways, all equally likely. Where the
+    gaps stand among the words that are left is seen; how long each was is not, so every way to
+    share out what is missing is tried on every sentence.
+
+    Args:
+        world: whose sentences are spoilt.
+        vocabulary: the world's, with sentinels.
+        inputs: what is read, shape ``(read,)``.
+        share: how much of each sentence was taken out.
+
+    Raises:
+        ValueError: no sentence of the world can have become this.
+    """
+    n_ordinary = vocabulary.n_ordinary
+    gaps = (inputs >= n_ordinary).nonzero().flatten().tolist()
+    kept, count = len(inputs) - len(gaps), len(gaps)
+    left = inputs[inputs < n_ordinary]
+    sizes_of = (world.input_ids < n_ordinary).sum(1)
+    weights: dict[Line, float] = defaultdict(float)
+    for length in sorted(set(sizes_of.tolist())):
+        taken = number_taken(length, share)
+        spans_now = number_of_spans(length, taken, MEAN_LENGTH)
+        if length - taken != kept or spans_now != count:
+            continue
+        ways = math.comb(kept + 1, count) * math.comb(taken - 1, count - 1)
+        rows = (sizes_of == length).nonzero().flatten()
+        lines = world.input_ids[rows, 1 : length + 1]
+        for sizes in compositions(taken, count):
+            spans = placed(gaps, sizes)
+            missing = torch.zeros(length, dtype=torch.bool)
+            for start, end in spans:
+                missing[start:end] = True
+            fits = (lines[:, ~missing] == left).all(1)
+            for line, p in zip(lines[fits], world.probabilities[rows[fits]].tolist(), strict=True):
+                target = tuple(out_of(line, spans, vocabulary).target.tolist())
+                weights[target] += p / ways
+    if not weights:
+        raise ValueError(
+            "No sentence of this world becomes this line when spans are taken out; take one that "
+            "was drawn from it."
+        )
+    total = math.fsum(weights.values())
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return {target: weight / total for target, weight in ranked}
+
+
+def compositions(total: int, parts: int) -> list[list[int]]:
+    """Return all ways to share out a number among so many parts, at least 1 for each."""
+    return [
+        [b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
+        for cuts in combinations(range(1, total), parts - 1)
+    ]
+
+
+def placed(gaps: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the spans of a line that were as long and stood where gaps are now."""
+    spans, more = [], 0
+    for gap, size in zip(gaps, sizes, strict=True):
+        spans.append((gap + more, gap + more + size))
+        more += size - 1
+    return spans
+
+
+def entropy(shares: Mapping[Line, float]) -> float:
+    """Return −Σ p log p in nats: what the best writer pays on average."""
+    return abs(math.fsum(p * math.log(p) for p in shares.values()))
+
+
+def beside(inputs: Tensor, targets: Iterable[Line]) -> list[Corrupted]:
+    """Put one input beside each of several targets."""
+    return [Corrupted(inputs, torch.tensor(target)) for target in targets]

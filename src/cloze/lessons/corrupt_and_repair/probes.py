@@ -1,0 +1,156 @@
+"""Probes: what frozen vectors are worth to somebody who has a handful of labelled lines."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from cloze.heads import MaskedLM
+from cloze.masking import seeded
+from cloze.vocabulary import PAD, frame
+from cloze.world import World
+
+SHOTS = (4, 8, 16, 32)
+"""How many labelled lines there are."""
+DRAWS = 100
+"""How often they are drawn anew."""
+RIDGE = 1.0
+
+
+class Task(NamedTuple):
+    """Beginnings of sentences, and what each of them leads to."""
+
+    lines: Tensor
+    """Ids between ``[BEGIN]`` and ``[END]``, with ``[PAD]``: ``(lines, length)``."""
+    labels: Tensor
+    """True or False, ``(lines,)``."""
+
+
+def tasks(world: World) -> dict[str, Task]:
+    """Return two questions about a sentence that is broken off before its answer.
+
+    "opinion": will it be *liked* or *hated*? Only *not* or *very* together with *good* or *bad*
+    says so. "weather": was it *raining* or *snowing*? Of four things that are taken or worn two are
+    for each, and what they have in common stands only in the part that is broken off.
+    """
+    return {
+        "opinion": _before(world, "and", "liked", "hated"),
+        "weather": _before(world, "because", "raining", "snowing"),
+    }
+
+
+def _before(world: World, at: str, yes: str, no: str) -> Task:
+    """Break off all sentences with one of two words before another word."""
+    found: dict[tuple[str, ...], bool] = {}
+    for sentence in world.sentences:
+        words = sentence.split()
+        if at in words and {yes, no} & {*words}:
+            found[tuple(words[: words.index(at)])] = yes in words
+    lines = [frame(words, world.vocabulary) for words in found]
+    pad = world.vocabulary.ids[PAD]
+    return Task(
+        torch.nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=pad),
+        torch.tensor([*found.values()]),
+    )
+
+
+def pooled(model: MaskedLM, lines: Tensor) -> Tensor:
+    """Return the mean hidden state over the words of each line: ``(lines, d_model)``."""
+    states = model.encoder(lines, lines == model.vocabulary.ids[PAD])
+    words = (lines < model.vocabulary.n_ordinary)[..., None]
+    return (states * words).sum(1) / words.sum(1)
+
+
+@torch.no_grad()
+def vectors(model: MaskedLM, lines: Tensor) -> Tensor:
+    """Return the mean hidden state of each line as it is, frozen: ``(lines, d_model)``."""
+    return pooled(model, lines)
+
+
+def bag_of_words(world: World, lines: Tensor) -> Tensor:
+    """Return how often each word stands in each line: ``(lines, n_ordinary)``, no model at all."""
+    counts = F.one_hot(lines, len(world.vocabulary)).sum(1)
+    return counts[:, : world.vocabulary.n_ordinary].float()
+
+
+def accuracy(points: Tensor, labels: Tensor, shots: int, seed: int = 0) -> float:
+    """Fit a linear probe on a few labelled vectors and count how often it is right about the rest.
+
+    Half of the labelled lines are of each kind. The probe is ridge regression on ±1, with vectors
+    scaled to mean 0 and variance 1 per dimension over all lines, for which no label is needed.
+
+    Returns:
+        The mean over ``DRAWS`` draws of the labelled lines.
+    """
+    chance = seeded(seed)
+    spread = points.std(0)
+    alive = spread > 1e-6
+    x = ((points - points.mean(0))[:, alive] / spread[alive]).double() / int(alive.sum()) ** 0.5
+    y = labels.double() * 2 - 1
+    right = 0.0
+    for _ in range(DRAWS):
+        mine = _drawn(labels, shots, chance)
+        gram = x[mine] @ x[mine].T + RIDGE / shots * torch.eye(shots, dtype=torch.float64)
+        said = x @ (x[mine].T @ torch.linalg.solve(gram, y[mine]))
+        right += _right(said > 0, labels, mine)
+    return right / DRAWS
+
+
+def _drawn(labels: Tensor, shots: int, chance: torch.Generator) -> Tensor:
+    """Draw which lines are labelled, half of each kind."""
+    kinds = [labels.nonzero().flatten(), (~labels).nonzero().flatten()]
+    return torch.cat(
+        [kind[torch.randperm(len(kind), generator=chance)[: shots // 2]] for kind in kinds]
+    )
+
+
+def _right(said: Tensor, labels: Tensor, seen: Tensor) -> float:
+    """Return the share of right answers about the lines that were not seen."""
+    rest = torch.ones(len(labels), dtype=torch.bool)
+    rest[seen] = False
+    return float((said == labels)[rest].double().mean())
+
+
+class Classifier(nn.Module):
+    """An encoder whose mean hidden state answers yes or no."""
+
+    def __init__(self, model: MaskedLM) -> None:
+        super().__init__()
+        self.model = deepcopy(model).requires_grad_(True)
+        self.head = nn.Linear(model.config.d_model, 1)
+        nn.init.zeros_(self.head.weight)
+
+    def forward(self, lines: Tensor) -> Tensor:
+        """Return a logit for each line, ``(lines,)``."""
+        return self.head(pooled(self.model, lines)).squeeze(1)
+
+
+def tuned_accuracy(
+    model: MaskedLM, task: Task, shots: int, draws: int, *, steps: int = 40, seed: int = 0
+) -> float:
+    """Train a copy of the whole encoder further on a few labelled lines and test it on the rest.
+
+    Returns:
+        The mean over so many draws of the labelled lines.
+    """
+    chance, right = seeded(seed), 0.0
+    for _ in range(draws):
+        mine = _drawn(task.labels, shots, chance)
+        torch.manual_seed(seed)
+        tuned = Classifier(model).train()
+        optimizer = torch.optim.AdamW(tuned.parameters(), lr=1e-3, weight_decay=0.01)
+        for _ in range(steps):
+            loss = F.binary_cross_entropy_with_logits(
+                tuned(task.lines[mine]), task.labels[mine].float()
+            )
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        with torch.no_grad():
+            said = tuned(task.lines) > 0
+        right += _right(said, task.labels, mine)
+    return right / draws

@@ -1,0 +1,28 @@
+"""What can be chosen when a text is hidden: how much, in which shape, and what takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cloze.masking import mask_spans, mask_tokens, mask_words
+from cloze.objectives import Masker
+
+RATES = (0.05, 0.15, 0.3, 0.4, 0.5, 0.8)
+SHAPES: Mapping[str, Masker] = {
+    "characters": mask_tokens,
+    "words": mask_words,
+    "spans": mask_spans,
+}
+SHARES = {
+    "100/0/0": (1.0, 0.0),
+    "80/10/10": (0.8, 0.1),
+    "80/20/0": (0.8, 0.2),
+    "0/100/0": (0.0, 1.0),
+}
+"""By name, the shares of what is selected that become ``[MASK]`` and a random symbol; the rest
+stays."""
+
+
+def percent(rate: float) -> str:
+    """Return "5 %"."""
+    return f"{100 * rate:.0f} %"

@@ -1,0 +1,126 @@
+"""Replaced token detection: a small generator fills masks, and every symbol is asked about.
+
+The loss is the generator's masked loss plus ``WEIGHT`` times the mean cost of "replaced or not?" at
+every ordinary position. Where the generator happens to write what stood there, nothing counts as
+replaced. No gradient flows through what it drew.
+
+Source: Clark et al. 2020, ELECTRA, section 2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze import arguments
+from cloze.heads import MaskedLM, ReplacedLM
+from cloze.loss import mlm_loss
+from cloze.masking import IGNORE, mask_tokens, seeded
+from cloze.vocabulary import Vocabulary
+
+WEIGHT = 50.0
+"""ELECTRA's λ: how much the detection counts beside the generator's loss. Its two models share an
+embedding; where nothing is shared, as here, each optimizer step is nearly the same for any λ,
+because AdamW and Muon divide by the size of the gradient."""
+
+
+class MasksAndDraws(NamedTuple):
+    """Masks for the generator, and the chance by which it fills them."""
+
+    inputs: Tensor
+    """What the generator reads, ``(batch, length)``."""
+    labels: Tensor
+    """The original id where there is a mask, −100 elsewhere; ``(batch, length)``."""
+    draws: Tensor
+    """A uniform number for each position, ``(batch, length)``: where it falls among the generator's
+    probabilities laid end to end is the symbol that is drawn."""
+
+    @property
+    def selected(self) -> Tensor:
+        """Where there is a mask: boolean, ``(batch, length)``."""
+        return self.labels != IGNORE
+
+    @property
+    def original(self) -> Tensor:
+        """The true ids, ``(batch, length)``."""
+        return torch.where(self.selected, self.labels, self.inputs)
+
+
+def hide_for_two(
+    windows: Tensor, mask_prob: float, chance: torch.Generator, vocabulary: Vocabulary
+) -> MasksAndDraws:
+    """Mask windows ``(n, length)`` for the generator: every selected symbol becomes ``[MASK]``."""
+    inputs, labels = mask_tokens(
+        windows, mask_prob, mask_share=1, random_share=0, vocabulary=vocabulary, generator=chance
+    )
+    return MasksAndDraws(inputs, labels, torch.rand(windows.shape, generator=chance))
+
+
+def held_out_draws(windows: Tensor, vocabulary: Vocabulary) -> MasksAndDraws:
+    """Mask held-out windows at 15 %, always the same."""
+    return hide_for_two(windows, 0.15, seeded(0), vocabulary)
+
+
+def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = None) -> Tensor:
+    """Let the generator fill the masks, shape ``(batch, length)``: what the discriminator reads.
+
+    Args:
+        model: whose generator it is.
+        batch: the masks and the draws.
+        logits: what the generator says there, if that is known already.
+    """
+    selected = batch.selected
+    with torch.no_grad():
+        logits = model.generator.logits_at(batch.inputs, selected) if logits is None else logits
+        ends = logits[:, : model.vocabulary.n_ordinary].softmax(1).cumsum(1)
+        at = torch.searchsorted(ends, batch.draws[selected][:, None] * ends[:, -1:])
+    drawn = at.squeeze(1).clamp(max=ends.shape[1] - 1)
+    return batch.inputs.masked_scatter(selected, drawn)
+
+
+def electra_loss(
+    model: MaskedLM, batch: MasksAndDraws, *, weight: float = WEIGHT, everywhere: bool = True
+) -> Tensor:
+    """Return the generator's loss plus ``weight`` times the discriminator's, a scalar in nats.
+
+    Args:
+        model: both of them.
+        batch: the masks and the draws.
+        weight: λ.
+        everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15 %").
+    """
+    both = arguments.of_type(model, ReplacedLM, "The model")
+    selected = batch.selected
+    logits = both.generator.logits_at(batch.inputs, selected)
+    guesses = mlm_loss(logits, batch.labels[selected])
+    found = _detection(both, batch, refilled(both, batch, logits), everywhere=everywhere)
+    return guesses + weight * found
+
+
+def _detection(
+    model: ReplacedLM, batch: MasksAndDraws, read: Tensor, *, everywhere: bool = True
+) -> Tensor:
+    """Return the mean cost of "replaced or not?" in nats."""
+    asked = (read < model.vocabulary.n_ordinary) if everywhere else batch.selected
+    replaced = (read != batch.original)[asked].float()
+    return F.binary_cross_entropy_with_logits(model.logits_at(read, asked), replaced)
+
+
+@torch.no_grad()
+def detection_loss(model: MaskedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
+    """Return the mean cost of "replaced or not?" at every position of held-out windows, in nats.
+
+    What has to be found is what the model's *own* generator put in, so the better that is, the
+    harder the questions: of two models, the lower loss need not be the better one's.
+    """
+    both = arguments.of_type(model, ReplacedLM, "The model")
+    total = count = 0.0
+    for start in range(0, len(held_out.inputs), batch_size):
+        batch = MasksAndDraws(*(part[start : start + batch_size] for part in held_out))
+        n = int((batch.original < both.vocabulary.n_ordinary).sum())
+        total += n * _detection(both, batch, refilled(both, batch)).item()
+        count += n
+    return total / count

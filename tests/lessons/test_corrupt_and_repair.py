@@ -1,0 +1,285 @@
+"""What notebook 09 measures: what is lost, the truth about fillings, typos, probes, the widget."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import torch
+
+from cloze import corruptions
+from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.corruptions import CORRUPTIONS, out_of, take_out
+from cloze.heads import MaskedLM, PrefixLM, ReplacedLM
+from cloze.lessons.corrupt_and_repair import checks, comparing, exact, mending, probes, typos
+from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler, spoil, words_of
+from cloze.masking import seeded
+from cloze.objectives import INFILLING
+from cloze.vocabulary import VOCABULARY, TextError
+from cloze.world import World
+from tests.markup import assert_works, check, said_by
+
+SENTENCES = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
+WORLD = World(SENTENCES)
+LONGER = World(
+    {
+        f"{a} {b} {c} {d} {e}": 1 / 32
+        for a in "ab"
+        for b in "ab"
+        for c in "ab"
+        for d in "ab"
+        for e in "ab"
+    }
+)
+
+
+# What is lost
+
+
+def test_deletion_loses_what_the_exercise_says() -> None:
+    assert exact.lost(WORLD, exact.one_deleted).nats == pytest.approx(checks.still_open(SENTENCES))
+
+
+def test_what_is_lost_by_hand() -> None:
+    # Deleting or masking "dog" or "cat" leaves "the sleeps"; the last word, "the dog".
+    third = 1 / 3
+    sleeps = third * 0.5 * math.log(2)
+    h = -(2 / 3 * math.log(2 / 3) + third * math.log(third))
+    by_hand = sleeps + third * 0.75 * h
+    mask = WORLD.vocabulary.mask_id
+    for channel in (exact.one_deleted, exact.one_masked(mask)):
+        assert exact.lost(WORLD, channel).nats == pytest.approx(by_hand)
+    assert exact.lost(WORLD, exact.rotated).nats == pytest.approx(0, abs=1e-9)
+    everything = exact.lost(WORLD, exact.one_span(mask, [3]))
+    assert everything.nats == pytest.approx(WORLD.entropy)
+    assert everything.outcomes == 1
+    assert everything.certain == 0
+
+
+def test_channels_are_what_the_corruptions_draw() -> None:
+    line = tuple(range(5))
+    drawn: dict[str, set[tuple[int, ...]]] = {"delete": set(), "replace": set(), "rotate": set()}
+    for seed in range(1500):
+        for name, found in drawn.items():
+            rate = {} if name == "rotate" else {"rate": 0.2}
+            spoilt = getattr(corruptions, name)(
+                torch.tensor(line), **rate, vocabulary=WORLD.vocabulary, generator=seeded(seed)
+            )
+            found.add(tuple(spoilt.inputs.tolist()))
+    n = WORLD.vocabulary.n_ordinary
+    assert set(exact.one_deleted(line)) <= drawn["delete"]
+    assert set(exact.one_replaced(n)(line)) <= drawn["replace"]
+    assert set(exact.rotated(line)) == drawn["rotate"]
+
+
+# What belongs into the gaps
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.6])
+def test_fillings_are_bayes_rule_over_all_that_can_be_drawn(share: float) -> None:
+    """Draw many, and compare the shares of targets behind one input with the exact ones."""
+    words = INFILLING.vocabulary(LONGER.vocabulary)
+    chance = seeded(0)
+    seen: dict[tuple[int, ...], Counter[tuple[int, ...]]] = {}
+    for row in LONGER.sample(4_000, generator=chance):
+        line = row[row < words.n_ordinary]
+        spoilt = take_out(line, share, vocabulary=words, generator=chance)
+        counts = seen.setdefault(tuple(spoilt.inputs.tolist()), Counter())
+        counts[tuple(spoilt.target.tolist())] += 1
+    asked, counts = max(seen.items(), key=lambda item: item[1].total())
+    truth = exact.fillings(LONGER, words, torch.tensor(asked), share)
+    assert sum(truth.values()) == pytest.approx(1)
+    assert counts.keys() <= truth.keys()
+    for target, p in truth.items():
+        n = counts.total()
+        assert abs(counts[target] / n - p) < 5 * math.sqrt(p * (1 - p) / n) + 1e-9
+
+
+def test_two_gaps_share_out_what_is_missing_in_every_way() -> None:
+    line = torch.arange(15)
+    world = World({" ".join(f"w{chr(97 + i)}" for i in range(15)): 1.0})
+    words = INFILLING.vocabulary(world.vocabulary)
+    spoilt = out_of(line, [(2, 3), (8, 12)], words)
+    assert exact.fillings(world, words, spoilt.inputs, 0.35) == {tuple(spoilt.target.tolist()): 1.0}
+    assert exact.compositions(5, 2) == [[1, 4], [2, 3], [3, 2], [4, 1]]
+
+
+def test_a_line_that_comes_of_no_sentence_is_refused() -> None:
+    words = INFILLING.vocabulary(WORLD.vocabulary)
+    with pytest.raises(ValueError, match="No sentence of this world becomes this line"):
+        exact.fillings(WORLD, words, words.encode("barks <extra_id_0> barks barks"), 0.35)
+
+
+def test_an_untrained_model_is_far_from_the_truth_and_the_shipped_one_near() -> None:
+    world = World.load()
+    shipped = load_model(CHECKPOINTS / "world_infilling.safetensors")
+    assert isinstance(shipped, PrefixLM)
+    torch.manual_seed(0)
+    untrained = PrefixLM(shipped.config, shipped.vocabulary).eval()
+    [spoilt, *_] = mending.spoilt_lines(world, shipped.vocabulary, 1, seed=3)
+    near, far = (mending.shares(m, world, spoilt.inputs) for m in (shipped, untrained))
+    assert sum(q for _, q in near.values()) > 0.9
+    assert sum(q for _, q in far.values()) < 0.01
+    mended = mending.against_truth(shipped, world, 5)
+    assert mended.excess < 0.5
+    assert mended.possible > 0.9
+
+
+# Typos and probes
+
+
+def test_typos_are_planted_at_their_rate_and_are_other_symbols() -> None:
+    windows = torch.randint(28, (400, 64), generator=seeded(0))
+    lines, wrong = typos.planted(windows)
+    assert torch.equal(wrong, lines != windows)
+    n = wrong.numel()
+    assert abs(float(wrong.double().mean()) - 0.05) < 5 * math.sqrt(0.05 * 0.95 / n)
+
+
+def test_the_area_under_the_curve_counts_pairs() -> None:
+    scores, wrong = torch.tensor([0.1, 0.4, 0.4, 0.9]), torch.tensor([False, True, False, True])
+    pairs = [(a > b) + 0.5 * (a == b) for a in (0.4, 0.9) for b in (0.1, 0.4)]
+    assert typos.auc(scores, wrong) == pytest.approx(sum(pairs) / 4, abs=1e-6)
+    with pytest.raises(ValueError, match="needs typos and true symbols"):
+        typos.auc(scores, torch.ones(4, dtype=torch.bool))
+
+
+def test_surprise_is_the_cost_of_what_stands_there() -> None:
+    torch.manual_seed(0)
+    model = MaskedLM().eval()
+    line = VOCABULARY.encode("rain fell on")
+    said = typos.one_look(model)(line[None])[0]
+    with torch.no_grad():
+        expected = -model(line[None])[0].log_softmax(1).gather(1, line[:, None]).squeeze(1)
+        hidden = line.clone()
+        hidden[3] = VOCABULARY.mask_id
+        alone = -model(hidden[None])[0, 3].log_softmax(0)[line[3]]
+    torch.testing.assert_close(said, expected)
+    torch.testing.assert_close(typos.in_turn(model)(line[None])[0, 3], alone)
+
+
+def test_tasks_are_broken_off_before_the_answer() -> None:
+    world = World.load()
+    for name, words in (("opinion", ("liked", "hated")), ("weather", ("raining", "snowing"))):
+        task = probes.tasks(world)[name]
+        said = {*task.lines.flatten().tolist()}
+        assert not {world.vocabulary.ids[word] for word in words} & said
+        assert task.labels.double().mean().item() == pytest.approx(0.5)
+
+
+def test_a_probe_finds_what_is_there_and_nothing_else() -> None:
+    labels = torch.arange(200) % 2 == 0
+    noise = torch.randn(200, 16, generator=seeded(0))
+    assert 0.4 < probes.accuracy(noise, labels, 8) < 0.6
+    noise[:, 0] += 12 * labels
+    assert probes.accuracy(noise[:, :2], labels, 8) > 0.95
+
+
+# The results file
+
+
+def test_the_committed_results_are_of_this_command() -> None:
+    kept = comparing.results()
+    assert kept["command"] == "python -m cloze.lessons.corrupt_and_repair.comparing"
+    assert kept["sha256"]["world"] == World.load().sha256
+    for text, milliseconds in kept["milliseconds"].items():
+        for name, each in milliseconds.items():
+            budget = comparing.BUDGETS[text] * milliseconds["masked"]
+            assert kept["steps"][text][name] == round(budget / each)
+    for key, run in kept["runs"].items():
+        text, name, seed = key.split("/")
+        assert run["steps"] == kept["steps"][text][name]
+        assert run["curve"][-1][0] == run["steps"]
+        assert int(seed) in comparing.SEEDS
+
+
+@pytest.mark.long
+def test_the_command_writes_what_the_committed_file_holds_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "TUNED_DRAWS", 1)
+    monkeypatch.setattr(comparing, "LINES", 2)
+    monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"]})
+    monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
+    monkeypatch.setattr(comparing, "baselines", lambda _: {})
+    monkeypatch.setattr(mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
+    path = tmp_path / "comparing.json"
+    comparing.main(path, {"world": 2, "english": 1}, (0,), 1, None)
+    new = json.loads(path.read_text("utf-8"))
+    for key, run in new["runs"].items():
+        assert run.keys() == comparing.results()["runs"][key].keys()
+    monkeypatch.setattr(comparing, "one_run", lambda *_: pytest.fail("it was done already"))
+    comparing.main(path, {"world": 2, "english": 1}, (0,), 1, None)
+
+
+def test_the_shipped_detector_is_better_than_chance() -> None:
+    model = load_model(CHECKPOINTS / "replaced.safetensors")
+    assert isinstance(model, ReplacedLM)
+    line = VOCABULARY.encode("she took her umbrelqa because it wxs raining")
+    wrong = torch.zeros(len(line), dtype=torch.bool)
+    wrong[[19, 34]] = True
+    assert typos.auc(typos.detector(model)(line[None])[0], wrong) > 0.7
+
+
+# The widget
+
+
+TEXT = "Thank you for inviting me to your party last week. It was late."
+
+
+def test_the_spoiler_works() -> None:
+    assert_works(lambda: LineSpoiler(TEXT))
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_every_corruption_can_be_seen(name: str) -> None:
+    widget = LineSpoiler(TEXT)
+    widget.act("choose", value=name)
+    assert widget.problem == ""
+    page = check(widget)
+    lines = [picture["aria-label"] for picture in page.select("[role=img]")]
+    assert lines == [
+        f"{what}: {' '.join(words)}"
+        for what, words in zip(
+            ("The original", "What is read", "What is to be written"), widget.spoilt, strict=True
+        )
+    ]
+    assert (
+        f"{len(widget.spoilt.read)} to read and {len(widget.spoilt.written)} to write"
+        in said_by(widget)
+    )
+    assert page.select_one("[type=radio][checked]")["value"] == name  # type: ignore[index]
+
+
+def test_a_typed_line_is_spoilt_and_a_wrong_one_told() -> None:
+    widget = LineSpoiler(TEXT)
+    widget.act("spoil", line="the cat sat. the dog ran!")
+    assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
+    for line, told in (("", "The line is empty"), ("a " * 50, "The line has 50 words")):
+        before = widget.spoilt
+        widget.act("spoil", line=line)
+        assert told in widget.problem
+        assert widget.spoilt == before
+    widget.act("share", percent="200")
+    assert "from 0 to 100" in widget.problem
+    widget.act("choose", value="shuffling")
+    assert "A corruption is one of token masking" in widget.problem
+
+
+def test_one_sentence_has_no_order() -> None:
+    widget = LineSpoiler("one sentence alone", "sentence permutation")
+    assert "set sentences apart by full stops" in said_by(widget)
+
+
+def test_markup_in_a_line_is_text() -> None:
+    assert words_of("a <b>bold</b> [MASK]") == ("a", "b", "bold", "b", "MASK")
+    with pytest.raises(TextError, match="The line is empty"):
+        words_of("... !!!")
+
+
+def test_the_same_seed_spoils_alike() -> None:
+    assert spoil(TEXT, "sentinels", 0.3, seeded(1)) == spoil(TEXT, "sentinels", 0.3, seeded(1))
+    assert str(spoil("a b", "document rotation", 0.3, seeded(0))).startswith("original     2  a b")

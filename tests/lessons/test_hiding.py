@@ -1,0 +1,151 @@
+"""A line hidden as one chooses: what is asked, what it costs, and how it is shown."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
+from cloze.lessons.what_to_hide.hiding import Hiding, asked
+from cloze.masking import IGNORE, mask_tokens, seeded
+from cloze.prediction import predict, shipped_model
+from cloze.vocabulary import VOCABULARY, TextError
+from tests.markup import check, said_by
+
+TEXT = "rain fell on the old umbrella"
+LINE = VOCABULARY.encode(TEXT)
+
+
+def test_every_choice_works_and_is_shown() -> None:
+    for select in check(Hiding(TEXT)).select("select"):
+        for option in select.select("option:not([selected])"):
+            widget = Hiding(TEXT)
+            before = widget.html
+            widget.act(str(select["data-do"]), value=str(option["value"]))
+            assert widget.problem == ""
+            assert widget.html != before
+            chosen = {str(one["value"]) for one in check(widget).select("option[selected]")}
+            assert str(option["value"]) in chosen
+
+
+def test_it_can_be_told_in_a_line() -> None:
+    line = repr(Hiding(TEXT))
+    assert line == repr(Hiding(TEXT))
+    assert line == "Hiding(15 % in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
+
+
+def test_it_asks_what_the_masker_asks() -> None:
+    batch = mask_tokens(LINE[None], 0.4, generator=seeded(3))
+    now = asked(LINE, 0.4, seed=3)
+    assert torch.equal(now.inputs, batch.inputs[0])
+    selected = (batch.labels[0] != IGNORE).nonzero().flatten().tolist()
+    assert list(now.costs) == list(now.fates) == selected
+
+
+def test_it_costs_what_predictions_cost() -> None:
+    now = asked(LINE, 0.3, "words", "100/0/0", seed=1)
+    found = predict(shipped_model(), LINE, list(now.costs))
+    assert list(now.costs.values()) == pytest.approx(found.costs.tolist(), abs=1e-4)
+    assert now.total == pytest.approx(found.costs.sum().item(), abs=1e-3)
+    assert now.mean == pytest.approx(found.costs.mean().item(), abs=1e-4)
+
+
+@given(
+    st.sampled_from(RATES),
+    st.sampled_from([*SHAPES]),
+    st.sampled_from([*SHARES]),
+    st.integers(0, 99),
+)
+def test_the_fates_are_what_happened(rate: float, shape: str, shares: str, seed: int) -> None:
+    now = asked(LINE, rate, shape, shares, seed)
+    for i, symbol in enumerate(now.inputs.tolist()):
+        fate = now.fates.get(i)
+        assert (symbol == VOCABULARY.mask_id) == (fate == "M")
+        assert fate == "R" or symbol in (VOCABULARY.mask_id, LINE[i])
+    if shares == "0/100/0":
+        assert set(now.fates.values()) == {"R"}
+    if shares == "100/0/0":
+        assert set(now.fates.values()) == {"M"}
+    assert sum(len(now.of(fate)) for fate in "MRK") == len(now.costs)
+
+
+def test_choices_change_what_is_drawn_and_the_first_draw_comes_back() -> None:
+    widget = Hiding(TEXT)
+    first = widget.html
+    widget.act("draw")
+    assert widget.html != first
+    assert "Draw 2:" in said_by(widget)
+    widget.act("restart")
+    assert widget.html == first
+    widget.act("rate", value="80 %")
+    widget.act("shape", value="spans")
+    widget.act("shares", value="0/100/0")
+    assert repr(widget).startswith("Hiding(80 % in spans, 0/100/0: ")
+    page = check(widget)
+    chosen = [option["value"] for option in page.select("option[selected]")]
+    assert chosen == ["80 %", "spans", "0/100/0"]
+    assert len(widget.asked.costs) > 12
+
+
+def test_the_strip_and_the_table_say_the_same() -> None:
+    widget = Hiding(TEXT, 0.4, "words")
+    page = check(widget)
+    [strip] = page.select("[role=img]")
+    now = widget.asked
+    assert strip["aria-label"] == f"The model reads: {VOCABULARY.decode(now.inputs, gap='▒')}"
+    cells = strip.select(".hidden")
+    assert len(cells) == len(LINE)
+    for i, cost in now.costs.items():
+        assert [small.get_text() for small in cells[i].select("small")] == [
+            now.fates[i],
+            f"{cost:.1f}",
+        ]
+    last = [cell.get_text() for cell in page.select("table tr")[-1].select("th, td")]
+    assert last == ["all", str(len(now.costs)), f"{now.mean:.2f}", f"{now.total:.2f}"]
+    assert f"{now.total:.2f}." in said_by(widget)
+
+
+def test_another_line() -> None:
+    widget = Hiding(TEXT)
+    widget.act("line", text="Café!")
+    assert VOCABULARY.decode(widget.line) == "cafe"
+    assert "1 accent folded" in said_by(widget)
+    widget.act("line", text="")
+    assert widget.problem.startswith("The line is empty")
+    assert VOCABULARY.decode(widget.line) == "cafe"
+    widget.act("line", text="the c_t")
+    assert widget.problem == ("The line has a gap already; type it whole, for gaps are drawn here.")
+    widget.act("line", text=3)
+    assert widget.problem == "A line is a text."
+
+
+@pytest.mark.parametrize(
+    ("do", "value", "said"),
+    [
+        ("rate", "7 %", "The rate is one of 5 %, 15 %, 30 %, 40 %, 50 %, 80 %, not '7 %'."),
+        ("rate", None, "The rate is one of"),
+        ("shape", "letters", "The shape is one of characters, words, spans, not 'letters'."),
+        ("shares", "1/2/3", "The choice of shares is one of"),
+    ],
+)
+def test_what_cannot_be_chosen_is_told(do: str, value: object, said: str) -> None:
+    widget = Hiding(TEXT)
+    before = repr(widget)
+    widget.act(do, value=value)
+    assert widget.problem.startswith(said)
+    assert repr(widget) == before
+
+
+def test_what_cannot_be_shown_is_told() -> None:
+    with pytest.raises(TextError, match="The line is empty"):
+        Hiding("")
+    with pytest.raises(TextError, match="shorten it"):
+        Hiding("a" * 65)
+    with pytest.raises(ValueError, match="The rate is one of"):
+        Hiding(TEXT, 0.2)
+    with pytest.raises(ValueError, match="The seed is a whole number"):
+        Hiding(TEXT, seed=-1)
+    with pytest.raises(ValueError, match="A shape is one of"):
+        asked(LINE, shape="letters")

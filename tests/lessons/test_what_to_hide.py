@@ -1,0 +1,158 @@
+"""What to hide: typos counted by hand, masks prepared beforehand, and the results file."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from cloze.corpus import Corpus, Piece
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.lessons.what_to_hide import checks, comparison
+from cloze.lessons.what_to_hide.choices import RATES, SHARES, percent
+from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared, small_text
+from cloze.lessons.what_to_hide.typos import area_under_curve, disbelief, planted
+from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
+from cloze.objectives import MASKED, masked
+from cloze.prediction import distribution
+from cloze.training import Recipe
+from cloze.vocabulary import VOCABULARY
+from cloze.world import World
+
+WORLD = World({"the dog barks": 0.5, "the cat sleeps": 0.3, "a cat sleeps here": 0.2})
+SHAPE = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=24)
+
+
+def test_typos_are_where_something_else_stands() -> None:
+    windows = torch.randint(28, (4000, 64), generator=seeded(1))
+    read, typos = planted(windows)
+    assert torch.equal(typos, read != windows)
+    assert abs(typos.double().mean().item() - 0.05 * 27 / 28) < 0.003
+    assert read.max() < 28
+
+
+def test_disbelief_is_the_cost_of_what_is_read() -> None:
+    torch.manual_seed(0)
+    model = MaskedLM(SHAPE).eval()
+    lines = torch.randint(28, (70, 9), generator=seeded(2))
+    costs = disbelief(model, lines)
+    for row in (0, 69):
+        own = distribution(model, lines[row]).gather(1, lines[row, :, None]).squeeze(1).log()
+        torch.testing.assert_close(costs[row], -own, atol=1e-5, rtol=1e-4)
+
+
+def test_the_area_is_that_of_all_pairs() -> None:
+    chance = random.Random(0)
+    for typos, clean in checks.surprises(chance):
+        scores = torch.tensor([*typos, *clean])
+        wanted = torch.arange(len(scores)) < len(typos)
+        assert area_under_curve(scores, wanted) == pytest.approx(checks.area(typos, clean))
+
+
+def test_the_mask_objectives_ask_in_their_shape() -> None:
+    windows = VOCABULARY.encode("rain fell on the old umbrella again").repeat(3, 1)
+    for mask in (mask_words, mask_spans):
+        batch = masked("x", mask, 0.5, 0.5).ask(windows, 0.4, seeded(3), VOCABULARY)
+        same = mask(windows, 0.4, mask_share=0.5, random_share=0.5, generator=seeded(3))
+        assert all(map(torch.equal, batch, same))
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_prepared_masks_are_the_static_ones(copies: int) -> None:
+    text = VOCABULARY.encode("rain fell on the old umbrella " * 9)
+    objective = prepared(text, 0.3, copies, seed=4)
+    masks = StaticMasks(text, 0.3, copies=copies, seed=4)
+    windows = torch.zeros(5, 16, dtype=torch.int64)
+    met = set()
+    for seed in range(12):
+        batch = objective.ask(windows, 0.9, seeded(seed), VOCABULARY)
+        assert batch.inputs.shape == (5, 16)
+        for inputs, labels in zip(*batch, strict=True):
+            found = [
+                copy
+                for copy in range(copies)
+                for at in range(len(text) - 15)
+                if torch.equal(masks.epoch(copy).inputs[at : at + 16], inputs)
+                and torch.equal(masks.epoch(copy).labels[at : at + 16], labels)
+            ]
+            assert found
+            met.update(found)
+    assert met == set(range(copies))
+
+
+def tiny() -> Plan:
+    text = "the quick brown fox jumps over the lazy dog and runs away from it all day long "
+    pieces = tuple(Piece(str(k), text * 4) for k in range(2))
+    recipe = Recipe(steps=1, batch_size=4)
+    return Plan(Corpus(pieces, pieces), WORLD, recipe, recipe, recipe, 30)
+
+
+def test_a_run_that_is_in_the_file_is_not_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, plan, done = tmp_path / "comparison.json", tiny(), []
+    monkeypatch.setattr(comparison, "SEEDS", (0, 1))
+
+    def arm(name: str) -> comparison.Arm:
+        def run(seed: int) -> dict[str, float]:
+            done.append((name, seed))
+            if name == "broken":
+                raise KeyboardInterrupt
+            return {"held-out": 1.0 + seed}
+
+        return comparison.Arm("rates", name, run)
+
+    monkeypatch.setattr(Plan, "arms", lambda _: iter([arm("30 %"), arm("broken")]))
+    with pytest.raises(KeyboardInterrupt):
+        comparison.main(path, plan)
+    monkeypatch.setattr(Plan, "arms", lambda _: iter([arm("30 %"), arm("50 %")]))
+    comparison.main(path, plan)
+    assert done == [("30 %", 0), ("broken", 0), ("50 %", 0), ("30 %", 1), ("50 %", 1)]
+    found = Results(path)
+    held_out = found.of("rates", "30 %", "held-out")
+    assert held_out.mean == 1.5
+    assert held_out.spread == pytest.approx(0.5**0.5)
+    assert found.of("shares", "80/10/10", "held-out") == found.of("rates", "30 %", "held-out")
+    comparison.main(path, replace(plan, english=Recipe(steps=2)))  # another plan: all anew
+    assert len(done) == 9
+
+
+@pytest.mark.long
+def test_the_command_writes_what_the_committed_file_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "comparison.json"
+    monkeypatch.setattr(comparison, "SEEDS", (0,))
+    comparison.main(path, tiny())
+    monkeypatch.undo()
+    new, committed = (json.loads(p.read_text("utf-8")) for p in (path, comparison.RESULTS))
+    assert new.keys() == committed.keys()
+    assert committed["seeds"] == [0, 1, 2]
+    real = Plan(Corpus.load(), World.load())
+    assert {**committed, "torch": ""} == {
+        **real.provenance(),
+        "torch": "",
+        "runs": committed["runs"],
+    }
+    assert new["runs"].keys() == committed["runs"].keys()
+    for part, arms in committed["runs"].items():
+        assert new["runs"][part].keys() == arms.keys()
+        for name, runs in arms.items():
+            assert runs.keys() == {"0", "1", "2"}
+            for paid in runs.values():
+                assert paid.keys() == new["runs"][part][name]["0"].keys()
+    assert [*committed["runs"]["rates"]] == [percent(rate) for rate in RATES]
+    assert {*committed["runs"]["shares"]} == {*SHARES} - {"80/10/10"}
+
+
+def test_the_small_text_is_small() -> None:
+    corpus = Corpus.load()
+    few = small_text(corpus)
+    assert len(few.train_ids) < 6000
+    assert few.held_out == corpus.held_out
+    assert MASKED.name == "masked"
