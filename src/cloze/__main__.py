@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cloze.training import Source, TrainingRun
     from cloze.world import World
 
+OBJECTIVE_NAMES = ("masked", "causal", "infilling", "replaced", "diffusion")
+"""Those of ``cloze.objectives.OBJECTIVES``, which needs torch and is loaded when it is used."""
 SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
 
@@ -87,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
     train.add_argument(
-        "--objective", choices=("masked", "causal", "infilling", "replaced"), help="default: masked"
+        "--objective",
+        choices=OBJECTIVE_NAMES,
+        help="default: masked",
     )
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
@@ -98,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluate = commands.add_parser("evaluate", help="held-out loss of a checkpoint and baselines")
     evaluate.add_argument("checkpoint", type=Path, nargs="?", help="default: the shipped one")
+    evaluate.add_argument("--objective", choices=OBJECTIVE_NAMES, help="default: its model's own")
     asked_about = evaluate.add_mutually_exclusive_group()
     asked_about.add_argument("--corpus", type=Path)
     asked_about.add_argument("--world", type=Path, help="the small world that it was trained on")
@@ -297,7 +302,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         raise ValueError(
             f"{options.checkpoint} reads the words of a small world; name it with --world."
         )
-    if _has_questions_of_its_own(model, corpus):
+    if _answers_its_own(model, corpus, options.objective):
         return
     held_out = held_out_batch(corpus.held_out_windows())
     losses = baseline_losses(corpus, held_out) | {"model": held_out_loss(model, held_out)}
@@ -314,7 +319,7 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
     if model.vocabulary != OBJECTIVES[model.objective].vocabulary(world.vocabulary):
         raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
-    if _has_questions_of_its_own(model, world):
+    if _answers_its_own(model, world, options.objective):
         return
     questions, direction = world.questions(1000), model.config.direction
     floor, excess = (
@@ -324,13 +329,18 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
         print(f"{name:<16} {mean}")
 
 
-def _has_questions_of_its_own(model: MaskedLM, source: Source) -> bool:
-    """Measure a model on its own questions if they are not those of the baselines."""
+def _answers_its_own(model: MaskedLM, source: Source, asked: str | None) -> bool:
+    """Measure a model on questions that are not those of the baselines, if it is to answer such."""
     from cloze.objectives import MASKED, OBJECTIVES
 
-    if model.objective == MASKED.name:
+    objective = OBJECTIVES[asked or model.objective]
+    if objective is MASKED:
         return False
-    objective = OBJECTIVES[model.objective]
+    if objective.model.objective != model.objective:
+        raise ValueError(
+            f"The questions of the objective {objective.name} are for a "
+            f"{objective.model.__name__}, and this is a {type(model).__name__}."
+        )
     windows = source.held_out_windows(model.config.max_len - objective.room)
     nats = objective.measure(model, objective.held_out(windows, model.vocabulary))
     print(f"{objective.measured:<16} {nats:6.3f} nats")

@@ -17,6 +17,7 @@ from torch import Tensor
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.encoder import Past
+from cloze.generation import checked_temperature, draw
 from cloze.heads import CausalLM
 from cloze.prediction import Filled, top_k
 from cloze.vocabulary import VOCABULARY, TextError, read_line
@@ -152,19 +153,12 @@ def generate(
     """
     model, input_ids = _of_characters(model), _read(text)
     length = arguments.whole_number(length, 0, 10_000, "How many characters are written")
-    temperature = arguments.number(temperature, "A temperature")
+    temperature = checked_temperature(temperature)
     if generator is not None:
         arguments.of_type(generator, torch.Generator, "generator")
-    if not 0 <= temperature <= 100:
-        raise ValueError(f"A temperature is a number from 0 to 100, not {temperature}.")
     for _ in range(length):
-        probabilities = _next(model, input_ids)
-        if temperature:
-            warmer = (probabilities.double().log() / temperature).softmax(dim=-1)
-            drawn = torch.multinomial(warmer, 1, generator=generator)
-        else:
-            drawn = probabilities.argmax(dim=-1, keepdim=True)
-        input_ids = torch.cat([input_ids, drawn])
+        drawn = draw(_next(model, input_ids), temperature, generator)
+        input_ids = torch.cat([input_ids, drawn[None]])
     return VOCABULARY.decode(input_ids)
 
 

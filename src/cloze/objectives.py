@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from cloze.corruptions import MEAN_LENGTH, SENTINELS, SHARE, sentinel
+from cloze.diffusion import bound_on, held_out_bound, held_out_lines, hide, spread
 from cloze.evaluation import held_out_loss
 from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
 from cloze.infilling import questions
@@ -170,5 +171,19 @@ REPLACED = Objective(
 )
 """ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""
 
-OBJECTIVES = {objective.name: objective for objective in (MASKED, CAUSAL, INFILLING, REPLACED)}
+DIFFUSION = Objective(
+    name="diffusion",
+    ask=lambda windows, mask_prob, chance, vocabulary: hide(  # noqa: ARG005
+        windows, spread(len(windows), chance), vocabulary=vocabulary, generator=chance
+    ),
+    loss=bound_on,
+    held_out=held_out_lines,
+    measure=held_out_bound,
+    measured="bound",
+)
+"""Masked diffusion's: any number of symbols is hidden, all numbers equally often."""
+
+OBJECTIVES = {
+    objective.name: objective for objective in (MASKED, CAUSAL, INFILLING, REPLACED, DIFFUSION)
+}
 """Every objective by name, so that a saved run goes on with the one it began with."""

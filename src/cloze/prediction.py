@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -19,6 +19,7 @@ from torch import Tensor
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.encoder import DIRECTIONS, Direction
+from cloze.generation import unmask
 from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import to_bits
 from cloze.vocabulary import (
@@ -31,6 +32,9 @@ from cloze.vocabulary import (
     read_words,
     visible,
 )
+
+Within = Literal["alone", "left to right"]
+WITHIN: tuple[Within, ...] = get_args(Within)
 
 
 class Guess(NamedTuple):
@@ -181,17 +185,13 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         input_ids, note = read_line(line, model.config.max_len)
     shown = slice(1, -1) if vocabulary.separator else slice(None)  # no [BEGIN] and no [END]
     typed = vocabulary.decode(input_ids[shown], gap=GAP)
-    gaps = (input_ids == vocabulary.mask_id).nonzero().flatten().tolist()
-    if not gaps:
-        raise TextError("The line has no gap; put a _ wherever something is missing.")
     guesses: dict[int, list[Guess]] = {}
-    while gaps:
-        probabilities = distribution(model, input_ids)
-        surest = max(gaps, key=lambda i: float(probabilities[i].max()))
-        for position in gaps if at_once else [surest]:
-            guesses[position - (shown.start or 0)] = top_k(probabilities[position], k, vocabulary)
-            input_ids[position] = int(probabilities[position].argmax())
-        gaps = [] if at_once else [i for i in gaps if i != surest]
+    looks = 1 if at_once else None
+    for step in unmask(model, input_ids[None], "easiest first", looks, temperature=0.0):
+        positions = step.filled[0].nonzero().flatten().tolist()
+        for position, probabilities in zip(positions, step.probabilities, strict=True):
+            guesses[position - (shown.start or 0)] = top_k(probabilities, k, vocabulary)
+        input_ids = step.lines[0]
     return Filled(typed, vocabulary.decode(input_ids[shown]), guesses, note)
 
 
@@ -398,14 +398,16 @@ def attention_from(
     return model.encoder.attention(input_ids[None])[layer, 0, head, position]
 
 
-def score(text: str, model: MaskedLM | None = None) -> Tensor:
-    """Return −log P of every character of a line with that character alone masked.
+def score(text: str, model: MaskedLM | None = None, *, within_words: Within = "alone") -> Tensor:
+    """Return −log P of every character of a line with that character masked.
 
     High values are surprises: a typo, a rare word, a name.
 
     Args:
         text: one line without gaps, at most ``max_len`` characters after normalising.
         model: by default the one that ships with the series.
+        within_words: "alone" masks nothing else; "left to right" masks the rest of the word as
+            well, so that a letter is not given away by those after it.
 
     Returns:
         Costs in nats, shape ``(length,)``.
@@ -413,18 +415,35 @@ def score(text: str, model: MaskedLM | None = None) -> Tensor:
     Raises:
         TextError: the line is empty, too long, or has gaps.
 
-    Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood).
+    Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood); Kauf and
+    Ivanova 2023, A Better Way to Do Masked Language Model Scoring (within words from the left).
     """
+    arguments.one_of(within_words, WITHIN, "within_words")
     model = shipped_model() if model is None else _of_characters(model)
     input_ids, _ = read_line(text, model.config.max_len)
     if (input_ids == VOCABULARY.mask_id).any():
         raise TextError("A text to score has no gaps; fill or remove them first.")
-    return surprise(model, input_ids)
+    if within_words == "alone":
+        return surprise(model, input_ids)
+    return surprise(model, input_ids, _rest_of_word(input_ids))
+
+
+def _rest_of_word(input_ids: Tensor) -> Tensor:
+    """Return for each character (row) what follows it in its word, ``(length, length)``."""
+    apart = torch.isin(input_ids, torch.tensor([VOCABULARY.ids[c] for c in " \n"]))
+    word = apart.cumsum(0)
+    return ((word[:, None] == word) & ~apart[:, None] & ~apart).triu(diagonal=1)
 
 
 @torch.no_grad()
-def surprise(model: MaskedLM, input_ids: Tensor) -> Tensor:
-    """Return −log P of each ordinary symbol of a line ``(length,)`` when it alone is masked.
+def surprise(model: MaskedLM, input_ids: Tensor, besides: Tensor | None = None) -> Tensor:
+    """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(length,)``.
+        besides: what is masked together with each symbol (row): boolean, ``(length, length)``; by
+            default nothing.
 
     Returns:
         Costs in nats, shape ``(ordinary symbols of the line,)``.
@@ -434,7 +453,8 @@ def surprise(model: MaskedLM, input_ids: Tensor) -> Tensor:
     each_alone = input_ids.repeat(len(at), 1)  # one masked position per row
     own = torch.zeros_like(each_alone, dtype=torch.bool)
     own[torch.arange(len(at)), at] = True
-    logits = model.logits_at(each_alone.masked_fill(own, mask_id), own)
+    hidden = own if besides is None else own | besides[at]
+    logits = model.logits_at(each_alone.masked_fill(hidden, mask_id), own)
     log_probs = logits[:, :n].log_softmax(dim=-1)
     return -log_probs.gather(1, input_ids[at, None]).squeeze(1)
 

@@ -438,6 +438,7 @@ class Truth:
         self, world: World, direction: Direction = "both", corruption: Corruption = BERT
     ) -> None:
         self.world, self.direction, self.corruption = world, direction, corruption
+        self.vocabulary = world.vocabulary
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return log P at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""

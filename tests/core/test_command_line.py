@@ -419,3 +419,7 @@ def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:
     (here / "mine.txt").write_text("Ämter: 12 " * 30, encoding="utf-8")
     assert main(["evaluate", "--corpus", "mine.txt"]) == 0
     assert re.match(r"cloze: mine.txt: .* 30 accents folded, .* dropped", capsys.readouterr().err)
+
+
+def test_every_objective_can_be_named() -> None:
+    assert set(command_line.OBJECTIVE_NAMES) == set(objectives.OBJECTIVES)

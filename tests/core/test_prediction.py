@@ -58,11 +58,20 @@ def test_the_shipped_model_fills_a_plain_sentence() -> None:
     assert filled.note == "1 character dropped"
 
 
+def assert_same(one: dict[int, list[Guess]], other: dict[int, list[Guess]]) -> None:
+    """Compare guesses; sums over a line alone and over its gaps alone differ in the last digit."""
+    assert list(one) == list(other)
+    for mine, yours in zip(one.values(), other.values(), strict=True):
+        assert [g.character for g in mine] == [g.character for g in yours]
+        chances = [g.probability for g in yours]
+        assert [g.probability for g in mine] == pytest.approx(chances, abs=1e-6)
+
+
 def test_at_once_looks_at_the_line_a_single_time() -> None:
     input_ids, _ = read_line(LINE)
     at_once = fill(LINE, SMALL, at_once=True)
     looked = distribution(SMALL, input_ids)
-    assert at_once.guesses == {i: top_k(looked[i]) for i in (6, 17)}
+    assert_same(at_once.guesses, {i: top_k(looked[i]) for i in (6, 17)})
 
 
 def test_one_by_one_fills_the_surest_gap_and_looks_again() -> None:
@@ -73,7 +82,7 @@ def test_one_by_one_fills_the_surest_gap_and_looks_again() -> None:
     again = distribution(SMALL, input_ids)
     filled = fill(LINE, SMALL)
     assert list(filled.guesses) == [first, second]
-    assert filled.guesses == {first: top_k(looked[first]), second: top_k(again[second])}
+    assert_same(filled.guesses, {first: top_k(looked[first]), second: top_k(again[second])})
     assert filled.guesses[second] != top_k(looked[second])
 
 

@@ -1,0 +1,396 @@
+"""Generation: filling all gaps of a line with what a model says of them, in some order.
+
+A model says what may stand in each gap, each for itself. To fill several, one closes some, looks
+again, and goes on. Which are closed first, how many from one look, and whether what was written may
+be taken back, is the policy; each yields what stands there after every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal, NamedTuple, Protocol, get_args
+
+import torch
+from torch import Tensor
+
+from cloze import arguments
+from cloze.heads import CausalLM
+from cloze.vocabulary import TextError, Vocabulary
+
+Order = Literal["left to right", "easiest first", "random order"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+LINES_AT_ONCE = 256
+"""How many lines a model reads in one batch: more need more memory and are not faster."""
+MOST_STEPS = 10_000
+
+
+class Reader(Protocol):
+    """Whatever answers at gaps, as a ``MaskedLM`` does."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the ids mean."""
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions of ``(lines, length)``: ``(|M|, |V|)``."""
+
+
+class Step(NamedTuple):
+    """What one step has done to some lines."""
+
+    lines: Tensor
+    """What stands there now, ``[MASK]`` where a gap is still open: ``(lines, length)``."""
+    filled: Tensor
+    """Where something was written in this step: boolean, ``(lines, length)``."""
+    remasked: Tensor
+    """Where what was written was taken back at the end of the step: boolean."""
+    probabilities: Tensor
+    """What the model said where it wrote, in the order of ``filled``: ``(written, n_ordinary)``."""
+
+
+Policy = Callable[..., Iterator[Step]]
+"""From a model, lines with gaps ``(lines, length)``, a temperature and a source of chance to the
+steps in which the gaps are filled."""
+
+
+@torch.no_grad()
+def probabilities_at(model: Reader, input_ids: Tensor, selected: Tensor) -> Tensor:
+    """Return P(x_i | x̃) at the selected positions, ordinary symbols alone: ``(|M|, n_ordinary)``.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(lines, length)``.
+        selected: boolean, of the same shape.
+    """
+    parts = [
+        model.logits_at(lines, here)[:, : model.vocabulary.n_ordinary].softmax(dim=-1)
+        for lines, here in zip(
+            torch.split(input_ids, LINES_AT_ONCE), torch.split(selected, LINES_AT_ONCE), strict=True
+        )
+        if here.any()
+    ]
+    return torch.cat(parts) if parts else torch.empty(0, model.vocabulary.n_ordinary)
+
+
+def draw(
+    probabilities: Tensor, temperature: float = 1.0, generator: torch.Generator | None = None
+) -> Tensor:
+    """Draw a symbol from each distribution.
+
+    Args:
+        probabilities: shape ``(…, symbols)``.
+        temperature: probabilities are raised to the power of 1 / temperature and scaled to sum to
+            1: below 1 the likely become likelier, at 0 the likeliest is always taken.
+        generator: the source of chance; the same state gives the same symbols.
+
+    Returns:
+        Ids, shape ``(…)``.
+
+    Raises:
+        ValueError: a temperature that is none.
+    """
+    temperature = checked_temperature(temperature)
+    if not temperature:
+        return probabilities.argmax(dim=-1)
+    if not probabilities.numel():
+        return torch.empty(probabilities.shape[:-1], dtype=torch.int64)
+    bent = (probabilities.double().log() / temperature).softmax(dim=-1)
+    return torch.multinomial(bent, 1, generator=generator).squeeze(-1)
+
+
+def checked_temperature(value: float) -> float:
+    """Return a temperature, 0 … 100.
+
+    Raises:
+        ValueError: it is none.
+    """
+    temperature = arguments.number(value, "A temperature")
+    if not 0 <= temperature <= 100:
+        raise ValueError(f"A temperature is a number from 0 to 100, not {temperature}.")
+    return temperature
+
+
+def unmask(
+    model: Reader,
+    input_ids: Tensor,
+    order: Order = "easiest first",
+    steps: int | None = None,
+    *,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Iterator[Step]:
+    """Fill gaps one after the other, or several from one look; what is written stays.
+
+    Args:
+        model: any model; a causal one can only go from left to right.
+        input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
+        order: which gap comes next. "easiest first" takes the one that the model is surest of.
+        steps: in how many looks; 1 fills all at once, each gap without knowing what is put into
+            the others. By default every gap has a look of its own.
+        temperature: see :func:`draw`.
+        generator: the source of chance; the same state gives the same text.
+
+    Raises:
+        TextError: there is no gap.
+        ValueError: no lines of ids, no such order or temperature, or more steps than gaps.
+    """
+    arguments.one_of(order, ORDERS, "order")
+    temperature, gaps = checked_temperature(temperature), _gaps(model, input_ids)
+    if isinstance(model, CausalLM) and order != "left to right":
+        raise ValueError(
+            "A causal model knows only what is left of a gap; let it write left to right, or call "
+            "fill_by_bayes(line, model) of cloze.causal, which scores the whole line."
+        )
+    steps = _steps(steps, gaps)
+    return _unmask(model, input_ids, gaps, order, steps, temperature, generator)
+
+
+def path_costs(
+    model: Reader,
+    input_ids: Tensor,
+    order: Order = "left to right",
+    steps: int | None = None,
+    *,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Return −log P of lines written by :func:`unmask`: what each symbol cost when it was written.
+
+    From left to right and easiest first, no two paths lead to one line, so this is the cost of the
+    line itself. In random order it is that of one path, drawn for each line; many lead there.
+
+    Args:
+        model: any model; a causal one can only go from left to right.
+        input_ids: lines without gaps, shape ``(lines, length)``; all their ordinary symbols are
+            taken to be written.
+        order: which gap comes next.
+        steps: as in :func:`unmask`.
+        generator: the source of chance for a random order.
+
+    Returns:
+        In nats, shape ``(lines,)``, float64.
+
+    Raises:
+        ValueError: no lines of ids, or a line without an ordinary symbol.
+    """
+    arguments.one_of(order, ORDERS, "order")
+    gaps = arguments.token_ids(input_ids, len(model.vocabulary), 2) < model.vocabulary.n_ordinary
+    if not gaps.any(dim=1).all():
+        raise ValueError("A line without an ordinary symbol is never written; leave it out.")
+    hidden = input_ids.masked_fill(gaps, model.vocabulary.mask_id)
+    paid = torch.zeros(len(input_ids), dtype=torch.float64)
+    written = _unmask(
+        model, hidden, gaps, order, _steps(steps, gaps), 1.0, generator, truth=input_ids
+    )
+    for step in written:
+        said = step.probabilities.double().gather(1, input_ids[step.filled][:, None]).squeeze(1)
+        paid.index_add_(0, step.filled.nonzero(as_tuple=True)[0], -said.log())
+    return paid
+
+
+def _unmask(
+    model: Reader,
+    lines: Tensor,
+    gaps: Tensor,
+    order: Order,
+    steps: int,
+    temperature: float,
+    generator: torch.Generator | None,
+    truth: Tensor | None = None,
+) -> Iterator[Step]:
+    """Do what ``unmask`` says; where the truth is given it is written, whatever was likely."""
+    total, nothing = gaps.sum(dim=1), torch.zeros_like(gaps)
+    places = -torch.arange(gaps.shape[1], dtype=torch.float32).expand(gaps.shape)
+    for step in range(1, steps + 1):
+        count = gaps.sum(dim=1) - (total - total * step // steps)
+        if order == "easiest first":
+            said = probabilities_at(model, lines, gaps)
+            sure = torch.zeros(gaps.shape, dtype=said.dtype)
+            sure[gaps] = said.max(dim=-1).values
+            chosen = _first(sure, gaps, count)
+            said = said[chosen[gaps]]
+        else:
+            random = order == "random order"
+            priority = torch.rand(gaps.shape, generator=generator) if random else places
+            chosen = _first(priority, gaps, count)
+            said = probabilities_at(model, lines, chosen)
+        lines = lines.clone()
+        lines[chosen] = draw(said, temperature, generator) if truth is None else truth[chosen]
+        gaps = gaps & ~chosen
+        yield Step(lines, chosen, nothing, said)
+
+
+def mask_predict(
+    model: Reader,
+    input_ids: Tensor,
+    steps: int | None = None,
+    *,
+    temperature: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Iterator[Step]:
+    """Fill all gaps from one look, take back what the model is least sure of, and look again.
+
+    After step t of T, the n · (T − t) / T symbols of the lowest probability are masked again; that
+    of a symbol is the one at which it was written.
+
+    Args:
+        model: any model that reads both sides.
+        input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
+        steps: T; by default 10, or as many as there are gaps if they are fewer.
+        temperature: see :func:`draw`; the method as published takes the likeliest.
+        generator: the source of chance.
+
+    Raises:
+        TextError: there is no gap.
+        ValueError: as :func:`unmask`.
+
+    Source: Ghazvininejad et al. 2019, Mask-Predict, section 3.
+    """
+    temperature, gaps = checked_temperature(temperature), _gaps(model, input_ids)
+    _both_sides(model)
+    steps = _steps(min(10, int(gaps.sum(dim=1).max())) if steps is None else steps, gaps)
+    return _mask_predict(model, input_ids, gaps, steps, temperature, generator)
+
+
+def _mask_predict(
+    model: Reader,
+    lines: Tensor,
+    all_gaps: Tensor,
+    steps: int,
+    temperature: float,
+    generator: torch.Generator | None,
+) -> Iterator[Step]:
+    total = all_gaps.sum(dim=1)
+    doubt = torch.zeros(all_gaps.shape)
+    open_gaps = all_gaps
+    for step in range(1, steps + 1):
+        said = probabilities_at(model, lines, open_gaps)
+        written = draw(said, temperature, generator)
+        lines = lines.clone()
+        lines[open_gaps] = written
+        doubt[open_gaps] = -said.gather(1, written[:, None]).squeeze(1).float()
+        again = _first(doubt, all_gaps, total - total * step // steps)
+        lines = lines.masked_fill(again, model.vocabulary.mask_id)
+        yield Step(lines, open_gaps, again, said)
+        open_gaps = again
+
+
+def gibbs(
+    model: Reader,
+    input_ids: Tensor,
+    rounds: int = 3,
+    *,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Iterator[Step]:
+    """Fill all gaps from one look; then take back one symbol after the other and draw it anew.
+
+    Each round comes to every gap of a line once, in random order. With the exact conditional
+    distributions, and where every filling can be reached from every other, the lines come ever
+    closer to draws from the true distribution.
+
+    Args:
+        model: any model that reads both sides.
+        input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
+        rounds: how often every symbol is drawn anew.
+        temperature: see :func:`draw`.
+        generator: the source of chance.
+
+    Raises:
+        TextError: there is no gap.
+        ValueError: as :func:`unmask`, or a number of rounds that is none.
+
+    Source: Wang and Cho 2019, BERT has a Mouth, and It Must Speak.
+    """
+    rounds = arguments.whole_number(rounds, 0, 1000, "The number of rounds")
+    temperature, gaps = checked_temperature(temperature), _gaps(model, input_ids)
+    _both_sides(model)
+    return _gibbs(model, input_ids, gaps, rounds, temperature, generator)
+
+
+def _gibbs(
+    model: Reader,
+    lines: Tensor,
+    gaps: Tensor,
+    rounds: int,
+    temperature: float,
+    generator: torch.Generator | None,
+) -> Iterator[Step]:
+    for step in _unmask(model, lines, gaps, "left to right", 1, temperature, generator):
+        lines = step.lines
+        yield step
+    nothing, one = torch.zeros_like(gaps), gaps.sum(dim=1).clamp(max=1)
+    for _ in range(rounds):
+        left = gaps
+        while left.any():
+            chosen = _first(torch.rand(gaps.shape, generator=generator), left, one)
+            asked = lines.masked_fill(chosen, model.vocabulary.mask_id)
+            said = probabilities_at(model, asked, chosen)
+            lines = lines.clone()
+            lines[chosen] = draw(said, temperature, generator)
+            left = left & ~chosen
+            yield Step(lines, chosen, nothing, said)
+
+
+POLICIES: dict[str, Policy] = {
+    "all at once": partial(unmask, order="left to right", steps=1),
+    "left to right": partial(unmask, order="left to right"),
+    "easiest first": partial(unmask, order="easiest first"),
+    "random order": partial(unmask, order="random order"),
+    "mask-predict": mask_predict,
+    "Gibbs": gibbs,
+}
+"""Every way to fill gaps by its name."""
+
+
+def write(
+    model: Reader,
+    input_ids: Tensor,
+    policy: str = "easiest first",
+    *,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Fill all gaps of lines ``(lines, length)`` by one of the ``POLICIES`` and return the lines.
+
+    Raises:
+        TextError: there is no gap.
+        ValueError: no such policy or temperature, or no lines of ids.
+    """
+    steps = POLICIES[arguments.one_of(policy, POLICIES, "policy")]
+    lines = input_ids
+    for step in steps(model, input_ids, temperature=temperature, generator=generator):
+        lines = step.lines
+    return lines
+
+
+def _gaps(model: Reader, input_ids: Tensor) -> Tensor:
+    """Return where lines have gaps, if there is one at all."""
+    gaps = arguments.token_ids(input_ids, len(model.vocabulary), 2) == model.vocabulary.mask_id
+    if not gaps.any():
+        raise TextError("The line has no gap; put a _ wherever something is missing.")
+    return gaps
+
+
+def _both_sides(model: Reader) -> None:
+    if isinstance(model, CausalLM):
+        raise ValueError("A causal model cannot look again at what follows; use a masked model.")
+
+
+def _steps(steps: int | None, gaps: Tensor) -> int:
+    most = int(gaps.sum(dim=1).max())
+    if steps is None:
+        return most
+    steps = arguments.whole_number(steps, 1, MOST_STEPS, "The number of steps")
+    if steps > most:
+        raise ValueError(
+            f"{steps} steps are more than the {most} gap{'s' * (most != 1)} there are to fill; "
+            "every step fills at least one, so choose fewer."
+        )
+    return steps
+
+
+def _first(priority: Tensor, among: Tensor, count: Tensor) -> Tensor:
+    """Choose in each line the ``count`` positions of highest priority; of equals the leftmost."""
+    order = priority.masked_fill(~among, float("-inf")).argsort(dim=1, descending=True, stable=True)
+    return among & (order.argsort(dim=1) < count[:, None])

@@ -1,0 +1,1 @@
+"""Writing with gaps: scoring, filling many gaps in some order, masked diffusion."""

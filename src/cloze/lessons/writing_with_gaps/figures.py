@@ -1,0 +1,163 @@
+"""The figures of this lesson, from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from cloze.teaching.figures import baseline_lines, empty_figure, listed, new_figure, picture
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
+
+LOOKS = {
+    "masked": (BLUE, "--", "o"),
+    "diffusion": (VIOLET, "-", "s"),
+    "causal": (GREEN, ":", "^"),
+    "exact": (GREY, "-", "D"),
+    "random order": (VIOLET, "-", "s"),
+    "mask-predict": (ORANGE, "--", "o"),
+}
+"""Of models and policies: colour, line and marker, for colour alone says nothing to some."""
+
+
+@picture
+def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figure, str]:
+    """Draw what a hidden character costs over how many are hidden, and the mean height.
+
+    Args:
+        curves: by model, nats when 1, 2, … n are hidden.
+        unigram: what the frequencies of characters alone would pay.
+    """
+    figure, axes = new_figure(7.2, 3.6)
+    said = []
+    for name, costs in curves.items():
+        colour, line, _ = LOOKS[name]
+        mean = sum(costs) / len(costs)
+        axes.plot(range(1, len(costs) + 1), costs, line, color=colour, label=name)
+        axes.axhline(mean, color=colour, linewidth=1, linestyle=line)
+        axes.annotate(f"mean {mean:.2f}", (1, mean), (2, 3), textcoords="offset points", fontsize=9)
+        said.append(f"{name} from {costs[0]:.2f} to {costs[-1]:.2f}, on average {mean:.2f}")
+    baseline_lines(axes, {"unigram": unigram})
+    axes.set(xlabel="characters hidden", ylabel="nats per hidden character", ylim=(0, None))
+    axes.legend(loc="lower right")
+    return figure, (
+        f"Curves rise to the line of the unigram at {unigram:.2f} nats: {'; '.join(said)}."
+    )
+
+
+@picture
+def policies(found: Mapping[str, Mapping[str, tuple[float, float]]]) -> tuple[Figure, str]:
+    """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy.
+
+    Args:
+        found: by model and policy: the share, and nats.
+    """
+    figure = empty_figure(7.2, 3.6)
+    left, right = figure.subplots(1, 2, sharey=True)
+    names = list(next(iter(found.values())))
+    height = 0.8 / len(found)
+    for n, (model, rows) in enumerate(found.items()):
+        at = [i + height * (n - (len(found) - 1) / 2) for i in range(len(names))]
+        colour = LOOKS[model][0]
+        for axes, column in ((left, 0), (right, 1)):
+            axes.barh(
+                at, [rows[name][column] for name in names], 0.9 * height, color=colour, label=model
+            )
+    left.set(xlabel="valid sentences", xlim=(0, 1), yticks=range(len(names)), yticklabels=names)
+    right.set(xlabel="KL(truth ‖ sampler), nats", xscale="symlog")
+    left.invert_yaxis()
+    for axes in (left, right):
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=SHADE)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    said = "; ".join(
+        f"{model}: " + ", ".join(f"{name} {v:.2f} and {kl:.2f}" for name, (v, kl) in rows.items())
+        for model, rows in found.items()
+    )
+    return figure, f"Bars of the share of valid sentences and of KL in nats. {said}."
+
+
+@picture
+def english(
+    found: Mapping[str, Mapping[str, tuple[float, float]]], text: tuple[float, float]
+) -> tuple[Figure, str]:
+    """Draw real words over the cost under the causal model, a dot per model and policy.
+
+    Args:
+        found: by model and policy: nats per character, and the share of real words.
+        text: the same of held-out text.
+    """
+    figure, axes = new_figure(7.2, 3.8)
+    axes.plot(*text, "*", color=GREY, markersize=12, label="held-out text")
+    for model, rows in found.items():
+        colour, _, marker = LOOKS[model]
+        axes.plot(
+            [row[0] for row in rows.values()],
+            [row[1] for row in rows.values()],
+            marker,
+            color=colour,
+            linestyle="none",
+            label=model,
+        )
+        for name, row in rows.items():
+            axes.annotate(name, row, (6, -3), textcoords="offset points", fontsize=9)
+    axes.set(xlabel="nats per character under the causal model", ylabel="real words", ylim=(0, 1))
+    axes.margins(x=0.2)
+    axes.grid(color=SHADE)
+    axes.legend()
+    said = "; ".join(
+        f"{model}: "
+        + ", ".join(f"{name} {n:.2f} nats and {r:.0%}" for name, (n, r) in rows.items())
+        for model, rows in found.items()
+    )
+    return (
+        figure,
+        f"Dots of real words over cost; text {text[0]:.2f} nats and {text[1]:.0%}. {said}.",
+    )
+
+
+@picture
+def looks(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figure, str]:
+    """Draw cost and real words over the number of looks at the line.
+
+    Args:
+        found: by policy and number of looks: nats per character, and the share of real words.
+    """
+    figure = empty_figure(7.2, 3.2)
+    left, right = figure.subplots(1, 2, sharex=True)
+    for name, rows in found.items():
+        colour, line, marker = LOOKS[name]
+        for axes, column in ((left, 0), (right, 1)):
+            axes.plot(
+                list(rows),
+                [row[column] for row in rows.values()],
+                line,
+                marker=marker,
+                markersize=4,
+                color=colour,
+                label=name,
+            )
+    left.set(xscale="log", ylabel="nats per character", xlabel="looks")
+    right.set(ylabel="real words", ylim=(0, 1), xlabel="looks")
+    ticks = list(next(iter(found.values())))
+    left.set_xticks(ticks, [str(n) for n in ticks])
+    left.minorticks_off()
+    left.legend()
+    said = "; ".join(
+        f"{name}, real words: " + ", ".join(f"{n} looks {row[1]:.0%}" for n, row in rows.items())
+        for name, rows in found.items()
+    )
+    return figure, f"Cost falls and real words rise with the number of looks. {said}."
+
+
+@picture
+def orders(costs: Mapping[str, float], bound: float) -> tuple[Figure, str]:
+    """Draw what held-out lines cost by the order in which they are written, and the bound."""
+    figure, axes = new_figure(6.2, 0.9 + 0.5 * len(costs))
+    bars = axes.barh(list(costs), list(costs.values()), color=VIOLET, height=0.6)
+    axes.bar_label(bars, fmt="%.2f", padding=4)
+    axes.axvline(bound, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+    axes.set(xlabel="nats per character", xlim=(0, 1.2 * max(costs.values())))
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    return figure, f"Bars of nats per character, and a line at {bound:.2f}: {listed(costs)}."

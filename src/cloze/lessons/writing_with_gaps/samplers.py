@@ -1,0 +1,284 @@
+"""What comes of filling all gaps of a line in one way or another: in the small world, in English.
+
+``python -m cloze.lessons.writing_with_gaps.samplers`` trains models of the small world with three
+seeds, lets them and the exact reader write sentences by every policy, lets the shipped models write
+English, and writes what came of it to samplers.json (about six minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from cloze.causal import log_probs, shipped_causal
+from cloze.corpus import Corpus
+from cloze.diffusion import all_costs, random_order_cost, shipped_diffusion
+from cloze.generation import POLICIES, Reader, mask_predict, path_costs, unmask, write
+from cloze.heads import MaskedLM
+from cloze.masking import seeded
+from cloze.objectives import DIFFUSION, MASKED, Objective
+from cloze.prediction import shipped_model
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import VOCABULARY
+from cloze.world import Corruption, Mean, Truth, World
+
+RESULTS = Path(__file__).with_suffix(".json")
+SEEDS = (0, 1, 2)
+WORDS = 11
+"""The length of the sentences that are written: the one most often said."""
+CAREFUL = Corruption(0.5, 1 - 1e-6, 1e-6)
+"""For the exact reader: gaps, and one word in a million that is not what was said, so that it has
+an answer even beside words that never stand together."""
+STEPS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Written(NamedTuple):
+    """What became of sentences of one length in the small world."""
+
+    valid: float
+    """The share that are sentences of the world."""
+    distinct: float
+    """How many different ones there are among a hundred, on average."""
+    kl: float
+    """KL(truth ‖ sampler) in nats; infinite if the sampler cannot write what is said."""
+    error: float
+    """Its standard error; 0 where it was computed exactly."""
+
+
+# The small world
+
+
+def of_length(world: World, words: int = WORDS) -> tuple[Tensor, Tensor]:
+    """Return the sentences of so many words, ``(sentences, length)``, and P(each | length)."""
+    here = (world.input_ids < world.vocabulary.n_ordinary).sum(1) == words
+    return world.input_ids[here], world.probabilities[here] / world.probabilities[here].sum()
+
+
+def gaps_only(lines: Tensor, world: World) -> Tensor:
+    """Return lines with every word hidden."""
+    return lines.masked_fill(lines < world.vocabulary.n_ordinary, world.vocabulary.mask_id)
+
+
+def counts_of(lines: Tensor, sentences: Tensor) -> tuple[Tensor, int, float]:
+    """Count how often each sentence was written, how many lines are none, and who differ.
+
+    Returns:
+        Counts ``(sentences,)``, the number of other lines, and the mean number of different lines
+        among a hundred.
+    """
+    place = {tuple(row): i for i, row in enumerate(sentences.tolist())}
+    counts, other = torch.zeros(len(sentences), dtype=torch.float64), 0
+    rows = [tuple(row) for row in lines.tolist()]
+    for row in rows:
+        if row in place:
+            counts[place[row]] += 1
+        else:
+            other += 1
+    hundreds = [len(set(rows[at : at + 100])) for at in range(0, len(rows) - 99, 100)]
+    return counts, other, sum(hundreds) / len(hundreds)
+
+
+def counted_kl(counts: Tensor, others: int, truth: Tensor) -> float:
+    """Estimate KL(truth ‖ sampler) from how often each sentence was written, half a count added.
+
+    Few draws make it too high: a perfect sampler, too, misses rare sentences.
+    """
+    said = (counts + 0.5) / (counts.sum() + others + 0.5 * len(counts))
+    return float((truth * (truth.log() - said.log())).sum())
+
+
+def exact_kl(model: Reader, sentences: Tensor, truth: Tensor, policy: str) -> float:
+    """Return KL(truth ‖ sampler) for a policy by which each sentence has one path."""
+    order, steps = ("left to right", 1) if policy == "all at once" else (policy, None)
+    costs = path_costs(model, sentences, order, steps)  # type: ignore[arg-type]
+    return float((truth * (truth.log() + costs)).sum())
+
+
+def random_order_kl(model: Reader, sentences: Tensor, truth: Tensor, lines: int, seed: int) -> Mean:
+    """Estimate KL(truth ‖ sampler) in random order over drawn sentences, all orders of each."""
+    drawn = torch.multinomial(truth, lines, replacement=True, generator=seeded(seed))
+    surplus = torch.tensor(
+        [
+            math.log(truth[i]) + random_order_cost(all_costs(model, sentences[i]))
+            for i in drawn.tolist()
+        ]
+    )
+    return Mean(float(surplus.mean()), float(surplus.std() / lines**0.5))
+
+
+def in_world(model: Reader, world: World, draws: int, seed: int) -> dict[str, Written]:
+    """Let a model write sentences by every policy and compare them with what is said."""
+    sentences, truth = of_length(world)
+    hidden = gaps_only(sentences[:1], world).repeat(draws, 1)
+    found = {}
+    for policy in POLICIES:
+        lines = write(model, hidden, policy, temperature=1.0, generator=seeded(seed))
+        counts, others, distinct = counts_of(lines, sentences)
+        kl, error = counted_kl(counts, others, truth), 0.0
+        if policy in ("all at once", "left to right", "easiest first"):
+            kl = exact_kl(model, sentences, truth, policy)
+        elif policy == "random order":
+            kl, error = random_order_kl(model, sentences, truth, max(2, draws // 100), seed)
+        found[policy] = Written(1 - others / draws, distinct, kl, error)
+    return found
+
+
+def drawn(sentences: Tensor, truth: Tensor, draws: int, seed: int) -> dict[str, Any]:
+    """Draw sentences from the truth itself: what counting makes of a perfect sampler."""
+    rows = torch.multinomial(truth, draws, replacement=True, generator=seeded(seed))
+    counts, others, distinct = counts_of(sentences[rows], sentences)
+    return {"as it is": Written(1.0, distinct, counted_kl(counts, others, truth), 0.0)._asdict()}
+
+
+def trained(objective: Objective, world: World, seed: int, steps: int) -> MaskedLM:
+    """Train a model of the small world."""
+    torch.manual_seed(seed)
+    recipe = Recipe(steps=steps, batch_size=64, length=world.max_len, evaluations=0, seed=seed)
+    run = TrainingRun(MaskedLM(world.config(), world.vocabulary), world, recipe, objective)
+    for _ in fit(run, progress=False):
+        pass
+    return run.model.eval()
+
+
+# English
+
+
+def real_words(lines: list[str], known: set[str]) -> tuple[float, float]:
+    """Return the share of words that are in ``known``, and that of words not written before.
+
+    The first and the last of a line may be cut and do not count.
+    """
+    words = [word for line in lines for word in line.replace("\n", " ").split()[1:-1]]
+    if not words:
+        return 0.0, 0.0
+    return sum(word in known for word in words) / len(words), len(set(words)) / len(words)
+
+
+def judged(lines: Tensor, known: set[str]) -> dict[str, float]:
+    """Judge English lines ``(lines, length)``: cost under the causal model, words, variety."""
+    costs = -log_probs(shipped_causal(), lines).gather(2, lines[..., None])
+    real, different = real_words([VOCABULARY.decode(line) for line in lines], known)
+    return {"nats": float(costs.mean()), "real": real, "different": different}
+
+
+def in_english(
+    model: Reader, known: set[str], lines: int, seed: int, temperature: float = 1.0
+) -> dict[str, dict[str, float]]:
+    """Let a model write lines from nothing by every policy that it knows, and judge them."""
+    hidden = torch.full((lines, 64), VOCABULARY.mask_id)
+    causal = getattr(model, "objective", "") == "causal"
+    found = {}
+    for policy in ["left to right"] if causal else POLICIES:
+        written = write(model, hidden, policy, temperature=temperature, generator=seeded(seed))
+        found[policy] = judged(written, known)
+    return found
+
+
+def in_steps(model: Reader, known: set[str], lines: int, seed: int) -> dict[str, Any]:
+    """Let a model write lines in so many looks, and judge them: with and without remasking."""
+    hidden = torch.full((lines, 64), VOCABULARY.mask_id)
+    found: dict[str, Any] = {}
+    for steps in STEPS:
+        for name in ("random order", "mask-predict"):
+            policy = (
+                unmask(model, hidden, "random order", steps, generator=seeded(seed))
+                if name == "random order"
+                else mask_predict(model, hidden, steps, temperature=1.0, generator=seeded(seed))
+            )
+            written = [step.lines for step in policy][-1]
+            found.setdefault(name, {})[str(steps)] = judged(written, known)
+    return found
+
+
+def over_seeds(
+    runs: Mapping[str, Mapping[str, Mapping[str, float]]],
+) -> dict[str, dict[str, tuple[float, float]]]:
+    """Return, by policy and by what was measured, the mean over seeds and how far they lie apart.
+
+    Args:
+        runs: by seed, policy and what was measured: a number.
+    """
+    found: dict[str, dict[str, tuple[float, float]]] = {}
+    for policy, row in next(iter(runs.values())).items():
+        found[policy] = {}
+        for name in row:
+            values = [run[policy][name] for run in runs.values()]
+            mean = sum(values) / len(values)
+            found[policy][name] = (mean, max(values) - min(values))
+    return found
+
+
+def words_of(texts: list[str]) -> set[str]:
+    """Return all words of some texts."""
+    return {word for text in texts for word in text.split()}
+
+
+def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int = 32) -> None:
+    """Train, write, judge, and keep the results in ``path`` after each part.
+
+    What is there already, made in the same way, is not made again.
+    """
+    world, corpus = World.load(), Corpus.load()
+    known = words_of([piece.text for piece in corpus.train])
+    made: dict[str, Any] = {
+        "command": f"python -m {__spec__.name}",
+        "torch": torch.__version__,
+        "corpus_sha256": corpus.sha256,
+        "world_sha256": world.sha256,
+        "steps": steps,
+        "words": WORDS,
+        "draws": draws,
+        "lines": lines,
+    }
+    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    same = all(before.get(name) == value for name, value in made.items())
+    results = made | {
+        part: before[part] if same else {} for part in ("english", "in_steps", "world")
+    }
+
+    def keep(part: str, name: str, seed: int, make: Callable[[], Mapping[str, Any]]) -> None:
+        runs = results[part].setdefault(name, {})
+        if str(seed) not in runs:
+            runs[str(seed)] = make()
+            path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            print(part, name, seed, flush=True)
+
+    def in_world_by_name(model: Reader, n: int, seed: int) -> dict[str, Any]:
+        return {name: row._asdict() for name, row in in_world(model, world, n, seed).items()}
+
+    held_out = corpus.held_out_windows()
+    keep("english", "held-out text", 0, lambda: {"as it is": judged(held_out, known)})
+    models = {
+        "causal": shipped_causal(),
+        "masked": shipped_model(),
+        "diffusion": shipped_diffusion(),
+    }
+    sentences, truth = of_length(world)
+    for seed in SEEDS:
+        for name, model in models.items():
+            keep("english", name, seed, partial(in_english, model, known, lines, seed))
+        in_looks = partial(in_steps, models["diffusion"], known, lines, seed)
+        keep("in_steps", "diffusion", seed, in_looks)
+        keep("world", "drawn from the truth", seed, partial(drawn, sentences, truth, draws, seed))
+        for objective in (MASKED, DIFFUSION):
+            keep(
+                "world",
+                objective.name,
+                seed,
+                lambda o=objective, s=seed: in_world_by_name(  # type: ignore[misc]
+                    trained(o, world, s, steps), draws, s
+                ),
+            )
+        exact = Truth(world, corruption=CAREFUL)
+        keep("world", "exact", seed, partial(in_world_by_name, exact, draws // 10, seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""What notebook 10 measures: samplers against the truth, spoilt lines, the results files."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+
+import pytest
+import torch
+
+from cloze.corpus import Corpus
+from cloze.generation import POLICIES
+from cloze.lessons.writing_with_gaps import samplers, scoring
+from cloze.objectives import MASKED
+from cloze.prediction import score, shipped_model
+from cloze.world import Corruption, Truth, World
+
+WORLD = World(
+    {"the dog barks": 0.3, "the cat sleeps": 0.3, "a dog sleeps": 0.2, "a cat": 0.15, "a dog": 0.05}
+)
+EXACT = Truth(WORLD, corruption=samplers.CAREFUL)
+BLURRED = Truth(WORLD, corruption=Corruption(0.5, 0.7, 0.3))
+
+
+def test_sentences_of_one_length_and_their_shares() -> None:
+    sentences, p = samplers.of_length(WORLD, 2)
+    assert len(sentences) == 2
+    assert p.tolist() == pytest.approx([0.75, 0.25])
+    hidden = samplers.gaps_only(sentences, WORLD)
+    assert ((hidden == WORLD.vocabulary.mask_id).sum(1) == 2).all()
+    assert torch.equal(hidden[:, 0], sentences[:, 0])
+
+
+def test_counts_tell_sentences_from_what_is_none() -> None:
+    sentences, p = samplers.of_length(WORLD, 2)
+    nonsense = sentences[:1].clone()
+    nonsense[0, 2] = nonsense[0, 1]
+    lines = torch.cat([sentences[:1].repeat(60, 1), sentences[1:].repeat(30, 1), nonsense] * 2)
+    counts, others, distinct = samplers.counts_of(lines, sentences)
+    assert counts.tolist() == [120, 60]
+    assert others == 2
+    assert distinct == 3
+    kl = samplers.counted_kl(counts, others, p)
+    said = [120.5 / 183, 60.5 / 183]
+    by_hand = sum(t * math.log(t / q) for t, q in zip(p.tolist(), said, strict=True))
+    assert kl == pytest.approx(by_hand)
+
+
+def test_kl_is_zero_for_the_exact_reader_in_any_order_and_positive_at_once() -> None:
+    sentences, p = samplers.of_length(WORLD, 3)
+    for order in ("left to right", "easiest first"):
+        assert samplers.exact_kl(EXACT, sentences, p, order) == pytest.approx(0, abs=1e-4)
+        assert samplers.exact_kl(BLURRED, sentences, p, order) > 0.01
+    places = [
+        torch.zeros(7, dtype=torch.float64).index_add_(0, sentences[:, i], p) for i in (1, 2, 3)
+    ]
+    apart = sum(float(torch.special.entr(shares).sum()) for shares in places)
+    together = float(torch.special.entr(p).sum())
+    at_once = samplers.exact_kl(EXACT, sentences, p, "all at once")
+    assert at_once == pytest.approx(apart - together, abs=1e-4)
+    found = samplers.random_order_kl(EXACT, sentences, p, 20, seed=0)
+    assert found.nats == pytest.approx(0, abs=1e-4)
+
+
+def test_every_policy_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samplers, "of_length", lambda world: _of_three(world))
+    found = samplers.in_world(EXACT, WORLD, 400, seed=0)
+    assert set(found) == set(POLICIES)
+    for policy in ("left to right", "easiest first", "random order"):
+        assert found[policy].valid == 1
+        assert found[policy].kl == pytest.approx(0, abs=1e-3)
+    assert found["all at once"].valid < 0.9
+    assert found["all at once"].kl > 0.3
+    assert 1 <= found["Gibbs"].distinct <= 100
+    again = samplers.in_world(EXACT, WORLD, 400, seed=0)
+    assert again == found
+
+
+def _of_three(world: World) -> tuple[torch.Tensor, torch.Tensor]:
+    here = (world.input_ids < world.vocabulary.n_ordinary).sum(1) == 3
+    return world.input_ids[here], world.probabilities[here] / world.probabilities[here].sum()
+
+
+def test_real_words_leave_out_what_may_be_cut() -> None:
+    real, different = samplers.real_words(["he cat sat on t", "xx cat\nsat yy"], {"cat", "sat"})
+    assert real == 4 / 5
+    assert different == 3 / 5
+    assert samplers.real_words(["ab"], {"ab"}) == (0.0, 0.0)
+
+
+def test_means_over_seeds_say_how_far_they_lie_apart() -> None:
+    runs = {"0": {"a": {"x": 1.0}}, "1": {"a": {"x": 4.0}}}
+    assert samplers.over_seeds(runs) == {"a": {"x": (2.5, 3.0)}}
+
+
+def test_lines_are_spoilt_in_one_place() -> None:
+    chance = random.Random(0)
+    for text in ("the old sea is grey", "a a b", "rain fell on the roof"):
+        words = scoring.exchanged(text, chance).split()
+        assert sorted(words) == sorted(text.split())
+        assert words != text.split()
+        spoilt, at = scoring.misspelt(text, chance)
+        assert [i for i in range(len(text)) if text[i] != spoilt[i]] == [at]
+        assert text[at] != " " != spoilt[at]
+
+
+def test_a_score_is_judged_by_what_it_notices() -> None:
+    def dear_x(text: str) -> torch.Tensor:
+        return torch.tensor([float(c == "x") for c in text])
+
+    assert scoring.preferred(dear_x, [("ab", "ax"), ("ax", "ab")]) == 0.5
+    assert scoring.found(dear_x, [("abx", 2), ("xab", 1)]) == 0.5
+
+
+def test_costs_are_added_up_word_by_word() -> None:
+    costs = torch.tensor([1.0, 2.0, 100.0, 4.0, 100.0, 8.0, 16.0])
+    assert scoring.by_word(costs, "ab c de") == [3.0, 4.0, 24.0]
+
+
+def test_within_words_the_rest_of_the_word_is_hidden() -> None:
+    """A word's last letter, and a space, cost what they do alone; its first letters cost more."""
+    text = "she forgot her umbrella again"
+    alone, mended = score(text), score(text, within_words="left to right")
+    for i, character in enumerate(text):
+        if character == " " or i + 1 == len(text) or text[i + 1] == " ":
+            assert mended[i].item() == pytest.approx(alone[i].item(), abs=1e-4)
+    assert mended[15:23].sum() > alone[15:23].sum() + 5
+    with pytest.raises(ValueError, match="within_words"):
+        score(text, within_words="whole")  # type: ignore[arg-type]
+
+
+def test_results_are_of_this_corpus_and_this_world_and_have_three_seeds() -> None:
+    results = json.loads(samplers.RESULTS.read_text("utf-8"))
+    assert results["command"] == f"python -m {samplers.__name__}"
+    assert results["corpus_sha256"] == Corpus.load().sha256
+    assert results["world_sha256"] == World.load().sha256
+    for part, names in (
+        ("world", ("drawn from the truth", "masked", "diffusion", "exact")),
+        ("english", ("causal", "masked", "diffusion")),
+        ("in_steps", ("diffusion",)),
+    ):
+        assert all(len(results[part][name]) == 3 for name in names)
+
+
+def test_a_trained_reader_is_judged_in_the_small_world() -> None:
+    world = World.load()
+    model = samplers.trained(MASKED, world, seed=0, steps=2)
+    sentences, p = samplers.of_length(world)
+    assert len(sentences) == 364
+    assert samplers.exact_kl(model, sentences, p, "left to right") > 5
+    found = samplers.in_english(shipped_model(), {"the"}, 2, 0)
+    assert set(found) == set(POLICIES)
