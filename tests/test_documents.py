@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cloze.encoder import EncoderConfig, parameter_ledger
+from cloze.encoder import EncoderConfig
+from cloze.ledger import parameter_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "LICENSE-TEXT.md", *ROOT.glob("[bd]*/README.md")]

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .arguments import shown  # relative: this file also goes where there is no cloze (export.py)
+from .ledger import parameter_ledger
 
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
@@ -418,49 +419,3 @@ class Encoder(nn.Module):
         )
         wider.load_state_dict(state)
         return wider
-
-
-def parameter_ledger(
-    vocab_size: int,
-    d_model: int,
-    n_layers: int,
-    d_ff: int,
-    *,
-    positions: int = 0,
-    segments: int = 0,
-    embedding_norm: bool = False,
-    final_norm: bool = True,
-    pooler: bool = False,
-    head: bool = True,
-) -> dict[str, int]:
-    """Count the parameters of a Transformer encoder, line by line.
-
-    The defaults are this series' choices (rotary positions, pre-norm, a linear head). BERT has
-    learned positions and segments, a norm after the embedding, none at the end, and a pooler:
-    ``parameter_ledger(30522, 768, 12, 3072, positions=512, segments=2, embedding_norm=True,
-    final_norm=False, pooler=True, head=False)`` sums to 109 482 240.
-
-    Returns:
-        The number of parameters by part, in the order in which data flow.
-    """
-    norm = 2 * d_model
-    ledger = {
-        "symbol embedding": vocab_size * d_model,
-        "position embedding": positions * d_model,
-        "segment embedding": segments * d_model,
-        "embedding norm": norm * embedding_norm,
-    }
-    for n in range(1, n_layers + 1):
-        ledger |= {
-            f"layer {n}: attention, queries keys values": 3 * (d_model * d_model + d_model),
-            f"layer {n}: attention, output": d_model * d_model + d_model,
-            f"layer {n}: feed-forward, up": d_model * d_ff + d_ff,
-            f"layer {n}: feed-forward, down": d_ff * d_model + d_model,
-            f"layer {n}: two norms": 2 * norm,
-        }
-    ledger |= {
-        "final norm": norm * final_norm,
-        "pooler": (d_model * d_model + d_model) * pooler,
-        "head": (d_model * vocab_size + vocab_size) * head,
-    }
-    return {part: count for part, count in ledger.items() if count}

@@ -20,11 +20,11 @@ from cloze.encoder import (
     Layer,
     attention_mask,
     neighbour_offsets,
-    parameter_ledger,
     rotary_angles,
     rotate,
 )
 from cloze.heads import MaskedLM
+from cloze.ledger import parameter_ledger
 
 CONFIG = EncoderConfig()
 SMALL = EncoderConfig(max_len=16, d_model=16, n_heads=2, d_ff=24)

@@ -116,7 +116,7 @@ def test_a_model_made_anew_is_born_as_the_encoder_is() -> None:
 
 def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path, Path]) -> None:
     folder = exported[SHIPPED]
-    code = {"huggingface.py", "encoder.py", "arguments.py"}
+    code = {"huggingface.py", "encoder.py", "ledger.py", "arguments.py"}
     assert {path.name for path in folder.iterdir()} == code | {
         "README.md",
         "config.json",

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.encoder import attention_mask, parameter_ledger
+from cloze.encoder import attention_mask
+from cloze.ledger import parameter_ledger
 from cloze.lessons.the_encoder import checks as the_encoder
 from cloze.lessons.the_explorer import checks as the_explorer
 from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters

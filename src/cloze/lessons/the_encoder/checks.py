@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.encoder import parameter_ledger
+from cloze.ledger import parameter_ledger
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.results import Probe, Symptom, alike, as_plain, number, tensor
 from cloze.teaching.symptoms import ask

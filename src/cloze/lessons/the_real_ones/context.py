@@ -1,0 +1,101 @@
+"""What a longer line costs: time and memory of attention, written out and by a fused kernel.
+
+``python -m cloze.lessons.the_real_ones.context`` measures each length in a process of its own and
+writes what it found to context.json (a minute on an idle core). It reads the most memory that a
+process ever had from the system, which Windows does not tell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cloze.encoder import Attention, EncoderConfig
+
+RESULTS = Path(__file__).with_suffix(".json")
+LENGTHS = (512, 1024, 2048, 4096)
+WAYS = ("written out", "fused")
+REPEATS = 3
+
+
+def peak_bytes() -> int:
+    """Return the most memory that this process ever had."""
+    status = Path("/proc/self/status")
+    if status.exists():  # on Linux the other number begins with that of the parent process
+        [kilobytes] = re.findall(r"VmHWM:\s+(\d+)", status.read_text(encoding="ascii"))
+        return 1024 * int(kilobytes)
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+@torch.no_grad()
+def measure(way: str, length: int) -> tuple[float, int]:
+    """Let one attention layer of the series read a line.
+
+    Args:
+        way: one of ``WAYS``: with a weight for every pair of positions in memory, or not.
+        length: of the line.
+
+    Returns:
+        Seconds (the median), and the bytes by which the process grew.
+    """
+    attention = Attention(EncoderConfig(max_len=max(LENGTHS)))
+
+    def look(length: int) -> None:
+        x = torch.randn(1, length, attention.config.d_model)
+        if way == "fused":
+            attention(x, None)
+        else:
+            _, _, value = attention._project(x)
+            attention.output((attention.weights(x, None) @ value).transpose(1, 2).flatten(2))
+
+    look(64)
+    before, seconds = peak_bytes(), []
+    for _ in range(REPEATS):
+        started = time.perf_counter()
+        look(length)
+        seconds.append(time.perf_counter() - started)
+    return statistics.median(seconds), peak_bytes() - before
+
+
+def results() -> dict[str, Any]:
+    """Return what was measured: "measured" by way and length, seconds and bytes."""
+    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return read
+
+
+def main(path: Path = RESULTS, lengths: tuple[int, ...] = LENGTHS) -> None:
+    """Measure every length in every way, and write it with what it takes to repeat it."""
+    command = f"python -m {__spec__.name}"
+    measured: dict[str, dict[str, dict[str, float]]] = {way: {} for way in WAYS}
+    for way in WAYS:
+        for length in lengths:
+            child = [sys.executable, *command.split()[1:], way, str(length)]
+            said = subprocess.run(child, capture_output=True, text=True, check=True).stdout  # noqa: S603
+            seconds, grown = json.loads(said)
+            measured[way][str(length)] = {"seconds": round(seconds, 4), "bytes": grown}
+    written = {
+        "command": command,
+        "torch": torch.__version__,
+        "heads": EncoderConfig().n_heads,
+        "d_model": EncoderConfig().d_model,
+        "measured": measured,
+    }
+    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
+    else:
+        main()

@@ -1,0 +1,1 @@
+"""The quiz of the whole series, which notebook 13 shows."""

@@ -1,0 +1,90 @@
+"""What notebook 13 rests on: equal functions, measurements, the question to a real BERT."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from cloze.lessons.the_real_ones import asking, context, family
+from cloze.lessons.the_real_ones.disentangled import disentangled_scores
+
+
+def test_ours_and_theirs_are_the_same_function() -> None:
+    apart = family.same_function()
+    assert apart.keys() == family.results()["apart"].keys()
+    assert len(apart) == 5
+    assert max(apart.values()) < 1e-5
+
+
+def test_another_rotation_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(family, "in_pairs", lambda weight, _: weight)
+    apart = family.same_function()
+    assert apart["ModernBERT: attention with rotary positions"] > 1e-2
+    assert apart["EuroBERT: attention with rotary positions"] > 1e-2
+    assert apart["BERT: attention"] < 1e-5
+
+
+def test_the_scores_are_those_of_the_formula() -> None:
+    torch.manual_seed(0)
+    n, k, d = 5, 3, 4
+    query, key = torch.randn(2, n, d)
+    asks, answers = torch.randn(2, 2 * k, d)
+    total = sum(disentangled_scores(query, key, asks, answers).values())
+    assert isinstance(total, torch.Tensor)
+    for i in range(n):
+        for j in range(n):
+            apart = min(max(i - j + k, 0), 2 * k - 1)
+            score = query[i] @ key[j] + query[i] @ answers[apart] + key[j] @ asks[apart]
+            assert torch.isclose(total[i, j], score / (3 * d) ** 0.5, atol=1e-6)
+
+
+def test_memory_grows_with_the_square_only_where_it_is_written_out(tmp_path: Path) -> None:
+    context.main(tmp_path / "context.json", (1024, 2048))
+    for measured in (context.results(), json.loads((tmp_path / "context.json").read_text())):
+        written, fused = (measured["measured"][way] for way in context.WAYS)
+        grown = written["2048"]["bytes"] / written["1024"]["bytes"]
+        assert 2.5 < grown < 5
+        assert fused["2048"]["bytes"] < written["2048"]["bytes"] / 4
+
+
+def test_bert_is_not_asked_without_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLOZE_NETWORK", raising=False)
+    assert asking.ask_bert() == asking.NOT_ASKED
+    assert asking.ask_bert().startswith("not asked")
+
+
+def test_where_there_is_no_network_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    import transformers
+
+    def unreachable(name: str) -> None:
+        raise OSError(f"We couldn't connect to the hub for {name}\nand more")
+
+    monkeypatch.setenv("CLOZE_NETWORK", "1")
+    monkeypatch.setattr(transformers.AutoModelForMaskedLM, "from_pretrained", unreachable)
+    assert re.fullmatch(r"not asked: BERT could not be fetched \(We .*bert.*\)", asking.ask_bert())
+
+
+def test_a_bert_that_is_there_is_asked_every_question(tmp_path: Path) -> None:
+    from transformers import BertConfig, BertForMaskedLM, BertTokenizer
+
+    words = {piece for question in asking.QUESTIONS for piece in question} - {"[MASK]"}
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "##believ", *sorted(words)]
+    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+    tokenizer = BertTokenizer(str(tmp_path / "vocab.txt"))
+    shape: dict[str, Any] = {
+        "vocab_size": len(vocabulary),
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    model: Any = BertForMaskedLM(BertConfig(**shape))
+    said = asking.ask_bert(model.eval(), tokenizer).splitlines()
+    assert len(said) == len(asking.QUESTIONS)
+    assert said[0].startswith("un [MASK] ##able → ")
+    assert all(line.count(", ") == asking.TOP - 1 for line in said)
