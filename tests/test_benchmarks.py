@@ -144,7 +144,7 @@ def test_the_readme_quotes_the_race_that_is_kept() -> None:
         f"**{least('ModernBERT, AdamW'):.1f} times** less than the same with AdamW",
         f"**{least(NO_DROPOUT):.0f} times** less than the textbook recipe",
         f"{textbook[time_to_loss.TARGETS.index(1.3)]:.0f} with it",
-        f"**{least('BERT, no dropout'):.0f} times** less than `BertForMaskedLM` without its dropout",
+        f"**{least('BERT, no dropout'):.0f} times** less than `BertForMaskedLM` without",
         f"{least('BERT, as it comes'):.0f} with it. To 0.9",
         f"To 0.9 nats it takes **{least('', 0.9):.1f} times** less than the best of them",
         f"{least('ModernBERT', ours=time_to_loss.DEFAULT):.1f} times earlier than ModernBERT",
