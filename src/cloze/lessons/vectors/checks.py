@@ -83,6 +83,21 @@ check_cosines = Exercise(
             lambda a, b: cosines(a - a.mean(0), b - b.mean(0))
         ),
         "That is one minus the cosine, a distance.": lambda a, b: 1 - cosines(a, b),
+        "You compared row i with row i alone, and what is asked for is each with each; a[:, None] "
+        "and b[None] make a table of pairs.": F.cosine_similarity,
+        "The lengths of a belong to the rows of the table, so they have to stand in a column: "
+        "a.norm(dim=1, keepdim=True).": lambda a, b: a @ b.T / (a.norm(dim=1) * b.norm(dim=1)),
+        "That is the angle, in radians; its cosine is asked for.": (
+            lambda a, b: cosines(a, b).clamp(-1, 1).acos()
+        ),
+        "You took the sign off; vectors that point in opposite ways have a negative cosine.": (
+            lambda a, b: cosines(a, b).abs()
+        ),
+        "That is the product over √d, as in attention; divide by the lengths of both vectors.": (
+            lambda a, b: a @ b.T / a.shape[1] ** 0.5
+        ),
+        "You divided the rows of the products by their length; the lengths of the vectors "
+        "themselves are needed, before the product.": lambda a, b: F.normalize(a @ b.T),
         "The lengths lie along the wrong side: a.norm(dim=1) has no dimension left to divide rows "
         "by; add keepdim=True.": lambda a, b: a / a.norm(dim=1) @ (b / b.norm(dim=1)).T,
     },
@@ -100,15 +115,18 @@ def precision(similarity: Tensor, groups: Tensor, k: int) -> float:
 
 
 def similar_things(chance: random.Random) -> list[Probe]:
-    """Make similarities of things with themselves, and the group of each."""
+    """Make similarities of things with themselves, and the group of each.
+
+    They are below 0, as cosines may be, so a 0 on the diagonal does not keep a thing from itself.
+    """
     source = torch.Generator().manual_seed(chance.getrandbits(31))
     probes: list[Probe] = []
     for n, n_groups, k in ((8, 2, 1), (9, 3, 2), (12, 3, 4), (7, 2, 3), (10, 4, 1)):
         half = torch.rand(n, n, generator=source)
         groups = torch.randint(n_groups, (n,), generator=source)
         groups[:2] = 0
-        near = half * (1 + (groups[:, None] == groups).float())
-        near.fill_diagonal_(3.0)
+        near = half * (1 + (groups[:, None] == groups).float()) / 2 - 1
+        near.fill_diagonal_(1.0)
         probes.append((near, groups, k))
     return probes
 
@@ -164,8 +182,7 @@ check_precision = Exercise(
                 _hits(_nearest(similarity, k), groups).sum(1).mean().item()
             )
         ),
-        "You divided by n but not by k, or added up all: the mean over all n · k neighbours is "
-        "asked for.": (
+        "That is the number of all right neighbours; divide it by n · k, how many there are.": (
             lambda similarity, groups, k: _hits(_nearest(similarity, k), groups).sum().item()
         ),
         "You took topk along the columns, dim=0; the neighbours of a thing stand in its row.": (
@@ -181,6 +198,28 @@ check_precision = Exercise(
         "You took k + 1 neighbours and counted the thing itself among them.": (
             lambda similarity, groups, k: (
                 _hits(_nearest(similarity, k + 1, itself=True), groups).mean().item()
+            )
+        ),
+        "You compared the neighbours' row numbers with groups; look up their groups first: "
+        "groups[nearest].": (
+            lambda similarity, groups, k: (
+                (_nearest(similarity, k) == groups[:, None]).float().mean().item()
+            )
+        ),
+        "The groups of the neighbours are a table (n, k), so one's own has to stand in a column "
+        "beside it: groups[:, None].": (
+            lambda similarity, groups, k: (
+                (groups[_nearest(similarity, k)] == groups).float().mean().item()
+            )
+        ),
+        "You skipped the thing itself and took k − 1 others: a slice 1:k ends before k.": (
+            lambda similarity, groups, k: (
+                _hits(_nearest(similarity, k, itself=True)[:, 1:], groups).mean().item()
+            )
+        ),
+        "You let the k neighbours vote for one group; precision counts each of them.": (
+            lambda similarity, groups, k: (
+                (groups[_nearest(similarity, k)].mode(1).values == groups).float().mean().item()
             )
         ),
         "You looked at the k-th neighbour alone; look at all up to the k-th.": (
@@ -249,10 +288,8 @@ check_partner_loss = Exercise(
         "The partners are looked for in the columns; each row is to find its column.": _loss_of(
             lambda cosines, temperature: (cosines / temperature).T
         ),
-        "You took the log-softmax twice: cross_entropy wants plain scores and does it itself, and "
-        "probabilities are no scores.": _loss_of(
-            lambda cosines, temperature: (cosines / temperature).softmax(1)
-        ),
+        "You took the softmax twice: cross_entropy does it itself, and wants the plain scores, not "
+        "probabilities.": _loss_of(lambda cosines, temperature: (cosines / temperature).softmax(1)),
         "Your loss is negative: a cost is −log P.": (
             lambda cosines, temperature: -partner_loss(cosines, temperature)
         ),
@@ -264,7 +301,7 @@ check_partner_loss = Exercise(
                 partner_loss(cosines, temperature) / torch.log(torch.tensor(2.0))
             )
         ),
-        "Below the fraction stand the others alone; the partner itself is one of the answers, "
+        "Below the fraction line stand the others alone; the partner itself is one of the answers, "
         "too.": _others_alone,
         "That is the mean cosine with the partner; the others of the batch have to count: it is "
         "a softmax over the row.": lambda cosines, temperature: cosines.diagonal().mean(),
@@ -286,7 +323,36 @@ check_partner_loss = Exercise(
         "You took the logarithm of the mean probability; take the mean of the logarithms.": (
             lambda cosines, temperature: -(cosines / temperature).softmax(1).diagonal().mean().log()
         ),
-        "The softmax runs down the columns and over all rows at once; it is over each row.": (
+        "You asked in both directions and took the mean, as the package does in training; here "
+        "each row alone is to find its column.": (
+            lambda cosines, temperature: (
+                (partner_loss(cosines, temperature) + partner_loss(cosines.T, temperature)) / 2
+            )
+        ),
+        "You divided the loss by the temperature; divide the cosines by it, before the softmax.": (
+            lambda cosines, temperature: partner_loss(cosines, 1.0) / temperature
+        ),
+        "You took the exponential before cross_entropy, which takes it itself; hand it the cosines "
+        "over the temperature.": _loss_of(
+            lambda cosines, temperature: (cosines / temperature).exp()
+        ),
+        "You divided by the temperature above the fraction line and not below it.": (
+            lambda cosines, temperature: (
+                cosines.logsumexp(1) - cosines.diagonal() / temperature
+            ).mean()
+        ),
+        "You took the mean over the whole table; only the partners count, which stand on the "
+        "diagonal.": (lambda cosines, temperature: -(cosines / temperature).log_softmax(1).mean()),
+        "That is how often the partner is not found, 1 − P on average; its cost is −log P.": (
+            lambda cosines, temperature: 1 - (cosines / temperature).softmax(1).diagonal().mean()
+        ),
+        "You asked of every pair by itself whether they are partners; here the row is one question "
+        "with n answers: a softmax over it.": (
+            lambda cosines, temperature: F.binary_cross_entropy_with_logits(
+                cosines / temperature, torch.eye(len(cosines))
+            )
+        ),
+        "The softmax runs over the whole table; it is over each row.": (
             lambda cosines, temperature: (
                 -(cosines / temperature).flatten().log_softmax(0).view_as(cosines).diagonal().mean()
             )
