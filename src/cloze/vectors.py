@@ -76,7 +76,8 @@ def embed(
         Shape ``(n, d_model)``.
 
     Raises:
-        ValueError: no such layer or pooling, ids that are none, or a line that is all padding.
+        ValueError: no such layer or pooling, ids that are none, a padding mask that does not fit
+            them, or a line that is all padding.
     """
     arguments.of_type(encoder, Encoder, "What reads")
     arguments.token_ids(input_ids, encoder.config.vocab_size, dim=2)
@@ -85,7 +86,13 @@ def embed(
     layer = arguments.whole_number(layer, -1, n_layers, "The layer")
     padding = torch.zeros_like(input_ids, dtype=torch.bool)
     if padding_mask is not None:
-        padding = padding | padding_mask
+        if padding_mask.shape != padding.shape or padding_mask.dtype != torch.bool:
+            raise ValueError(
+                f"A padding mask is a tensor of bool and of the ids' shape {tuple(padding.shape)}, "
+                f"not of {str(padding_mask.dtype).removeprefix('torch.')} and "
+                f"{tuple(padding_mask.shape)}."
+            )
+        padding = padding_mask
     if padding.all(1).any():
         raise ValueError("A line is all padding; leave empty lines out.")
     found = []
@@ -159,20 +166,28 @@ def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whi
 
     Args:
         vectors: what is measured.
-        k: keep only the k directions of greatest variance; None for all.
+        k: keep only the k directions of greatest variance; None for all. There are no more of
+            them than vectors.
         floor: a direction counts at least this share of the greatest variance, for where nothing
             but rounding varies nothing should be blown up.
+
+    Raises:
+        ValueError: fewer than two vectors, no such k, or vectors that are all the same.
 
     Source: Su et al. 2021, Whitening Sentence Representations.
     """
     n, d = arguments.of_type(vectors, Tensor, "Vectors").shape
-    k = d if k is None else arguments.whole_number(k, 1, d, "k")
+    k = d if k is None else arguments.whole_number(k, 1, min(n, d), "k")
     if n < 2:
         raise ValueError("Whitening measures how vectors vary, so it needs at least two.")
     mean = vectors.mean(0)
     _, sizes, directions = torch.linalg.svd(
         (vectors - mean).double() / math.sqrt(n - 1), full_matrices=False
     )
+    if not sizes[0] > 0:
+        raise ValueError(
+            "Vectors that are all the same vary in no direction that could be whitened."
+        )
     sizes = sizes.clamp(min=math.sqrt(floor) * float(sizes[0]))
     return Whitening(mean, (directions[:k].T / sizes[:k]).float())
 
@@ -436,8 +451,13 @@ def info_nce(one: Tensor, other: Tensor, temperature: float = TEMPERATURE) -> Te
     Returns:
         A scalar in nats, the mean of both directions; log n is what guessing pays.
 
+    Raises:
+        ValueError: there are not as many views as partners.
+
     Sources: van den Oord et al. 2018; Gao et al. 2021, SimCSE, equation 1.
     """
+    if len(one) != len(other):
+        raise ValueError(f"{len(one)} views and {len(other)} partners are no pairs.")
     scores = cosine(one, other) / temperature
     right = torch.arange(len(one))
     return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2

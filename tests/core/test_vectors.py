@@ -96,6 +96,11 @@ def test_bad_input_is_told_in_a_sentence() -> None:
     reader, ids = encoder(), torch.zeros(2, 4, dtype=torch.int64)
     with pytest.raises(ValueError, match="all padding; leave empty lines out"):
         embed(reader, ids, torch.ones(2, 4, dtype=torch.bool))
+    for mask in (torch.zeros(2, 3, dtype=torch.bool), torch.zeros(2, 4)):
+        with pytest.raises(
+            ValueError, match=r"A padding mask is a tensor of bool .* \(2, 4\), not"
+        ):
+            embed(reader, ids, mask)
     with pytest.raises(ValueError, match="The layer is a whole number from -1 to 2, not 3"):
         embed(reader, ids, layer=3)
     with pytest.raises(ValueError, match="pooling is one of first, mean"):
@@ -106,6 +111,12 @@ def test_bad_input_is_told_in_a_sentence() -> None:
         cosine(torch.ones(2, 3), torch.ones(2, 2))
     with pytest.raises(ValueError, match="needs at least two"):
         mean_cosine(torch.ones(1, 3))
+    with pytest.raises(ValueError, match="Vectors that are all the same vary in no direction"):
+        whitening(torch.ones(4, 3))
+    with pytest.raises(ValueError, match="k is a whole number from 1 to 5, not 7"):
+        whitening(some_vectors(5, 8), k=7)
+    with pytest.raises(ValueError, match="2 views and 3 partners are no pairs"):
+        info_nce(torch.ones(2, 4), torch.ones(3, 4))
     with pytest.raises(ValueError, match=r"2 groups need similarities of shape \(2, 2\)"):
         precision_at(torch.ones(3, 3), torch.zeros(2, dtype=torch.int64))
     with pytest.raises(ValueError, match=r"Vectors \(n, d\) are read with classes"):
