@@ -121,11 +121,11 @@ def similar_things(chance: random.Random) -> list[Probe]:
     """
     source = torch.Generator().manual_seed(chance.getrandbits(31))
     probes: list[Probe] = []
-    for n, n_groups, k in ((8, 2, 1), (9, 3, 2), (12, 3, 4), (7, 2, 3), (10, 4, 1)):
+    for n, n_groups, k in ((18, 2, 1), (19, 3, 2), (22, 3, 4), (17, 2, 3), (20, 4, 1)):
         half = torch.rand(n, n, generator=source)
         groups = torch.randint(n_groups, (n,), generator=source)
         groups[:2] = 0
-        near = half * (1 + (groups[:, None] == groups).float()) / 2 - 1
+        near = half * (1 + (groups[:, None] == groups).float() / 8) / 2 - 1
         near.fill_diagonal_(1.0)
         probes.append((near, groups, k))
     return probes
