@@ -63,12 +63,15 @@ def parameter_ledger(
         The number of parameters by part, in the order in which data flow.
 
     Raises:
-        ValueError: a size is none.
+        ValueError: a size is none, or a table has fewer than no rows.
     """
     sizes = {"vocab_size": vocab_size, "d_model": d_model, "n_layers": n_layers, "d_ff": d_ff}
     for name, size in sizes.items():
         whole_number(size, 1, None, name)
-    wide = d_model if d_embedding is None else d_embedding
+    rows = {"positions": positions, "segments": segments, "relative_positions": relative_positions}
+    for name, n in rows.items():
+        whole_number(n, 0, None, name)
+    wide = d_model if d_embedding is None else whole_number(d_embedding, 1, None, "d_embedding")
 
     def linear(inputs: int, outputs: int, bias: bool = biases) -> int:
         return inputs * outputs + outputs * bias

@@ -7,6 +7,7 @@ is a symbol of its own, named by its pixels. So a picture is a sentence, all pic
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
@@ -30,6 +31,8 @@ PATTERNS = ("plain", "rows", "columns", "slopes")
 SIZES = (6, 8, 10)
 STEP = 2
 """A shape stands at every second pixel, so its edges and those of the patches seldom agree."""
+NAME = re.compile(r"[0-9a-f]{4}")
+"""What :func:`to_patches` calls a patch: its pixels as bits."""
 
 
 def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
@@ -102,11 +105,9 @@ def assembled(pixels: Tensor) -> Tensor:
 def pixels_of(patch: str) -> Tensor:
     """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
     arguments.of_type(patch, str, "The name of a patch")
-    try:
-        number = int(patch, 16)
-    except ValueError:
+    if not NAME.fullmatch(patch):
         return torch.full((PATCH**2,), torch.nan)
-    return (number >> torch.arange(PATCH**2) & 1).float()
+    return (int(patch, 16) >> torch.arange(PATCH**2) & 1).float()
 
 
 def world_of_pictures() -> World:

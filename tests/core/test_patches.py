@@ -60,6 +60,11 @@ def test_a_gap_has_no_pixels() -> None:
     assert torch.equal(assembled(shapes), to_pixels(patches))
 
 
+@pytest.mark.parametrize("name", ["", "_", "-1", "fffff", "0_0f", "[PAD]"])
+def test_what_is_no_name_is_a_gap(name: str) -> None:
+    assert pixels_of(name).isnan().all()
+
+
 def test_the_world_of_pictures_knows_what_is_hidden() -> None:
     world = world_of_pictures()
     assert len(world.sentences) == len(SHAPES) * len(PATTERNS) * (36 + 25 + 16)

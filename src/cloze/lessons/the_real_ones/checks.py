@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
@@ -113,6 +114,30 @@ check_most_frequent_pair = Exercise(
         "You overwrite a count each time its pair is met again; add to it.": _leading(
             lambda words: {pair: n for pieces, n in words.items() for pair in pairwise(pieces)}
         ),
+        "A pair may stand in a word more than once; count it each time.": _leading(
+            lambda words: _summed(words, lambda pieces, n: dict.fromkeys(pairwise(pieces), n))
+        ),
+        "You leave out the last pair of every word.": _leading(
+            lambda words: _summed(words, lambda pieces, n: counted_pairs({pieces[:-1]: n}))
+        ),
+        "You leave out the first pair of every word.": _leading(
+            lambda words: _summed(words, lambda pieces, n: counted_pairs({pieces[1:]: n}))
+        ),
+        "You take every second pair; a piece has a neighbour on either side, so pairs overlap.": (
+            _leading(
+                lambda words: _summed(
+                    words,
+                    lambda pieces, n: {
+                        pair: n * times for pair, times in Counter([*pairwise(pieces)][::2]).items()
+                    },
+                )
+            )
+        ),
+        "max() of a dictionary compares its keys, and you return the pair that is last in the "
+        "alphabet; say key=counts.get.": lambda words: max(counted_pairs(words)),
+        "You return the first pair of the first word: is the `return` inside the loop?": (
+            lambda words: next(iter(words))[:2]
+        ),
     },
 )
 
@@ -146,8 +171,14 @@ def pieces_and_words(chance: random.Random) -> list[Probe]:
 def _pieces(value: object) -> list[str]:
     if isinstance(value, str):
         raise Symptom("You return a text; return the list of pieces.")
-    if not isinstance(value, list | tuple) or not all(isinstance(piece, str) for piece in value):
+    if not isinstance(value, list | tuple):
         raise Symptom(f"Your answer is {kind_of(value)}; what is asked for is a list of pieces.")
+    for piece in value:
+        if not isinstance(piece, str):
+            raise Symptom(
+                f"In your list stands {kind_of(piece)}; every piece is a text, and a hidden one is "
+                'written "[MASK]".'
+            )
     return list(value)
 
 
@@ -210,6 +241,43 @@ check_mask_whole_words = Exercise(
         "You hide the first chosen word only.": (
             lambda pieces, chosen: mask_whole_words(pieces, chosen[:1])
         ),
+        "You hide nothing: `chosen` is a list, so ask whether the number is `in` it.": (
+            lambda pieces, chosen: list(pieces)
+        ),
+        "You hide every piece that begins with ##, also where its word is not chosen.": (
+            lambda pieces, chosen: [
+                "[MASK]" if piece.startswith("##") else hidden
+                for piece, hidden in zip(pieces, mask_whole_words(pieces, chosen), strict=True)
+            ]
+        ),
+        "You look before you count, so the first piece of a word has another number than the rest: "
+        "count first.": (
+            lambda pieces, chosen: [
+                "[MASK]" if n - (not piece.startswith("##")) in chosen else piece
+                for piece, n in zip(pieces, _numbered(pieces), strict=True)
+            ]
+        ),
+        "You count from 0 and look before you count, so only the first piece of a word has its "
+        "number: begin with −1 and count first.": (
+            lambda pieces, chosen: [
+                "[MASK]" if n + piece.startswith("##") in chosen else piece
+                for piece, n in zip(pieces, _numbered(pieces), strict=True)
+            ]
+        ),
+        "You count at the pieces that begin with ##; a word begins at those that do not.": (
+            lambda pieces, chosen: [
+                "[MASK]" if n in chosen else piece
+                for i, piece in enumerate(pieces)
+                for n in [sum(before.startswith("##") for before in pieces[: i + 1]) - 1]
+            ]
+        ),
+        "You write [MASK] in front of a hidden piece; write it in its place.": (
+            lambda pieces, chosen: [
+                written
+                for piece, hidden in zip(pieces, mask_whole_words(pieces, chosen), strict=True)
+                for written in dict.fromkeys((hidden, piece))
+            ]
+        ),
         "What is hidden is written as [MASK], not as ##[MASK].": (
             lambda pieces, chosen: [
                 f"##{hidden}" if hidden == "[MASK]" and piece.startswith("##") else hidden
@@ -249,6 +317,12 @@ check_attention_bytes = Exercise(
         "Every line of the batch has weights of its own: multiply by batch.": (
             lambda batch, n_heads, length: 4 * n_heads * length**2
         ),
+        "Twice the length is not its square; write length ** 2.": (
+            lambda batch, n_heads, length: 8 * batch * n_heads * length
+        ),
+        "Queries, keys and values have no square each; a head has one table of weights.": (
+            lambda batch, n_heads, length: 12 * batch * n_heads * length**2
+        ),
         "You count eight bytes for a number; these are of four (float32).": (
             lambda batch, n_heads, length: 8 * batch * n_heads * length**2
         ),
@@ -274,13 +348,14 @@ def mutation_score(P: Mapping[str, float], wild_type: str, mutant: str) -> float
 
 
 def places(chance: random.Random) -> list[Probe]:
-    """Make distributions over amino acids, and two of them."""
+    """Make distributions over amino acids, and two of them, either as the mutant of the other."""
     probes: list[Probe] = []
-    for _ in range(6):
+    for _ in range(3):
         letters = chance.sample("ACDEFGHIKLMNPQRSTVWY", 5)
         odds = [chance.uniform(0.05, 1) for _ in letters]
         shares = {letter: odd / sum(odds) for letter, odd in zip(letters, odds, strict=True)}
-        probes.append((shares, *chance.sample(letters, 2)))
+        one, other = chance.sample(letters, 2)
+        probes += [(shares, one, other), (shares, other, one)]
     return probes
 
 
@@ -302,6 +377,14 @@ check_mutation_score = Exercise(
         ),
         "That is right in bits; here it is in nats, so use math.log.": (
             lambda P, wild_type, mutant: mutation_score(P, wild_type, mutant) / math.log(2)
+        ),
+        "That is the ratio of the two, and the wrong way round: take the logarithm of P(mutant) / "
+        "P(wild type).": lambda P, wild_type, mutant: P[wild_type] / P[mutant],
+        "You divide the logarithms; subtract that of the wild type.": (
+            lambda P, wild_type, mutant: math.log(P[mutant]) / math.log(P[wild_type])
+        ),
+        "A score has a sign, which says whether the change is likelier or not; leave out abs().": (
+            lambda P, wild_type, mutant: abs(mutation_score(P, wild_type, mutant))
         ),
         "You add the logarithms; subtract that of the wild type.": (
             lambda P, wild_type, mutant: math.log(P[mutant]) + math.log(P[wild_type])
