@@ -170,7 +170,7 @@ def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool 
         ValueError: ``k`` is below 1.
     """
     model = shipped_model() if model is None else arguments.model(model)
-    vocabulary = model.vocabulary
+    vocabulary = arguments.model(model, len(model.vocabulary)).vocabulary
     if isinstance(model, CausalLM):
         raise ValueError(
             "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "

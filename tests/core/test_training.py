@@ -24,6 +24,7 @@ from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.muon import Muon, orthogonalise
+from cloze.objectives import masked
 from cloze.training import Recipe, Record, TrainingRun, fit, steps_in
 from cloze.vocabulary import normalise
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
@@ -528,22 +529,18 @@ def test_muon_refuses_what_is_not_a_matrix(shape: tuple[int, ...]) -> None:
 # One text for all
 
 
-def test_twins_read_the_same_corrupted_inputs(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_twins_read_the_same_corrupted_inputs(corpus: Corpus) -> None:
     read: dict[str, list[Tensor]] = {"both": [], "left": [], "right": []}
     for direction, batches in read.items():
         torch.manual_seed(0)
         config = replace(new_run(corpus).model.config, direction=direction)  # type: ignore[arg-type]
-        run = TrainingRun(MaskedLM(config), corpus, RECIPE)
 
         def watched(*arguments: Any, to: list[Tensor] = batches, **options: Any) -> MaskedBatch:
             batch = mask_tokens(*arguments, **options)
             to += batch
             return batch
 
-        monkeypatch.setattr(objectives, "mask_tokens", watched)
-        finish(run)
+        finish(TrainingRun(MaskedLM(config), corpus, RECIPE, masked(mask=watched)))
     assert len(read["both"]) >= 2 * STEPS
     for direction in ("left", "right"):
         assert all(map(torch.equal, read["both"], read[direction]))
