@@ -88,11 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     learned_from.add_argument("--corpus", type=Path, help="a text of your own, or a corpus folder")
     learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
     train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
-    train.add_argument(
-        "--objective",
-        choices=OBJECTIVE_NAMES,
-        help="default: masked",
-    )
+    train.add_argument("--objective", choices=OBJECTIVE_NAMES, help="default: masked")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
     train.add_argument("--seed", type=int, help="default: 0")

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from cloze import arguments
+from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 
 SHARE, MEAN_LENGTH = 0.15, 3.0
@@ -84,7 +85,16 @@ def mask(
         ValueError: as :func:`delete`.
     """
     line = _read(line, vocabulary)
-    return Corrupted(line.masked_fill(_chosen(line, rate, generator), vocabulary.mask_id), line)
+    masked = mask_tokens(
+        line,
+        rate,
+        mask_share=1,
+        random_share=0,
+        vocabulary=vocabulary,
+        at_least_one=False,
+        generator=generator,
+    )
+    return Corrupted(masked.inputs, line)
 
 
 def infill(

@@ -48,6 +48,20 @@ HELD_OUT = 1024
 """How many sentences, drawn once, a training run measures on."""
 IMPOSSIBLE = -1e6
 """The logarithm of a probability of zero, which can still be added up."""
+PARTS_OF_SPEECH = {
+    "noun": "anna clara eva tom ben david pierre maria monday tuesday friday school work umbrella "
+    "boots sledge coat coffee tea bread soup morning evening doctor teacher cell bone leaf map "
+    "microscope lamp guard clerk gate bank shop midnight lunch fisher child boat bridge sand hours "
+    "river sea bat bird bear fox farmer cave tree player cook ball spoon pan hand french spanish "
+    "friends children nice paris seville bilbao south north film book dog dogs house houses night "
+    "colour drink cat mat chair",
+    "verb": "took wore was raining snowing drinks eats studied locked sat watched saw held speaks "
+    "said liked hated barks barked bark is",
+    "adjective": "red blue green big small hot right left good bad last every favorite two three",
+    "other": "on her his my to because it again outside in the at under after for and a with that "
+    "very not near of",
+}
+"""What the words of ``data/world.toml`` are, for those who look for it in a model."""
 
 
 class Corruption(NamedTuple):

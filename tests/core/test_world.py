@@ -20,7 +20,15 @@ from cloze.heads import MaskedLM
 from cloze.masking import IGNORE, MaskedBatch, mask_tokens
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import END, MASK, PAD, TextError
-from cloze.world import BERT, GAPS_ONLY, Corruption, Truth, World, enumerated
+from cloze.world import (
+    BERT,
+    GAPS_ONLY,
+    PARTS_OF_SPEECH,
+    Corruption,
+    Truth,
+    World,
+    enumerated,
+)
 
 THREE = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
 UNEVEN = {"a b": 0.4, "b a": 0.15, "a b a": 0.2, "b b": 0.1, "a": 0.15}
@@ -30,6 +38,11 @@ UNEVEN = {"a b": 0.4, "b a": 0.15, "a b a": 0.2, "b b": 0.1, "a": 0.15}
 @pytest.fixture(scope="module")
 def shipped() -> World:
     return World.load()
+
+
+def test_every_word_is_of_one_part_of_speech(shipped: World) -> None:
+    listed = " ".join(PARTS_OF_SPEECH.values()).split()
+    assert sorted(listed) == sorted(shipped.vocabulary.ordinary)
 
 
 # ── the truth ────────────────────────────────────────────────────────────────────────────────────

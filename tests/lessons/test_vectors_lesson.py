@@ -35,11 +35,6 @@ def test_every_sentence_is_of_one_scene() -> None:
     assert set(read().scenes.tolist()) == {*range(len(probing.SCENES))}
 
 
-def test_every_word_is_of_one_part_of_speech() -> None:
-    listed = " ".join(probing.PARTS_OF_SPEECH.values()).split()
-    assert sorted(listed) == sorted(WORLD.vocabulary.ordinary)
-
-
 def test_words_of_a_kind_are_words_and_of_one_kind() -> None:
     listed = " ".join(probing.KINDS.values()).split()
     assert len(set(listed)) == len(listed)

@@ -23,7 +23,7 @@ from cloze.vocabulary import (
     frame,
     normalise,
 )
-from cloze.world import World
+from cloze.world import PARTS_OF_SPEECH, World
 
 SEP = "[SEP]"
 QUESTIONS = ("[WHO]", "[WHAT]", "[WHEN]", "[WHERE]", "[WHY]")
@@ -109,19 +109,6 @@ def roles(sentence: str) -> list[str]:
     raise TextError(f"{sentence!r:.80} is no sentence of the small world.")
 
 
-PARTS_OF_SPEECH = {
-    "noun": "anna clara eva tom ben david pierre maria monday tuesday friday school work umbrella "
-    "boots sledge coat coffee tea bread soup morning evening doctor teacher cell bone leaf map "
-    "microscope lamp guard clerk gate bank shop midnight lunch fisher child boat bridge sand hours "
-    "river sea bat bird bear fox farmer cave tree player cook ball spoon pan hand french spanish "
-    "friends children nice paris seville bilbao south north film book dog dogs house houses night "
-    "colour drink cat mat chair",
-    "verb": "took wore was raining snowing drinks eats studied locked sat watched saw held speaks "
-    "said liked hated barks barked bark is",
-    "adjective": "red blue green big small hot right left good bad last every favorite two three",
-    "other": "on her his my to because it again outside in the at under after for and a with that "
-    "very not near of",
-}
 TAGS = (*PARTS_OF_SPEECH,)
 TAG_OF = {word: tag for tag, words in PARTS_OF_SPEECH.items() for word in words.split()}
 
