@@ -380,7 +380,7 @@ def test_a_saved_run_goes_on_with_its_objective(tmp_path: Path) -> None:
     for _ in fit(loaded, progress=False):
         pass
     assert [r.loss for r in loaded.history] == [r.loss for r in whole.history]
-    with pytest.raises(CheckpointError, match="'two windows', which is none of masked, .* begun"):
+    with pytest.raises(CheckpointError, match=r"'two windows', which is none of masked, .* begun"):
         TrainingRun.load(path, Pairs(corpus()))
     with pytest.raises(CheckpointError, match="'two windows', which is none of twice masked; load"):
         TrainingRun.load(path, Pairs(corpus()), TWICE_MASKED)

@@ -10,23 +10,38 @@ from typing import Any
 import pytest
 import torch
 
-from cloze.lessons.the_real_ones import asking, context, family
+from cloze.encoder import Attention, Layer
+from cloze.lessons.the_real_ones import asking, context, family, rebuilt
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
 
 
-def test_ours_and_theirs_are_the_same_function() -> None:
-    apart = family.same_function()
-    assert apart.keys() == family.results()["apart"].keys()
-    assert len(apart) == 5
-    assert max(apart.values()) < 1e-5
+def test_ours_rebuilt_is_the_same_function() -> None:
+    apart = family.apart()
+    assert apart.keys() == family.results()["apart"].keys() == family.results()["counted"].keys()
+    assert max(apart.values()) < 1e-4
 
 
-def test_another_rotation_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(family, "in_pairs", lambda weight, _: weight)
-    apart = family.same_function()
-    assert apart["ModernBERT: attention with rotary positions"] > 1e-2
-    assert apart["EuroBERT: attention with rotary positions"] > 1e-2
-    assert apart["BERT: attention"] < 1e-5
+@pytest.mark.parametrize(
+    ("part", "other", "touched"),
+    [
+        ("in_pairs", lambda weight, _: weight, {"ModernBERT-base", "mmBERT-base", "EuroBERT-210m"}),
+        ("Local", Attention, {"ModernBERT-base", "mmBERT-base"}),
+        (
+            "PostNorm",
+            Layer,
+            {*rebuilt.REBUILT} - {"ModernBERT-base", "mmBERT-base", "EuroBERT-210m"},
+        ),
+        ("still", lambda ours, *weights: rebuilt.filled(ours, *weights), {"BERT-base"}),
+    ],
+)
+def test_a_part_that_is_not_exchanged_would_be_noticed(
+    part: str, other: object, touched: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilt, part, other)
+    apart = family.apart()
+    assert min(apart[name] for name in touched) > 1e-2
+    if part != "still":  # whatever does not turn is touched by it
+        assert {name for name, far in apart.items() if far > 1e-4} == touched
 
 
 def test_the_scores_are_those_of_the_formula() -> None:
