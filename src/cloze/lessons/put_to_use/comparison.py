@@ -8,7 +8,6 @@ goes on where it stopped (ten minutes on an idle core).
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder
+from cloze.evaluation import Repeated
 from cloze.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
 from cloze.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.lessons.put_to_use import tasks
@@ -250,24 +250,13 @@ def measure(run: Run, experiment: Experiment) -> dict[str, float]:
     return {name: round(value, 4) for name, value in experiment.score(model, learned, test).items()}
 
 
-class Score(NamedTuple):
-    """A mean over seeds."""
-
-    mean: float
-    spread: float
-    """The standard deviation over seeds."""
-
-    def __repr__(self) -> str:
-        return f"{self.mean:.2f} ± {self.spread:.2f}"
-
-
 def results() -> dict[str, Any]:
     """Return what was measured: "runs", each a run and what it scored."""
     read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
     return read
 
 
-def scores(task: str, what: str = "right") -> dict[str, dict[int, Score]]:
+def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
     """Return scores by what the encoder knew before and by number of labels."""
     found: dict[str, dict[int, list[float]]] = {}
     for key, scored in results()["runs"]:
@@ -275,10 +264,7 @@ def scores(task: str, what: str = "right") -> dict[str, dict[int, Score]]:
         if run.task == task and what in scored:
             found.setdefault(run.start, {}).setdefault(run.labels, []).append(scored[what])
     return {
-        start: {
-            n: Score(statistics.fmean(values), statistics.stdev(values))
-            for n, values in by_labels.items()
-        }
+        start: {n: Repeated.of(values) for n, values in by_labels.items()}
         for start, by_labels in found.items()
     }
 

@@ -8,7 +8,6 @@ goes on where it stopped (two minutes on an idle core).
 from __future__ import annotations
 
 import json
-import statistics
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
@@ -20,6 +19,7 @@ from torch import Tensor
 
 from cloze.corpus import Corpus, windows
 from cloze.encoder import Encoder
+from cloze.evaluation import Repeated
 from cloze.objectives import Objective
 from cloze.prediction import shipped_model
 from cloze.training import Recipe, TrainingRun, fit
@@ -158,29 +158,15 @@ def untrained_results() -> dict[str, Found]:
     return {name: Found(*values) for name, values in results()["untrained"].items()}
 
 
-class Spread(NamedTuple):
-    """A mean over seeds and the standard deviation."""
-
-    mean: float
-    deviation: float
-
-    def __repr__(self) -> str:
-        return f"{self.mean:.3f} ± {self.deviation:.3f}"
-
-
-def trained_results(after: str = "plain") -> dict[str, tuple[Spread, Spread]]:
+def trained_results(after: str = "plain") -> dict[str, tuple[Repeated, Repeated]]:
     """Return precision at 1 and at 10 of every kind of training, over seeds."""
     by_name: dict[str, list[Found]] = {}
     for name, _, found in results()["runs"]:
         by_name.setdefault(name, []).append(Found(*found[after]))
     return {
-        name: (_spread([f.at_1 for f in found]), _spread([f.at_10 for f in found]))
+        name: (Repeated.of(f.at_1 for f in found), Repeated.of(f.at_10 for f in found))
         for name, found in by_name.items()
     }
-
-
-def _spread(values: list[float]) -> Spread:
-    return Spread(statistics.fmean(values), statistics.stdev(values))
 
 
 def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
