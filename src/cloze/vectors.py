@@ -8,6 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import NamedTuple, get_args
 
 import torch
@@ -526,7 +527,8 @@ TWO_WINDOWS = Objective(
 )
 """Two windows of one piece are to be alike; train with it on :class:`Pairs`."""
 
-TWICE_MASKED = Objective(
+TWICE_MASKED = replace(
+    TWO_WINDOWS,
     name="twice masked",
     ask=lambda views, mask_prob, chance, vocabulary: _asked(
         mask_tokens(
@@ -536,11 +538,6 @@ TWICE_MASKED = Objective(
             generator=chance,
         ).inputs
     ),
-    loss=pair_loss,
-    held_out=_held_out,
-    measure=_measured,
-    measured="partner",
-    head=False,
 )
 """One window, masked twice, is to be alike: SimCSE with masks in place of dropout."""
 
