@@ -63,10 +63,11 @@ class Repeated(NamedTuple):
         return cls(statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else 0.0)
 
     def __format__(self, digits: str) -> str:
+        digits = digits or ".2f"
         return f"{self.mean:{digits}} ± {self.spread:{digits}}"
 
     def __repr__(self) -> str:
-        return f"{self:.2f}"
+        return f"{self}"
 
 
 def area_under_curve(scores: Tensor, wanted: Tensor) -> float:

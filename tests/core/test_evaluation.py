@@ -113,6 +113,6 @@ def test_the_area_under_the_curve_counts_pairs() -> None:
 def test_repeated_runs_have_a_mean_and_a_spread() -> None:
     runs = Repeated.of(iter([0.25, 0.5, 0.75]))
     assert runs == (0.5, 0.25)
-    assert repr(runs) == "0.50 ± 0.25"
+    assert repr(runs) == f"{runs}" == "0.50 ± 0.25"
     assert f"{runs:.3f}" == "0.500 ± 0.250"
     assert Repeated.of([1.0]) == (1.0, 0.0)
