@@ -2,7 +2,7 @@
 
 ``python -m cloze.lessons.put_to_use.comparison`` fine-tunes for every task, number of labels,
 learning rate and seed, and writes how well each run answers unseen lines to comparison.json. It
-goes on where it stopped (ten minutes on an idle core).
+goes on where it stopped (a quarter of an hour on an idle core).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``python -m cloze.lessons.the_real_ones.rates`` trains an encoder of patches at each rate and from
 several seeds, and writes to rates.json what each pays above the floor at every rate, and how well
-it names the shape in a picture from a few labels. It goes on where it stopped (eight minutes on an
+it names the shape in a picture from a few labels. It goes on where it stopped (nine minutes on an
 idle core).
 """
 

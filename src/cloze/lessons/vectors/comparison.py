@@ -2,7 +2,7 @@
 
 ``python -m cloze.lessons.vectors.comparison`` asks every way of making vectors about the held-out
 windows, trains contrastively from several seeds, and writes the precisions to comparison.json. It
-goes on where it stopped (two minutes on an idle core).
+goes on where it stopped (nine minutes on an idle core).
 """
 
 from __future__ import annotations
