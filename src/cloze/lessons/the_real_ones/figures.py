@@ -165,7 +165,8 @@ def by_rate(above: Scores, right: Scores) -> tuple[Figure, str]:
         axes.set(xlabel="rate of training", ylabel=label)
         axes.set_xticks(rates, [f"{rate:.0%}" if rate else "none" for rate in rates])
         axes.tick_params(axis="x", labelsize=9)
-        axes.legend()
+        axes.locator_params(axis="y", nbins=6)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=9, ncols=2)
     panels[0].set(ylim=(0, None))
     said = "; ".join(
         f"{name}: "
