@@ -79,7 +79,7 @@ export async function askLeaning(answers, predictors, signal) {
   if (answers.leaning.length || !wanted) return answers;
   const last = lastOf(predictors);
   return answers.with({
-    leaning: await last.leaning(state.held, state.open, state.focus, signal),
+    leaning: await last.leaning(state.held, state.open, state.focus, { signal }),
   });
 }
 

@@ -48,6 +48,13 @@ function escaped(characters) {
   return [...[quote, ...written, quote].join("")];
 }
 
+/** Return what Python calls the type of a value. */
+export function typeOf(value) {
+  if (value === null || value === undefined) return "NoneType";
+  const named = { string: "str", boolean: "bool", number: Number.isInteger(value) ? "int" : "float" };
+  return named[typeof value] ?? "dict";
+}
+
 /**
  * Read a whole number from `low` to `high`; one that came as text is read, too.
  * `what` it is begins the sentence that refuses it.

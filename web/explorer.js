@@ -1,8 +1,9 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both. The
 // port of src/cloze/widgets/explorer/widget.py.
 
-import { Answers, ask, askLeaning } from "./answers.js";
+import { ask, askLeaning } from "./answers.js";
 import { ValueError, shown } from "./arguments.js";
+import { read } from "./link.js";
 import { explorer } from "./markup.js";
 import { State } from "./state.js";
 import { Widget } from "./widget.js";
@@ -26,6 +27,7 @@ export class Explorer extends Widget {
     view: ["view"],
     layer: ["value"],
     head: ["value"],
+    link: ["hash"],
   };
 
   present = false; // large type and nothing that only one reader needs, for a lecture hall
@@ -148,6 +150,12 @@ export class Explorer extends Widget {
 
   do_head({ value }) {
     return this.become(this.withHead(this.state.layer, value));
+  }
+
+  /** Show what a link carries, which only a page can be opened with. */
+  do_link({ hash }) {
+    const state = read(hash, this.state, this.maxLen);
+    return state && this.become(state);
   }
 
   withHead(layer, head) {

@@ -2,7 +2,7 @@
 // src/cloze/widgets/explorer/state.py. A state is a value: each action returns the next one, or
 // throws a ValueError with a sentence for the learner.
 
-import { ValueError, oneOf, positions, shown, wholeNumber } from "./arguments.js";
+import { ValueError, oneOf, positions, shown, typeOf, wholeNumber } from "./arguments.js";
 import { counted, visible } from "./words.js";
 
 export const GAP = "_"; // where not even the line knows the truth
@@ -79,6 +79,7 @@ export class State {
 
   /** Read a line as it was typed or pasted. */
   static read(text, symbols, maxLen) {
+    if (typeof text !== "string") throw new ValueError(`A line is text, not ${typeOf(text)}.`);
     const { line, note } = symbols.read(text, maxLen);
     const length = counted(line.length, symbols.unit);
     const event = `New line, ${length}${note && ` (${note})`}.`;
