@@ -6,9 +6,7 @@
 //   - what the first layer projects hangs on the symbol alone, so it is a table made at load;
 //   - the last layer finishes the gaps only, and a twin reads only what its gaps can see.
 // Weights are safetensors files as web/weights.py writes them.
-
-// What has a sentence for the learner; every other error is a mistake in the code.
-export class ValueError extends Error {}
+import { ValueError } from "./arguments.js";
 
 export class CheckpointError extends ValueError {}
 
@@ -141,13 +139,16 @@ function rotaryTurns(length, dHead, base) {
 function rotate(x, turns, positions) {
   for (let r = 0; r < positions.length; r++) {
     const turn = turns.row(positions[r]);
-    const from = x.row(r);
-    for (let i = 0; i < x.columns; i += 2) {
-      const cos = turns.values[turn + (i % turns.columns)];
-      const sin = turns.values[turn + (i % turns.columns) + 1];
-      const [real, imaginary] = [x.values[from + i], x.values[from + i + 1]];
-      x.values[from + i] = real * cos - imaginary * sin;
-      x.values[from + i + 1] = real * sin + imaginary * cos;
+    for (let head = 0; head < x.columns; head += turns.columns) {
+      const from = x.row(r) + head;
+      for (let i = 0; i < turns.columns; i += 2) {
+        const cos = turns.values[turn + i];
+        const sin = turns.values[turn + i + 1];
+        const real = x.values[from + i];
+        const imaginary = x.values[from + i + 1];
+        x.values[from + i] = real * cos - imaginary * sin;
+        x.values[from + i + 1] = real * sin + imaginary * cos;
+      }
     }
   }
 }

@@ -36,9 +36,10 @@
  *   leaning(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, ValueError, readModel } from "./encoder.js";
+import { ValueError, positions, shown, wholeNumber } from "./arguments.js";
+import { CheckpointError, readModel } from "./encoder.js";
+import { counted } from "./words.js";
 
-export { CheckpointError, ValueError };
 export class TextError extends ValueError {}
 
 export const GAP = "_";
@@ -46,39 +47,6 @@ const MASK = "[MASK]";
 const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 
 // ── text ──
-
-/** "1 gap", "2 gaps": a number with its noun. */
-export function counted(n, what) {
-  return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
-}
-
-/** A value as a message repeats it: on one line, and shortened if it is long, as Python writes it. */
-export function shown(value) {
-  if (typeof value !== "string") return String(value);
-  const most = 60;
-  const letters = [...value];
-  let text = [...quoted(letters.slice(0, most))];
-  if (text.length > most) {
-    const first = Math.floor((most - 3) / 2);
-    const last = most - 3 - first;
-    text = [...quoted([...letters.slice(0, first), ...letters.slice(letters.length - last)])];
-    text = [...text.slice(0, first), "...", ...text.slice(-last)];
-  }
-  return text.join("").split(/ +/).filter(Boolean).join(" ");
-}
-
-function quoted(letters) {
-  const quote = letters.includes("'") && !letters.includes('"') ? '"' : "'";
-  const escapes = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", [quote]: `\\${quote}` };
-  const escaped = letters.map((letter) => {
-    if (letter in escapes) return escapes[letter];
-    if (letter === " " || !/[\p{C}\p{Z}]/u.test(letter)) return letter;
-    const code = letter.codePointAt(0);
-    const [sign, digits] = code > 0xffff ? ["U", 8] : code > 0xff ? ["u", 4] : ["x", 2];
-    return `\\${sign}${code.toString(16).padStart(digits, "0")}`;
-  });
-  return quote + escaped.join("") + quote;
-}
 
 // What Python counts as white space; JavaScript's \s is another set.
 const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
@@ -171,9 +139,7 @@ export const CHARACTERS = {
   readSymbol(typed) {
     const lower = typeof typed === "string" ? typed.toLowerCase() : "";
     if (CHARACTERS.known.includes(lower)) return lower;
-    throw new TextError(
-      `A gap holds one letter, a space or a newline, not ${shown(typed)}.`,
-    );
+    throw new TextError(`A gap holds one letter, a space or a newline, not ${shown(typed)}.`);
   },
   write: (line) => line.join(""),
   words: (line) =>
@@ -181,20 +147,6 @@ export const CHARACTERS = {
       Array.from(word, (_, i) => index + i),
     ),
 };
-
-// ── arguments ──
-
-/** Read a whole number from `low` to `high`; `what` begins the sentence that refuses all else. */
-export function wholeNumber(value, low, high, what) {
-  const isNumber = typeof value === "number" || /^\s*[+-]?\d+\s*$/.test(value);
-  const read = isNumber ? Number(value) : NaN;
-  if (Number.isInteger(read) && low <= read && read <= high) return read;
-  throw new ValueError(`${what} is a whole number from ${low} to ${high}, not ${shown(value)}.`);
-}
-
-function position(value, length) {
-  return wholeNumber(value, 0, length - 1, "A position in this line");
-}
 
 // ── answers ──
 
@@ -260,25 +212,25 @@ export class MaskedPredictor {
   /** Guess all gaps from one look at the line, each without knowing what the others hold. */
   predict(line, gaps) {
     const masked = this.#masked(line, gaps);
-    const positions = [...masked.keys()].filter((at) => masked[at] === this.#mask);
-    const logProbs = positions.length ? this.#logProbs(masked, positions) : [];
+    const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
+    const logProbs = hidden.length ? this.#logProbs(masked, hidden) : [];
     const costs = logProbs.map((row, r) => {
-      const truth = this.symbols.known.indexOf(line[positions[r]]);
+      const truth = this.symbols.known.indexOf(line[hidden[r]]);
       return truth < 0 ? null : -row[truth];
     });
-    return new Answer(positions, logProbs.map((row) => row.map(Math.exp)), costs);
+    return new Answer(hidden, logProbs.map((row) => row.map(Math.exp)), costs);
   }
 
   /** Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b. */
   async joint(line, gaps, first, second, { signal } = {}) {
-    const at = [first, second].map((each) => position(each, line.length));
-    if (at[0] === at[1]) {
-      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${at[0]}.`);
+    [first, second] = positions([first, second], line.length);
+    if (first === second) {
+      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${first}.`);
     }
-    const masked = this.#masked(line, [...gaps, ...at]);
-    const [before] = this.#logProbs(masked, [at[0]]);
+    const masked = this.#masked(line, [...gaps, first, second]);
+    const [before] = this.#logProbs(masked, [first]);
     return inPieces(before.keys(), signal, (symbol) => {
-      const [after] = this.#logProbs(masked.with(at[0], symbol), [at[1]]);
+      const [after] = this.#logProbs(masked.with(first, symbol), [second]);
       return after.map((logProb) => Math.exp(before[symbol] + logProb));
     });
   }
@@ -300,7 +252,7 @@ export class MaskedPredictor {
    */
   async leaning(line, gaps, at, { signal } = {}) {
     const masked = this.#masked(line, gaps);
-    at = position(at, line.length);
+    [at] = positions([at], line.length);
     if (masked[at] !== this.#mask) {
       throw new ValueError(`Position ${at} is not masked, so nothing is guessed there.`);
     }
@@ -316,7 +268,7 @@ export class MaskedPredictor {
 
   /** Where a head looks from a position, weights that sum to 1; both count from 0. */
   attention(line, gaps, at, layer, head) {
-    at = position(at, line.length);
+    [at] = positions([at], line.length);
     layer = wholeNumber(layer, 0, this.nLayers - 1, "A layer of this model");
     head = wholeNumber(head, 0, this.nHeads - 1, "A head of this model");
     return this.model.encoder.attention(this.#masked(line, gaps), layer, head, at);
@@ -331,13 +283,13 @@ export class MaskedPredictor {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
     );
-    for (const at of gaps) ids[position(at, line.length)] = this.#mask;
+    for (const at of positions(gaps, line.length)) ids[at] = this.#mask;
     return ids;
   }
 
   // log P of every ordinary symbol at some positions; special symbols are never an answer.
-  #logProbs(masked, positions) {
-    return this.model.logitsAt(masked, positions).map((logits) => {
+  #logProbs(masked, selected) {
+    return this.model.logitsAt(masked, selected).map((logits) => {
       const ordinary = Array.from(logits.subarray(0, this.symbols.known.length));
       const most = Math.max(...ordinary);
       const sum = ordinary.reduce((total, logit) => total + Math.exp(logit - most), 0);
