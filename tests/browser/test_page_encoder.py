@@ -27,10 +27,10 @@ from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction import shipped_model
 from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, normalise
+from tests.browser import engine as engines
 from tests.browser.static import served
 from web import weights
 
-ROOT = Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-4
 LINES = {
     "she took her umbrella because it was raining": [0, 9, 10, 30],
@@ -41,35 +41,21 @@ LINES = {
     "everything _": [11],
 }
 """Lines by their gaps: at both ends, side by side, of unknown truth, and nothing else."""
-# Loads the modules of the page into it, and what the tests ask of them.
-PAGE = """async () => {
-  for (const name of ["checkpoint", "predictor", "vocabulary"])
-    Object.assign(window, await import(`./${name}.js`));
-  window.bytes = async (name) => (await fetch(name)).arrayBuffer();
-  const names = ["left", "right", "both"];
-  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
-  window.predictors = await readPredictors(
-    Object.fromEntries(names.map((name, i) => [name, files[i]])));
-  // What a call returns, or the sentence of its error: mistakes in the code go on to the test.
-  window.answered = async (ask) => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof Error) || error.constructor === TypeError) throw error;
-      return { said: error.message };
-    }
-  };
+# What a call returns, or the sentence of its error; mistakes in the code go on to the test.
+ANSWERED = """() => window.answered = async (ask) => {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    return { said: error.message };
+  }
 }"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page is served from: its modules and its weights."""
     folder = tmp_path_factory.mktemp("page")
-    for module in (ROOT / "web").glob("*.js"):
-        (folder / module.name).write_bytes(module.read_bytes())
-    (folder / "index.html").write_text("<link rel='icon' href='data:,'>", encoding="utf-8")
-    weights.write(folder)
+    engines.write(folder)
     return folder
 
 
@@ -82,8 +68,8 @@ def address(folder: Path) -> Iterator[str]:
 @pytest.fixture
 def engine(page: Page, address: str) -> Page:
     """A page that has loaded the modules and the three models."""
-    page.goto(f"{address}/index.html")
-    page.evaluate(PAGE)
+    engines.load(page, address)
+    page.evaluate(ANSWERED)
     return page
 
 
