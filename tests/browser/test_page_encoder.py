@@ -340,10 +340,10 @@ def known(character: str) -> bool:
     return unicodedata.category(character) not in ("Cn", "Cs", "Co")
 
 
-def answer_of(ask: Callable[[], object]) -> object:
+def answer_of(ask: Callable[..., object], *asked: object) -> object:
     """Return what a call returns, or the sentence of its error."""
     try:
-        return ask()
+        return ask(*asked)
     except ValueError as error:
         return {"said": str(error)}
 
@@ -362,7 +362,7 @@ def test_lines_are_read_as_in_python(engine: Page) -> None:
         })))""",
         texts,
     )
-    expected = [answer_of(lambda text=text: read(text)) for text in texts]
+    expected = [answer_of(read, text) for text in texts]
     assert [pair for pair in zip(texts, found, expected, strict=True) if pair[1] != pair[2]] == []
     refused = [text for text in expected if "said" in str(text)]
     assert 100 < len(refused) < len(texts) - 100
@@ -374,7 +374,7 @@ def test_symbols_are_read_as_in_python(engine: Page) -> None:
         "(all) => Promise.all(all.map((each) => answered(() => CHARACTERS.readSymbol(each))))",
         symbols,
     )
-    expected = [answer_of(lambda each=each: CHARACTERS.read_symbol(each)) for each in symbols]
+    expected = [answer_of(CHARACTERS.read_symbol, each) for each in symbols]
     assert [pair for pair in zip(symbols, found, expected, strict=True) if pair[1] != pair[2]] == []
 
 
@@ -416,8 +416,7 @@ def test_what_cannot_be_asked_gets_pythons_sentence(engine: Page) -> None:
             [what, line, *asked],
         )
         assert "said" in found, (what, asked)
-        expected = answer_of(lambda what=what, asked=asked: getattr(ours, what)(line, *asked))
-        assert found == expected
+        assert found == answer_of(getattr(ours, what), line, *asked)
 
 
 # ── damage ──
