@@ -129,7 +129,7 @@ SIZES = """root => [...root.querySelectorAll("*")].filter(each => !each.closest(
     .map(each => parseFloat(getComputedStyle(each).fontSize))"""
 SEEN = """([least, width]) => {
     const root = document.querySelector("#first .cloze-root"), shown = root.firstElementChild;
-    const boxes = [shown, ...shown.querySelectorAll(".scroll")];
+    const boxes = [shown, ...shown.querySelectorAll(".scroll, .letter, .track")];
     return innerWidth === width && shown.offsetHeight <= innerHeight
         && boxes.every(each => each.scrollWidth <= each.clientWidth + 1)
         && parseFloat(getComputedStyle(shown).fontSize) >= least; }"""
@@ -140,10 +140,10 @@ def test_all_of_it_is_seen_from_the_back_row(put: Put, page: Page, name: str) ->
     widget = GALLERY[name]()
     widget.present = True
     shown = put(widget)
+    page.emulate_media(reduced_motion="reduce")
     for (width, height), least in HALLS.items():
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(SEEN, arg=[least, width])
-    page.emulate_media(reduced_motion="reduce")
     for light in ("true", "false"):
         page.evaluate("light => { document.body.dataset.jpThemeLight = light }", light)
         assert low_contrasts(shown) == [], light
