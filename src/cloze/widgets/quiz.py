@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
+from cloze.vocabulary import counted
 from cloze.widgets.view import View, button, element
 
 
@@ -36,7 +37,7 @@ class Quiz(View):
         self.refresh()
 
     def __repr__(self) -> str:
-        return f"Quiz({len(self.questions)} questions, {self._progress()})"
+        return f"Quiz({counted(len(self.questions), 'question')}, {self._progress()})"
 
     @property
     def score(self) -> int:
@@ -49,7 +50,7 @@ class Quiz(View):
     def markup(self) -> Markup:
         """Write a form per question and, below them, how far the learner is."""
         spoken = element("span", self.announcement, " ", class_="spoken")
-        progress = f"{len(self.questions)} questions: {self._progress()}."
+        progress = f"{counted(len(self.questions), 'question')}: {self._progress()}."
         return element(
             "div",
             *(self._form(number) for number in range(1, len(self.questions) + 1)),
