@@ -97,7 +97,7 @@ const lecture = (() => {
 
   let complete = false;
   function arrived(cell, cells) {
-    if (cell === 1) watcher.observe(document.querySelector("main"), { childList: true, subtree: true, characterData: true });
+    if (!cell) watcher.observe(document.querySelector("main"), { childList: true, subtree: true, characterData: true });
     Object.assign(part("progress"), { value: cell, max: cells + 1 });
     part(".said").textContent = `Getting ready: ${cell} of ${cells}`;
     complete = cell === cells;
