@@ -64,7 +64,7 @@ class Quiz(View):
 
     def _buttons(self) -> Markup:
         buttons = [button("Start over", "restart", aria_disabled=not self.answers or None)]
-        if self.present:
+        if self.present and len(self.questions) > 1:
             steps = {"Previous": self.at - 1, "Next": self.at + 1}
             buttons += [
                 button(

@@ -1,11 +1,10 @@
-// The screens of a lecture: forward and back, type that fits, and the window of the lecturer.
+// The screens of a lecture: forward and back, and the window of the lecturer. Type is sized by
+// lecture.css and, in widgets, by view.js.
 //   PageDown, PageUp          always, for they are what a presenter remote sends
 //   arrows, Space, Home, End  unless a widget, a field or a button has the focus (Escape leaves it)
 //   N notes · D dark or light · F or F5 full screen · B or . black, until the next key
 // index.html.j2 calls lecture.arrived after every cell.
 const lecture = (() => {
-  const [SMALLEST, LARGEST] = [0.5, 1.5]; // of the size that lecture.css gives to type
-  const ROOM = 0.8;
   const MOVES = { PageDown: 1, PageUp: -1, ArrowRight: 1, ArrowDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const BAR = `
     <button type="button" data-does="back" aria-label="Back">‹</button>
@@ -56,7 +55,6 @@ const lecture = (() => {
     history.replaceState(null, "", `#${at + 1}`);
     entered = Date.now();
     all[at]?.focus({ preventScroll: true });
-    fit();
     tell();
   }
 
@@ -64,34 +62,6 @@ const lecture = (() => {
     if (by > 0 && !started()) start(); // the first step forward starts the clock
     go(by === Infinity ? screens().length - 1 : at + by);
   }
-
-  // As large as leaves some room for what a click adds; later only smaller, so that nothing jumps
-  // to and fro, until the page has another size.
-  function fit(anew = false) {
-    const screen = screens()[at];
-    if (!screen) return;
-    let size = anew || !screen.dataset.size ? LARGEST : Number(screen.dataset.size);
-    const small = (each) => each.scrollHeight <= each.clientHeight + 1 && each.scrollWidth <= each.clientWidth + 1;
-    const roomy = (live) => {
-      const bottoms = [...live.children].map((child) => child.getBoundingClientRect().bottom);
-      return size <= 1 || Math.max(...bottoms) - live.getBoundingClientRect().top <= ROOM * live.clientHeight;
-    };
-    const lives = [...screen.querySelectorAll(".live")];
-    const fits = () =>
-      [screen, ...screen.querySelectorAll(".live, .live .scroll")].every(small) && (screen.dataset.size || lives.every(roomy));
-    if (anew) delete screen.dataset.size;
-    for (; ; size -= 0.02) {
-      screen.style.setProperty("--size", size.toFixed(2));
-      if (fits() || size <= SMALLEST) break;
-    }
-    if (document.body.dataset.ready) screen.dataset.size = size.toFixed(2);
-  }
-
-  let due = 0;
-  const fitSoon = (anew) => {
-    cancelAnimationFrame(due);
-    due = requestAnimationFrame(() => fit(anew));
-  };
 
   // ── getting ready ────────────────────────────────────────────────────────────────────────────
 
@@ -106,6 +76,13 @@ const lecture = (() => {
     else tell();
   }
 
+  function ended() {
+    if (complete) return;
+    const cell = screens().length;
+    part(".said").textContent = `Something failed on screen ${cell}, and nothing after it was run: the terminal says what.`;
+    part("progress").remove();
+  }
+
   function ready() {
     const asleep = (area) => area.querySelector(".cloze-asleep") && !area.querySelector(".cloze:not(.still)");
     const areas = [...document.querySelectorAll(".live")];
@@ -114,7 +91,6 @@ const lecture = (() => {
     part("progress").remove();
     part(".said").textContent = "";
     document.body.dataset.ready = "true";
-    fitSoon(true);
   }
 
   // ── the clock, and the lecturer's window ─────────────────────────────────────────────────────
@@ -191,12 +167,11 @@ const lecture = (() => {
   document.addEventListener("keydown", pressed);
   bar.addEventListener("click", (event) => DOES[event.target.closest("button")?.dataset.does]?.());
   document.body.append(bar);
-  addEventListener("resize", () => fitSoon(true));
   addEventListener("pagehide", () => window_?.close());
   addEventListener("hashchange", () => go(Number(location.hash.slice(1)) - 1 || 0));
   setInterval(tell, 1000);
-  const watcher = new MutationObserver(() => (ready(), fitSoon(false)));
-  return { arrived };
+  const watcher = new MutationObserver(ready);
+  return { arrived, ended };
 })();
 
 window.voila_heartbeat = () => {};
