@@ -1,6 +1,6 @@
 """Make homework for nbgrader of the exercises of one notebook.
 
-The command is ``python lecture/assignment.py NOTEBOOK COURSE``, with the folder of a course that
+The command is ``python -m lecture.assignment NOTEBOOK COURSE``, with the folder of a course that
 nbgrader keeps. It writes ``COURSE/source/NAME/NAME.ipynb``, as nbgrader wants its sources: each
 exercise with the solution where nbgrader takes it out, and below it a locked cell of one point that
 fails, with the symptom, unless the check accepts the answer. nbgrader itself is not needed for it.
@@ -107,7 +107,7 @@ def homework(path: Path) -> Any:
 def main(arguments: list[str]) -> int:
     """Write one assignment; return the exit code."""
     if len(arguments) != 2:
-        print("usage: python lecture/assignment.py NOTEBOOK COURSE", file=sys.stderr)
+        print("usage: python -m lecture.assignment NOTEBOOK COURSE", file=sys.stderr)
         return 2
     path, course = map(Path, arguments)
     name = path.stem[3:]

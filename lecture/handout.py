@@ -218,11 +218,11 @@ def printed(browser_page: Page, text: str, path: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print every handout into a folder; return the exit code."""
+    """Print every handout into a folder, by default ``handouts``; return the exit code."""
     if len(arguments) > 1:
         print("usage: python -m lecture.handout [FOLDER]", file=sys.stderr)
         return 2
-    folder = Path(*arguments)
+    folder = Path(*arguments or ["handouts"])
     executable = chromium()
     if not executable:
         print(NO_CHROMIUM)

@@ -16,10 +16,10 @@ from typing import Any
 import nbformat
 import pytest
 
+from lecture.assignment import homework, main
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-MADE = runpy.run_path(str(ROOT / "lecture" / "assignment.py"))
-main, homework = MADE["main"], MADE["homework"]
 REGION = re.compile(r"^( *)### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL | re.MULTILINE)
 
 
