@@ -128,7 +128,7 @@ def bets() -> list[dict[str, Any]]:
     rows = []
     for line, place in BETS.items():
         answers = compare(line, {place}).predictions
-        bits = {side: to_bits(answer.cost(place)) for side, answer in answers.items()}
+        bits = {side: to_bits(answer.costs.item()) for side, answer in answers.items()}
         gapped = f"{line[:place]}▢{line[place + 1 :]}"
         rows.append({"line": gapped, "truth": line[place], "bits": bits})
     return rows

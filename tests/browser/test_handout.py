@@ -87,7 +87,9 @@ def test_nothing_is_cut_off_and_there_is_room_to_write(
     assert figures.count() == 5
     for i in range(5):
         assert len(figures.nth(i).get_attribute("alt") or "") > 40
-        assert (figures.nth(i).bounding_box() or {})["width"] > 100 * MILLIMETRE
+        box = figures.nth(i).bounding_box()
+        assert box
+        assert box["width"] > 100 * MILLIMETRE
     assert jupyter.low_contrasts(sheet.locator("body")) == []
 
 
