@@ -16,7 +16,7 @@ SIZES: list[ViewportSize] = [
     {"width": 1280, "height": 800},
     {"width": 1920, "height": 1080},
 ]
-LEAST = 0.023
+LEAST = 0.022
 """The least size of type that the room is to read, of the height of the page."""
 # What reaches beyond its screen or is cut off in it, and what is written too small for the room:
 # all but what only the lecturer needs.
