@@ -1,4 +1,4 @@
-"""The lectures as notebooks: screens with a headline and notes, minutes that add up, no code twice."""
+"""The lectures as notebooks: screens with headline and notes, and minutes that add up."""
 
 from __future__ import annotations
 
