@@ -10,9 +10,7 @@ import pytest
 import cloze
 
 HOME = Path(cloze.__file__).parent
-SHEETS = {
-    path.stem: path.read_text(encoding="utf-8") for path in sorted(HOME.glob("**/*.css"))
-}
+SHEETS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(HOME.glob("**/*.css"))}
 
 
 def selectors(sheet: str) -> list[str]:

@@ -30,7 +30,7 @@ const lecture = (() => {
     <div class="clock"><span>elapsed <b id="elapsed"></b></span><span>left <b id="left"></b></span><span id="plan"></span></div>
     <p><button id="start" type="button"></button> <button id="back" type="button">Back</button> <button id="next" type="button">Next</button></p>
     <h1 id="here"></h1>
-    <div id="notes"></div>
+    <div id="notes" tabindex="0"></div>
     <p class="next" id="after"></p>`;
 
   let at = Math.max(0, Number(location.hash.slice(1)) - 1 || 0);
