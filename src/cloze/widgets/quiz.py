@@ -2,13 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from markupsafe import Markup
 
 from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
 from cloze.widgets.view import View, button, element
+
+
+def score(questions: Sequence[Question], answers: Mapping[int, str]) -> int:
+    """Count the right answers among those given, by number of the question (from 1)."""
+    return sum(questions[n - 1].by_letter[letter].right for n, letter in answers.items())
+
+
+def progress(questions: int, answered: int, right: int) -> str:
+    """Say how far the learner is."""
+    return f"{questions} questions: {answered} answered, {right} right."
+
+
+def form(number: int, question: Question, chosen: str, *, folded: bool) -> Markup:
+    """Write one question: an option a line, below the chosen one why it is right or wrong.
+
+    Args:
+        number: of the question, from 1.
+        question: what is asked.
+        chosen: the letter of an option, or none.
+        folded: write the other explanations as well, hidden, for a page that asks nobody.
+    """
+
+    def line(letter: str, option: Option) -> Markup:
+        radio = element(
+            "input",
+            type="radio",
+            name=f"question-{number}",
+            value=letter,
+            checked=letter == chosen,
+            data_do="choose",
+            data_with_question=number,
+        )
+        label = element("label", radio, element("span", f"({letter}) ", inline(option.text)))
+        if not folded and letter != chosen:
+            return element("div", label)
+        sign = element("b", "✓ " if option.right else "✗ ", option.verdict)
+        look = "explanation right" if option.right else "explanation wrong"
+        text = (sign, " ", inline(option.explanation))
+        explained = element("p", *text, class_=look, hidden=letter != chosen)
+        return element("div", label, explained)
+
+    legend = element("legend", f"{number}. ", inline(question.text))
+    options = (line(*item) for item in question.by_letter.items())
+    # A form each: radio buttons are a group within their form, whatever else is on the page.
+    return element("form", element("fieldset", legend, *options))
+
+
+def sheet(
+    questions: Sequence[Question],
+    answers: Mapping[int, str] = MappingProxyType({}),
+    announcement: str = "",
+    *,
+    folded: bool = False,
+) -> Markup:
+    """Write a form per question and, below them, how far the learner is.
+
+    Args:
+        questions: all of them.
+        answers: the letter chosen, by number of the question (from 1).
+        announcement: what only a screen reader says.
+        folded: write every explanation, hidden but for those of ``answers``; a page that has no
+            Python beside it unfolds them (``web/site/static/quiz.js``).
+    """
+    spoken = element("span", announcement, " ", class_="spoken")
+    far = progress(len(questions), len(answers), score(questions, answers))
+    return element(
+        "div",
+        *(form(n, each, answers.get(n, ""), folded=folded) for n, each in enumerate(questions, 1)),
+        element("p", spoken, far, role="status", class_="status"),
+        button("Start over", "restart", aria_disabled=not answers or None),
+        class_="quiz",
+    )
 
 
 class Quiz(View):
@@ -36,53 +109,17 @@ class Quiz(View):
         self.refresh()
 
     def __repr__(self) -> str:
-        return f"Quiz({len(self.questions)} questions, {self._progress()})"
+        given = len(self.answers)
+        return f"Quiz({len(self.questions)} questions, {given} answered, {self.score} right)"
 
     @property
     def score(self) -> int:
         """How many of the answers are right as they stand."""
-        return sum(self.questions[n - 1].by_letter[a].right for n, a in self.answers.items())
-
-    def _progress(self) -> str:
-        return f"{len(self.answers)} answered, {self.score} right"
+        return score(self.questions, self.answers)
 
     def markup(self) -> Markup:
         """Write a form per question and, below them, how far the learner is."""
-        spoken = element("span", self.announcement, " ", class_="spoken")
-        progress = f"{len(self.questions)} questions: {self._progress()}."
-        return element(
-            "div",
-            *(self._form(number) for number in range(1, len(self.questions) + 1)),
-            element("p", spoken, progress, role="status", class_="status"),
-            button("Start over", "restart", aria_disabled=not self.answers or None),
-            class_="quiz",
-        )
-
-    def _form(self, number: int) -> Markup:
-        question = self.questions[number - 1]
-        options = (self._option(number, *item) for item in question.by_letter.items())
-        legend = element("legend", f"{number}. ", inline(question.text))
-        # A form each: radio buttons are a group within their form, whatever else is on the page.
-        return element("form", element("fieldset", legend, *options))
-
-    def _option(self, number: int, letter: str, option: Option) -> Markup:
-        chosen = self.answers.get(number) == letter
-        radio = element(
-            "input",
-            type="radio",
-            name=f"question-{number}",
-            value=letter,
-            checked=chosen,
-            data_do="choose",
-            data_with_question=number,
-        )
-        label = element("label", radio, element("span", f"({letter}) ", inline(option.text)))
-        if not chosen:
-            return element("div", label)
-        sign = element("b", "✓ " if option.right else "✗ ", option.verdict)
-        look = "explanation right" if option.right else "explanation wrong"
-        explained = element("p", sign, " ", inline(option.explanation), class_=look)
-        return element("div", label, explained)
+        return sheet(self.questions, self.answers, self.announcement)
 
     def do_choose(self, question: object, value: object) -> None:
         """Choose an option and hear why it is right or wrong; any other may be tried after it."""
