@@ -48,6 +48,7 @@ USAGE = """\
 usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e.g. --port 9999
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
+       python run.py site [folder]           build the series as web pages, by default in _site
 
 The first time, each of them makes .venv and installs the packages, which takes a few minutes.
 Later starts take a second and need no network. To begin afresh, delete .venv.
@@ -549,6 +550,7 @@ def start(command: str, arguments: Sequence[str], root: Path) -> int:
         "lab": lab_command(root, arguments),
         "test": [python, "-m", "pytest", *arguments],
         "notebooks": [python, "notebooks/execute.py", *arguments],
+        "site": [python, "-m", "web.site", *arguments],
     }
     settings = home_of_jupyter(root)
     if command == "lab":
@@ -562,7 +564,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     if command in ("-h", "--help"):
         print(USAGE, end="")
         return 0
-    if command not in ("lab", "test", "notebooks"):
+    if command not in ("lab", "test", "notebooks", "site"):
         print(USAGE, end="", file=sys.stderr)
         return 2
     try:

@@ -1,7 +1,7 @@
 """What Google Colab needs of a notebook: a link that opens it there, and a cell that installs.
 
-``python notebooks/colab.py`` writes both into every notebook, or makes them what they should be: the
-link below the title, the cell as the first one with code. No output changes, only the counts.
+``python notebooks/colab.py`` writes both into every notebook, or makes them what they should be:
+the link below the title, the cell as the first one with code. No output changes, only the counts.
 """
 
 from __future__ import annotations

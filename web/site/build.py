@@ -1,0 +1,111 @@
+"""Build the site: ``python run.py site`` puts every notebook and the pages beside them in _site."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import nbformat
+from sphinx.cmd.build import build_main
+
+import cloze
+from cloze.teaching import palette
+from web.site.pages import page
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BESIDE = ("notebooks/glossary.md", "notebooks/misconceptions.md", "benchmarks/README.md")
+"""The pages besides the notebooks."""
+MARK = "searchindex.js"
+"""A folder that has it is a site, and may be replaced by a newer one."""
+
+
+class SiteError(Exception):
+    """What is in the way of a site, in one sentence that says what to do."""
+
+
+def build_site(folder: Path) -> None:
+    """Build the site.
+
+    Args:
+        folder: where it will be; a site that is there is replaced, once the new one is complete.
+
+    Raises:
+        SiteError: the folder has something else in it, or Sphinx warned of something.
+    """
+    if (
+        folder.exists()
+        and not (folder / MARK).is_file()
+        and (not folder.is_dir() or any(folder.iterdir()))
+    ):
+        raise SiteError(f"{folder} has something else in it than a site: name another folder.")
+    with tempfile.TemporaryDirectory() as temporary:
+        sources, built = Path(temporary) / "sources", Path(temporary) / "site"
+        lay_out(sources)
+        # Sphinx tells its warnings on stderr, and they are errors: a link that leads nowhere, say.
+        options = ["-q", "-W", "--keep-going", "-c", str(HERE), "-d", f"{temporary}/doctrees"]
+        if build_main([*options, str(sources), str(built)]):
+            raise SiteError("The site was not built: Sphinx says above what is wrong.")
+        for notebook in series()[1]:
+            shutil.copy(notebook, built / notebook.relative_to(ROOT))
+        (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
+        (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(built, folder)
+
+
+def series() -> tuple[str, list[Path]]:
+    """Return the table of the series as the README has it, and the notebooks in its order."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [table] = re.findall(r"^\| notebook \|.*?(?=\n\n)", readme, re.DOTALL | re.MULTILINE)
+    return table, [ROOT / name for name in re.findall(r"\((notebooks/\w+\.ipynb)\)", table)]
+
+
+def lay_out(folder: Path) -> None:
+    """Write what Sphinx reads, each file where the project has it, so that links stay as they are.
+
+    Args:
+        folder: is made.
+    """
+    table, notebooks = series()
+    pages = [ROOT / name for name in BESIDE]
+    documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
+    index = (HERE / "index.md").read_text(encoding="utf-8")
+    index = index.replace("{{series}}", table).replace("{{notebooks}}", documents)
+    linked = {target for path in (*notebooks, *pages) for target in links(path)}
+    for path in (*notebooks, *pages, *linked):
+        target = folder / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path in notebooks:
+            nbformat.write(page(nbformat.read(path, as_version=4), path.name), target)
+        else:
+            shutil.copy(path, target)
+    (folder / "index.md").write_text(index, encoding="utf-8")
+
+
+def links(path: Path) -> list[Path]:
+    """Find the files of the project, other than pages, that a page links to or shows."""
+    found = re.findall(r"\]\(([^)#:\s]+)\)", path.read_text(encoding="utf-8"))
+    targets = [(path.parent / link).resolve() for link in found]
+    return [target for target in targets if target.suffix not in (".md", ".ipynb")]
+
+
+def widget_css() -> str:
+    """Return the style of all widgets, whose colours follow the site's choice of theme."""
+    folder = Path(cloze.__file__).parent
+    sheet = (folder / "widgets/view.css").read_text(encoding="utf-8")
+    light = palette.properties(palette.LIGHT)
+    dark = palette.properties(palette.DARK)
+    return "\n".join(
+        [
+            f".cloze {{ {light} }} .cloze-picture {{ color-scheme: light }}",
+            '@media (prefers-color-scheme: dark) { body:not([data-theme="light"]) .cloze '
+            f'{{ {dark} }} body:not([data-theme="light"]) .cloze-picture '
+            "{ color-scheme: dark } }",
+            f'body[data-theme="dark"] .cloze {{ {dark} }} '
+            'body[data-theme="dark"] .cloze-picture { color-scheme: dark }',
+            sheet,
+        ]
+    )
