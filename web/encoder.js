@@ -8,7 +8,7 @@
 // Weights are safetensors files as web/weights.py writes them.
 
 // What has a sentence for the learner; every other error is a mistake in the code.
-export class ValueError extends Error {}
+import { ValueError } from "./arguments.js";
 
 export class CheckpointError extends ValueError {}
 

@@ -40,8 +40,7 @@ export class Explorer extends Widget {
     const widget = new Explorer();
     Object.assign(widget, { predictors, examples, chance });
     await widget.become(widget.atFirst());
-    widget.refresh();
-    return widget;
+    return widget.open();
   }
 
   get maxLen() {

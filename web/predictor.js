@@ -36,9 +36,10 @@
  *   leaning(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, ValueError, readModel } from "./encoder.js";
+import { ValueError, shown, wholeNumber } from "./arguments.js";
+import { CheckpointError, readModel } from "./encoder.js";
+import { counted } from "./words.js";
 
-export { CheckpointError, ValueError };
 export class TextError extends ValueError {}
 
 export const GAP = "_";
@@ -46,39 +47,6 @@ const MASK = "[MASK]";
 const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 
 // ── text ──
-
-/** "1 gap", "2 gaps": a number with its noun. */
-export function counted(n, what) {
-  return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
-}
-
-/** A value as a message repeats it: on one line, and shortened if it is long, as Python writes it. */
-export function shown(value) {
-  if (typeof value !== "string") return String(value);
-  const most = 60;
-  const letters = [...value];
-  let text = [...quoted(letters.slice(0, most))];
-  if (text.length > most) {
-    const first = Math.floor((most - 3) / 2);
-    const last = most - 3 - first;
-    text = [...quoted([...letters.slice(0, first), ...letters.slice(letters.length - last)])];
-    text = [...text.slice(0, first), "...", ...text.slice(-last)];
-  }
-  return text.join("").split(/ +/).filter(Boolean).join(" ");
-}
-
-function quoted(letters) {
-  const quote = letters.includes("'") && !letters.includes('"') ? '"' : "'";
-  const escapes = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", [quote]: `\\${quote}` };
-  const escaped = letters.map((letter) => {
-    if (letter in escapes) return escapes[letter];
-    if (letter === " " || !/[\p{C}\p{Z}]/u.test(letter)) return letter;
-    const code = letter.codePointAt(0);
-    const [sign, digits] = code > 0xffff ? ["U", 8] : code > 0xff ? ["u", 4] : ["x", 2];
-    return `\\${sign}${code.toString(16).padStart(digits, "0")}`;
-  });
-  return quote + escaped.join("") + quote;
-}
 
 // What Python counts as white space; JavaScript's \s is another set.
 const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
@@ -181,16 +149,6 @@ export const CHARACTERS = {
       Array.from(word, (_, i) => index + i),
     ),
 };
-
-// ── arguments ──
-
-/** Read a whole number from `low` to `high`; `what` begins the sentence that refuses all else. */
-export function wholeNumber(value, low, high, what) {
-  const isNumber = typeof value === "number" || /^\s*[+-]?\d+\s*$/.test(value);
-  const read = isNumber ? Number(value) : NaN;
-  if (Number.isInteger(read) && low <= read && read <= high) return read;
-  throw new ValueError(`${what} is a whole number from ${low} to ${high}, not ${shown(value)}.`);
-}
 
 function position(value, length) {
   return wholeNumber(value, 0, length - 1, "A position in this line");

@@ -46,6 +46,13 @@ export class Widget {
   /** Do what takes longer once the answer is shown, unless `signal` calls it off. */
   async settle(signal) {} // eslint-disable-line no-unused-vars
 
+  /** Show the state for the first time. */
+  open() {
+    this.refresh();
+    this.settled = this.#settle();
+    return this;
+  }
+
   /** Show the state as it is now. */
   refresh() {
     this.#shown = this.markup();
