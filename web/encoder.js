@@ -6,8 +6,6 @@
 //   - what the first layer projects hangs on the symbol alone, so it is a table made at load;
 //   - the last layer finishes the gaps only, and a twin reads only what its gaps can see.
 // Weights are safetensors files as web/weights.py writes them.
-
-// What has a sentence for the learner; every other error is a mistake in the code.
 import { ValueError } from "./arguments.js";
 
 export class CheckpointError extends ValueError {}
@@ -141,13 +139,16 @@ function rotaryTurns(length, dHead, base) {
 function rotate(x, turns, positions) {
   for (let r = 0; r < positions.length; r++) {
     const turn = turns.row(positions[r]);
-    const from = x.row(r);
-    for (let i = 0; i < x.columns; i += 2) {
-      const cos = turns.values[turn + (i % turns.columns)];
-      const sin = turns.values[turn + (i % turns.columns) + 1];
-      const [real, imaginary] = [x.values[from + i], x.values[from + i + 1]];
-      x.values[from + i] = real * cos - imaginary * sin;
-      x.values[from + i + 1] = real * sin + imaginary * cos;
+    for (let head = 0; head < x.columns; head += turns.columns) {
+      const from = x.row(r) + head;
+      for (let i = 0; i < turns.columns; i += 2) {
+        const cos = turns.values[turn + i];
+        const sin = turns.values[turn + i + 1];
+        const real = x.values[from + i];
+        const imaginary = x.values[from + i + 1];
+        x.values[from + i] = real * cos - imaginary * sin;
+        x.values[from + i + 1] = real * sin + imaginary * cos;
+      }
     }
   }
 }
@@ -392,16 +393,20 @@ export function readSafetensors(buffer) {
 }
 
 const FROM = {
-  F16: (bytes) => Float64Array.from(new Uint16Array(bytes), fromHalf),
+  F16: (bytes) => fromHalves(new Uint16Array(bytes)),
   F32: (bytes) => Float64Array.from(new Float32Array(bytes)),
 };
 
-// IEEE 754: a sign, five bits of exponent, ten of fraction. Weights are never infinite.
-function fromHalf(bits) {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = (bits & 0x3ff) / 1024;
-  return sign * (exponent ? (1 + fraction) * 2 ** (exponent - 15) : fraction * 2 ** -14);
+// Fraction and exponent of a half, moved to where a single has them, are the number times 2^−112,
+// for the exponent counts from −15 in the one and from −127 in the other.
+function fromHalves(halves) {
+  const bits = new Uint32Array(halves.length);
+  for (let i = 0; i < bits.length; i++) {
+    bits[i] = ((halves[i] & 0x8000) << 16) | ((halves[i] & 0x7fff) << 13);
+  }
+  const values = Float64Array.from(new Float32Array(bits.buffer));
+  for (let i = 0; i < values.length; i++) values[i] *= 2 ** 112;
+  return values;
 }
 
 // Whether the digest in the metadata is that of metadata and tensors, as checkpoint.py makes it.

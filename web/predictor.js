@@ -36,7 +36,7 @@
  *   leaning(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { ValueError, shown, wholeNumber } from "./arguments.js";
+import { ValueError, positions, shown, wholeNumber } from "./arguments.js";
 import { CheckpointError, readModel } from "./encoder.js";
 import { counted } from "./words.js";
 
@@ -139,9 +139,7 @@ export const CHARACTERS = {
   readSymbol(typed) {
     const lower = typeof typed === "string" ? typed.toLowerCase() : "";
     if (CHARACTERS.known.includes(lower)) return lower;
-    throw new TextError(
-      `A gap holds one letter, a space or a newline, not ${shown(typed)}.`,
-    );
+    throw new TextError(`A gap holds one letter, a space or a newline, not ${shown(typed)}.`);
   },
   write: (line) => line.join(""),
   words: (line) =>
@@ -149,10 +147,6 @@ export const CHARACTERS = {
       Array.from(word, (_, i) => index + i),
     ),
 };
-
-function position(value, length) {
-  return wholeNumber(value, 0, length - 1, "A position in this line");
-}
 
 // ── answers ──
 
@@ -218,25 +212,25 @@ export class MaskedPredictor {
   /** Guess all gaps from one look at the line, each without knowing what the others hold. */
   predict(line, gaps) {
     const masked = this.#masked(line, gaps);
-    const positions = [...masked.keys()].filter((at) => masked[at] === this.#mask);
-    const logProbs = positions.length ? this.#logProbs(masked, positions) : [];
+    const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
+    const logProbs = hidden.length ? this.#logProbs(masked, hidden) : [];
     const costs = logProbs.map((row, r) => {
-      const truth = this.symbols.known.indexOf(line[positions[r]]);
+      const truth = this.symbols.known.indexOf(line[hidden[r]]);
       return truth < 0 ? null : -row[truth];
     });
-    return new Answer(positions, logProbs.map((row) => row.map(Math.exp)), costs);
+    return new Answer(hidden, logProbs.map((row) => row.map(Math.exp)), costs);
   }
 
   /** Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b. */
   async joint(line, gaps, first, second, { signal } = {}) {
-    const at = [first, second].map((each) => position(each, line.length));
-    if (at[0] === at[1]) {
-      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${at[0]}.`);
+    [first, second] = positions([first, second], line.length);
+    if (first === second) {
+      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${first}.`);
     }
-    const masked = this.#masked(line, [...gaps, ...at]);
-    const [before] = this.#logProbs(masked, [at[0]]);
+    const masked = this.#masked(line, [...gaps, first, second]);
+    const [before] = this.#logProbs(masked, [first]);
     return inPieces(before.keys(), signal, (symbol) => {
-      const [after] = this.#logProbs(masked.with(at[0], symbol), [at[1]]);
+      const [after] = this.#logProbs(masked.with(first, symbol), [second]);
       return after.map((logProb) => Math.exp(before[symbol] + logProb));
     });
   }
@@ -258,7 +252,7 @@ export class MaskedPredictor {
    */
   async leaning(line, gaps, at, { signal } = {}) {
     const masked = this.#masked(line, gaps);
-    at = position(at, line.length);
+    [at] = positions([at], line.length);
     if (masked[at] !== this.#mask) {
       throw new ValueError(`Position ${at} is not masked, so nothing is guessed there.`);
     }
@@ -274,7 +268,7 @@ export class MaskedPredictor {
 
   /** Where a head looks from a position, weights that sum to 1; both count from 0. */
   attention(line, gaps, at, layer, head) {
-    at = position(at, line.length);
+    [at] = positions([at], line.length);
     layer = wholeNumber(layer, 0, this.nLayers - 1, "A layer of this model");
     head = wholeNumber(head, 0, this.nHeads - 1, "A head of this model");
     return this.model.encoder.attention(this.#masked(line, gaps), layer, head, at);
@@ -289,13 +283,13 @@ export class MaskedPredictor {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
     );
-    for (const at of gaps) ids[position(at, line.length)] = this.#mask;
+    for (const at of positions(gaps, line.length)) ids[at] = this.#mask;
     return ids;
   }
 
   // log P of every ordinary symbol at some positions; special symbols are never an answer.
-  #logProbs(masked, positions) {
-    return this.model.logitsAt(masked, positions).map((logits) => {
+  #logProbs(masked, selected) {
+    return this.model.logitsAt(masked, selected).map((logits) => {
       const ordinary = Array.from(logits.subarray(0, this.symbols.known.length));
       const most = Math.max(...ordinary);
       const sum = ordinary.reduce((total, logit) => total + Math.exp(logit - most), 0);
