@@ -1,0 +1,163 @@
+// The explorer: mask letters of a line and see what is guessed from the left, right and both. The
+// port of src/cloze/widgets/explorer/widget.py.
+
+import { ask, askLeaning } from "./answers.js";
+import { ValueError, shown } from "./arguments.js";
+import { read } from "./link.js";
+import { explorer } from "./markup.js";
+import { State } from "./state.js";
+import { Widget } from "./widget.js";
+
+export class Explorer extends Widget {
+  static actions = {
+    toggle: ["at"],
+    span: ["start", "end"],
+    focus: ["at"],
+    guess: ["at", "key"],
+    line: ["text"],
+    example: ["value"],
+    word: [],
+    random: [],
+    unmask: [],
+    guess_first: [],
+    reveal: [],
+    fill: ["at", "symbol"],
+    empty: ["at"],
+    present: [],
+    view: ["view"],
+    layer: ["value"],
+    head: ["value"],
+    link: ["hash"],
+  };
+
+  present = false; // large type and nothing that only one reader needs, for a lecture hall
+
+  /**
+   * Ask `predictors`, by name; `examples` are {line, masked} by name, and the first is shown; where
+   * `chance` comes from is a function that returns numbers from 0 to 1.
+   */
+  static async of(predictors, examples, chance = Math.random) {
+    const widget = new Explorer();
+    Object.assign(widget, { predictors, examples, chance });
+    await widget.become(widget.atFirst());
+    return widget.open();
+  }
+
+  get maxLen() {
+    return Math.min(...Object.values(this.predictors).map(({ maxLen }) => maxLen));
+  }
+
+  get last() {
+    return Object.values(this.predictors).at(-1);
+  }
+
+  /** Return the state to begin with: the first letter of what the first example speaks of. */
+  atFirst() {
+    const [{ line, masked }] = Object.values(this.examples);
+    const state = State.read(line, this.last.symbols, this.maxLen);
+    const { focus } = state.withExample(line, masked, this.maxLen);
+    return state.withMasked([focus]).with({ focus, event: "Ready." });
+  }
+
+  markup() {
+    return explorer(this.answers, Object.keys(this.examples), this.present);
+  }
+
+  /** Take a state, and ask for predictions; that may fail, and then nothing has changed. */
+  async become(state) {
+    this.answers = await ask(state, this.predictors, this.answers);
+    this.state = state;
+  }
+
+  /** Add what the answer leans on: it takes longer, so the answer is shown before. */
+  async settle(signal) {
+    const answers = await askLeaning(this.answers, this.predictors, signal);
+    if (signal.aborted || answers === this.answers) return;
+    this.answers = answers;
+    this.refresh();
+  }
+
+  // ── what a learner's clicks and keys do ───────────────────────────────────────────────────────
+
+  do_toggle({ at }) {
+    return this.become(this.state.toggle(at));
+  }
+
+  do_span({ start, end }) {
+    return this.become(this.state.maskSpan(start, end));
+  }
+
+  do_focus({ at }) {
+    return this.become(this.state.withFocus(at));
+  }
+
+  do_guess({ at, key }) {
+    return this.become(this.state.guess(at, key));
+  }
+
+  do_line({ text }) {
+    return this.become(this.state.withLine(text, this.maxLen));
+  }
+
+  do_example({ value }) {
+    if (typeof value !== "string" || !Object.hasOwn(this.examples, value))
+      throw new ValueError(`There is no example ${shown(value)}; choose one from the list.`);
+    const { line, masked } = this.examples[value];
+    const state = this.state.withExample(line, masked, this.maxLen);
+    return this.become(state.with({ event: `Example: ${value}.` }));
+  }
+
+  do_word() {
+    return this.become(this.state.maskWord());
+  }
+
+  do_random() {
+    return this.become(this.state.maskAtRandom(this.chance));
+  }
+
+  do_unmask() {
+    return this.become(this.state.unmaskAll());
+  }
+
+  do_guess_first() {
+    return this.become(this.state.guessBeforeLooking(!this.state.guessFirst));
+  }
+
+  do_reveal() {
+    return this.become(this.state.reveal());
+  }
+
+  do_fill({ at, symbol }) {
+    return this.become(this.state.fill(at, symbol));
+  }
+
+  do_empty({ at }) {
+    return this.become(this.state.empty(at));
+  }
+
+  do_present() {
+    this.present = !this.present;
+  }
+
+  do_view({ view }) {
+    return this.become(this.state.withView(view));
+  }
+
+  do_layer({ value }) {
+    return this.become(this.withHead(value, this.state.head));
+  }
+
+  do_head({ value }) {
+    return this.become(this.withHead(this.state.layer, value));
+  }
+
+  /** Show what a link carries, which only a page can be opened with. */
+  do_link({ hash }) {
+    const state = read(hash, this.state, this.maxLen);
+    return state && this.become(state);
+  }
+
+  withHead(layer, head) {
+    return this.state.withHead(layer, head, this.last.nLayers, this.last.nHeads);
+  }
+}
