@@ -8,11 +8,15 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from markupsafe import Markup
 from sphinx.cmd.build import build_main
 
 import cloze
 from cloze.teaching import palette
-from web.site.pages import page
+from cloze.widgets import MaskExplorer
+from notebooks import colab
+from web.build import build_page, build_single
+from web.site.pages import STYLE, living, page
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -50,6 +54,8 @@ def build_site(folder: Path) -> None:
             raise SiteError("The site was not built: Sphinx says above what is wrong.")
         for notebook in series()[1]:
             shutil.copy(notebook, built / notebook.relative_to(ROOT))
+        build_page(built / "explorer", "../index.html")
+        build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
         (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
         shutil.rmtree(folder, ignore_errors=True)
@@ -73,7 +79,11 @@ def lay_out(folder: Path) -> None:
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     index = (HERE / "index.md").read_text(encoding="utf-8")
-    index = index.replace("{{series}}", table).replace("{{notebooks}}", documents)
+    explorer = living(Markup(STYLE.sub("", MaskExplorer().still() or "")), at_once=True)
+    source = colab.project()["urls"]["Source"]
+    parts = {"series": table, "notebooks": documents, "explorer": explorer, "source": source}
+    for name, part in parts.items():
+        index = index.replace(f"{{{{{name}}}}}", str(part))
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
         target = folder / path.relative_to(ROOT)

@@ -1,29 +1,65 @@
-"""Sphinx's settings for the site; ``web/site/__init__.py`` says what it is made of."""
+"""Sphinx's settings for the site, which ``build.py`` builds."""
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from cloze.teaching.palette import DARK, LIGHT
 
 project = html_title = "Cloze"
 author = copyright = "The Cloze authors"  # noqa: A001 - Sphinx's name
 language = "en"
+smartquotes = False  # what stands there was written so
 
 extensions = ["myst_nb", "web.site.mathml"]
-html_theme = "furo"
 html_math_renderer = "mathml"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+myst_heading_slug_func = "web.site.pages.anchor"
 
 # Notebooks are committed executed; nothing runs here, and no script for widgets is fetched.
 nb_execution_mode = "off"
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
-nb_merge_streams = True
 
-myst_enable_extensions = ["dollarmath"]
-myst_heading_anchors = 4
-
-myst_heading_slug_func = "web.site.pages.anchor"
-
-smartquotes = False  # what stands there was written so
-html_theme_options = {"navigation_with_keys": False, "top_of_page_buttons": []}
-html_copy_source = html_use_index = html_domain_indices = html_show_sphinx = False
-html_last_updated_fmt = None
-html_static_path = ["static"]
-html_css_files = ["widgets.css", "site.css"]
-html_js_files = [("quiz.js", {"defer": "defer"}), ("site.js", {"defer": "defer"})]
+html_theme = "furo"
+html_theme_options = {
+    f"{theme}_css_variables": {
+        "color-brand-primary": colours["both"],
+        "color-brand-content": colours["both"],
+    }
+    for theme, colours in (("light", LIGHT), ("dark", DARK))
+} | {"top_of_page_buttons": []}
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "play.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+html_static_path = ["static"]
+html_css_files = ["widgets.css", "site.css"]
+html_js_files = [
+    ("quiz.js", {"defer": "defer"}),
+    ("site.js", {"defer": "defer"}),
+    ("explorers.js", {"type": "module"}),
+]
+html_copy_source = False
+html_show_sphinx = False
+html_use_index = False
+html_domain_indices = False
+
+
+def icon(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+    """Give every page the icon of the explorer's."""
+    context["favicon_url"] = context["pathto"]("explorer/icon.svg", resource=True)
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx what settings cannot say."""
+    app.connect("html-page-context", icon)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import html as entities
+import json
 import re
 from typing import Any
 
@@ -10,6 +12,8 @@ import nbformat
 from markupsafe import Markup
 
 from cloze.teaching.quiz import questions_of
+from cloze.vocabulary import ALPHABET, GAP, visible
+from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.quiz import sheet
 from cloze.widgets.view import element
 from notebooks import colab
@@ -19,6 +23,12 @@ ASLEEP = 'class="cloze-asleep"'
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
 STILL = re.compile(r'(?<=<div class="cloze-asleep">).*(?=<p>Here belongs)', re.DOTALL)
+OF_CHARACTERS = 'class="cloze still"'
+"""The explorer's picture of a line of characters, whose three models the site has."""
+LETTER = re.compile(
+    r'<span class="letter([^"]*)"[^>]*><span>([^<]*)</span><small data-below="([^"]*)">'
+)
+"""One position in it: classes, what is seen, and the truth below a gap."""
 
 
 def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
@@ -58,16 +68,52 @@ def take_along(name: str) -> Markup:
 def shown(html: str, source: str) -> Markup:
     """Return what a page shows for an output in HTML of the cell with this source."""
     html = STYLE.sub("", html)
-    if ASLEEP not in html:
-        return Markup(html)  # noqa: S704 - an output as it is committed
+    asleep = ASLEEP in html
     quiz = re.search(r'^Quiz\("(\w+)"\)$', source, re.MULTILINE)
-    if quiz:
+    if asleep and quiz:
         return element("div", sheet(questions_of(quiz[1]), folded=True), class_="cloze living-quiz")
-    still = STILL.search(html)
+    still = STILL.search(html) if asleep else re.fullmatch(r".*", html, re.DOTALL)
+    picture = Markup(still[0]) if still else Markup()  # noqa: S704 - an output as it is committed
+    if OF_CHARACTERS in picture:
+        return living(picture, at_once=asleep)
+    if not asleep:
+        return picture
     words = "This widget answers in the notebook, where Python runs: "
-    words += "you find it as it was left above." if still and still[0] else "take it along."
-    picture = Markup(still[0]) if still else None  # noqa: S704 - as above
+    words += "above is how it begins." if picture else "take it along."
     return element("div", picture, element("p", words, class_="needs-python"))
+
+
+def living(picture: Markup, *, at_once: bool) -> Markup:
+    """Write a picture of the explorer that ``explorers.js`` brings to life.
+
+    Args:
+        picture: the explorer as it stands still.
+        at_once: as soon as it comes into sight; otherwise when a button is pressed.
+    """
+    line, mask = line_of(picture)
+    words = "Where this page may run its programs, the picture above answers to clicks and keys."
+    return element(
+        "div",
+        picture,
+        element("p", words, class_="needs-python"),
+        class_="living-explorer",
+        data_line=line,
+        data_mask=",".join(map(str, mask)),
+        data_at_once=at_once,
+        data_examples=json.dumps({name: each._asdict() for name, each in EXAMPLES.items()}),
+    )
+
+
+def line_of(picture: str) -> tuple[str, list[int]]:
+    """Read the line of the explorer's picture, and which positions of it are masked."""
+    characters = {visible(symbol): symbol for symbol in ALPHABET}
+    line, mask = [], []
+    for at, (classes, seen, below) in enumerate(LETTER.findall(picture)):
+        if masked := "masked" in classes.split():
+            mask.append(at)
+        sign = entities.unescape(below if masked else seen)
+        line.append(characters.get(sign, sign) or GAP)
+    return "".join(line), mask
 
 
 def anchor(title: str) -> str:
