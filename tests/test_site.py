@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +15,7 @@ from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
+from tests.building import build
 from web.site.__main__ import main
 from web.site.pages import page
 
@@ -29,13 +28,7 @@ each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built") / "site"
-    command = [sys.executable, "-m", "web.site", str(folder)]  # what `python run.py site` runs
-    result = subprocess.run(
-        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    assert result.returncode == 0, result.stdout
-    assert result.stdout.startswith(f"{folder}: ")
-    assert len(result.stdout.splitlines()) == 2, "no warnings"
+    build(folder)
     return folder
 
 

@@ -141,5 +141,3 @@ def compare(ours: Sequence[str], theirs: Sequence[str], actions: Sequence[Action
             raise AssertionError(
                 f"After {list(actions[:n])}\nPython: {mine[part]}\npage:   {other[part]}"
             )
-
-

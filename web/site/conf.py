@@ -55,11 +55,15 @@ html_use_index = False
 html_domain_indices = False
 
 
-def icon(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
-    """Give every page the icon of the explorer's."""
+def finish(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+    """Give every page the explorer's icon, and the captions of its sidebar the level they lack."""
     context["favicon_url"] = context["pathto"]("explorer/icon.svg", resource=True)
+    tree = context["furo_navigation_tree"]
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
 
 
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx what settings cannot say."""
-    app.connect("html-page-context", icon)
+    """Tell Sphinx what settings cannot say, after the theme has had its say."""
+    app.connect("html-page-context", finish, priority=900)
