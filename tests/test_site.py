@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
+import yaml  # type: ignore[import-untyped]
 from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
@@ -264,3 +265,27 @@ def test_a_folder_with_something_else_is_left_alone(
         said = f"{folder} has something else in it than a site: name another folder.\n"
         assert capsys.readouterr().out == said
     assert kept.read_text(encoding="utf-8") == "dear"
+
+
+# --- publishing -------------------------------------------------------------------------------
+
+
+def test_the_workflow_pins_its_actions_and_builds_as_everybody_does() -> None:
+    text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name) for name in used)
+    assert len(re.findall(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+\n", text)) == len(used)
+    assert [step["run"] for step in steps if "run" in step] == ["python run.py site"]
+    assert workflow["permissions"] == {"contents": "read"}
+    [uploaded] = [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")]
+    assert uploaded == "_site"
+
+
+def test_the_first_link_after_the_two_commands_tells_how_to_publish() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    after = readme.split("python run.py test ", 1)[1]
+    assert re.findall(r"\]\(([^)]+)\)", after)[0] == "#if-you-publish-it"
+    assert "\n## If you publish it\n" in readme

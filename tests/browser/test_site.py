@@ -1,4 +1,4 @@
-"""The site in a real browser: for every reader, at every size, without a request to anybody else."""
+"""The site in a real browser: for every reader, at every size, and nobody else is asked."""
 
 from __future__ import annotations
 

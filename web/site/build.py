@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from markupsafe import Markup
 from sphinx.cmd.build import build_main
 
 import cloze
@@ -16,7 +15,7 @@ from cloze.teaching import palette
 from cloze.widgets import MaskExplorer
 from notebooks import colab
 from web.build import build_page, build_single
-from web.site.pages import STYLE, living, page
+from web.site.pages import living, page, unstyled
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -79,7 +78,7 @@ def lay_out(folder: Path) -> None:
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     index = (HERE / "index.md").read_text(encoding="utf-8")
-    explorer = living(Markup(STYLE.sub("", MaskExplorer().still() or "")), at_once=True)
+    explorer = living(unstyled(MaskExplorer().still() or ""), at_once=True)
     source = colab.project()["urls"]["Source"]
     parts = {"series": table, "notebooks": documents, "explorer": explorer, "source": source}
     for name, part in parts.items():

@@ -22,7 +22,7 @@ nb_execution_mode = "off"
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 
 html_theme = "furo"
-html_theme_options = {
+html_theme_options: dict[str, Any] = {
     f"{theme}_css_variables": {
         "color-brand-primary": colours["both"],
         "color-brand-content": colours["both"],

@@ -67,13 +67,13 @@ def take_along(name: str) -> Markup:
 
 def shown(html: str, source: str) -> Markup:
     """Return what a page shows for an output in HTML of the cell with this source."""
-    html = STYLE.sub("", html)
+    html = unstyled(html)
     asleep = ASLEEP in html
     quiz = re.search(r'^Quiz\("(\w+)"\)$', source, re.MULTILINE)
     if asleep and quiz:
         return element("div", sheet(questions_of(quiz[1]), folded=True), class_="cloze living-quiz")
-    still = STILL.search(html) if asleep else re.fullmatch(r".*", html, re.DOTALL)
-    picture = Markup(still[0]) if still else Markup()  # noqa: S704 - an output as it is committed
+    still = STILL.search(html)
+    picture = unstyled(still[0] if still else "") if asleep else html
     if OF_CHARACTERS in picture:
         return living(picture, at_once=asleep)
     if not asleep:
@@ -81,6 +81,11 @@ def shown(html: str, source: str) -> Markup:
     words = "This widget answers in the notebook, where Python runs: "
     words += "above is how it begins." if picture else "take it along."
     return element("div", picture, element("p", words, class_="needs-python"))
+
+
+def unstyled(html: str) -> Markup:
+    """Leave out the styles of an output, as it is committed."""
+    return Markup(STYLE.sub("", html))  # noqa: S704 - ours, and escaped where it was made
 
 
 def living(picture: Markup, *, at_once: bool) -> Markup:
