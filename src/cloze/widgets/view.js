@@ -187,7 +187,7 @@ function render({ model, el }) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const keyed = root.querySelector("[data-keys]");
-    if (keyed && /^[a-zA-Z]$/.test(event.key) && !event.target.matches(FIELDS)) {
+    if (keyed && !event.repeat && /^[a-zA-Z]$/.test(event.key) && !event.target.matches(FIELDS)) {
       say(keyed.querySelector('button[tabindex="0"]'), keyed.dataset.keys, { key: event.key });
       return;
     }
