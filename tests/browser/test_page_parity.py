@@ -62,6 +62,7 @@ LINES = [
 NO_POSITIONS = ["-1", "64", "1e1", "1.5", "", "x", "'", None, True, 2.5, "one", "4 4"]
 POSITIONS_TOO = [" 3 ", "+2", "1_0", 4, 5.0]
 KEYS = [*"abcdefghijklmnopqrstuvwxyz \n", "E", "é", "_", "", "ab", "7", None, 3, "İ"]
+COUNTS = ["0", "1", "12", "10000", "10001", "-1", "", "many", "1.5", 3]
 
 
 def runs_of(actions: list[list[Action]], predictors: dict[str, Predictor]) -> list[Any]:
@@ -116,6 +117,8 @@ def drawn_actions(chance: random.Random, n: int) -> list[Action]:
         "focus": lambda: {"at": position()},
         "span": lambda: {"start": (start := chance.randrange(40)), "end": start + 2},
         "guess": lambda: {"at": position(), "key": key()},
+        "take": lambda: {"at": position(), "key": key()},
+        "count": lambda: {"at": position(), "key": key(), "value": chance.choice(COUNTS)},
         "fill": lambda: {"at": position(), "symbol": key()},
         "empty": lambda: {"at": position()},
         "line": lambda: {"text": chance.choice(LINES)},
@@ -140,6 +143,12 @@ CHOSEN: list[list[Action]] = [
     [{"do": "toggle", "at": at} for at in [*NO_POSITIONS, *POSITIONS_TOO, "43", "43", "0"]],
     [{"do": "fill", "at": "13", "symbol": key} for key in KEYS],
     [*ask("guess_first"), *({"do": "guess", "at": "13", "key": key} for key in KEYS)],
+    *([*ask("guess_first"), *({"do": "guess", "at": "13", "key": key} for key in keys),
+       *ask("reveal"), {"do": "toggle", "at": "14"}, {"do": "guess", "at": "14", "key": "m"},
+       *ask("reveal", "guess_first")] for keys in ("u", "a", "aauuuu u", "e" * 12)),
+    [*ask("guess_first"), *({"do": "count", "at": "13", "key": "u", "value": n} for n in COUNTS),
+     {"do": "guess", "at": "13", "key": "u", "n": "10"}, {"do": "take", "at": "13", "key": "a"},
+     {"do": "guess", "at": "13", "key": "u", "n": "0"}, {"do": "take", "at": "13", "key": "u"}],
     *([{"do": "example", "value": name}, *ask("guess_first", "unmask", "reveal")]
       for name in EXAMPLES),
     [{"do": "view", "view": view} for view in (*VIEWS, "", None, "x" * 100)],
