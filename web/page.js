@@ -91,7 +91,7 @@ function remember(theme) {
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
-  show(new Theme(), document.querySelector(".theme"));
+  show(new Theme(), document.getElementById("theme"));
   const place = document.getElementById("explorer");
   try {
     const files = await Promise.all(READERS.map((name) => bytes(`${name}.safetensors`)));
@@ -102,6 +102,9 @@ async function main() {
     addEventListener("hashchange", follow);
     show(explorer, place);
     show(new Link(explorer), document.getElementById("link"));
+    const tally = document.getElementById("tally");
+    explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
+    show(explorer.tally, tally);
   } catch (error) {
     const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
     place.innerHTML = said.text;
