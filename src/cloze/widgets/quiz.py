@@ -31,6 +31,8 @@ class Quiz(View):
             )
         self.answers: dict[int, str] = {}
         """The letter chosen last, by number of the question (from 1)."""
+        self.at = 1
+        """The number of the question that a lecture hall sees."""
         self.announcement = ""
         super().__init__()
         self.refresh()
@@ -47,16 +49,32 @@ class Quiz(View):
         return f"{len(self.answers)} answered, {self.score} right"
 
     def markup(self) -> Markup:
-        """Write a form per question and, below them, how far the learner is."""
+        """Write a form per question, in a lecture hall for one, and how far the learner is."""
+        numbers = [self.at] if self.present else range(1, len(self.questions) + 1)
         spoken = element("span", self.announcement, " ", class_="spoken")
         progress = f"{len(self.questions)} questions: {self._progress()}."
         return element(
             "div",
-            *(self._form(number) for number in range(1, len(self.questions) + 1)),
+            *map(self._form, numbers),
             element("p", spoken, progress, role="status", class_="status"),
-            button("Start over", "restart", aria_disabled=not self.answers or None),
+            self._buttons(),
             class_="quiz",
         )
+
+    def _buttons(self) -> Markup:
+        buttons = [button("Start over", "restart", aria_disabled=not self.answers or None)]
+        if self.present:
+            steps = {"Previous": self.at - 1, "Next": self.at + 1}
+            buttons += [
+                button(
+                    label,
+                    "turn",
+                    data_with_question=number,
+                    aria_disabled=not 0 < number <= len(self.questions) or None,
+                )
+                for label, number in steps.items()
+            ]
+        return element("div", *buttons, class_="row")
 
     def _form(self, number: int) -> Markup:
         question = self.questions[number - 1]
@@ -96,7 +114,13 @@ class Quiz(View):
         said = f"{option.verdict} {inline(option.explanation).striptags()}"
         self.announcement = f"Question {number}, ({letter}): {said}"
 
+    def do_turn(self, question: object) -> None:
+        """Go to another question, where one is shown at a time."""
+        self.at = whole_number(question, 1, len(self.questions), "The question")
+        self.announcement = f"Question {self.at} of {len(self.questions)}."
+
     def do_restart(self) -> None:
         """Forget all answers."""
         self.answers.clear()
+        self.at = 1
         self.announcement = "All answers are cleared."

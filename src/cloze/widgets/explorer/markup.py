@@ -362,7 +362,7 @@ def told(answers: Answers) -> Markup:
     return element("div", reveal, said, class_="row")
 
 
-def controls(state: State, examples: Iterable[str], present: bool) -> Markup:
+def controls(state: State, examples: Iterable[str]) -> Markup:
     """Write what acts on the whole line."""
     kept_back = state.hidden and bool(state.masked)
     buttons = [
@@ -371,7 +371,6 @@ def controls(state: State, examples: Iterable[str], present: bool) -> Markup:
         button("Unmask all", "unmask", aria_disabled=True if kept_back else None),
         button("Guess first", "guess_first", aria_pressed=state.guess_first),
     ]
-    buttons.append(button("Present", "present", aria_pressed=present, data_full=True))
     typed = element(
         "form",
         element(
@@ -442,7 +441,7 @@ def explorer(
         "surprise": lambda: surprise(answers),
     }
     parts = [
-        controls(state, examples, present),
+        controls(state, examples),
         line(answers),
         told(answers),
         Markup("") if present else views(state),
@@ -452,5 +451,4 @@ def explorer(
         parts.append(element("p", tally_in_words(paid), class_="tally"))
     if not present and state.view in ("guesses", "pair"):
         parts.append(costs_of_line(answers))
-    looks = ["explorer", "present" * present, "words" * state.wide]
-    return element("div", *parts, class_=" ".join(filter(None, looks)))
+    return element("div", *parts, class_="explorer words" if state.wide else "explorer")

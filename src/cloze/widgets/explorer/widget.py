@@ -100,7 +100,6 @@ class MaskExplorer(View):
     head = traitlets.Any()
     guess_first = traitlets.Any()
     revealed = traitlets.Any()
-    present = traitlets.Any(False)
     _answers: Answers
     loss = traitlets.Any(None, read_only=True)
     """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
@@ -310,14 +309,6 @@ class MaskExplorer(View):
             return state.with_line(self._state.line, max_len)
         return state
 
-    @traitlets.validate("present")
-    def _check_present(self, proposal: Any) -> bool:
-        return of_type(proposal["value"], bool, "present")
-
-    @traitlets.observe("present")
-    def _set_present(self, _: Any) -> None:
-        self.refresh()
-
     # ── what a learner's clicks and keys do ──────────────────────────────────────────────────────
 
     def do_toggle(self, at: object) -> None:
@@ -383,10 +374,6 @@ class MaskExplorer(View):
     def do_empty(self, at: object) -> None:
         """Take a filled symbol out again."""
         self._become(self._state.empty(at))
-
-    def do_present(self) -> None:
-        """Write large and show less, or no longer."""
-        self.present = not self.present
 
     def do_view(self, view: object) -> None:
         """Look at guesses, two gaps, attention or surprise."""
