@@ -27,7 +27,6 @@ export class Explorer extends Widget {
     reveal: [],
     fill: ["at", "symbol"],
     empty: ["at"],
-    present: [],
     view: ["view"],
     layer: ["value"],
     head: ["value"],
@@ -35,7 +34,6 @@ export class Explorer extends Widget {
   };
 
   tally = new Tally();
-  present = false; // large type and nothing that only one reader needs, for a lecture hall
 
   /**
    * Ask `predictors`, by name; `examples` are {line, masked} by name, and the first is shown; where
@@ -162,10 +160,6 @@ export class Explorer extends Widget {
 
   do_empty({ at }) {
     return this.become(this.state.empty(at));
-  }
-
-  do_present() {
-    this.present = !this.present;
   }
 
   do_view({ view }) {

@@ -318,7 +318,7 @@ function told(answers) {
 }
 
 /** Write what acts on the whole line. */
-function controls(state, examples, present) {
+function controls(state, examples) {
   const keptBack = state.hidden && state.masked.length > 0;
   const buttons = [
     button("Mask a word", "word"),
@@ -326,7 +326,6 @@ function controls(state, examples, present) {
     button("Unmask all", "unmask", { "aria-disabled": keptBack || null }),
     button("Guess first", "guess_first", { "aria-pressed": state.guessFirst }),
   ];
-  buttons.push(button("Present", "present", { "aria-pressed": present, "data-full": true }));
   const field = element("input", {
     type: "text",
     name: "text",
@@ -374,7 +373,7 @@ export function explorer(answers, examples, paid, present) {
     surprise: () => surprise(answers),
   };
   const parts = [
-    controls(state, examples, present),
+    controls(state, examples),
     line(answers),
     told(answers),
     present ? new Markup("") : views(state),
@@ -383,5 +382,5 @@ export function explorer(answers, examples, paid, present) {
   if (paid.length && state.guessFirst)
     parts.push(element("p", { class: "tally" }, tallyInWords(paid)));
   if (!present && ["guesses", "pair"].includes(state.view)) parts.push(costsOfLine(answers));
-  return element("div", { class: present ? "explorer present" : "explorer" }, ...parts);
+  return element("div", { class: "explorer" }, ...parts);
 }

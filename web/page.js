@@ -26,6 +26,8 @@ function show(widget, place) {
 
 /** A link to what the explorer shows, to be copied. */
 class Link extends Widget {
+  static presents = false;
+
   constructor(explorer) {
     super();
     this.explorer = explorer;
@@ -48,6 +50,7 @@ class Link extends Widget {
 /** The colours: those of the system until somebody chooses. */
 class Theme extends Widget {
   static actions = { switch: [] };
+  static presents = false;
   #system = matchMedia("(prefers-color-scheme: dark)");
 
   constructor() {

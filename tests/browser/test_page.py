@@ -341,4 +341,3 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
     said = "The explorer cannot start: both.safetensors cannot be loaded (404); load the page again."
     expect(page.get_by_role("alert")).to_have_text(said)
     watch.forgive("404")
-    watch.forgive("both.safetensors")
