@@ -5,7 +5,7 @@
 // positions that were written in it, those that are open again though they had been written, and
 // by filled position the model's distribution when it was written. A reader is a predictor.
 
-import { GAP } from "./predictor.js";
+import { GAP } from "./vocabulary.js";
 
 /** Draw the place of a symbol; of temperature 0 the likeliest is always taken. */
 function draw(said, temperature, chance) {

@@ -2,11 +2,14 @@
 
 import { button, element } from "./element.js";
 import { Explorer } from "./explorer.js";
+import { GuessingGame } from "./guessing_game.js";
 import { written } from "./link.js";
 import { readPredictors } from "./predictor.js";
+import { Unmasking } from "./unmasking.js";
 import view from "./view.js";
 import { Widget } from "./widget.js";
 
+const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const READERS = ["left", "right", "both"];
 const settings = JSON.parse(document.getElementById("settings").textContent);
 const root = document.documentElement;
@@ -99,7 +102,8 @@ async function main() {
   try {
     const files = await Promise.all(READERS.map((name) => bytes(`${name}.safetensors`)));
     const buffers = Object.fromEntries(READERS.map((name, i) => [name, files[i]]));
-    const explorer = await Explorer.of(await readPredictors(buffers), settings.examples);
+    const predictors = await readPredictors(buffers);
+    const explorer = await Explorer.of(predictors, settings.examples);
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
     addEventListener("hashchange", follow);
@@ -108,6 +112,8 @@ async function main() {
     const tally = document.getElementById("tally");
     explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
     show(explorer.tally, tally);
+    show(new Unmasking(predictors.both, TO_WRITE), document.getElementById("unmasking"));
+    show(new GuessingGame(predictors, settings.game), document.getElementById("game"));
   } catch (error) {
     const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
     place.innerHTML = said.text;

@@ -4,9 +4,8 @@
 
 import { ValueError, oneOf, positions, shown, typeOf, wholeNumber } from "./arguments.js";
 import { MOST_HANDS, raised } from "./room.js";
+import { GAP } from "./vocabulary.js";
 import { counted, visible } from "./words.js";
-
-export const GAP = "_"; // where not even the line knows the truth
 
 export const VIEWS = {
   guesses: "Guesses",

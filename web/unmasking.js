@@ -6,7 +6,7 @@ import { ValueError, oneOf, wholeNumber } from "./arguments.js";
 import { Chance } from "./chance.js";
 import { button, element, join, status } from "./element.js";
 import { POLICIES } from "./generation.js";
-import { GAP } from "./predictor.js";
+import { GAP } from "./vocabulary.js";
 import { Widget } from "./widget.js";
 import { counted, percent, spoken, visible } from "./words.js";
 
