@@ -14,9 +14,12 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from cloze.corpus import Corpus
+from cloze.lessons.the_explorer import guessing_game, guessing_rules
+from cloze.lessons.writing_with_gaps import unmasking
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
 from cloze.widgets import view
@@ -114,7 +117,21 @@ def style() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-jp-theme-light]) {{ {dark} }} }}\n"
         f':root[data-jp-theme-light="false"] {{ {dark} }}\n'
     )
-    return f"{view.style(view.__file__)}\n{around}{(HERE / STYLE).read_text('utf-8')}"
+    sheets = [Path(module.__file__).with_suffix(".css") for module in (unmasking, guessing_game)]
+    own = (sheet.read_text("utf-8") for sheet in [*sheets, HERE / STYLE])
+    return "\n".join([view.style(view.__file__), around, *own])
+
+
+def game() -> dict[str, object]:
+    """Return what the guessing game is played with: texts that no model has seen, and counts.
+
+    Counts, of each character between two neighbours, are written in base 36, 0 as nothing.
+    """
+    counted = guessing_rules.neighbour_baselines()["both"].counts
+    assert counted is not None
+    counts = (np.base_repr(int(n), 36).lower() if n else "" for n in counted.flatten().tolist())
+    texts = [piece.text for piece in Corpus.load().held_out]
+    return {"texts": texts, "counts": ",".join(counts)}
 
 
 def page(
@@ -137,7 +154,7 @@ def page(
     """
     model = shipped_model()
     known = {name: each._asdict() for name, each in EXAMPLES.items()}
-    told = json.dumps({"examples": known, **settings}, ensure_ascii=False)
+    told = json.dumps({"examples": known, "game": game(), **settings}, ensure_ascii=False)
     filled = {
         "policy": policy,
         "head": "\n".join(head),

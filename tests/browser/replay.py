@@ -88,6 +88,17 @@ async (described, notes) => {
 }
 """
 
+# A function that gives the predictors of the page, which compute.
+ANSWERING = """
+async () => {
+  const { readPredictors } = await import("./predictor.js");
+  const buffers = {};
+  for (const name of ["left", "right", "both"])
+    buffers[name] = await (await fetch(`${name}.safetensors`)).arrayBuffer();
+  return readPredictors(buffers);
+}
+"""
+
 
 def described(predictors: Mapping[str, Predictor]) -> list[dict[str, object]]:
     """Say of each predictor what the page is to know besides its answers."""

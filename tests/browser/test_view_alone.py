@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,10 +133,18 @@ def played() -> GuessingGame:
     return game
 
 
+def hands() -> MaskExplorer:
+    explorer = MaskExplorer(masked=[13])
+    explorer.guess_first = True
+    explorer.hands = {13: {"u": 12, "a": 140, " ": 1}}
+    return explorer
+
+
 WIDGETS: dict[str, Callable[[], View]] = {
     "explorer": lambda: MaskExplorer(masked=[4, 13, 14]),
     "present": lambda: MaskExplorer(present=True),
     "game": lambda: GuessingGame(seed=7),
+    "hands": hands,
     "played": played,
     "bet": lambda: ProbabilityBet({"l": 5, "t": 3}, "_ook", "bchlnrt"),
     "draws": lambda: MaskDraws("rain fell on the old umbrella"),
@@ -185,7 +194,7 @@ def test_a_letter_typed_in_a_field_stays_in_the_field(put: Put, explorer: MaskEx
     field = widget.get_by_label("Your line")
     field.press_sequentially("ab")
     expect(field).to_have_value("ab")
-    assert not explorer._state.guesses
+    assert not explorer.hands
     widget.get_by_role("button", name="Reveal").press("e")
     expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, you guess e")
 
@@ -330,6 +339,99 @@ def test_a_guess_is_clicked_and_a_click_on_the_gap_leaks_nothing(
         expect(widget.get_by_role("status")).to_contain_text("stays masked until you reveal")
     widget.get_by_role("button", name="guess e", exact=True).click()
     expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, you guess e")
+
+
+def test_a_room_guesses_by_mouse(put: Put, explorer: MaskExplorer) -> None:
+    explorer.masked = {2}
+    widget = put(explorer)
+    widget.get_by_role("button", name="Guess first").click()
+    for name in ("guess e", "guess e", "guess a", "guess space"):
+        widget.get_by_role("button", name=name, exact=True).click()
+    expect(letter(widget, 2)).to_have_attribute(
+        "aria-label", "position 2, masked, hands: e 2, a 1, space 1"
+    )
+    widget.get_by_role("button", name="ten hands more for e").click()
+    widget.get_by_role("button", name="one hand less for space").click()
+    expect(widget.get_by_label("hands for e")).to_have_value("12")
+    expect(widget.get_by_label("hands for space")).to_have_count(0)
+    field = widget.get_by_label("hands for a")
+    field.fill("25")
+    field.press("Tab")
+    expect(letter(widget, 2)).to_have_attribute(
+        "aria-label", "position 2, masked, hands: e 12, a 25"
+    )
+    assert explorer.hands == {2: {"e": 12, "a": 25}}
+    expect(widget.locator(".chart")).to_have_count(0)
+    widget.get_by_role("button", name="Reveal").click()
+    head = widget.locator(".chart thead th.room")
+    paid = -math.log((12 + 1 / 28) / 38)
+    expect(head).to_contain_text(f"the room costs {paid:.2f} nats = {paid / math.log(2):.2f} bits")
+    assert [len(explorer.tally.paid), explorer.tally.paid[0].costs["room"]] == [
+        1,
+        pytest.approx(paid),
+    ]
+
+
+def test_a_room_guesses_by_touch(put: Put, page: Page, explorer: MaskExplorer) -> None:
+    explorer.masked = {2}
+    explorer.guess_first = True
+    widget = put(explorer)
+    finger = page.context.new_cdp_session(page)
+
+    def tap(name: str) -> None:
+        control = widget.get_by_role("button", name=name, exact=True)
+        control.scroll_into_view_if_needed()
+        box = control.bounding_box()
+        assert box is not None
+        at = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    for times, name in ((3, "guess e"), (1, "guess o"), (1, "one hand more for o")):
+        for _ in range(times):
+            tap(name)
+    expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, hands: e 3, o 2")
+    tap("Reveal")
+    expect(widget.locator(".chart thead th.room")).to_be_visible()
+    assert explorer.hands == {2: {"e": 3, "o": 2}}
+
+
+def test_a_room_guesses_by_keyboard_and_a_held_key_is_one_hand(
+    put: Put, page: Page, explorer: MaskExplorer
+) -> None:
+    explorer.masked = {2}
+    explorer.guess_first = True
+    widget = put(explorer)
+    letter(widget, 2).focus()
+    for key in "eEa":
+        page.keyboard.press(key)
+    page.keyboard.down("e")
+    for _ in range(5):
+        page.keyboard.down("e")  # what a held key sends: repeats
+    page.keyboard.up("e")
+    expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, hands: e 3, a 1")
+    less = widget.get_by_role("button", name="one hand less for a")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if less.evaluate("button => button === document.activeElement"):
+            break
+    page.keyboard.press("Space")
+    expect(less).to_have_count(0)
+    assert explorer.hands == {2: {"e": 3}}
+    assert explorer.revealed is False
+
+
+def test_no_key_moves_when_the_first_hands_are_raised(put: Put, explorer: MaskExplorer) -> None:
+    explorer.masked = {2}
+    explorer.guess_first = True
+    widget = put(explorer)
+    keys = widget.locator(".keys button")
+    before = [key.bounding_box() for key in keys.all()]
+    for _ in range(2):
+        widget.get_by_role("button", name="guess e", exact=True).click()
+    expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, hands: e 2")
+    for key, stood in zip(keys.all(), before, strict=True):
+        assert key.bounding_box() == pytest.approx(stood, abs=1)
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

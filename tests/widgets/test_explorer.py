@@ -310,9 +310,9 @@ def test_a_guess_needs_no_keyboard(explorer: MaskExplorer) -> None:
     assert [key["data-with-key"] for key in keys] == [*"abcdefghijklmnopqrstuvwxyz", "\n", " "]
     u = keys[20]
     explorer.act(str(u["data-do"]), at=u["data-with-at"], key=u["data-with-key"])
-    assert explorer._state.guesses == {13: "u"}
-    pressed = read(explorer.html).select('.keys [aria-pressed="true"]')
-    assert [key.get_text() for key in pressed] == ["u"]
+    assert explorer.hands == {13: {"u": 1}}
+    raised = read(explorer.html).select(".keys .raised")
+    assert [key.get_text() for key in raised] == ["u1"]
 
 
 def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
@@ -465,6 +465,9 @@ def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
         ("head", None, "A head of this model"),
         ("filled", {0: "e"}, "Position 0 is not masked"),
         ("filled", [1], "filled maps positions"),
+        ("hands", {0: {"e": 1}}, "Position 0 is no open gap"),
+        ("hands", {0: "e"}, "hands maps open positions to numbers by symbol"),
+        ("hands", 3, "hands maps open positions to numbers by symbol"),
         ("model", "x", "model is a MaskedLM"),
         ("model", {}, "model is a MaskedLM"),
         ("model", small(max_len=8), "the model reads 8"),
@@ -480,7 +483,9 @@ def test_a_bad_value_is_named_and_changes_nothing(
     assert explorer.html == html
 
 
-@pytest.mark.parametrize("name", ["line", "masked", "filled", "focus", "view", "layer", "model"])
+@pytest.mark.parametrize(
+    "name", ["line", "masked", "filled", "hands", "focus", "view", "layer", "model"]
+)
 def test_a_hundred_thousand_letters_are_not_repeated(explorer: MaskExplorer, name: str) -> None:
     explorer.masked = {3}
     for value in ("x" * 100_000, {"x" * 100_000: "e"}, ["x" * 100_000]):
@@ -617,6 +622,8 @@ def assert_consistent(explorer: MaskExplorer) -> None:
     gaps = {i for i, character in enumerate(explorer.line) if character == GAP}
     assert gaps <= explorer.masked
     assert set(explorer.filled) <= explorer.masked
+    assert set(explorer.hands) <= explorer.masked
+    assert all(n > 0 for raised in explorer.hands.values() for n in raised.values())
     assert buttons[explorer.focus]["tabindex"] == "0"
     asked = explorer.masked - set(explorer.filled)
     assert set(explorer.predictions.positions) == asked
@@ -661,7 +668,13 @@ class Play(RuleBasedStateMachine):
     @rule(at=POSITIONS, key=KEYS)
     def key(self, at: object, key: str) -> None:
         self.explorer.act("guess", at=at, key=key)
+        self.explorer.act("take", at=at, key=key)
         self.explorer.act("fill", at=at, symbol=key)
+
+    @rule(at=POSITIONS, key=KEYS, n=st.sampled_from(["", "3", 0, 10**5, None]))
+    def hands(self, at: object, key: str, n: object) -> None:
+        self.explorer.act("count", at=at, key=key, value=n)
+        self.explorer.act("guess", at=at, key=key, n=n)
 
     @rule(text=st.one_of(st.text(max_size=80), st.text("abc_ é<>&", max_size=70)))
     def line(self, text: str) -> None:

@@ -62,6 +62,7 @@ def sheet(
     answers: Mapping[int, str] = MappingProxyType({}),
     announcement: str = "",
     *,
+    only: int | None = None,
     folded: bool = False,
 ) -> Markup:
     """Write a form per question and, below them, how far the learner is.
@@ -70,16 +71,32 @@ def sheet(
         questions: all of them.
         answers: the letter chosen, by number of the question (from 1).
         announcement: what only a screen reader says.
+        only: the number of the one question that is shown, with buttons for the others.
         folded: write every explanation, hidden but for those of ``answers``; a page that has no
             Python beside it unfolds them (``web/site/static/quiz.js``).
     """
     spoken = element("span", announcement, " ", class_="spoken")
     far = progress(len(questions), len(answers), score(questions, answers))
+    buttons = [button("Start over", "restart", aria_disabled=not answers or None)]
+    if only is not None:
+        buttons += [
+            button(
+                label,
+                "turn",
+                data_with_question=number,
+                aria_disabled=not 0 < number <= len(questions) or None,
+            )
+            for label, number in (("Previous", only - 1), ("Next", only + 1))
+        ]
     return element(
         "div",
-        *(form(n, each, answers.get(n, ""), folded=folded) for n, each in enumerate(questions, 1)),
+        *(
+            form(number, question, answers.get(number, ""), folded=folded)
+            for number, question in enumerate(questions, start=1)
+            if only in (None, number)
+        ),
         element("p", spoken, far, role="status", class_="status"),
-        button("Start over", "restart", aria_disabled=not answers or None),
+        element("div", *buttons, class_="row"),
         class_="quiz",
     )
 
@@ -104,6 +121,8 @@ class Quiz(View):
             )
         self.answers: dict[int, str] = {}
         """The letter chosen last, by number of the question (from 1)."""
+        self.at = 1
+        """The number of the question that a lecture hall sees."""
         self.announcement = ""
         super().__init__()
         self.refresh()
@@ -118,8 +137,9 @@ class Quiz(View):
         return score(self.questions, self.answers)
 
     def markup(self) -> Markup:
-        """Write a form per question and, below them, how far the learner is."""
-        return sheet(self.questions, self.answers, self.announcement)
+        """Write a form per question, in a lecture hall for one, and how far the learner is."""
+        only = self.at if self.present else None
+        return sheet(self.questions, self.answers, self.announcement, only=only)
 
     def do_choose(self, question: object, value: object) -> None:
         """Choose an option and hear why it is right or wrong; any other may be tried after it."""
@@ -133,7 +153,13 @@ class Quiz(View):
         said = f"{option.verdict} {inline(option.explanation).striptags()}"
         self.announcement = f"Question {number}, ({letter}): {said}"
 
+    def do_turn(self, question: object) -> None:
+        """Go to another question, where one is shown at a time."""
+        self.at = whole_number(question, 1, len(self.questions), "The question")
+        self.announcement = f"Question {self.at} of {len(self.questions)}."
+
     def do_restart(self) -> None:
         """Forget all answers."""
         self.answers.clear()
+        self.at = 1
         self.announcement = "All answers are cleared."

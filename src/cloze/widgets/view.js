@@ -11,9 +11,12 @@
 //                        {do: name, at, key}, where at is the button that the arrows have reached
 //   data-copy            a click on this button copies the field beside it
 //   data-full            a click on this button fills the screen, or no longer
+//   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
+const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
+const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
 const GONE = "Nothing here answers any more, for its kernel is gone: run this cell again (Shift + Enter).";
 
@@ -84,6 +87,40 @@ function neighbour(buttons, from, key) {
   return best?.[2];
 }
 
+// How high a widget may be so that all of it is seen at once.
+function height(root) {
+  if (document.fullscreenElement) return innerHeight;
+  let high = innerHeight;
+  for (let each = root; each; each = each.parentElement)
+    if (/auto|scroll/.test(getComputedStyle(each).overflowY)) high = Math.min(innerHeight, each.clientHeight);
+  return high;
+}
+
+// In a lecture hall: type as large as --share of its place, and smaller if not all of it is seen.
+function fit(root) {
+  const shown = root.querySelector(".present");
+  if (!shown) return;
+  const high = height(root);
+  const boxes = [shown, ...shown.querySelectorAll(".scroll")];
+  let scrolls = false;
+  const fits = (size) => {
+    shown.style.fontSize = `${size}px`;
+    const wide = boxes.some((each) => each.scrollWidth > each.clientWidth + 1);
+    return shown.offsetHeight <= high && (scrolls || !wide);
+  };
+  let [low, top] = TYPE;
+  scrolls = !fits(low); // whatever is too wide even so
+  const share = Number(getComputedStyle(shown).getPropertyValue("--share"));
+  top = Math.max(low, Math.min(top, share * Math.min(root.clientWidth, high / SLENDER)));
+  if (fits(top)) return;
+  while (top - low > 0.5) {
+    const middle = (low + top) / 2;
+    if (fits(middle)) low = middle;
+    else top = middle;
+  }
+  fits(low);
+}
+
 function render({ model, el }) {
   const root = document.createElement("div");
   root.tabIndex = -1; // so that a click beside a control leaves the focus here
@@ -106,7 +143,10 @@ function render({ model, el }) {
       node.dataset.lmSuppressShortcuts = "true";
     const fresh = root.cloneNode();
     fresh.append(template.content);
-    glide(root, () => morph(root, fresh));
+    glide(root, () => {
+      morph(root, fresh);
+      fit(root);
+    });
     if (hadFocus && !root.contains(document.activeElement))
       (root.querySelector('[data-arrows] [tabindex="0"]') ?? root.querySelector("button"))?.focus();
   };
@@ -160,6 +200,7 @@ function render({ model, el }) {
   root.addEventListener("fullscreenchange", () => {
     const button = root.querySelector('[data-full][aria-pressed="true"]');
     if (button && !document.fullscreenElement) say(button, button.dataset.do);
+    fit(root);
   });
   root.addEventListener("change", (event) => {
     const { target } = event;
@@ -187,7 +228,7 @@ function render({ model, el }) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const keyed = root.querySelector("[data-keys]");
-    if (keyed && /^[a-zA-Z]$/.test(event.key) && !event.target.matches(FIELDS)) {
+    if (keyed && !event.repeat && /^[a-zA-Z]$/.test(event.key) && !event.target.matches(FIELDS)) {
       say(keyed.querySelector('button[tabindex="0"]'), keyed.dataset.keys, { key: event.key });
       return;
     }
@@ -241,12 +282,25 @@ function render({ model, el }) {
   window.addEventListener("pointerup", drop);
   window.addEventListener("pointercancel", drop);
 
+  let wide = 0;
+  const resized = () => {
+    if (el.clientWidth === wide) return;
+    wide = el.clientWidth;
+    fit(root);
+  };
+  const observer = new ResizeObserver(resized);
+  observer.observe(el);
+  const refit = () => fit(root);
+  window.addEventListener("resize", refit);
+
   model.on("change:html", show);
   model.on("comm_live_update", end);
   show();
   return () => {
     model.off("change:html", show);
     model.off("comm_live_update", end);
+    observer.disconnect();
+    window.removeEventListener("resize", refit);
     window.removeEventListener("pointerup", drop);
     window.removeEventListener("pointercancel", drop);
   };

@@ -19,7 +19,7 @@ import traitlets
 from IPython.display import display
 from markupsafe import Markup, escape
 
-from cloze.arguments import shown
+from cloze.arguments import of_type, shown
 from cloze.teaching import palette
 
 HERE = Path(__file__).parent
@@ -120,6 +120,9 @@ class View(anywidget.AnyWidget):
     html = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Unicode()
     """What went wrong in the last action, in words; "" when nothing did."""
+    present = traitlets.Any(False)
+    """Whether it is written for a lecture hall: in type as large as fits its place, and without
+    what only one reader needs."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -132,6 +135,18 @@ class View(anywidget.AnyWidget):
         # ipykernel 7.4 hands a click to the thread that last drew the widget; when that is a cell
         # that trains, Stop would wait for its end. The thread that the browser chose is its own.
         self.comm._reply_subshell_for = lambda _, chosen: chosen
+
+    @traitlets.validate("present")
+    def _check_present(self, proposal: Any) -> bool:
+        return of_type(proposal["value"], bool, "present")
+
+    @traitlets.observe("present")
+    def _set_present(self, _: Any) -> None:
+        self.refresh()
+
+    def do_present(self) -> None:
+        """Write for a lecture hall, or no longer; the button fills the screen as well."""
+        self.present = not self.present
 
     def _ipython_display_(self) -> None:
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
@@ -163,7 +178,9 @@ class View(anywidget.AnyWidget):
         alert = element("p", self.problem or None, role="alert", class_="problem")
         place = problem_of(self._done)
         told = self._shown.replace(place, alert) if place in self._shown else self._shown + alert
-        self.html = str(element("div", told, class_="cloze"))
+        present = button("Present", "present", aria_pressed=self.present, data_full=True)
+        look = "cloze present" if self.present else "cloze"
+        self.html = str(element("div", present, told, class_=look))
 
     def act(self, do: str, /, **arguments: object) -> None:
         """Do what a click does; a failure is shown in the widget."""

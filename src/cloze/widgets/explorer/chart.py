@@ -7,11 +7,13 @@ stands beside them, in the order of asking.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from cloze.vocabulary import counted, visible
 from cloze.widgets.explorer.answers import Answers, largest
+from cloze.widgets.explorer.room import ROOM, bet, cost, who
 from cloze.widgets.view import button, element, in_bits, in_nats, spoken
 
 LEAST = 0.005
@@ -33,11 +35,14 @@ def title(name: str) -> str:
 def candidates(answers: Answers, k: int) -> list[int]:
     """Return what may stand at the focus: the ``k`` that anybody finds likeliest, and the truth.
 
-    They come in the order of the last reader, likeliest first; what nobody expects is left out.
+    They come in the order of the last reader, likeliest first; what nobody expects is left out. The
+    room expects what it has named.
     """
     state = answers.asked
     every = [answer[state.focus] for answer in answers.by_name.values()]
-    most = [max(said) for said in zip(*every, strict=True)]
+    hands = state.hands.get(state.focus, {})
+    named = [hands.get(symbol, 0) / (sum(hands.values()) or 1) for symbol in state.symbols.known]
+    most = [max(said) for said in zip(*every, named, strict=True)]
     shown = {i for i in largest(most, k) if most[i] >= LEAST}
     truth = state.known_truth(state.focus)
     if truth is not None:
@@ -63,12 +68,41 @@ def bar(probability: float) -> Markup:
     )
 
 
-def _head(name: str, cost: float | None) -> Markup:
-    paid = None
-    if cost is not None:
-        bits = element("span", f" = {in_bits(cost)} bits", class_="bits")
-        paid = element("span", f"costs {in_nats(cost)} nats", bits, class_="number")
-    return element("th", element("b", title(name)), " ", paid, scope="col", class_=name)
+class Column(NamedTuple):
+    """What one of those who guess says of one gap."""
+
+    name: str
+    called: str
+    said: Sequence[float]
+    """The probability of each symbol."""
+    paid: float | None
+    """−log P of the truth in nats; None when it is not known."""
+
+    def head(self) -> Markup:
+        """Write its heading: whose it is, and what the truth costs."""
+        paid = None
+        if self.paid is not None:
+            bits = element("span", f"= {in_bits(self.paid)} bits", class_="bits")
+            paid = element("span", f"costs {in_nats(self.paid)} nats ", bits, class_="number")
+        return element("th", element("b", self.called), " ", paid, scope="col", class_=self.name)
+
+
+def columns(answers: Answers, *, baseline: bool) -> list[Column]:
+    """Return who guesses at the focus: the left wing, the right wing, the others beside them."""
+    state = answers.asked
+    at, known = state.focus, state.symbols.known
+    found = [
+        Column(name, title(name), answer[at], answer.cost(at))
+        for name, answer in answers.by_name.items()
+    ]
+    if hands := state.hands.get(at):
+        paid = cost(hands, known, state.known_truth(at))
+        found.append(Column(ROOM, who(sum(hands.values())), bet(hands, known), paid))
+    if baseline and answers.baseline:
+        frequencies = answers.baseline.probabilities
+        found.append(Column(UNIGRAM, title(UNIGRAM), frequencies, baseline_cost(answers, at)))
+    wings = {"left": 0, "right": 2}
+    return sorted(found, key=lambda column: wings.get(column.name, 3))
 
 
 def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True) -> Markup:
@@ -82,24 +116,16 @@ def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True)
     """
     state = answers.asked
     at, known = state.focus, state.symbols.known
-    columns: list[tuple[str, Sequence[float], float | None]] = [
-        (name, answer[at], answer.cost(at)) for name, answer in answers.by_name.items()
-    ]
-    if baseline and answers.baseline:
-        frequencies = answers.baseline.probabilities
-        columns.append((UNIGRAM, frequencies, baseline_cost(answers, at)))
-    # The left wing, the candidates, the right wing, and the others beside them.
-    wings = {"left": 0, "right": 2}
-    columns.sort(key=lambda column: wings.get(column[0], 3))
-    middle = sum(name == "left" for name, _, _ in columns)
+    asked = columns(answers, baseline=baseline)
+    middle = sum(column.name == "left" for column in asked)
 
     def row(tag_first: Markup, cells: list[Markup], **attributes: object) -> Markup:
         return element("tr", *cells[:middle], tag_first, *cells[middle:], **attributes)
 
     def cells(values: list[float]) -> list[Markup]:
         return [
-            element("td", bar(p), class_=name)
-            for (name, _, _), p in zip(columns, values, strict=True)
+            element("td", bar(p), class_=column.name)
+            for column, p in zip(asked, values, strict=True)
         ]
 
     unit = element("span", state.symbols.unit, class_="spoken")
@@ -122,14 +148,14 @@ def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True)
         rows.append(
             row(
                 element("th", label, tick, scope="row"),
-                cells([column[i] for _, column, _ in columns]),
+                cells([column.said[i] for column in asked]),
                 class_="truth" if is_truth else None,
                 data_key=known[i],
             )
         )
     left_over = len(known) - len(shown)
     if left_over:
-        rest = [sum(p for i, p in enumerate(column) if i not in shown) for _, column, _ in columns]
+        rest = [sum(p for i, p in enumerate(each.said) if i not in shown) for each in asked]
         label = element("span", counted(left_over, "other"), class_="quiet")
         rows.append(
             row(element("th", label, scope="row"), cells(rest), class_="rest", data_key="rest of")
@@ -141,7 +167,7 @@ def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True)
             "thead",
             row(
                 element("th", unit, scope="col", class_="middle"),
-                [_head(name, cost) for name, _, cost in columns],
+                [column.head() for column in asked],
             ),
         ),
         element("tbody", *rows),

@@ -27,12 +27,17 @@ def shades(answers: Answers) -> tuple[str, list[float]]:
     return "", []
 
 
+def heat(kind: str, amount: float) -> int:
+    """Return how dark an amount is, in percent: in tens, so that no picture changes for nothing."""
+    return 10 * round(10 * min(max(amount / DARKEST[kind], 0), 1))
+
+
 def letter(answers: Answers, at: int, *, live: bool) -> Markup:
     """Write one position of the line: a button, or in a picture that stays a mere box."""
     state = answers.asked
     masked, filled = at in state.masked, state.filled.get(at)
     truth = None if masked and state.hidden else state.known_truth(at)
-    guess = state.guesses.get(at)
+    hands = state.hands.get(at, {})
     kind, amounts = shades(answers)
     said = [f"position {at}"]
     below = ""
@@ -45,9 +50,11 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
         if truth:
             said.append(f"in truth {spoken(truth)}")
             below = visible(truth)
-        elif guess:
-            said.append(f"you guess {spoken(guess)}")
-            below = f"{visible(guess)}?"
+        elif hands:
+            raised = ", ".join(f"{spoken(symbol)} {n}" for symbol, n in hands.items())
+            alone = sum(hands.values()) == 1
+            said.append(f"you guess {spoken(next(iter(hands)))}" if alone else f"hands: {raised}")
+            below = f"{visible(max(hands, key=hands.__getitem__))}?"
     else:
         symbol = state.truth[at]
         shown = visible(symbol)
@@ -56,9 +63,8 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
             classes.append("space")
     if amounts and not (kind == "leaning" and at in state.open):
         amount = amounts[at]
-        share = min(max(amount / DARKEST[kind], 0), 1)
         classes.append(f"heat {kind}")
-        style = f"--heat: {10 * round(10 * share)}%"
+        style = f"--heat: {heat(kind, amount)}%"
         if kind == "attention":
             said.append(f"attention {amount:.2f}")
             below = f"{amount:.2f}".removeprefix("0") if amount >= LEAST else ""
@@ -117,7 +123,7 @@ def line(answers: Answers, *, live: bool = True) -> Markup:
 
 
 def leaning_in_words(answers: Answers) -> str:
-    """Say what the last answer at the focus leans on."""
+    """Say what the last answer at the focus leans on, and what misleads it."""
     costs = answers.leaning
     if not costs:
         return ""
@@ -126,8 +132,13 @@ def leaning_in_words(answers: Answers) -> str:
     name, _ = answers.last
     who = title(name).capitalize()
     what = "costs" if state.known_truth(state.focus) else "changes the answer by"
+    nothing = f"{who}: the answer leans on no single {state.symbols.unit}"
     if not top:
-        alone = f"the answer leans on no single {state.symbols.unit}"
-        return f"{who}: {alone}; hiding one more {what} less than {LEAST} nats."
+        return f"{nothing}; hiding one more {what} less than {LEAST} nats."
     listed = ", ".join(f"{visible(state.held[i])} at {i} {signed(costs[i])}" for i in top)
-    return f"{who}: the answer leans on what is shaded. Hiding one more {what}, in nats: {listed}."
+    if all(costs[i] < 0 for i in top):
+        return f"{nothing}; hiding one more even helps, in nats: {listed}."
+    leaning = f"{who}: the answer leans on what is shaded"
+    if not any(heat("leaning", cost) for cost in costs):
+        leaning = f"{nothing} by much"
+    return f"{leaning}. Hiding one more {what}, in nats: {listed}."

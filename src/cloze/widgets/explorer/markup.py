@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -12,7 +12,9 @@ from cloze.vocabulary import counted, visible
 from cloze.widgets.explorer.answers import Answers, Pairs, largest
 from cloze.widgets.explorer.chart import bar, baseline_cost, chart, title
 from cloze.widgets.explorer.line import leaning_in_words, line
+from cloze.widgets.explorer.room import MOST_HANDS, Hands, Paid, cost, unnamed, who
 from cloze.widgets.explorer.state import VIEWS, State
+from cloze.widgets.explorer.tally import in_words as tally_in_words
 from cloze.widgets.view import button, element, in_bits, in_nats, join, problem_of, spoken, status
 
 TERMS_SHOWN = 6
@@ -40,58 +42,113 @@ def guesses(answers: Answers, present: bool) -> Markup:
             "what the models guess.",
         )
     if state.hidden:
-        return own_guess(state)
+        return show_of_hands(state)
     parts = [chart(answers, 4 if present else 5, baseline=not present)]
-    if at in state.guesses:
-        parts.append(element("p", _verdict(answers)))
+    if at in state.hands:
+        parts.append(element("p", _verdict(answers), class_="stakes"))
     if not present:
         parts.append(element("p", leaning_in_words(answers), class_="quiet leans"))
     return join(parts)
 
 
-def own_guess(state: State) -> Markup:
-    """Write what the learner guesses with: keys for characters, a list for longer symbols."""
+def show_of_hands(state: State) -> Markup:
+    """Write what guesses are made with, keys for characters or a list of longer symbols, and them.
+
+    One guess is a show of one hand.
+    """
     at, known = state.focus, state.symbols.known
-    own = state.guesses.get(at)
-    if state.wide:
-        options = (
-            element("option", symbol, value=symbol, selected=symbol == own) for symbol in known
-        )
-        return element(
-            "form",
-            element("label", "What stands there?", element("select", *options, name="key")),
-            element("button", "Guess", type="submit"),
-            element("span", "Then reveal.", class_="quiet"),
-            data_do="guess",
-            data_with_at=at,
-            class_="row",
-        )
+    hands = state.hands.get(at, {})
+    how = "Choose it" if state.wide else "Type it or choose it"
+    return join(
+        [
+            element("p", f"What stands there? {how}, once for every hand; then reveal."),
+            _list(at, known) if state.wide else _keys(at, known, hands),
+            element(
+                "div",
+                *(_raised(at, symbol, n) for symbol, n in hands.items()),
+                class_="row hands",
+            ),
+            element("p", _stakes(hands, state), class_="quiet stakes") if hands else Markup(""),
+        ]
+    )
+
+
+def _keys(at: int, known: Sequence[str], hands: Hands) -> Markup:
     keys = (
         button(
-            visible(symbol),
+            join([element("span", visible(symbol)), element("small", hands.get(symbol, ""))]),
             "guess",
             data_with_at=at,
             data_with_key=symbol,
             aria_label=f"guess {spoken(symbol)}",
-            aria_pressed=symbol == own,
+            class_="raised" if symbol in hands else None,
         )
         for symbol in sorted(known, key=str.isspace)
     )
-    return join(
-        [
-            element("p", "What stands there? Type it or choose it, then reveal."),
-            element("div", *keys, role="group", aria_label="Your guess", class_="row keys"),
-        ]
+    return element("div", *keys, role="group", aria_label="A hand for", class_="row keys")
+
+
+def _list(at: int, known: Sequence[str]) -> Markup:
+    options = (element("option", symbol, value=symbol) for symbol in known)
+    return element(
+        "form",
+        element("label", "A hand for", element("select", *options, name="key")),
+        element("button", "Guess", type="submit"),
+        data_do="guess",
+        data_with_at=at,
+        class_="row",
+    )
+
+
+def _raised(at: int, symbol: str, n: int) -> Markup:
+    """Write the hands for one symbol, to be counted by hand."""
+    name = spoken(symbol)
+    along = {"data_with_at": at, "data_with_key": symbol}
+    count = element(
+        "input",
+        type="number",
+        min=0,
+        max=MOST_HANDS,
+        value=n,
+        aria_label=f"hands for {name}",
+        data_do="count",
+        **along,
+    )
+    return element(
+        "span",
+        element("b", visible(symbol)),
+        button("−", "take", aria_label=f"one hand less for {name}", **along),
+        count,
+        button("+", "guess", aria_label=f"one hand more for {name}", **along),
+        button("+10", "guess", aria_label=f"ten hands more for {name}", data_with_n=10, **along),
+        data_key=symbol,
+    )
+
+
+def _stakes(hands: Hands, state: State) -> str:
+    """Say what is left for whatever nobody named."""
+    known = state.symbols.known
+    p = unnamed(hands, known)
+    return (
+        f"One hand more is shared by all {len(known)} {state.symbols.unit}s: what nobody named "
+        f"keeps {p:.1g} and costs {in_bits(-math.log(p))} bits."
     )
 
 
 def _verdict(answers: Answers) -> str:
     state = answers.asked
-    own, truth = state.guesses[state.focus], state.known_truth(state.focus)
-    name, answer = answers.last
-    p = answer[state.focus][state.symbols.known.index(own)]
-    verdict = "" if truth is None else (" It is right." if own == truth else " It is wrong.")
-    return f"Your guess: {visible(own)}.{verdict} The model gives it {p:.2f} {title(name)}."
+    at, known = state.focus, state.symbols.known
+    hands, truth = state.hands[at], state.known_truth(at)
+    if sum(hands.values()) == 1:
+        (own,) = hands
+        name, answer = answers.last
+        verdict = "" if truth is None else (" It is right." if own == truth else " It is wrong.")
+        p = answer[at][known.index(own)]
+        said = f"Your guess: {visible(own)}.{verdict} The model gives it {p:.2f} {title(name)}."
+    else:
+        most = sorted(hands, key=lambda symbol: -hands[symbol])
+        said = f"The room: {', '.join(f'{visible(symbol)} {hands[symbol]}' for symbol in most)}."
+    return f"{said} {_stakes(hands, state)}"
 
 
 # ── the whole line ───────────────────────────────────────────────────────────────────────────────
@@ -284,6 +341,11 @@ def summary(answers: Answers) -> str:
         known, p = state.symbols.known, last[at]
         best = ", ".join(f"{spoken(known[i])} {p[i]:.2f}" for i in largest(p, 2))
         said.append(f"{title(name).capitalize()}: {best}.")
+        hands, truth = state.hands.get(at), state.known_truth(at)
+        paid = cost(hands, known, truth) if hands else None
+        if hands and paid is not None:
+            called = who(sum(hands.values())).capitalize()
+            said.append(f"{called}: {math.exp(-paid):.2f} for the truth, {in_bits(paid)} bits.")
     if last.loss is not None and not state.hidden:
         said.append(
             f"Loss {in_nats(last.loss)} nats per gap, {counted(len(last.known_costs), 'gap')}."
@@ -291,7 +353,16 @@ def summary(answers: Answers) -> str:
     return " ".join(said)
 
 
-def controls(state: State, examples: Iterable[str], present: bool) -> Markup:
+def told(answers: Answers) -> Markup:
+    """Write what is said, beside the button that ends the guessing."""
+    state, said = answers.asked, status(summary(answers))
+    if not state.guess_first:
+        return said
+    reveal = button("Reveal", "reveal", aria_disabled=True if state.revealed else None)
+    return element("div", reveal, said, class_="row")
+
+
+def controls(state: State, examples: Iterable[str]) -> Markup:
     """Write what acts on the whole line."""
     kept_back = state.hidden and bool(state.masked)
     buttons = [
@@ -300,9 +371,6 @@ def controls(state: State, examples: Iterable[str], present: bool) -> Markup:
         button("Unmask all", "unmask", aria_disabled=True if kept_back else None),
         button("Guess first", "guess_first", aria_pressed=state.guess_first),
     ]
-    if state.guess_first:
-        buttons.append(button("Reveal", "reveal", aria_disabled=True if state.revealed else None))
-    buttons.append(button("Present", "present", aria_pressed=present, data_full=True))
     typed = element(
         "form",
         element(
@@ -354,8 +422,17 @@ def views(state: State) -> Markup:
     )
 
 
-def explorer(answers: Answers, examples: Iterable[str], *, present: bool) -> Markup:
-    """Write the whole explorer."""
+def explorer(
+    answers: Answers, examples: Iterable[str], paid: list[Paid], *, present: bool
+) -> Markup:
+    """Write the whole explorer.
+
+    Args:
+        answers: a state and its answers.
+        examples: the names of lines to choose from.
+        paid: what the room and the readers have paid so far.
+        present: large, and less.
+    """
     state = answers.asked
     shown = {
         "guesses": lambda: guesses(answers, present),
@@ -364,13 +441,14 @@ def explorer(answers: Answers, examples: Iterable[str], *, present: bool) -> Mar
         "surprise": lambda: surprise(answers),
     }
     parts = [
-        controls(state, examples, present),
+        controls(state, examples),
         line(answers),
-        status(summary(answers)),
+        told(answers),
         Markup("") if present else views(state),
         element("div", shown[state.view](), class_="panel"),
     ]
+    if paid and state.guess_first:
+        parts.append(element("p", tally_in_words(paid), class_="tally"))
     if not present and state.view in ("guesses", "pair"):
         parts.append(costs_of_line(answers))
-    looks = ["explorer", "present" * present, "words" * state.wide]
-    return element("div", *parts, class_=" ".join(filter(None, looks)))
+    return element("div", *parts, class_="explorer words" if state.wide else "explorer")

@@ -14,6 +14,7 @@ from cloze import arguments
 from cloze.arguments import one_of, shown, whole_number
 from cloze.predictor import Symbols
 from cloze.vocabulary import GAP, TextError, counted, visible
+from cloze.widgets.explorer.room import MOST_HANDS, Hands
 
 VIEWS = {
     "guesses": "Guesses",
@@ -35,8 +36,8 @@ class State:
     """Positions that are hidden; the line's own gaps are always among them."""
     filled: Mapping[int, str] = field(default_factory=dict)
     """Masked positions that hold somebody's guess: it is read, and the others are predicted."""
-    guesses: Mapping[int, str] = field(default_factory=dict)
-    """What the learner guessed, by position."""
+    hands: Mapping[int, Hands] = field(default_factory=dict)
+    """What was guessed, by position: how many hands were raised for which symbol."""
     focus: int = 0
     """The position whose guesses are shown."""
     view: str = "guesses"
@@ -145,7 +146,7 @@ class State:
             self,
             masked=masked,
             filled={i: c for i, c in self.filled.items() if i in still},
-            guesses={i: c for i, c in self.guesses.items() if i in still},
+            hands={i: raised for i, raised in self.hands.items() if i in still},
             revealed=self.revealed and masked == self.masked,
             focus=self.focus if self.focus in masked or not masked else min(masked),
             event=event or f"{counted(len(masked), 'position')} masked.",
@@ -254,18 +255,56 @@ class State:
             state = state.fill(at, symbol)
         return replace(state, focus=self.focus)
 
-    def guess(self, at: object, key: object) -> State:
-        """Note the learner's own guess at an open position."""
+    def with_count(self, at: object, symbol: object, n: object) -> State:
+        """Have exactly so many hands raised for a symbol at an open position.
+
+        Raises:
+            ValueError: the position is not open, it is not one of the symbols, or no such number.
+        """
         at = self.position(at)
         if at not in self.open:
             raise ValueError(f"Position {at} is no open gap; guess where something is hidden.")
-        symbol = self.symbols.read_symbol(key)
-        return replace(
-            self,
-            guesses={**self.guesses, at: symbol},
-            focus=at,
-            event=f"Your guess at position {at}: {visible(symbol)}.",
-        )
+        symbol = self.symbols.read_symbol(symbol)
+        n = whole_number(n, 0, MOST_HANDS, "A number of hands")
+        raised = {**self.hands.get(at, {}), symbol: n}
+        raised = {each: count for each, count in raised.items() if count}
+        hands = {i: each for i, each in self.hands.items() if i != at}
+        total = sum(raised.values())
+        event = f"Position {at}: {counted(n, 'hand')} for {visible(symbol)}, {total} in all."
+        if raised == {symbol: 1}:
+            event = f"Your guess at position {at}: {visible(symbol)}."
+        return replace(self, hands=hands | {at: raised} if raised else hands, focus=at, event=event)
+
+    def raise_hands(self, at: object, symbol: object, n: int) -> State:
+        """Have so many hands more raised for a symbol, or fewer if ``n`` is below 0.
+
+        Raises:
+            ValueError: no hand is raised that could be taken back, or as for ``with_count``.
+        """
+        raised = self.hands.get(self.position(at), {})
+        symbol = self.symbols.read_symbol(symbol)
+        before = raised.get(symbol, 0)
+        if before + n < 0:
+            raise ValueError(f"No hand is raised for {visible(symbol)} that could be taken back.")
+        return self.with_count(at, symbol, before + n)
+
+    def with_hands(self, hands: object) -> State:
+        """Have exactly these hands raised.
+
+        Raises:
+            ValueError: they are not, by open position, numbers by symbol.
+        """
+        state = replace(self, hands={})
+        by_position = hands.items() if isinstance(hands, Mapping) else [(0, None)]
+        for at, raised in by_position:
+            if not isinstance(raised, Mapping):
+                raise ValueError(
+                    "hands maps open positions to numbers by symbol, for instance "
+                    f"{{3: {{'e': 12, 'a': 5}}}}, not {shown(hands)}."
+                )
+            for symbol, n in raised.items():
+                state = state.with_count(at, symbol, n)
+        return replace(state, focus=self.focus)
 
     def guess_before_looking(self, value: bool) -> State:
         """Keep truth and guesses back from now on, or no longer."""
@@ -273,9 +312,9 @@ class State:
         event = "Guess first: truth and guesses are hidden." if value else "Nothing is hidden."
         return replace(self, guess_first=value, revealed=False, event=event)
 
-    def reveal(self) -> State:
-        """Show truth and guesses."""
-        return replace(self, revealed=True, event="Revealed.")
+    def reveal(self, value: bool = True) -> State:
+        """Show truth and guesses, or keep them back again."""
+        return replace(self, revealed=value, event="Revealed." if value else "Hidden again.")
 
     def with_view(self, view: object) -> State:
         """Look at guesses, two gaps, attention or surprise.

@@ -21,7 +21,9 @@ from cloze.predictor import Predictor
 from cloze.widgets.explorer import markup
 from cloze.widgets.explorer.answers import Answers, ask, ask_leaning
 from cloze.widgets.explorer.picture import Picture
+from cloze.widgets.explorer.room import MOST_HANDS, ROOM, Paid, cost
 from cloze.widgets.explorer.state import State
+from cloze.widgets.explorer.tally import Tally
 from cloze.widgets.view import View, in_nats
 
 
@@ -41,23 +43,33 @@ EXAMPLES = {
     "two gaps at once": Example("i do not know who it was", "wh"),
     "a typo": Example("the children plaied in the garden all day", ""),
 }
-MIRRORED = ("line", "masked", "filled", "focus", "view", "layer", "head", "guess_first", "revealed")
+MIRRORED = (
+    *("line", "masked", "filled", "hands", "focus", "view", "layer", "head"),
+    *("guess_first", "revealed"),
+)
 """The parts of the state that can be read, set and observed from Python."""
 
 
 def _for_reading(value: Any) -> Any:
     """Return what a learner's code may hold: changing it in place would go unnoticed."""
-    return MappingProxyType(value) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return MappingProxyType({key: _for_reading(each) for key, each in value.items()})
+    return value
 
 
 class MaskExplorer(View):
     """Click a letter: it is masked, and the guesses from the left, right and both sides appear.
 
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
-    ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``, ``model``;
-    ``loss`` and ``predictions`` follow from them. ``explorer.observe(f, "masked")`` calls ``f``
-    whenever a click, or a line of Python, changes what is masked. ``explorer.picture()`` keeps what
-    is seen now.
+    ``hands``, ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``,
+    ``model``; ``loss`` and ``predictions`` follow from them. ``explorer.observe(f, "masked")``
+    calls ``f`` whenever a click, or a line of Python, changes what is masked.
+    ``explorer.picture()`` keeps what is seen now.
+
+    With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
+    ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
+    with one hand more that all symbols share; what it cost stands beside what the readers paid and,
+    over all that was revealed so far, in ``tally``.
 
     Args:
         model: a model of yours, anything else that predicts, or several by name; by default the
@@ -68,6 +80,7 @@ class MaskExplorer(View):
             what its example speaks of, so that there is something to see.
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
         examples: lines to choose from, by name.
+        tally: counts what a room has paid, for several explorers together; by default for this one.
         present: large type and nothing that only one reader needs, for a lecture hall.
         seed: for "mask 15 % at random".
 
@@ -80,13 +93,13 @@ class MaskExplorer(View):
     line = traitlets.Any()
     masked = traitlets.Any()
     filled = traitlets.Any()
+    hands = traitlets.Any()
     focus = traitlets.Any()
     view = traitlets.Any()
     layer = traitlets.Any()
     head = traitlets.Any()
     guess_first = traitlets.Any()
     revealed = traitlets.Any()
-    present = traitlets.Any(False)
     _answers: Answers
     loss = traitlets.Any(None, read_only=True)
     """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
@@ -102,6 +115,7 @@ class MaskExplorer(View):
         *,
         corpus: Corpus | None = None,
         examples: Mapping[str, Example] = EXAMPLES,
+        tally: Tally | None = None,
         present: bool = False,
         seed: int = 0,
     ) -> None:
@@ -109,6 +123,7 @@ class MaskExplorer(View):
         self._examples = dict(examples)
         self._predictors = predictors_of(model, corpus)
         self._asked: object = None
+        self._tally = tally if tally is None else of_type(tally, Tally, "tally")
         self._random = random.Random(whole_number(seed, 0, 999_999_999, "The seed"))  # noqa: S311
         first = next(iter(self._examples.values()))
         text = first.line if line is None else line
@@ -135,7 +150,15 @@ class MaskExplorer(View):
 
     def markup(self) -> Markup:
         """Write the whole explorer."""
-        return markup.explorer(self._answers, self._examples, present=self.present)
+        paid = self._tally.paid if self._tally else []
+        return markup.explorer(self._answers, self._examples, paid, present=self.present)
+
+    @property
+    def tally(self) -> Tally:
+        """What the room and the readers have paid so far."""
+        if self._tally is None:
+            self._tally = Tally()
+        return self._tally
 
     # ── the state, and everything that follows from it ───────────────────────────────────────────
 
@@ -157,6 +180,8 @@ class MaskExplorer(View):
         predictors = anew or self._predictors
         # It may fail, and then nothing has changed.
         answers = ask(state, predictors, None if anew else self._answers)
+        if not anew and self._state.hidden and not state.hidden:
+            self._count(answers)
         self._state, self._answers, self._predictors = state, answers, dict(predictors)
         self.refresh()
         with self.hold_trait_notifications():
@@ -171,6 +196,17 @@ class MaskExplorer(View):
             self.set_trait("predictions", found)
         if not self._acting:
             self.settle()
+
+    def _count(self, answers: Answers) -> None:
+        """Enter into the tally what was paid for what is now revealed."""
+        state = answers.asked
+        for at in state.open:
+            hands, truth = state.hands.get(at), state.known_truth(at)
+            paid = cost(hands, state.symbols.known, truth) if hands else None
+            if hands and paid is not None:
+                costs = {name: each.cost(at) for name, each in answers.by_name.items()}
+                known = {name: each for name, each in costs.items() if each is not None}
+                self.tally.note(state.line, at, Paid(sum(hands.values()), {ROOM: paid} | known))
 
     def settle(self) -> None:
         """Add what the answer leans on: it takes longer, so the answer is shown before."""
@@ -228,6 +264,8 @@ class MaskExplorer(View):
                 return state.with_masked(value)
             case "filled":
                 return state.with_filled(value)
+            case "hands":
+                return state.with_hands(value)
             case "focus":
                 return state.with_focus(value)
             case "view":
@@ -238,8 +276,7 @@ class MaskExplorer(View):
                 return state.with_head(state.layer, value, last.n_layers, last.n_heads)
             case "guess_first":
                 return state.guess_before_looking(value)
-        revealed = of_type(value, bool, "revealed")
-        return state.reveal() if revealed else replace(state, revealed=False)
+        return state.reveal(of_type(value, bool, "revealed"))
 
     @traitlets.validate("model")
     def _check_model(self, proposal: Any) -> Any:
@@ -272,14 +309,6 @@ class MaskExplorer(View):
             return state.with_line(self._state.line, max_len)
         return state
 
-    @traitlets.validate("present")
-    def _check_present(self, proposal: Any) -> bool:
-        return of_type(proposal["value"], bool, "present")
-
-    @traitlets.observe("present")
-    def _set_present(self, _: Any) -> None:
-        self.refresh()
-
     # ── what a learner's clicks and keys do ──────────────────────────────────────────────────────
 
     def do_toggle(self, at: object) -> None:
@@ -294,9 +323,18 @@ class MaskExplorer(View):
         """Look at a position."""
         self._become(self._state.with_focus(at))
 
-    def do_guess(self, at: object, key: object) -> None:
-        """Note the learner's guess."""
-        self._become(self._state.guess(at, key))
+    def do_guess(self, at: object, key: object, n: object = 1) -> None:
+        """Raise a hand for a symbol, or several."""
+        n = whole_number(n, 1, MOST_HANDS, "A number of hands")
+        self._become(self._state.raise_hands(at, key, n))
+
+    def do_take(self, at: object, key: object) -> None:
+        """Take a hand back."""
+        self._become(self._state.raise_hands(at, key, -1))
+
+    def do_count(self, at: object, key: object, value: object) -> None:
+        """Have exactly so many hands raised for a symbol."""
+        self._become(self._state.with_count(at, key, value))
 
     def do_line(self, text: object) -> None:
         """Take the line that was typed or pasted."""
@@ -336,10 +374,6 @@ class MaskExplorer(View):
     def do_empty(self, at: object) -> None:
         """Take a filled symbol out again."""
         self._become(self._state.empty(at))
-
-    def do_present(self) -> None:
-        """Write large and show less, or no longer."""
-        self.present = not self.present
 
     def do_view(self, view: object) -> None:
         """Look at guesses, two gaps, attention or surprise."""

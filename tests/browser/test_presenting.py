@@ -1,0 +1,243 @@
+"""A lecture hall: every widget, in the fullest states that it has, is seen at once and from afar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from cloze.corpus import Corpus
+from cloze.heads import MaskedLM
+from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
+from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.the_loss.probability_bet import ProbabilityBet, what_stood_there
+from cloze.lessons.the_mask.mask_draws import MaskDraws
+from cloze.lessons.vectors.search import Index, Search, encoder_vectors
+from cloze.lessons.what_to_hide.hiding import Hiding
+from cloze.lessons.writing_with_gaps.unmasking import Unmasking
+from cloze.prediction import shipped_model, shipped_world_model
+from cloze.training import Record, TrainingRun
+from cloze.vectors import passages
+from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
+from cloze.widgets.sight import Sight
+from cloze.widgets.view import View
+from tests.browser.jupyter import Notebook, low_contrasts
+from tests.browser.test_view_alone import Put
+from tests.browser.test_view_alone import put as put
+
+HALLS = {(1024, 768): 20, (1280, 800): 22, (1920, 1080): 30}
+"""Screens, and the least size of type in pixels: a fortieth of the height."""
+LINE = "she took her umbrella because it was raining"
+LONG = "the children played all day in the old garden behind the houses"
+HANDS = {"u": 12, "a": 9, "o": 5, "e": 3, "i": 2, "t": 1}
+WORLD = "on monday the doctor studied the small red cell under the microscope again"
+
+
+def acted(widget: View, *actions: str, **arguments: object) -> View:
+    for do in actions:
+        widget.act(do, **arguments)
+        assert widget.problem == ""
+    return widget
+
+
+def looked(view: str) -> MaskExplorer:
+    explorer = MaskExplorer(line=LINE, masked=() if view == "surprise" else [4, 13, 14])
+    explorer.view = view
+    return explorer
+
+
+def room(*, revealed: bool) -> MaskExplorer:
+    explorer = MaskExplorer(line=LINE, masked=[13])
+    explorer.guess_first = True
+    explorer.hands = {13: HANDS}
+    explorer.revealed = True
+    explorer.revealed = revealed
+    return explorer
+
+
+def words() -> MaskExplorer:
+    sides = ("left", "right", "both")
+    explorer = MaskExplorer({side: shipped_world_model(side) for side in sides}, WORLD, [8])
+    explorer.guess_first = True
+    explorer.hands = {8: {"cell": 12, "bone": 3, "bird": 1}}
+    return explorer
+
+
+def played() -> GuessingGame:
+    game = GuessingGame(seed=7, gaps=1)
+    acted(game, "guess", "guess", percent=40, letter="e")
+    return game
+
+
+def bet() -> View:
+    letters = "bchlnrt"
+    widget = ProbabilityBet(what_stood_there(Corpus.load(), "_ook"), "_ook", letters)
+    for letter in letters:
+        acted(widget, "give", letter=letter)
+    return acted(widget, "reveal")
+
+
+def quiz(name: str) -> Quiz:
+    form = Quiz(name)
+    for number in range(1, len(form.questions) + 1):
+        acted(form, "choose", question=number, value="b")
+    return form
+
+
+def curve() -> TrainingCurve:
+    run = TrainingRun(MaskedLM(), Corpus.load())
+    run.history = [
+        Record(step, 3 * 0.998**step, 2.9 * 0.998**step if step % 100 == 0 else None, 0.0, 60.0)
+        for step in range(1, 801)
+    ]
+    return TrainingCurve(run, {"uniform": 3.37, "unigram": 2.84, "both neighbours": 1.9})
+
+
+def search() -> Search:
+    vectors = {"raw": encoder_vectors(shipped_model().encoder)}
+    return Search(Index(passages(Corpus.load().held_out), vectors), "the boat left the harbour")
+
+
+GALLERY: dict[str, Callable[[], View]] = {
+    "guesses": lambda: looked("guesses"),
+    "two gaps": lambda: looked("pair"),
+    "attention": lambda: looked("attention"),
+    "surprise": lambda: looked("surprise"),
+    "a long line": lambda: MaskExplorer(line=LONG, masked=[13]),
+    "hands": lambda: room(revealed=False),
+    "room": lambda: room(revealed=True),
+    "words": words,
+    "tally": lambda: room(revealed=True).tally,
+    "game": lambda: GuessingGame(seed=7),
+    "played": played,
+    "bet": bet,
+    "draws": lambda: acted(MaskDraws(LINE), "draw", times=10),
+    "hiding": lambda: Hiding(LINE, rate=0.3, shape="words"),
+    "sight": lambda: Sight("the red fox", 4),
+    "quiz": lambda: quiz("the_loss"),
+    "quiz of real ones": lambda: quiz("the_real_ones"),
+    "curve": curve,
+    "spoiling": lambda: LineSpoiler(
+        "Thank you for inviting me to your party last week. It was late."
+    ),
+    "unmasking": lambda: acted(Unmasking("the ___ __ _______ sat on the ___ and ____"), "step"),
+    "search": search,
+}
+SIZES = """root => [...root.querySelectorAll("*")].filter(each => !each.closest("svg")
+    && [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+    .map(each => parseFloat(getComputedStyle(each).fontSize))"""
+SEEN = """([least, width]) => {
+    const root = document.querySelector("#first .cloze-root"), shown = root.firstElementChild;
+    const boxes = [shown, ...shown.querySelectorAll(".scroll")];
+    return innerWidth === width && shown.offsetHeight <= innerHeight
+        && boxes.every(each => each.scrollWidth <= each.clientWidth + 1)
+        && parseFloat(getComputedStyle(shown).fontSize) >= least; }"""
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_all_of_it_is_seen_from_the_back_row(put: Put, page: Page, name: str) -> None:
+    widget = GALLERY[name]()
+    widget.present = True
+    shown = put(widget)
+    for (width, height), least in HALLS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(SEEN, arg=[least, width])
+    for light in ("true", "false"):
+        page.evaluate("light => { document.body.dataset.jpThemeLight = light }", light)
+        assert low_contrasts(shown) == [], light
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_type_follows_jupyterlabs(put: Put, page: Page, name: str) -> None:
+    shown = put(GALLERY[name]())
+    before = shown.evaluate(SIZES)
+    page.evaluate("document.documentElement.style.setProperty('--jp-content-font-size1', '28px')")
+    assert shown.evaluate(SIZES) == pytest.approx([2 * size for size in before])
+    for picture in shown.locator("svg").all():
+        widest = picture.evaluate("each => parseFloat(getComputedStyle(each).maxWidth)")
+        assert widest == pytest.approx(28 * 51.4)
+
+
+def size(widget: Locator) -> float:
+    found: float = widget.evaluate("each => parseFloat(getComputedStyle(each).fontSize)")
+    return found
+
+
+def test_the_button_presents_where_a_page_may_not_fill_the_screen(put: Put, page: Page) -> None:
+    shown = put(MaskDraws(LINE))
+    page.evaluate("Element.prototype.requestFullscreen = () => Promise.reject(new Error())")
+    before = size(shown.locator(".cloze"))
+    button = shown.get_by_role("button", name="Present")
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(button).to_be_focused()
+    assert size(shown.locator(".cloze")) > 1.2 * before
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    assert size(shown.locator(".cloze")) == before
+
+
+def test_type_shrinks_when_more_is_to_be_seen(put: Put, page: Page) -> None:
+    game = played()
+    game.act("next")
+    game.present = True
+    shown = put(game)
+    page.set_viewport_size({"width": 1280, "height": 560})
+    before = size(shown.locator(".present"))
+    for _ in range(2):
+        shown.get_by_role("radio", name="no idea").check()
+        shown.get_by_role("button", name="Guess from").click()
+    expect(shown.locator(".costs")).to_be_visible()
+    page.wait_for_function(SEEN, arg=[14, 1280])
+    assert size(shown.locator(".present")) < before
+
+
+def test_a_quiz_turns_its_pages_in_a_lecture_hall(put: Put) -> None:
+    form = Quiz("the_loss")
+    form.present = True
+    shown = put(form)
+    expect(shown.locator("legend")).to_have_count(1)
+    shown.get_by_role("button", name="Next").press("Enter")
+    expect(shown.locator("legend")).to_contain_text("2. ")
+    expect(shown.get_by_role("status")).to_contain_text("Question 2 of 5.")
+    shown.get_by_role("radio").first.check()
+    assert list(form.answers) == [2]
+    for _ in range(3):
+        shown.get_by_role("button", name="Next").click()
+    expect(shown.get_by_role("button", name="Next")).to_have_attribute("aria-disabled", "true")
+    shown.get_by_role("button", name="Present").click()
+    expect(shown.locator("legend")).to_have_count(5)
+
+
+@pytest.mark.parametrize("hall", HALLS)
+def test_in_jupyterlab_it_fits_the_notebooks_panel_and_the_screen(
+    lab: Notebook, hall: tuple[int, int]
+) -> None:
+    lab.new(
+        "from cloze.lessons.what_to_hide.hiding import Hiding\n"
+        f"hiding = Hiding({LINE!r}, rate=0.3, shape='words')\nhiding.present = True\nhiding"
+    )
+    lab.page.set_viewport_size({"width": hall[0], "height": hall[1]})
+    lab.run(0)
+    widget = lab.widget()
+    expect(widget.locator("table")).to_be_visible()
+    panel = lab.page.locator(".jp-WindowedPanel-outer:visible").first
+    high = panel.evaluate("panel => panel.clientHeight")
+    assert widget.evaluate("each => each.offsetHeight") <= high < hall[1]
+    in_place = size(widget)
+    assert in_place >= 14
+    button = widget.get_by_role("button", name="Present")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    lab.page.wait_for_function("document.fullscreenElement !== null")
+    lab.page.wait_for_function(
+        "least => { const each = document.fullscreenElement.querySelector('.present');"
+        " return each && each.offsetHeight <= innerHeight"
+        " && parseFloat(getComputedStyle(each).fontSize) > least; }",
+        arg=in_place,
+    )
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    lab.page.wait_for_function("document.fullscreenElement === null")
