@@ -123,7 +123,9 @@ def test_a_changed_page_comes_with_the_next_visit(fresh: BrowserContext, tmp_pat
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nobody_is_kept_out(page: Page, built: str, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+    page.emulate_media(
+        color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce"
+    )
     opened(page, f"{built}/#line=the+cat+slept+on+the+chair&mask=4,5")
 
     def judge(what: str) -> None:
@@ -133,7 +135,8 @@ def test_nobody_is_kept_out(page: Page, built: str, width: int, scheme: str) -> 
         small = [
             each.evaluate("each => each.outerHTML")
             for each in page.locator("button, select, input").all()
-            if each.is_visible() and each.evaluate("each => Math.min(each.offsetWidth, each.offsetHeight)") < 24
+            if each.is_visible()
+            and each.evaluate("each => Math.min(each.offsetWidth, each.offsetHeight)") < 24
         ]
         assert small == [], what
 
@@ -213,7 +216,9 @@ def test_a_finger_drags_over_letters(browser: Browser, built: str) -> None:
     def touch(kind: str, *positions: int) -> None:
         boxes = [letter(page, at).bounding_box() for at in positions]
         points = [
-            {"x": box["x"] + box["width"] / 2, "y": box["y"] + 10} for box in boxes if box is not None
+            {"x": box["x"] + box["width"] / 2, "y": box["y"] + 10}
+            for box in boxes
+            if box is not None
         ]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
@@ -324,9 +329,7 @@ async () => {
 """
 
 
-def test_what_an_answer_leans_on_is_called_off_by_the_next_question(
-    page: Page, built: str
-) -> None:
+def test_what_an_answer_leans_on_is_called_off_by_the_next_question(page: Page, built: str) -> None:
     page.goto(f"{built}/blank.html")
     ends, html, problem = page.evaluate(SLOW)
     assert ends == ["1 off", "3 off", "4 done"]
@@ -338,6 +341,8 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
     page = fresh.new_page()
     page.route("**/both.safetensors", lambda route: route.fulfill(status=404))
     page.goto(built)
-    said = "The explorer cannot start: both.safetensors cannot be loaded (404); load the page again."
+    said = (
+        "The explorer cannot start: both.safetensors cannot be loaded (404); load the page again."
+    )
     expect(page.get_by_role("alert")).to_have_text(said)
     watch.forgive("404")

@@ -180,7 +180,7 @@ def test_a_link_leads_to_its_heading(address: str, reader: Page) -> None:
 
 def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Page) -> None:
     reader.goto(f"{address}/notebooks/05_the_explorer.html")
-    place = reader.locator(".living-explorer").first
+    place = reader.locator(".living").first
     place.scroll_into_view_if_needed()
     masked = place.locator(".line .letter.masked")
     expect(place.get_by_role("button", name="Mask a word")).to_be_visible()
@@ -191,13 +191,13 @@ def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Pa
     expect(letters).to_have_count(len(explorer.line))
     letters.nth(0).click()
     expect(masked).to_have_count(2)
-    expect(reader.locator(".living-explorer .chart").first).to_contain_text("from both sides")
-    assert violations(reader, ".living-explorer") == []
+    expect(reader.locator(".living .chart").first).to_contain_text("from both sides")
+    assert violations(reader, ".living") == []
 
 
 def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page) -> None:
     reader.goto(f"{address}/notebooks/05_the_explorer.html")
-    place = reader.locator(".living-explorer").nth(1)
+    place = reader.locator(".living").nth(1)
     place.get_by_role("button", name="Try this line").press("Enter")
     expect(place.locator(".line button:focus")).to_have_attribute("aria-pressed", "true")
     assert (place.get_attribute("data-line") or "").startswith("the children pl")
@@ -207,16 +207,37 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
     reader.keyboard.press("ArrowRight")
     reader.keyboard.press("Space")
     expect(place.locator(".line .letter.masked")).to_have_count(2)
-    own = place.get_by_role("link", name="On a page of its own")
+    own = place.get_by_role("link", name="a page of its own")
     assert "explorer/index.html#line=the+children" in (own.get_attribute("href") or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "button"),
+    [("05_the_explorer", "game", "Guess from the left"), ("10_writing_with_gaps", "unmasking", "Step")],
+)
+def test_other_widgets_live_as_well(
+    address: str, reader: Page, name: str, kind: str, button: str
+) -> None:
+    reader.goto(f"{address}/notebooks/{name}.html")
+    place = reader.locator(f".living[data-kind={kind}]")
+    place.scroll_into_view_if_needed()
+    status = place.get_by_role("status")
+    before = status.inner_text() if kind == "unmasking" else ""
+    place.get_by_role("button", name=button, exact=True).click()
+    if kind == "unmasking":
+        expect(status).not_to_have_text(before)
+        expect(status).to_contain_text("26 gaps")
+    else:
+        expect(place.locator(".problem")).to_contain_text("letter")
+    assert violations(reader, f".living[data-kind={kind}]") == []
 
 
 def test_a_page_without_programs_keeps_its_pictures(address: str, browser: Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{address}/notebooks/05_the_explorer.html")
-    expect(page.locator(".living-explorer .cloze.still").first).to_be_visible()
-    expect(page.locator(".living-explorer").first).to_contain_text("from both sides")
+    expect(page.locator(".living .cloze.still").first).to_be_visible()
+    expect(page.locator(".living").first).to_contain_text("from both sides")
     page.get_by_text("The questions once more").click()
     expect(page.locator("details[open]")).to_have_count(1)
     context.close()

@@ -10,12 +10,14 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import build_main
 
-import cloze
+from cloze.lessons.the_explorer import guessing_game
+from cloze.lessons.vectors import search
+from cloze.lessons.writing_with_gaps import unmasking
 from cloze.teaching import palette
-from cloze.widgets import MaskExplorer
+from cloze.widgets import MaskExplorer, view
 from notebooks import colab
 from web.build import build_page, build_single
-from web.site.pages import living, page, unstyled
+from web.site.pages import living_explorer, page, unstyled
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -78,7 +80,7 @@ def lay_out(folder: Path) -> None:
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     index = (HERE / "index.md").read_text(encoding="utf-8")
-    explorer = living(unstyled(MaskExplorer().still() or ""), at_once=True)
+    explorer = living_explorer(unstyled(MaskExplorer().still() or ""), at_once=True)
     source = colab.project()["urls"]["Source"]
     parts = {"series": table, "notebooks": documents, "explorer": explorer, "source": source}
     for name, part in parts.items():
@@ -103,8 +105,12 @@ def links(path: Path) -> list[Path]:
 
 def widget_css() -> str:
     """Return the style of all widgets, whose colours follow the site's choice of theme."""
-    folder = Path(cloze.__file__).parent
-    sheet = (folder / "widgets/view.css").read_text(encoding="utf-8")
+    lessons = (guessing_game, search, unmasking)  # of which pages show a widget or its picture
+    files = [
+        view.HERE / "view.css",
+        *(Path(str(each.__file__)).with_suffix(".css") for each in lessons),
+    ]
+    sheets = [file.read_text(encoding="utf-8") for file in files]
     light = palette.properties(palette.LIGHT)
     dark = palette.properties(palette.DARK)
     return "\n".join(
@@ -115,6 +121,6 @@ def widget_css() -> str:
             "{ color-scheme: dark } }",
             f'body[data-theme="dark"] .cloze {{ {dark} }} '
             'body[data-theme="dark"] .cloze-picture { color-scheme: dark }',
-            sheet,
+            *sheets,
         ]
     )

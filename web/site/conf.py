@@ -47,7 +47,7 @@ html_css_files = ["widgets.css", "site.css"]
 html_js_files = [
     ("quiz.js", {"defer": "defer"}),
     ("site.js", {"defer": "defer"}),
-    ("explorers.js", {"type": "module"}),
+    ("living.js", {"type": "module"}),
 ]
 html_copy_source = False
 html_show_sphinx = False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import html as entities
-import json
 import re
 from typing import Any
 
@@ -13,7 +12,6 @@ from markupsafe import Markup
 
 from cloze.teaching.quiz import questions_of
 from cloze.vocabulary import ALPHABET, GAP, visible
-from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.quiz import sheet
 from cloze.widgets.view import element
 from notebooks import colab
@@ -24,11 +22,14 @@ STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
 STILL = re.compile(r'(?<=<div class="cloze-asleep">).*(?=<p>Here belongs)', re.DOTALL)
 OF_CHARACTERS = 'class="cloze still"'
-"""The explorer's picture of a line of characters, whose three models the site has."""
+"""A picture of characters; one of words is of other models than the three that the site has."""
 LETTER = re.compile(
     r'<span class="letter([^"]*)"[^>]*><span>([^<]*)</span><small data-below="([^"]*)">'
 )
-"""One position in it: classes, what is seen, and the truth below a gap."""
+"""A position in the explorer's picture of a line: classes, what is seen, the truth below a gap."""
+GAME = re.compile(r"GuessingGame\(seed=(\d+)")
+UNMASKING = re.compile(r'Unmasking\("([^"]+)"')
+"""The other widgets that live without Python, as a cell makes them."""
 
 
 def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
@@ -74,8 +75,12 @@ def shown(html: str, source: str) -> Markup:
         return element("div", sheet(questions_of(quiz[1]), folded=True), class_="cloze living-quiz")
     still = STILL.search(html)
     picture = unstyled(still[0] if still else "") if asleep else html
-    if OF_CHARACTERS in picture:
-        return living(picture, at_once=asleep)
+    if asleep and (game := GAME.search(source)):
+        return living(picture, "game", at_once=True, data_seed=game[1])
+    if asleep and (unmasking := UNMASKING.search(source)):
+        return living(picture, "unmasking", at_once=True, data_line=unmasking[1])
+    if OF_CHARACTERS in picture and LETTER.search(picture):
+        return living_explorer(picture, at_once=asleep)
     if not asleep:
         return picture
     words = "This widget answers in the notebook, where Python runs: "
@@ -88,25 +93,26 @@ def unstyled(html: str) -> Markup:
     return Markup(STYLE.sub("", html))  # noqa: S704 - ours, and escaped where it was made
 
 
-def living(picture: Markup, *, at_once: bool) -> Markup:
-    """Write a picture of the explorer that ``explorers.js`` brings to life.
+def living(picture: Markup, kind: str, *, at_once: bool, **attributes: str) -> Markup:
+    """Leave room for a widget that ``static/living.js`` makes.
 
     Args:
-        picture: the explorer as it stands still.
+        picture: what stands there until then, and for good where no program may run.
+        kind: ``"explorer"``, ``"game"`` or ``"unmasking"``.
         at_once: as soon as it comes into sight; otherwise when a button is pressed.
+        attributes: what the widget begins with.
     """
+    words = "Where the page may run its programs, this widget answers to clicks and keys."
+    asked = element("p", words, class_="needs-python")
+    attributes = {"data_kind": kind, **attributes}
+    return element("div", picture, asked, class_="living", data_at_once=at_once, **attributes)
+
+
+def living_explorer(picture: Markup, *, at_once: bool) -> Markup:
+    """Leave room for the explorer with the line and the gaps of its picture."""
     line, mask = line_of(picture)
-    words = "Where this page may run its programs, the picture above answers to clicks and keys."
-    return element(
-        "div",
-        picture,
-        element("p", words, class_="needs-python"),
-        class_="living-explorer",
-        data_line=line,
-        data_mask=",".join(map(str, mask)),
-        data_at_once=at_once,
-        data_examples=json.dumps({name: each._asdict() for name, each in EXAMPLES.items()}),
-    )
+    gaps = ",".join(map(str, mask))
+    return living(picture, "explorer", at_once=at_once, data_line=line, data_mask=gaps)
 
 
 def line_of(picture: str) -> tuple[str, list[int]]:
