@@ -17,7 +17,7 @@ from typing import Any
 from cloze.predictor import Answer, Baseline, Predictor
 from cloze.widgets.view import View
 
-Action = dict[str, object]
+Action = Mapping[str, object]
 """What a view sends: ``{"do": …}`` and what goes along."""
 
 
@@ -156,8 +156,6 @@ def compare(ours: Sequence[str], theirs: Sequence[str], actions: Sequence[Action
             )
 
 
-
-
 NUMBER = re.compile(r"(?<=--heat: )\d+(?=%)|(?<=[ >])\d+(?=%)|(?<=[ =(>.,:−+/])\d*\.\d+|check=\w+")
 
 
@@ -172,9 +170,12 @@ class Alike:
     """How many were compared."""
     differing: int = 0
 
-    def compare(self, ours: Sequence[str], theirs: Sequence[str], actions: Sequence[Action]) -> None:
+    def compare(
+        self, ours: Sequence[str], theirs: Sequence[str], actions: Sequence[Action]
+    ) -> None:
         """Fail where they differ by anything but the last digit of a number."""
-        compare(*([NUMBER.sub("#", html) for html in each] for each in (ours, theirs)), actions)
+        words = [[NUMBER.sub("#", html) for html in each] for each in (ours, theirs)]
+        compare(words[0], words[1], actions)
         for mine, other in zip(ours, theirs, strict=True):
             for found, b in zip(NUMBER.finditer(mine), NUMBER.findall(other), strict=True):
                 a = found[0]

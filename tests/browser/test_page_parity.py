@@ -69,7 +69,7 @@ KEYS = [*"abcdefghijklmnopqrstuvwxyz \n", "E", "é", "_", "", "ab", "7", None, 3
 COUNTS = ["0", "1", "12", "10000", "10001", "-1", "", "many", "1.5", 3]
 
 
-def runs_of(actions: list[list[Action]], predictors: dict[str, Predictor]) -> list[Any]:
+def runs_of(actions: Sequence[Sequence[Action]], predictors: dict[str, Predictor]) -> list[Any]:
     """Let Python's explorer do it: the runs for the page, with what Python showed."""
     runs = []
     for seed, run in enumerate(actions):
@@ -81,8 +81,12 @@ def runs_of(actions: list[list[Action]], predictors: dict[str, Predictor]) -> li
 
 
 def shown_by_both(
-    page: Page, actions: list[list[Action]], names: Sequence[Direction], *, noted: bool = True
-) -> Iterator[tuple[list[Action], list[str], list[str]]]:
+    page: Page,
+    actions: Sequence[Sequence[Action]],
+    names: Sequence[Direction],
+    *,
+    noted: bool = True,
+) -> Iterator[tuple[Sequence[Action], list[str], list[str]]]:
     """Let both explorers do it, and yield each run with what Python and the page showed.
 
     Args:
@@ -131,7 +135,7 @@ def drawn_actions(chance: random.Random, n: int) -> list[Action]:
         "layer": lambda: {"value": chance.choice(["0", "1", "2", "9"])},
         "head": lambda: {"value": chance.choice(["0", "1", "3", "x"])},
         **dict.fromkeys(["word", "random", "unmask", "guess_first", "reveal"], dict),
-        "present": lambda: {},
+        "present": dict,
     }
     often = ["toggle"] * 6 + ["span", "guess", "guess", "fill", "view", "view", "word"]
     chosen = (chance.choice([*draws, *often]) for _ in range(n))
@@ -142,7 +146,7 @@ def ask(*names: str) -> list[Action]:
     return [{"do": name} for name in names]
 
 
-CHOSEN: list[list[Action]] = [
+CHOSEN: list[Sequence[Action]] = [
     *([{"do": "line", "text": text}, *ask("word", "random")] for text in LINES),
     [{"do": "toggle", "at": at} for at in [*NO_POSITIONS, *POSITIONS_TOO, "43", "43", "0"]],
     [{"do": "fill", "at": "13", "symbol": key} for key in KEYS],
@@ -228,7 +232,7 @@ def steps(n: int) -> list[Action]:
     return ask(*["step"] * n)
 
 
-UNMASKING_RUNS: list[tuple[dict[str, Any], list[Action]]] = [
+UNMASKING_RUNS: list[tuple[dict[str, Any], Sequence[Action]]] = [
     *(({"line": TO_WRITE, "policy": policy, "temperature": 0.0, "seed": seed}, steps(20))
       for policy in POLICIES for seed in (0, 11)),
     ({"line": "th_ c_t", "policy": "Gibbs", "temperature": 0.0, "seed": 5}, steps(9)),
@@ -327,9 +331,7 @@ def drawn_game(chance: random.Random) -> list[Action]:
     return actions
 
 
-def test_games_are_played_the_same(
-    built_page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_games_are_played_the_same(built_page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guessing_rules, "shipped_model", weights.rounded)
     chance = random.Random(1)
     runs = [(seed, drawn_game(chance)) for seed in (0, 7, 123_456_789)]
