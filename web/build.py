@@ -117,8 +117,10 @@ def style() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-jp-theme-light]) {{ {dark} }} }}\n"
         f':root[data-jp-theme-light="false"] {{ {dark} }}\n'
     )
-    sheets = [Path(module.__file__).with_suffix(".css") for module in (unmasking, guessing_game)]
-    own = (sheet.read_text("utf-8") for sheet in [*sheets, HERE / STYLE])
+    beside = [
+        Path(str(module.__file__)).with_suffix(".css") for module in (unmasking, guessing_game)
+    ]
+    own = (sheet.read_text("utf-8") for sheet in [*beside, HERE / STYLE])
     return "\n".join([view.style(view.__file__), around, *own])
 
 

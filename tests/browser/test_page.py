@@ -1,15 +1,17 @@
-"""The page without Python: on a web server and as one file, without a network, and for everybody."""
+"""The page without Python: on a server and as one file, without a network, and for everybody."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from cloze.lessons.the_explorer.guessing_rules import pool
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser import axe
@@ -65,7 +67,7 @@ def masked(page: Page) -> list[int]:
     return [int(each.get_attribute("data-with-at") or -1) for each in pressed.all()]
 
 
-def test_it_is_small(built: str, single: Path, tmp_path: Path) -> None:
+def test_it_is_small(single: Path, tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in build_page(tmp_path)) <= 2_500_000
     assert single.stat().st_size <= 2_500_000
 
@@ -82,9 +84,7 @@ def test_one_file_opens_from_a_folder(page: Page, watch: Watch, single: Path) ->
     watch.requests.clear()
 
 
-def test_it_opens_without_a_server_once_it_was_there(
-    fresh: BrowserContext, tmp_path: Path, watch: Watch
-) -> None:
+def test_it_opens_without_a_server_once_it_was_there(fresh: BrowserContext, tmp_path: Path) -> None:
     build_page(tmp_path)
     page = fresh.new_page()
     with served(tmp_path) as address:
@@ -119,26 +119,26 @@ def test_a_changed_page_comes_with_the_next_visit(fresh: BrowserContext, tmp_pat
         assert len(page.evaluate("caches.keys()")) == 1
 
 
+# What a finger would miss; radio buttons have their labels.
+SMALL = """() => [...document.querySelectorAll("button, select, input:not([type=radio])")]
+  .filter((each) => each.checkVisibility() && Math.min(each.offsetWidth, each.offsetHeight) < 24)
+  .map((each) => each.outerHTML)"""
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nobody_is_kept_out(page: Page, built: str, width: int, scheme: str) -> None:
+def test_nobody_is_kept_out(
+    page: Page, built: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
     page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(
-        color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce"
-    )
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     opened(page, f"{built}/#line=the+cat+slept+on+the+chair&mask=4,5")
 
     def judge(what: str) -> None:
         assert axe.violations(page) == [], what
         assert low_contrasts(page.locator("body")) == [], what
         assert page.evaluate("document.documentElement.scrollWidth") <= width, what
-        small = [
-            each.evaluate("each => each.outerHTML")
-            for each in page.locator("button, select, input").all()
-            if each.is_visible()
-            and each.evaluate("each => Math.min(each.offsetWidth, each.offsetHeight)") < 24
-        ]
-        assert small == [], what
+        assert page.evaluate(SMALL) == [], what
 
     for view in VIEWS.values():
         page.get_by_role("button", name=view, exact=True).click()
@@ -154,6 +154,16 @@ def test_nobody_is_kept_out(page: Page, built: str, width: int, scheme: str) -> 
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert").first).to_contain_text("digits are not among")
     judge("a problem")
+    page.locator("#game").get_by_label("no idea").check()
+    page.get_by_role("button", name="Guess from the left").click()
+    page.get_by_role("button", name="Guess from both sides").click()
+    expect(page.locator("#game .costs")).to_be_visible()
+    page.locator("#unmasking").get_by_role("button", name="Step").click()
+    expect(page.locator("#unmasking .new")).to_be_visible()
+    judge("a step and a round")
+    page.locator("#explorer").get_by_role("button", name="Present").evaluate("each => each.click()")
+    expect(page.locator("#explorer .present")).to_be_visible()
+    judge("present")
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
 
@@ -215,11 +225,7 @@ def test_a_finger_drags_over_letters(browser: Browser, built: str) -> None:
 
     def touch(kind: str, *positions: int) -> None:
         boxes = [letter(page, at).bounding_box() for at in positions]
-        points = [
-            {"x": box["x"] + box["width"] / 2, "y": box["y"] + 10}
-            for box in boxes
-            if box is not None
-        ]
+        points = [{"x": box["x"] + 8, "y": box["y"] + 8} for box in boxes if box]
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     letter(page, 2).tap()
@@ -231,6 +237,44 @@ def test_a_finger_drags_over_letters(browser: Browser, built: str) -> None:
     expect(letter(page, 5)).to_have_attribute("aria-pressed", "true")
     assert masked(page) == [2, 4, 5, 6, 13]
     context.close()
+
+
+def test_a_line_is_written_by_itself(page: Page, built: str) -> None:
+    opened(page, built)
+    writing = page.locator("#unmasking")
+    field = writing.get_by_label("A line with gaps")
+    field.fill("th_ c_t sl_pt")
+    field.press("Enter")
+    writing.get_by_role("button", name="fast").click()
+    writing.get_by_role("button", name="Play").click()
+    expect(writing.get_by_role("status")).to_contain_text("Done after 3 steps: th")
+    expect(writing.get_by_role("button", name="Play")).to_be_visible()
+    writing.get_by_role("button", name="slow").click()
+    writing.get_by_role("button", name="Play").click()
+    writing.get_by_role("button", name="Pause").click()
+    expect(writing.get_by_role("status")).to_contain_text("Step 0")
+
+
+def test_a_game_is_played_by_keyboard_and_pooled_in_python(page: Page, built: str) -> None:
+    opened(page, built)
+    game = page.locator("#game")
+    for gap in range(10):
+        for sure in ("40 %", "no idea"):
+            game.locator('.letters [tabindex="0"]').press("e")
+            expect(game.get_by_role("button", name="e", exact=True)).to_have_attribute(
+                "aria-pressed", "true"
+            )
+            game.get_by_label(sure, exact=True).press("Space")
+            game.locator("[type=submit]").press("Enter")
+        expect(game.locator(".costs")).to_be_visible()
+        result = game.get_by_label("Your result").input_value()
+        assert result.startswith(f"cloze 1 seed=0 left={gap + 1}:")
+        if gap < 9:
+            game.get_by_role("button", name="Next gap").press("Enter")
+    pooled = pool([result])
+    assert pooled.remarks == ()
+    assert pooled.results[0].gaps == {"left": 10, "both": 10}
+    assert pooled.mean("both", "model") < pooled.mean("both")
 
 
 def test_a_link_carries_a_line(page: Page, built: str) -> None:
@@ -260,7 +304,7 @@ def test_each_example_is_a_link(page: Page, built: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hash", "sentence"),
+    ("fragment", "sentence"),
     [
         ("line=", "the line is empty; type some letters, and _ for every gap."),
         ("line=123", "the line is empty: digits are not among the 28 characters; type some "
@@ -273,9 +317,9 @@ def test_each_example_is_a_link(page: Page, built: str, name: str) -> None:
     ],
 )  # fmt: skip
 def test_a_bad_link_is_answered_by_one_sentence(
-    page: Page, built: str, hash: str, sentence: str
+    page: Page, built: str, fragment: str, sentence: str
 ) -> None:
-    opened(page, f"{built}/#{hash}")
+    opened(page, f"{built}/#{fragment}")
     alert = page.locator("#explorer").get_by_role("alert").last
     expect(alert).to_have_text(f"This link cannot be shown: {sentence}")
     assert line(page) == FIRST
@@ -341,8 +385,7 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
     page = fresh.new_page()
     page.route("**/both.safetensors", lambda route: route.fulfill(status=404))
     page.goto(built)
-    said = (
+    expect(page.get_by_role("alert")).to_have_text(
         "The explorer cannot start: both.safetensors cannot be loaded (404); load the page again."
     )
-    expect(page.get_by_role("alert")).to_have_text(said)
     watch.forgive("404")

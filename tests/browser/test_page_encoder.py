@@ -27,10 +27,10 @@ from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction import shipped_model
 from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, normalise
+from tests.browser import engine as engines
 from tests.browser.static import served
 from web import weights
 
-ROOT = Path(__file__).resolve().parents[2]
 TOLERANCE = 1e-4
 LINES = {
     "she took her umbrella because it was raining": [0, 9, 10, 30],
@@ -41,35 +41,21 @@ LINES = {
     "everything _": [11],
 }
 """Lines by their gaps: at both ends, side by side, of unknown truth, and nothing else."""
-# Loads the modules of the page into it, and what the tests ask of them.
-PAGE = """async () => {
-  for (const name of ["checkpoint", "predictor", "vocabulary"])
-    Object.assign(window, await import(`./${name}.js`));
-  window.bytes = async (name) => (await fetch(name)).arrayBuffer();
-  const names = ["left", "right", "both"];
-  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
-  window.predictors = await readPredictors(
-    Object.fromEntries(names.map((name, i) => [name, files[i]])));
-  // What a call returns, or the sentence of its error: mistakes in the code go on to the test.
-  window.answered = async (ask) => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof Error) || error.constructor === TypeError) throw error;
-      return { said: error.message };
-    }
-  };
+# What a call returns, or the sentence of its error; mistakes in the code go on to the test.
+ANSWERED = """() => window.answered = async (ask) => {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    return { said: error.message };
+  }
 }"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the page is served from: its modules and its weights."""
     folder = tmp_path_factory.mktemp("page")
-    for module in (ROOT / "web").glob("*.js"):
-        (folder / module.name).write_bytes(module.read_bytes())
-    (folder / "index.html").write_text("<link rel='icon' href='data:,'>", encoding="utf-8")
-    weights.write(folder)
+    engines.write(folder)
     return folder
 
 
@@ -82,8 +68,8 @@ def address(folder: Path) -> Iterator[str]:
 @pytest.fixture
 def engine(page: Page, address: str) -> Page:
     """A page that has loaded the modules and the three models."""
-    page.goto(f"{address}/index.html")
-    page.evaluate(PAGE)
+    engines.load(page, address)
+    page.evaluate(ANSWERED)
     return page
 
 
@@ -354,10 +340,10 @@ def known(character: str) -> bool:
     return unicodedata.category(character) not in ("Cn", "Cs", "Co")
 
 
-def answer_of(ask: Callable[[], object]) -> object:
+def answer_of(ask: Callable[..., object], *asked: object) -> object:
     """Return what a call returns, or the sentence of its error."""
     try:
-        return ask()
+        return ask(*asked)
     except ValueError as error:
         return {"said": str(error)}
 
@@ -376,7 +362,7 @@ def test_lines_are_read_as_in_python(engine: Page) -> None:
         })))""",
         texts,
     )
-    expected = [answer_of(lambda text=text: read(text)) for text in texts]
+    expected = [answer_of(read, text) for text in texts]
     assert [pair for pair in zip(texts, found, expected, strict=True) if pair[1] != pair[2]] == []
     refused = [text for text in expected if "said" in str(text)]
     assert 100 < len(refused) < len(texts) - 100
@@ -388,7 +374,7 @@ def test_symbols_are_read_as_in_python(engine: Page) -> None:
         "(all) => Promise.all(all.map((each) => answered(() => CHARACTERS.readSymbol(each))))",
         symbols,
     )
-    expected = [answer_of(lambda each=each: CHARACTERS.read_symbol(each)) for each in symbols]
+    expected = [answer_of(CHARACTERS.read_symbol, each) for each in symbols]
     assert [pair for pair in zip(symbols, found, expected, strict=True) if pair[1] != pair[2]] == []
 
 
@@ -430,8 +416,7 @@ def test_what_cannot_be_asked_gets_pythons_sentence(engine: Page) -> None:
             [what, line, *asked],
         )
         assert "said" in found, (what, asked)
-        expected = answer_of(lambda what=what, asked=asked: getattr(ours, what)(line, *asked))
-        assert found == expected
+        assert found == answer_of(getattr(ours, what), line, *asked)
 
 
 # ── damage ──

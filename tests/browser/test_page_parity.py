@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+import torch
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS, Direction
-from cloze.masked_predictor import MaskedPredictor, unigram
+from cloze.generation import POLICIES
+from cloze.lessons.the_explorer import guessing_rules
+from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.writing_with_gaps.unmasking import Unmasking
+from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
 from cloze.predictor import Predictor
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser import replay
 from tests.browser.replay import Action, Noting, NotingRandom
-from web import weights
+from web import build, weights
 
 EXPLORERS = f"""
 async ([described, notes, examples, runs]) => {{
@@ -65,7 +69,7 @@ KEYS = [*"abcdefghijklmnopqrstuvwxyz \n", "E", "é", "_", "", "ab", "7", None, 3
 COUNTS = ["0", "1", "12", "10000", "10001", "-1", "", "many", "1.5", 3]
 
 
-def runs_of(actions: list[list[Action]], predictors: dict[str, Predictor]) -> list[Any]:
+def runs_of(actions: Sequence[Sequence[Action]], predictors: dict[str, Predictor]) -> list[Any]:
     """Let Python's explorer do it: the runs for the page, with what Python showed."""
     runs = []
     for seed, run in enumerate(actions):
@@ -77,8 +81,12 @@ def runs_of(actions: list[list[Action]], predictors: dict[str, Predictor]) -> li
 
 
 def shown_by_both(
-    page: Page, actions: list[list[Action]], names: Sequence[Direction], *, noted: bool = True
-) -> Iterator[tuple[list[Action], list[str], list[str]]]:
+    page: Page,
+    actions: Sequence[Sequence[Action]],
+    names: Sequence[Direction],
+    *,
+    noted: bool = True,
+) -> Iterator[tuple[Sequence[Action], list[str], list[str]]]:
     """Let both explorers do it, and yield each run with what Python and the page showed.
 
     Args:
@@ -127,7 +135,7 @@ def drawn_actions(chance: random.Random, n: int) -> list[Action]:
         "layer": lambda: {"value": chance.choice(["0", "1", "2", "9"])},
         "head": lambda: {"value": chance.choice(["0", "1", "3", "x"])},
         **dict.fromkeys(["word", "random", "unmask", "guess_first", "reveal"], dict),
-        "present": lambda: {},
+        "present": dict,
     }
     often = ["toggle"] * 6 + ["span", "guess", "guess", "fill", "view", "view", "word"]
     chosen = (chance.choice([*draws, *often]) for _ in range(n))
@@ -138,7 +146,7 @@ def ask(*names: str) -> list[Action]:
     return [{"do": name} for name in names]
 
 
-CHOSEN: list[list[Action]] = [
+CHOSEN: list[Sequence[Action]] = [
     *([{"do": "line", "text": text}, *ask("word", "random")] for text in LINES),
     [{"do": "toggle", "at": at} for at in [*NO_POSITIONS, *POSITIONS_TOO, "43", "43", "0"]],
     [{"do": "fill", "at": "13", "symbol": key} for key in KEYS],
@@ -184,27 +192,153 @@ def test_drawn_actions_show_the_same(built_page: Page, seed: int) -> None:
         replay.compare(ours, theirs, run)
 
 
-NUMBER = re.compile(r"(?<=[ =(>.,:−+])\d*\.\d+|(?<=--heat: )\d+")
-LEAST_STEP = 10.0
-"""What the last digit of a shade stands for, in percent."""
-
-
 def test_the_pages_own_numbers_are_pythons_but_for_a_last_digit_now_and_then(
     built_page: Page,
 ) -> None:
     """Sums in another order differ by millionths, which a rounding may make a last digit of."""
     chance = random.Random(5)
     actions = [drawn_actions(chance, 12) for _ in range(12)]
-    counted = differing = 0
+    alike = replay.Alike()
     for run, ours, theirs in shown_by_both(built_page, actions, DIRECTIONS, noted=False):
-        words = [[NUMBER.sub("#", html) for html in shown] for shown in (ours, theirs)]
-        replay.compare(*words, run)
-        for mine, other in zip(ours, theirs, strict=True):
-            pairs = list(zip(NUMBER.findall(mine), NUMBER.findall(other), strict=True))
-            counted += len(pairs)
-            for a, b in pairs:
-                differing += a != b
-                step = 10.0 ** -len(a.partition(".")[2]) if "." in a else LEAST_STEP
-                assert abs(float(a) - float(b)) < 1.01 * step, (a, b)
-    assert counted > 5000
-    assert differing <= counted / 1000
+        alike.compare(ours, theirs, run)
+    assert alike.numbers > 5000
+    assert alike.differing <= alike.numbers / 1000
+
+
+# ── writing, and the game ────────────────────────────────────────────────────────────────────────
+
+UNMASKINGS = f"""
+async (runs) => {{
+  const {{ Unmasking }} = await import("./unmasking.js");
+  const {{ both }} = await ({replay.ANSWERING})();
+  const shown = [];
+  for (const [options, actions] of runs) {{
+    const {{ line, ...chosen }} = options;
+    const widget = new Unmasking(both, line, chosen);
+    const seen = [widget.html];
+    for (const action of actions) {{
+      await widget.send(action);
+      seen.push(widget.html);
+    }}
+    shown.push(seen);
+  }}
+  return shown;
+}}
+"""
+TO_WRITE = "the ___ __ _____ sat on the ___ and __"
+
+
+def steps(n: int) -> list[Action]:
+    return ask(*["step"] * n)
+
+
+UNMASKING_RUNS: list[tuple[dict[str, Any], Sequence[Action]]] = [
+    *(({"line": TO_WRITE, "policy": policy, "temperature": 0.0, "seed": seed}, steps(20))
+      for policy in POLICIES for seed in (0, 11)),
+    ({"line": "th_ c_t", "policy": "Gibbs", "temperature": 0.0, "seed": 5}, steps(9)),
+    ({"line": "a_b", "temperature": 0.0}, [
+        *ask("step", "step", "back", "back", "back", "restart", "again", "step", "tick"),
+        {"do": "speed", "value": "slow"}, *ask("play", "play", "tick", "tick", "pause", "step"),
+        {"do": "speed", "value": "none"}, {"do": "policy", "value": "random order"},
+        {"do": "policy", "value": "none"}, *ask("step", "present"),
+        *({"do": "temperature", "value": value}
+          for value in ("0.0", "0.5", "1.0", " 2 ", "1e2", "1e3", "-1", "101", "x", "", "inf")),
+        *({"do": "line", "typed": text} for text in
+          ("no gap", "", "1 2 3", "_" * 65, "_", "<b>_", "ä_ _\nb", "e [MASK]"))]),
+]  # fmt: skip
+
+
+def test_lines_are_written_the_same(built_page: Page) -> None:
+    """At temperature 0; above it the page draws by numbers of its own."""
+    model = weights.rounded("both")
+    theirs = built_page.evaluate(UNMASKINGS, UNMASKING_RUNS)
+    alike = replay.Alike()
+    for (options, actions), other in zip(UNMASKING_RUNS, theirs, strict=True):
+        widget = Unmasking(model=model, **options)
+        alike.compare(replay.shown_by(widget, actions), other, actions)
+        widget.close()
+    assert alike.numbers > 300
+    assert alike.differing <= alike.numbers / 1000
+
+
+DRAWS = f"""
+async ([policy, temperature, seeds]) => {{
+  const {{ Unmasking }} = await import("./unmasking.js");
+  const {{ both }} = await ({replay.ANSWERING})();
+  const texts = [];
+  for (let seed = 0; seed < seeds; seed++) {{
+    const widget = new Unmasking(both, "he look_d at __ ship", {{ policy, temperature, seed }});
+    while (widget.text.includes("_")) await widget.send({{ do: "step" }});
+    texts.push(widget.text);
+  }}
+  return texts;
+}}
+"""
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.5])
+def test_what_is_drawn_is_as_frequent_as_it_is_probable(
+    built_page: Page, temperature: float
+) -> None:
+    n = 400
+    texts = built_page.evaluate(DRAWS, ["all at once", temperature, n])
+    assert texts[:20] == built_page.evaluate(DRAWS, ["all at once", temperature, 20])
+    line = [*"he look_d at __ ship"]
+    gaps = [at for at, symbol in enumerate(line) if symbol == "_"]
+    answer = MaskedPredictor(weights.rounded("both")).predict(line, gaps)
+    for at in gaps:
+        bent = torch.tensor(answer[at], dtype=torch.float64) ** (1 / temperature)
+        bent /= bent.sum()
+        for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
+            drawn = sum(text[at] == symbol for text in texts)
+            assert abs(drawn - n * p) < 4.5 * (n * p * (1 - p)) ** 0.5 + 1, (at, symbol)
+
+
+GAMES = f"""
+async ([game, runs]) => {{
+  const {{ GuessingGame }} = await import("./guessing_game.js");
+  const predictors = await ({replay.ANSWERING})();
+  const shown = [];
+  for (const [seed, actions] of runs) {{
+    const widget = new GuessingGame(predictors, game, seed);
+    const seen = [widget.html];
+    for (const action of actions) {{
+      await widget.send(action);
+      seen.push(widget.html);
+    }}
+    shown.push(seen);
+  }}
+  return shown;
+}}
+"""
+
+
+def drawn_game(chance: random.Random) -> list[Action]:
+    """Draw a whole game and the beginning of the next, with moves that nobody should make."""
+    actions: list[Action] = []
+    for _ in range(11):
+        for _ in ("left", "both"):
+            percent = chance.choice(["0", "20", "40", "60", "80", "95"])
+            actions += [
+                {"do": "type", "at": str(chance.randrange(27)), "key": chance.choice(KEYS)},
+                {"do": "pick", "at": str(chance.randrange(28))},
+                {"do": "look", "at": chance.choice(["0", "26", "27", "x"])},
+                {"do": "guess", "percent": chance.choice(["", "50", None, "x", percent])},
+                {"do": "guess", "percent": percent, "letter": chance.choice(["e", "é", " "])},
+                {"do": "guess", "percent": "0"},
+            ]
+        actions.append({"do": "next"})
+    return actions
+
+
+def test_games_are_played_the_same(built_page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guessing_rules, "shipped_model", weights.rounded)
+    chance = random.Random(1)
+    runs = [(seed, drawn_game(chance)) for seed in (0, 7, 123_456_789)]
+    runs.append((3, [*ask("next"), {"do": "guess"}, {"do": "guess", "percent": "20"}]))
+    theirs = built_page.evaluate(GAMES, [build.game(), runs])
+    alike = replay.Alike()
+    for (seed, actions), other in zip(runs, theirs, strict=True):
+        alike.compare(replay.shown_by(GuessingGame(seed), actions), other, actions)
+    assert alike.numbers > 5000
+    assert alike.differing <= alike.numbers / 1000

@@ -21,13 +21,14 @@ NOTEBOOKS = [f"notebooks/{stem}" for stem in LESSONS]
 BESIDE = ["index", "search", "notebooks/glossary", "notebooks/misconceptions", "benchmarks/README"]
 ONE_OF_EACH = """() => {
     const seen = new Set();
-    for (const token of document.querySelectorAll(".highlight span")) {
-        const kind = `${token.className} ${token.closest(".highlight").className}`;
-        if (seen.has(kind)) token.replaceWith(...token.childNodes);
+    for (const each of document.querySelectorAll(".highlight span, [role=img] > *")) {
+        const ground = each.closest(".highlight")?.className;
+        const kind = [each.className, each.getAttribute("style"), ground].join();
+        if (seen.has(kind)) each.replaceWith(...(ground ? each.childNodes : []));
         seen.add(kind);
     }
 }"""
-"""Of thousands of coloured words of code axe-core needs to look at one of each kind."""
+"""Of thousands of coloured words of code and letters of lines axe-core looks at one of each kind."""
 WIDE = """() => [...document.querySelectorAll("body *")]
     .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
     .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer, [tabindex='0']"))
@@ -69,11 +70,10 @@ def reader(tab: Page) -> Iterator[Page]:
 def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> None:
     reader.goto(f"{address}/{name}.html")
     reader.evaluate(ONE_OF_EACH)
-    for details in reader.locator("article details").all():
-        details.evaluate("(each) => (each.open = true)")
+    reader.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     assert violations(reader) == []
     reader.emulate_media(color_scheme="dark")
-    assert violations(reader) == []
+    assert violations(reader, rule="color-contrast") == []
     for width in (400, 360):
         reader.set_viewport_size({"width": width, "height": 800})
         assert reader.evaluate("document.documentElement.scrollWidth") == width
@@ -211,25 +211,17 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
     assert "explorer/index.html#line=the+children" in (own.get_attribute("href") or "")
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "button"),
-    [("05_the_explorer", "game", "Guess from the left"), ("10_writing_with_gaps", "unmasking", "Step")],
-)
-def test_other_widgets_live_as_well(
-    address: str, reader: Page, name: str, kind: str, button: str
-) -> None:
-    reader.goto(f"{address}/notebooks/{name}.html")
-    place = reader.locator(f".living[data-kind={kind}]")
-    place.scroll_into_view_if_needed()
-    status = place.get_by_role("status")
-    before = status.inner_text() if kind == "unmasking" else ""
-    place.get_by_role("button", name=button, exact=True).click()
-    if kind == "unmasking":
-        expect(status).not_to_have_text(before)
-        expect(status).to_contain_text("26 gaps")
-    else:
-        expect(place.locator(".problem")).to_contain_text("letter")
-    assert violations(reader, f".living[data-kind={kind}]") == []
+def test_the_game_and_the_unmasking_live_as_well(address: str, reader: Page) -> None:
+    for name, kind, button, answer in (
+        ("05_the_explorer", "game", "Guess from the left", "Say how sure you are"),
+        ("10_writing_with_gaps", "unmasking", "Step", "Step 1: "),
+    ):
+        reader.goto(f"{address}/notebooks/{name}.html")
+        place = reader.locator(f".living[data-kind={kind}]")
+        place.scroll_into_view_if_needed()
+        place.get_by_role("button", name=button, exact=True).click()
+        expect(place).to_contain_text(answer)
+        assert violations(reader, f".living[data-kind={kind}]") == []
 
 
 def test_a_page_without_programs_keeps_its_pictures(address: str, browser: Browser) -> None:
