@@ -28,7 +28,7 @@ ONE_OF_EACH = """() => {
         seen.add(kind);
     }
 }"""
-"""Of thousands of coloured words of code and letters of lines axe-core looks at one of each kind."""
+"""Of thousands of coloured words of code, and letters of lines, one of each kind is looked at."""
 WIDE = """() => [...document.querySelectorAll("body *")]
     .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
     .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer, [tabindex='0']"))
