@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 NOTEBOOKS = [f"notebooks/{stem}" for stem in LESSONS]
 BESIDE = ["index", "search", "notebooks/glossary", "notebooks/misconceptions", "benchmarks/README"]
+BESIDE += ["explorer/index", "explorer"]
 ONE_OF_EACH = """() => {
     const seen = new Set();
     for (const each of document.querySelectorAll(".highlight span, [role=img] > *")) {
