@@ -49,7 +49,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def tab(browser: Browser) -> Iterator[Page]:
     """One page for all tests here: what a browser has loaded once it has."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.grant_permissions([])
     yield context.new_page()
     context.close()
 
