@@ -43,8 +43,13 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 def requirements(extra: str) -> list[Requirement]:
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    lines = project["dependencies"] + project["optional-dependencies"][extra]
-    return [Requirement(line) for line in lines]
+    extras = project["optional-dependencies"]
+    lines = project["dependencies"] + extras[extra]
+    return [
+        part
+        for wanted in map(Requirement, lines)
+        for part in (map(Requirement, extras["site"]) if wanted.name == "cloze" else [wanted])
+    ]
 
 
 def locked() -> list[Requirement]:
