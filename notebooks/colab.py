@@ -18,6 +18,8 @@ import nbformat
 HERE = Path(__file__).resolve().parent
 TAG = "colab"
 """The tag of the cell that installs."""
+FOLDED = {"source_hidden": True}
+"""What folds that cell in JupyterLab, where it does nothing: three dots stand in its place."""
 NOT_THERE = {
     "ipykernel": "every notebook runs in one, and Colab's is Colab's own",
     "jupyterlab": "Colab stands in its place",
@@ -76,6 +78,7 @@ def with_colab(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookN
     had = [cell for cell in made.cells if TAG in cell.metadata.get("tags", [])]
     if had:
         had[0].source = setup()
+        had[0].metadata = nbformat.from_dict({"tags": [TAG], "jupyter": FOLDED})
         return made
     for cell in made.cells:
         if cell.cell_type == "code" and cell.execution_count:
@@ -83,7 +86,8 @@ def with_colab(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookN
             for output in cell.outputs:
                 if "execution_count" in output:
                     output.execution_count = cell.execution_count
-    cell = nbformat.v4.new_code_cell(setup(), execution_count=1, metadata={"tags": [TAG]}, id=TAG)
+    metadata = {"tags": [TAG], "jupyter": FOLDED}
+    cell = nbformat.v4.new_code_cell(setup(), execution_count=1, metadata=metadata, id=TAG)
     place = next(i for i, each in enumerate(made.cells) if each.cell_type == "code")
     made.cells.insert(place, cell)
     return made
