@@ -51,7 +51,7 @@ def opened(page: Page, address: str) -> Locator:
 
 
 def until(page: Page, expression: str) -> None:
-    """Wait until something is true; the page's policy lets Playwright's own waiting not evaluate."""
+    """Wait until something is true; Playwright would have the page evaluate text, which it may not."""
     for _ in range(600):
         if page.evaluate(f"Promise.resolve({expression}).then(Boolean)"):
             return
