@@ -51,7 +51,7 @@ def opened(page: Page, address: str) -> Locator:
 
 
 def until(page: Page, expression: str) -> None:
-    """Wait until something is true; Playwright would have the page evaluate text, which it may not."""
+    """Wait until something is true; Playwright's own way is against the policy of the page."""
     for _ in range(600):
         if page.evaluate(f"Promise.resolve({expression}).then(Boolean)"):
             return
@@ -328,13 +328,17 @@ def test_a_bad_link_is_answered_by_one_sentence(
     opened(page, f"{built}/#{fragment}")
     alert = page.locator("#explorer").get_by_role("alert").last
     expect(alert).to_have_text(f"This link cannot be shown: {sentence}")
+    above, below = alert.bounding_box(), letter(page, 0).bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
     assert line(page) == FIRST
 
 
 def test_a_hash_that_is_no_link_of_ours_is_passed_over(page: Page, built: str) -> None:
     opened(page, f"{built}/#try")
     assert line(page) == FIRST
-    expect(page.locator("#explorer .problem")).to_be_hidden()
+    expect(page.locator("#explorer .problem")).to_be_empty()
 
 
 def test_within_another_page_it_is_the_explorer_alone(page: Page, built: str) -> None:
