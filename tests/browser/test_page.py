@@ -131,8 +131,7 @@ SMALL = """() => [...document.querySelectorAll("button, select, input:not([type=
   .map((each) => each.outerHTML)"""
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
 def test_nobody_is_kept_out(
     page: Page, built: str, width: int, scheme: Literal["light", "dark"]
 ) -> None:
