@@ -9,7 +9,10 @@ from cloze.encoder import EncoderConfig
 from cloze.ledger import parameter_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "LICENSE-TEXT.md", *ROOT.glob("[bd]*/README.md")]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "INSTRUCTORS.md", "LICENSE-TEXT.md")),
+    *ROOT.glob("[bd]*/README.md"),
+]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -42,12 +42,16 @@ function readSafetensors(buffer) {
   const size = Number(new DataView(buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
   const { __metadata__: metadata, ...layout } = header;
+  const data = buffer.slice(8 + size);
   const tensors = new Map();
+  let read = 0;
   for (const name of Object.keys(layout).sort()) {
     const { dtype, shape, data_offsets: [first, end] } = layout[name];
-    const bytes = buffer.slice(8 + size + first, 8 + size + end);
+    const bytes = data.slice(first, end);
     tensors.set(name, { dtype, shape, bytes, values: FROM[dtype](bytes) });
+    read += bytes.byteLength;
   }
+  if (read !== data.byteLength) throw new RangeError("The tensors are not all that is in the file.");
   return { tensors, metadata };
 }
 

@@ -12,7 +12,8 @@ WEB = Path(weights.__file__).parent
 LOAD = """async () => {
   for (const name of ["arguments", "checkpoint", "predictor", "vocabulary"])
     Object.assign(window, await import(`./${name}.js`));
-  window.bytes = async (name) => (await fetch(name)).arrayBuffer();
+  // Not from the cache, which believes that a file stays the same for a second.
+  window.bytes = async (name) => (await fetch(name, { cache: "no-store" })).arrayBuffer();
   const names = ["left", "right", "both"];
   window.files = {};
   for (const name of names) files[name] = await bytes(`${name}.safetensors`);

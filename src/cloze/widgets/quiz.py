@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
+from cloze.vocabulary import counted
 from cloze.widgets.view import View, button, element
 
 
@@ -38,7 +39,7 @@ class Quiz(View):
         self.refresh()
 
     def __repr__(self) -> str:
-        return f"Quiz({len(self.questions)} questions, {self._progress()})"
+        return f"Quiz({counted(len(self.questions), 'question')}, {self._progress()})"
 
     @property
     def score(self) -> int:
@@ -52,7 +53,7 @@ class Quiz(View):
         """Write a form per question, in a lecture hall for one, and how far the learner is."""
         numbers = [self.at] if self.present else range(1, len(self.questions) + 1)
         spoken = element("span", self.announcement, " ", class_="spoken")
-        progress = f"{len(self.questions)} questions: {self._progress()}."
+        progress = f"{counted(len(self.questions), 'question')}: {self._progress()}."
         return element(
             "div",
             *map(self._form, numbers),
@@ -63,7 +64,7 @@ class Quiz(View):
 
     def _buttons(self) -> Markup:
         buttons = [button("Start over", "restart", aria_disabled=not self.answers or None)]
-        if self.present:
+        if self.present and len(self.questions) > 1:
             steps = {"Previous": self.at - 1, "Next": self.at + 1}
             buttons += [
                 button(
