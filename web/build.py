@@ -22,6 +22,7 @@ from cloze.lessons.the_explorer import guessing_game, guessing_rules
 from cloze.lessons.writing_with_gaps import unmasking
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
+from cloze.training import Recipe
 from cloze.widgets import view
 from cloze.widgets.explorer.widget import EXAMPLES
 from web import icon, weights
@@ -163,6 +164,7 @@ def page(
         "examples": _examples(),
         "parameters": _spaced(model.config.n_parameters),
         "max_len": str(model.config.max_len),
+        "rate": f"{100 * Recipe().mask_prob:.0f} %",
         "train_characters": _spaced(len(Corpus.load().train_ids)),
         "private": private,
         "series": _series(series),

@@ -3,7 +3,6 @@
 
 import { ask, askLeaning } from "./answers.js";
 import { ValueError, shown, wholeNumber } from "./arguments.js";
-import { read } from "./link.js";
 import { explorer } from "./markup.js";
 import { MOST_HANDS, ROOM, cost, raised } from "./room.js";
 import { State } from "./state.js";
@@ -30,7 +29,6 @@ export class Explorer extends Widget {
     view: ["view"],
     layer: ["value"],
     head: ["value"],
-    link: ["hash"],
   };
 
   tally = new Tally();
@@ -40,7 +38,7 @@ export class Explorer extends Widget {
    * `chance` comes from is a function that returns numbers from 0 to 1.
    */
   static async of(predictors, examples, chance = Math.random) {
-    const widget = new Explorer();
+    const widget = new this();
     Object.assign(widget, { predictors, examples, chance });
     await widget.become(widget.atFirst());
     return widget.open();
@@ -172,12 +170,6 @@ export class Explorer extends Widget {
 
   do_head({ value }) {
     return this.become(this.withHead(this.state.layer, value));
-  }
-
-  /** Show what a link carries, which only a page can be opened with. */
-  do_link({ hash }) {
-    const state = read(hash, this.state, this.maxLen);
-    return state && this.become(state);
   }
 
   withHead(layer, head) {

@@ -162,7 +162,12 @@ export class GuessingGame extends Widget {
       null,
       element("div", { class: "row" }, button(label, "next")),
       ...said.map((sentence) => element("p", null, sentence)),
-      element("div", { class: "scroll" }, table),
+      // Where it is wider than the page, arrows scroll it.
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "What was paid" },
+        table,
+      ),
     );
   }
 

@@ -1,9 +1,8 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
 import { button, element } from "./element.js";
-import { Explorer } from "./explorer.js";
 import { GuessingGame } from "./guessing_game.js";
-import { written } from "./link.js";
+import { LinkedExplorer, written } from "./link.js";
 import { readPredictors } from "./predictor.js";
 import { Unmasking } from "./unmasking.js";
 import view from "./view.js";
@@ -103,7 +102,7 @@ async function main() {
     const files = await Promise.all(READERS.map((name) => bytes(`${name}.safetensors`)));
     const buffers = Object.fromEntries(READERS.map((name, i) => [name, files[i]]));
     const predictors = await readPredictors(buffers);
-    const explorer = await Explorer.of(predictors, settings.examples);
+    const explorer = await LinkedExplorer.of(predictors, settings.examples);
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
     addEventListener("hashchange", follow);

@@ -197,11 +197,11 @@ def test_the_pages_own_numbers_are_pythons_but_for_a_last_digit_now_and_then(
 ) -> None:
     """Sums in another order differ by millionths, which a rounding may make a last digit of."""
     chance = random.Random(5)
-    actions = [drawn_actions(chance, 12) for _ in range(12)]
+    actions = [drawn_actions(chance, 12) for _ in range(8)]
     alike = replay.Alike()
     for run, ours, theirs in shown_by_both(built_page, actions, DIRECTIONS, noted=False):
         alike.compare(ours, theirs, run)
-    assert alike.numbers > 5000
+    assert alike.numbers > 3000
     assert alike.differing <= alike.numbers / 1000
 
 
