@@ -28,9 +28,10 @@ BEYOND = """least => {
     for (const each of screen.querySelectorAll("*")) {
         if (!seen(each)) continue;
         const box = each.getBoundingClientRect();
-        const cut = each.scrollHeight > each.clientHeight + 1 || each.scrollWidth > each.clientWidth + 1;
         const scrolls = getComputedStyle(each).overflow !== "visible" && !each.closest(".track");
-        if (box.bottom > foot.bottom + 1 || box.right > foot.right + 1 || box.top < -1 || (cut && scrolls))
+        const tall = each.scrollHeight > each.clientHeight + 1;
+        const cut = scrolls && (tall || each.scrollWidth > each.clientWidth + 1);
+        if (cut || box.bottom > foot.bottom + 1 || box.right > foot.right + 1 || box.top < -1)
             found.push(`beyond: ${each.outerHTML.slice(0, 200)}`);
         const says = [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
         const size = parseFloat(getComputedStyle(each).fontSize) / innerHeight;

@@ -1,4 +1,4 @@
-"""A lecture hall: every widget, in the fullest states that it has, is seen at once and from afar."""
+"""A lecture hall: every widget, however much it shows, is seen at once and from afar."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from cloze.corpus import Corpus
+from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
@@ -57,8 +58,7 @@ def room(*, revealed: bool) -> MaskExplorer:
 
 
 def words() -> MaskExplorer:
-    sides = ("left", "right", "both")
-    explorer = MaskExplorer({side: shipped_world_model(side) for side in sides}, WORLD, [8])
+    explorer = MaskExplorer({side: shipped_world_model(side) for side in DIRECTIONS}, WORLD, [8])
     explorer.guess_first = True
     explorer.hands = {8: {"cell": 12, "bone": 3, "bird": 1}}
     return explorer
@@ -88,7 +88,7 @@ def quiz(name: str) -> Quiz:
 def curve() -> TrainingCurve:
     run = TrainingRun(MaskedLM(), Corpus.load())
     run.history = [
-        Record(step, 3 * 0.998**step, 2.9 * 0.998**step if step % 100 == 0 else None, 0.0, 60.0)
+        Record(step, 64, 60.0, 3 * 0.998**step, 2.9 * 0.998**step if step % 100 == 0 else None)
         for step in range(1, 801)
     ]
     return TrainingCurve(run, {"uniform": 3.37, "unigram": 2.84, "both neighbours": 1.9})
@@ -129,7 +129,7 @@ SIZES = """root => [...root.querySelectorAll("*")].filter(each => !each.closest(
     .map(each => parseFloat(getComputedStyle(each).fontSize))"""
 SEEN = """([least, width]) => {
     const root = document.querySelector("#first .cloze-root"), shown = root.firstElementChild;
-    const boxes = [shown, ...shown.querySelectorAll(".scroll")];
+    const boxes = [shown, ...shown.querySelectorAll(".scroll, .letter, .track")];
     return innerWidth === width && shown.offsetHeight <= innerHeight
         && boxes.every(each => each.scrollWidth <= each.clientWidth + 1)
         && parseFloat(getComputedStyle(shown).fontSize) >= least; }"""
@@ -140,6 +140,7 @@ def test_all_of_it_is_seen_from_the_back_row(put: Put, page: Page, name: str) ->
     widget = GALLERY[name]()
     widget.present = True
     shown = put(widget)
+    page.emulate_media(reduced_motion="reduce")
     for (width, height), least in HALLS.items():
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(SEEN, arg=[least, width])
@@ -148,12 +149,16 @@ def test_all_of_it_is_seen_from_the_back_row(put: Put, page: Page, name: str) ->
         assert low_contrasts(shown) == [], light
 
 
-@pytest.mark.parametrize("name", GALLERY)
+TWICE = {"guesses", "two gaps", "attention", "a long line", "words", "played", "quiz of real ones"}
+"""What shows no type that others of the gallery do not."""
+
+
+@pytest.mark.parametrize("name", sorted(GALLERY.keys() - TWICE))
 def test_type_follows_jupyterlabs(put: Put, page: Page, name: str) -> None:
-    shown = put(GALLERY[name]())
+    shown = put(GALLERY[name]()).locator(".cloze")
     before = shown.evaluate(SIZES)
     page.evaluate("document.documentElement.style.setProperty('--jp-content-font-size1', '28px')")
-    assert shown.evaluate(SIZES) == pytest.approx([2 * size for size in before])
+    assert shown.evaluate(SIZES) == pytest.approx([2 * size for size in before], abs=0.01)
     for picture in shown.locator("svg").all():
         widest = picture.evaluate("each => parseFloat(getComputedStyle(each).maxWidth)")
         assert widest == pytest.approx(28 * 51.4)
@@ -166,7 +171,7 @@ def size(widget: Locator) -> float:
 
 def test_the_button_presents_where_a_page_may_not_fill_the_screen(put: Put, page: Page) -> None:
     shown = put(MaskDraws(LINE))
-    page.evaluate("Element.prototype.requestFullscreen = () => Promise.reject(new Error())")
+    page.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject('no') }")
     before = size(shown.locator(".cloze"))
     button = shown.get_by_role("button", name="Present")
     button.press("Enter")

@@ -117,6 +117,38 @@ def test_what_an_answer_leans_on_follows_from_predictions_alone(explorer: MaskEx
     assert_usable(explorer.html)
 
 
+class Misled(World):
+    """Pays less for every gap more: whatever it reads misleads it, but by how much is set."""
+
+    def __init__(self, helps: float) -> None:
+        self.helps = helps
+
+    def predict(self, line: Sequence[str], gaps: Sequence[int]) -> Answer:
+        cost = 2.0 - self.helps * len(gaps)
+        others = (1 - math.exp(-cost)) / (len(self.symbols.known) - 1)
+        rows = [
+            [math.exp(-cost) if word == line[at] else others for word in self.symbols.known]
+            for at in gaps
+        ]
+        return Answer(tuple(gaps), rows, [cost for _ in gaps])
+
+
+@pytest.mark.parametrize(
+    ("helps", "said"),
+    [
+        (0.4, "on no single word; hiding one more even helps, in nats: the at 0 −0.40, sat at 2 −"),
+        (0.01, "on no single word; hiding one more costs less than 0.05 nats."),
+        (-0.06, "on no single word by much. Hiding one more costs, in nats: the at 0 +0.06, sat"),
+        (-0.4, "on what is shaded. Hiding one more costs, in nats: the at 0 +0.40, sat at 2 +0.40"),
+    ],
+)
+def test_what_is_said_of_the_shades_is_what_is_seen(helps: float, said: str) -> None:
+    explorer = MaskExplorer({"exact": Misled(helps)}, "the cat sat", [1])
+    assert f"Exact: the answer leans {said}" in explorer.html
+    shaded = [str(each["style"]) for each in read(explorer.html).select(".letter.heat")]
+    assert ("shaded" in said) == any(style != "--heat: 0%" for style in shaded)
+
+
 def test_every_action_works_on_words(explorer: MaskExplorer) -> None:
     assert (explorer.line, explorer.masked) == ("the cat sat", frozenset())
     explorer.act("word")
