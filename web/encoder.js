@@ -1,38 +1,39 @@
-// The encoder and its head, as src/cloze/encoder.py and heads.py have them, in plain JavaScript:
-// a line of ids in, logits out. It reads one line at a time and makes no garbage while it does.
-// The names are those of the Python; what is done differently is done for speed:
+// The encoder and its head: src/cloze/encoder.py and heads.py in plain JavaScript, one line of ids
+// in, logits out. The names are theirs; what is done in another way is done for speed:
 //   - all numbers are doubles, JavaScript's own kind: others would be converted at every step;
 //   - one function, `product`, does all multiplying, sixteen sums at a time;
-//   - what the first layer projects hangs on the symbol alone, so it is a table made at load;
-//   - the last layer finishes the gaps only, and a twin reads only what its gaps can see.
-// Weights are safetensors files as web/weights.py writes them.
+//   - matrices are made once and used again: what a call returns in one, the next overwrites;
+//   - what the first layer projects depends on the symbol alone, so it is a table, made at load;
+//   - the last layer finishes the gaps alone, and a twin reads only what its gaps can see.
 
-// What has a sentence for the learner; every other error is a mistake in the code.
-export class ValueError extends Error {}
-
-export class CheckpointError extends ValueError {}
+import { ValueError } from "./arguments.js";
 
 // ── numbers ──
 
-// `rows` rows of `columns` numbers; `stride` numbers lie between the beginnings of two rows.
+/** Rows of numbers, `stride` numbers from the beginning of one to that of the next. */
 class Matrix {
   constructor(rows, columns, values = new Float64Array(rows * columns), start = 0, stride = columns) {
     Object.assign(this, { rows, columns, values, start, stride });
   }
 
-  // A part of the columns, in the same memory.
+  /** Some of the columns, in the same memory. */
   slice(first, count) {
     return new Matrix(this.rows, count, this.values, this.start + first, this.stride);
   }
 
+  /** Where a row begins. */
   row(at) {
     return this.start + at * this.stride;
   }
 }
 
-// out = x · weightᵀ + bias, for the first `m` rows of x and `n` of weight; k numbers make a row.
-// Blocks of 4 × 4 sums: sixteen products for every eight numbers read. At the edges a block's last
-// rows are one and the same, computed more than once.
+/**
+ * out = x · weightᵀ + bias, for the first m rows of x and n of weight, of k numbers each.
+ *
+ * Reading a number takes as long as multiplying by it, so four rows of each are read together: eight
+ * numbers for sixteen products, whose sums stay in registers. At an edge, where fewer are left, the
+ * last row stands in for those that are missing, and is computed again.
+ */
 function product(out, x, weight, bias, m = x.rows, n = weight.rows, k = weight.columns) {
   const [a, b, c] = [x.values, weight.values, out.values];
   for (let j = 0; j < n; j += 4) {
@@ -73,7 +74,7 @@ function product(out, x, weight, bias, m = x.rows, n = weight.rows, k = weight.c
   }
 }
 
-// Row r of out becomes row rows[r] of x. With rows ascending, out may be x itself.
+/** Copy row rows[r] of x to row r of out. Where rows ascend, out may be x itself. */
 function gather(out, x, rows) {
   for (let r = 0; r < rows.length; r++) {
     const from = x.row(rows[r]);
@@ -81,12 +82,17 @@ function gather(out, x, rows) {
   }
 }
 
+/** Add the first rows of another matrix to those of x. */
 function add(x, more, rows) {
   const count = rows * x.columns;
   for (let i = 0; i < count; i++) x.values[i] += more.values[i];
 }
 
 // ── modules ──
+
+function matrix({ shape: [rows, columns], values }) {
+  return new Matrix(rows, columns, values);
+}
 
 class Linear {
   constructor(tensors, name) {
@@ -124,7 +130,7 @@ class LayerNorm {
   }
 }
 
-// Cosine and sine of the angle of each position and each pair of a head, side by side.
+/** Cosine and sine of the angle of each pair of a head, side by side; a row for each position. */
 function rotaryTurns(length, dHead, base) {
   const turns = new Matrix(length, dHead);
   for (let position = 0; position < length; position++) {
@@ -137,21 +143,30 @@ function rotaryTurns(length, dHead, base) {
   return turns;
 }
 
-// Turn each pair of numbers in every head by its position's angle, where it stands.
+/** Turn each pair of numbers in every head by the angle of its row's position, in place. */
 function rotate(x, turns, positions) {
   for (let r = 0; r < positions.length; r++) {
     const turn = turns.row(positions[r]);
-    const from = x.row(r);
-    for (let i = 0; i < x.columns; i += 2) {
-      const cos = turns.values[turn + (i % turns.columns)];
-      const sin = turns.values[turn + (i % turns.columns) + 1];
-      const [real, imaginary] = [x.values[from + i], x.values[from + i + 1]];
-      x.values[from + i] = real * cos - imaginary * sin;
-      x.values[from + i + 1] = real * sin + imaginary * cos;
+    for (let head = 0; head < x.columns; head += turns.columns) {
+      const from = x.row(r) + head;
+      for (let i = 0; i < turns.columns; i += 2) {
+        const cos = turns.values[turn + i];
+        const sin = turns.values[turn + i + 1];
+        const real = x.values[from + i];
+        const imaginary = x.values[from + i + 1];
+        x.values[from + i] = real * cos - imaginary * sin;
+        x.values[from + i + 1] = real * sin + imaginary * cos;
+      }
     }
   }
 }
 
+/** The first position that a position may look at, and the one behind the last. */
+function sight(position, length, direction) {
+  return [direction === "right" ? position : 0, direction === "left" ? position + 1 : length];
+}
+
+/** Multi-head self-attention with rotary positions. */
 class Attention {
   constructor(config, tensors, name) {
     this.direction = config.direction;
@@ -159,20 +174,21 @@ class Attention {
     this.key = new Linear(tensors, `${name}.key`);
     this.value = new Linear(tensors, `${name}.value`);
     this.output = new Linear(tensors, `${name}.output`);
-    this.heads = config.n_heads;
-    this.width = config.d_model / config.n_heads;
-    this.turns = rotaryTurns(config.max_len, this.width, config.rotary_base);
+    this.nHeads = config.n_heads;
+    this.dHead = config.d_model / config.n_heads;
+    this.turns = rotaryTurns(config.max_len, this.dHead, config.rotary_base);
     const [length, width] = [config.max_len, config.d_model];
     this.asked = new Matrix(length, width);
     this.queries = new Matrix(length, width);
     this.keys = new Matrix(length, width);
     this.values = new Matrix(length, width);
-    this.valuesAcross = new Matrix(width, length); // a row per number, a column per position
+    this.valuesAcross = new Matrix(width, length); // a row for each number, a column for each position
     this.scores = new Matrix(length, length);
     this.gathered = new Matrix(length, width);
+    this.tables = null;
   }
 
-  // What each symbol is projected to, where x holds one row for each.
+  /** Project each symbol once and for all; x holds a row for each. */
   tabulate(x) {
     this.tables = {};
     for (const name of ["query", "key", "value"]) {
@@ -181,24 +197,26 @@ class Attention {
     }
   }
 
-  // Let the selected positions gather what they need from those they may look at.
+  /** Let the selected positions gather what they need from the positions they may look at. */
   forward(out, x, inputIds, everywhere, selected) {
+    const { dHead, scores, valuesAcross, values } = this;
     this.project(x, inputIds, everywhere, selected);
-    const { valuesAcross: across, values, width } = this;
     for (let r = 0; r < everywhere.length; r++) {
-      const from = values.row(r);
-      for (let i = 0; i < values.columns; i++) across.values[across.row(i) + r] = values.values[from + i];
+      for (let i = 0; i < values.columns; i++) {
+        valuesAcross.values[valuesAcross.row(i) + r] = values.values[values.row(r) + i];
+      }
     }
-    for (let head = 0; head < this.heads; head++) {
+    for (let head = 0; head < this.nHeads; head++) {
       this.weights(head, everywhere.length, selected);
-      const heads = new Matrix(width, across.columns, across.values, across.row(head * width));
-      const into = this.gathered.slice(head * width, width);
-      product(into, this.scores, heads, null, selected.length, width, everywhere.length);
+      const { values, columns } = valuesAcross;
+      const across = new Matrix(dHead, columns, values, valuesAcross.row(head * dHead));
+      const gathered = this.gathered.slice(head * dHead, dHead);
+      product(gathered, scores, across, null, selected.length, dHead, everywhere.length);
     }
     this.output.forward(out, this.gathered, selected.length);
   }
 
-  // Queries at the selected positions, keys and values everywhere.
+  /** Project to queries at the selected positions, and to keys and values everywhere. */
   project(x, inputIds, everywhere, selected) {
     const { tables, asked, queries, keys, values } = this;
     if (tables) {
@@ -215,12 +233,12 @@ class Attention {
     rotate(queries, this.turns, selected);
   }
 
-  // Put how much each query looks at each key into the rows of `scores`; each sums to 1.
+  /** Write how much each query looks at each key into the rows of `scores`; each sums to 1. */
   weights(head, length, selected) {
-    const { scores, width } = this;
-    const [queries, keys] = [this.queries, this.keys].map((x) => x.slice(head * width, width));
+    const { dHead, scores } = this;
+    const [queries, keys] = [this.queries, this.keys].map((x) => x.slice(head * dHead, dHead));
     product(scores, queries, keys, null, selected.length, length);
-    const scale = 1 / Math.sqrt(width);
+    const scale = 1 / Math.sqrt(dHead);
     for (let r = 0; r < selected.length; r++) {
       const [first, end] = sight(selected[r], length, this.direction);
       const row = scores.values.subarray(scores.row(r), scores.row(r) + length);
@@ -235,11 +253,7 @@ class Attention {
   }
 }
 
-// The first position that a position may look at, and the one behind the last.
-function sight(position, length, direction) {
-  return [direction === "right" ? position : 0, direction === "left" ? position + 1 : length];
-}
-
+/** Attention, then a feed-forward network, each added to its input. */
 class Layer {
   constructor(config, tensors, name) {
     this.attentionNorm = new LayerNorm(tensors, `${name}.attention_norm`);
@@ -252,7 +266,7 @@ class Layer {
     this.wide = new Matrix(config.max_len, config.d_ff);
   }
 
-  // Refine x where it stands; its first rows are then those of the selected positions.
+  /** Refine x in place, so that its first rows are those of the selected positions. */
   forward(x, inputIds, everywhere, selected) {
     const { normed, more, wide } = this;
     const rows = selected.length;
@@ -263,12 +277,13 @@ class Layer {
     this.feedForwardNorm.forward(normed, x, rows);
     this.widen.forward(wide, normed, rows);
     const count = rows * wide.columns;
-    for (let i = 0; i < count; i++) wide.values[i] = Math.max(0, wide.values[i]) ** 2;
+    for (let i = 0; i < count; i++) wide.values[i] = Math.max(0, wide.values[i]) ** 2; // squared ReLU
     this.narrow.forward(more, wide, rows);
     add(x, more, rows);
   }
 }
 
+/** Ids in, one vector for every position out, informed by all positions it may see. */
 export class Encoder {
   constructor(config, tensors) {
     this.config = config;
@@ -284,8 +299,7 @@ export class Encoder {
     this.layers[0].attention.tabulate(normed);
   }
 
-  // The hidden states of the selected positions, ascending, in the first rows of a Matrix that the
-  // next call overwrites.
+  /** Compute the hidden states of the selected positions (ascending), the first rows of a Matrix. */
   forward(inputIds, selected) {
     const everywhere = this.read(inputIds);
     this.layers.forEach((layer, l) => {
@@ -295,7 +309,7 @@ export class Encoder {
     return this.x;
   }
 
-  // Where a head looks from a position: weights that sum to 1.
+  /** Where a head looks from a position: weights that sum to 1. */
   attention(inputIds, layer, head, position) {
     const everywhere = this.read(inputIds);
     for (const each of this.layers.slice(0, layer)) {
@@ -308,6 +322,7 @@ export class Encoder {
     return [...attention.scores.values.subarray(0, inputIds.length)];
   }
 
+  /** Put the embedding of a line into x, and number the line's positions. */
   read(inputIds) {
     if (inputIds.length > this.config.max_len) {
       throw new ValueError(
@@ -320,15 +335,7 @@ export class Encoder {
   }
 }
 
-// Every symbol that a model knows: ordinary ones first, special ones after them.
-class Vocabulary {
-  constructor({ ordinary, specials }) {
-    this.ordinary = [...ordinary];
-    this.symbols = [...ordinary, ...specials];
-    this.maskId = this.symbols.indexOf("[MASK]");
-  }
-}
-
+/** An encoder with the head that predicts the symbol at every position. */
 export class MaskedLM {
   constructor(config, vocabulary, tensors) {
     this.config = config;
@@ -338,7 +345,11 @@ export class MaskedLM {
     this.logits = new Matrix(config.max_len, config.vocab_size);
   }
 
-  // Logits at the selected positions, ascending: a Float64Array of |V| numbers for each.
+  /**
+   * @param {number[]} inputIds
+   * @param {number[]} selected  Positions, ascending, at least one.
+   * @returns {Float64Array[]} Logits at each, |V| numbers.
+   */
   logitsAt(inputIds, selected) {
     // Rotary positions know distances only, so what no gap can see may be left out altogether.
     const { direction } = this.config;
@@ -352,103 +363,4 @@ export class MaskedLM {
       return this.logits.values.slice(from, from + this.logits.columns);
     });
   }
-}
-
-// ── files ──
-
-// A model from the bytes of a safetensors file (an ArrayBuffer); `name` is what errors call it.
-export async function readModel(buffer, name) {
-  const damaged = new CheckpointError(
-    `${name} is damaged: it is not what was written; load the page again, or build it again.`,
-  );
-  let tensors, metadata;
-  try {
-    const file = readSafetensors(buffer);
-    tensors = file.tensors;
-    metadata = JSON.parse(file.metadata.cloze);
-    if (!(await isWhole(file)) || !fits(tensors, metadata.config)) throw damaged;
-  } catch {
-    throw damaged;
-  }
-  if (metadata.kind !== "model" || (metadata.objective ?? "masked") !== "masked") {
-    throw new CheckpointError(`${name} holds no masked language model; name another file.`);
-  }
-  const vocabulary = new Vocabulary(metadata.vocabulary);
-  return { model: new MaskedLM(metadata.config, vocabulary, tensors), metadata };
-}
-
-// The tensors of a safetensors file by name, {dtype, shape, bytes, values}, and its metadata.
-export function readSafetensors(buffer) {
-  const size = Number(new DataView(buffer).getBigUint64(0, true));
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
-  const { __metadata__: metadata, ...layout } = header;
-  const tensors = new Map();
-  for (const name of Object.keys(layout).sort()) {
-    const { dtype, shape, data_offsets: [first, end] } = layout[name];
-    const bytes = buffer.slice(8 + size + first, 8 + size + end);
-    tensors.set(name, { dtype, shape, bytes, values: FROM[dtype](bytes) });
-  }
-  return { tensors, metadata };
-}
-
-const FROM = {
-  F16: (bytes) => Float64Array.from(new Uint16Array(bytes), fromHalf),
-  F32: (bytes) => Float64Array.from(new Float32Array(bytes)),
-};
-
-// IEEE 754: a sign, five bits of exponent, ten of fraction. Weights are never infinite.
-function fromHalf(bits) {
-  const sign = bits & 0x8000 ? -1 : 1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = (bits & 0x3ff) / 1024;
-  return sign * (exponent ? (1 + fraction) * 2 ** (exponent - 15) : fraction * 2 ** -14);
-}
-
-// Whether the digest in the metadata is that of metadata and tensors, as checkpoint.py makes it.
-// A page that came over http from another machine may not ask for digests and must do without.
-async function isWhole({ tensors, metadata }) {
-  if (!globalThis.crypto?.subtle) return true;
-  const [, digest, rest] = metadata.cloze.match(/^\{"sha256": "(\w{64})", (.*)$/s);
-  const layout = [...tensors].map(([name, { dtype, shape }]) => {
-    const type = { F16: "torch.float16", F32: "torch.float32" }[dtype];
-    return `["${name}", "${type}", [${shape.join(", ")}]]`;
-  });
-  const said = `[{${rest}, [${layout.join(", ")}]]`;
-  const whole = new Blob([said, ...[...tensors.values()].map(({ bytes }) => bytes)]);
-  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", await whole.arrayBuffer()));
-  return digest === Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-// Whether the tensors are those of a masked language model of this config.
-function fits(tensors, { vocab_size: symbols, d_model: width, d_ff: wide, n_layers: layers }) {
-  const expected = { "encoder.embedding.weight": [symbols, width] };
-  const linear = (name, out, into) => {
-    expected[`${name}.weight`] = [out, into];
-    expected[`${name}.bias`] = [out];
-  };
-  const norm = (name) => {
-    expected[`${name}.weight`] = expected[`${name}.bias`] = [width];
-  };
-  for (let l = 0; l < layers; l++) {
-    const layer = `encoder.layers.${l}`;
-    norm(`${layer}.attention_norm`);
-    for (const each of ["query", "key", "value", "output"]) {
-      linear(`${layer}.attention.${each}`, width, width);
-    }
-    norm(`${layer}.feed_forward_norm`);
-    linear(`${layer}.feed_forward.0`, wide, width);
-    linear(`${layer}.feed_forward.2`, width, wide);
-  }
-  norm("encoder.norm");
-  linear("head", symbols, width);
-  const same = (name) => {
-    const { shape, values } = tensors.get(name) ?? {};
-    const size = expected[name].reduce((product, each) => product * each, 1);
-    return `${shape}` === `${expected[name]}` && values.length === size && values.every(isFinite);
-  };
-  return tensors.size === Object.keys(expected).length && Object.keys(expected).every(same);
-}
-
-function matrix({ shape: [rows, columns], values }) {
-  return new Matrix(rows, columns, values);
 }

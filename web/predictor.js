@@ -36,144 +36,20 @@
  *   leaning(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, ValueError, readModel } from "./encoder.js";
-
-export { CheckpointError, ValueError };
-export class TextError extends ValueError {}
-
-export const GAP = "_";
-const MASK = "[MASK]";
-const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
-
-// ── text ──
-
-/** "1 gap", "2 gaps": a number with its noun. */
-export function counted(n, what) {
-  return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
-}
-
-/** A value as a message repeats it: on one line, and shortened if it is long, as Python writes it. */
-export function shown(value) {
-  if (typeof value !== "string") return String(value);
-  const most = 60;
-  const letters = [...value];
-  let text = [...quoted(letters.slice(0, most))];
-  if (text.length > most) {
-    const first = Math.floor((most - 3) / 2);
-    const last = most - 3 - first;
-    text = [...quoted([...letters.slice(0, first), ...letters.slice(letters.length - last)])];
-    text = [...text.slice(0, first), "...", ...text.slice(-last)];
-  }
-  return text.join("").split(/ +/).filter(Boolean).join(" ");
-}
-
-function quoted(letters) {
-  const quote = letters.includes("'") && !letters.includes('"') ? '"' : "'";
-  const escapes = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", [quote]: `\\${quote}` };
-  const escaped = letters.map((letter) => {
-    if (letter in escapes) return escapes[letter];
-    if (letter === " " || !/[\p{C}\p{Z}]/u.test(letter)) return letter;
-    const code = letter.codePointAt(0);
-    const [sign, digits] = code > 0xffff ? ["U", 8] : code > 0xff ? ["u", 4] : ["x", 2];
-    return `\\${sign}${code.toString(16).padStart(digits, "0")}`;
-  });
-  return quote + escaped.join("") + quote;
-}
-
-// What Python counts as white space; JavaScript's \s is another set.
-const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
-// Letters that Unicode does not decompose into a base letter and an accent.
-const WRITTEN_OUT = {
-  æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i", ħ: "h", ß: "ss",
-};
-
-/**
- * Reduce any text to the 28 characters: newline, space, a–z; characters in `keep` pass unchanged.
- * @returns {{ text: string, folded: number, dropped: number }} folded: how many letters lost an
- *   accent or were written out; dropped: how many characters became a space or vanished.
- */
-export function normalise(text, keep = "") {
-  let folded = 0;
-  let dropped = 0;
-  let raw = "";
-  const plain = text.replace(/\r\n?/g, "\n").replaceAll("\t", " ").normalize("NFC");
-  for (const character of plain) {
-    const letters = character <= "\x7f" ? character.toLowerCase() : inAscii(character);
-    if (character > "\x7f" && /^[a-z]+$/.test(letters)) folded += 1;
-    if (letters.length === 1 && !ALPHABET.includes(letters) && !keep.includes(letters)) {
-      dropped += 1;
-      raw += letters === "'" ? "" : " ";
-    } else {
-      raw += letters;
-    }
-  }
-  const tidy = raw.replace(/ {2,}/g, " ").replace(/ ?\n[\n ]*/g, "\n");
-  return { text: tidy.replace(/^[ \n]+|[ \n]+$/g, ""), folded, dropped };
-}
-
-// The letters a–z that a character stands for, or what else is put in its place.
-function inAscii(character) {
-  if (/\p{L}/u.test(character)) {
-    const decomposed = [...character.normalize("NFKD").toLowerCase()];
-    const letters = decomposed.map((letter) => WRITTEN_OUT[letter] ?? letter).join("");
-    const kept = letters.replace(/[^a-z]/g, "");
-    if (kept) return kept;
-  }
-  if (character === "’" || isCombining(character)) return "'"; // vanishes
-  return SPACE.test(character) ? " " : "?"; // becomes a space, as all punctuation does
-}
-
-// Whether Unicode gives a character a combining class: then, and only then, it changes places with
-// a mark of a lower class before it (the highest is that of U+0345, the lowest that of U+0334).
-function isCombining(character) {
-  const behind = `a${character}\u0334`.normalize("NFD");
-  const before = `a\u0345${character}`.normalize("NFD");
-  return behind.startsWith("a\u0334") || !before.startsWith("a\u0345") || character === "\u0345";
-}
-
-function readLine(text, maxLen) {
-  const typed = text.replace(/\[mask\]/gi, GAP);
-  const clean = normalise(typed, GAP);
-  if (!clean.text) {
-    const why = `: ${unknown(typed)} are not among the ${ALPHABET.length} characters`;
-    throw new TextError(
-      `The line is empty${clean.dropped ? why : ""}; type some letters, and _ for every gap.`,
-    );
-  }
-  if (clean.text.length > maxLen) {
-    throw new TextError(
-      `The line has ${clean.text.length} characters and the model reads ${maxLen}; shorten it.`,
-    );
-  }
-  const notes = [];
-  if (clean.folded) notes.push(`${counted(clean.folded, "accent")} folded`);
-  if (clean.dropped) notes.push(`${counted(clean.dropped, "character")} dropped`);
-  return { line: [...clean.text], note: notes.join(", ") };
-}
-
-// What kinds of characters of a text, none of which is usable, are in it.
-function unknown(text) {
-  const kinds = {
-    digits: (c) => /\p{Nd}/u.test(c),
-    "letters of other scripts": (c) => /\p{L}/u.test(c),
-    signs: (c) => !/[\p{L}\p{N}]/u.test(c) && !SPACE.test(c),
-  };
-  const found = Object.keys(kinds).filter((kind) => [...text].some(kinds[kind]));
-  return found.join(" and ") || "such characters";
-}
+import { ValueError, positions, shown, wholeNumber } from "./arguments.js";
+import { CheckpointError, readModel } from "./checkpoint.js";
+import { ALPHABET, GAP, TextError, VOCABULARY, readLine } from "./vocabulary.js";
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
-  known: [...ALPHABET],
-  size: ALPHABET.length + 1,
+  known: VOCABULARY.ordinary,
+  size: VOCABULARY.symbols.length,
   unit: "character",
   read: readLine,
   readSymbol(typed) {
     const lower = typeof typed === "string" ? typed.toLowerCase() : "";
     if (CHARACTERS.known.includes(lower)) return lower;
-    throw new TextError(
-      `A gap holds one letter, a space or a newline, not ${shown(typed)}.`,
-    );
+    throw new TextError(`A gap holds one letter, a space or a newline, not ${shown(typed)}.`);
   },
   write: (line) => line.join(""),
   words: (line) =>
@@ -181,20 +57,6 @@ export const CHARACTERS = {
       Array.from(word, (_, i) => index + i),
     ),
 };
-
-// ── arguments ──
-
-/** Read a whole number from `low` to `high`; `what` begins the sentence that refuses all else. */
-export function wholeNumber(value, low, high, what) {
-  const isNumber = typeof value === "number" || /^\s*[+-]?\d+\s*$/.test(value);
-  const read = isNumber ? Number(value) : NaN;
-  if (Number.isInteger(read) && low <= read && read <= high) return read;
-  throw new ValueError(`${what} is a whole number from ${low} to ${high}, not ${shown(value)}.`);
-}
-
-function position(value, length) {
-  return wholeNumber(value, 0, length - 1, "A position in this line");
-}
 
 // ── answers ──
 
@@ -260,25 +122,25 @@ export class MaskedPredictor {
   /** Guess all gaps from one look at the line, each without knowing what the others hold. */
   predict(line, gaps) {
     const masked = this.#masked(line, gaps);
-    const positions = [...masked.keys()].filter((at) => masked[at] === this.#mask);
-    const logProbs = positions.length ? this.#logProbs(masked, positions) : [];
+    const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
+    const logProbs = hidden.length ? this.#logProbs(masked, hidden) : [];
     const costs = logProbs.map((row, r) => {
-      const truth = this.symbols.known.indexOf(line[positions[r]]);
+      const truth = this.symbols.known.indexOf(line[hidden[r]]);
       return truth < 0 ? null : -row[truth];
     });
-    return new Answer(positions, logProbs.map((row) => row.map(Math.exp)), costs);
+    return new Answer(hidden, logProbs.map((row) => row.map(Math.exp)), costs);
   }
 
   /** Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b. */
   async joint(line, gaps, first, second, { signal } = {}) {
-    const at = [first, second].map((each) => position(each, line.length));
-    if (at[0] === at[1]) {
-      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${at[0]}.`);
+    [first, second] = positions([first, second], line.length);
+    if (first === second) {
+      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${first}.`);
     }
-    const masked = this.#masked(line, [...gaps, ...at]);
-    const [before] = this.#logProbs(masked, [at[0]]);
+    const masked = this.#masked(line, [...gaps, first, second]);
+    const [before] = this.#logProbs(masked, [first]);
     return inPieces(before.keys(), signal, (symbol) => {
-      const [after] = this.#logProbs(masked.with(at[0], symbol), [at[1]]);
+      const [after] = this.#logProbs(masked.with(first, symbol), [second]);
       return after.map((logProb) => Math.exp(before[symbol] + logProb));
     });
   }
@@ -300,7 +162,7 @@ export class MaskedPredictor {
    */
   async leaning(line, gaps, at, { signal } = {}) {
     const masked = this.#masked(line, gaps);
-    at = position(at, line.length);
+    [at] = positions([at], line.length);
     if (masked[at] !== this.#mask) {
       throw new ValueError(`Position ${at} is not masked, so nothing is guessed there.`);
     }
@@ -316,7 +178,7 @@ export class MaskedPredictor {
 
   /** Where a head looks from a position, weights that sum to 1; both count from 0. */
   attention(line, gaps, at, layer, head) {
-    at = position(at, line.length);
+    [at] = positions([at], line.length);
     layer = wholeNumber(layer, 0, this.nLayers - 1, "A layer of this model");
     head = wholeNumber(head, 0, this.nHeads - 1, "A head of this model");
     return this.model.encoder.attention(this.#masked(line, gaps), layer, head, at);
@@ -331,13 +193,13 @@ export class MaskedPredictor {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
     );
-    for (const at of gaps) ids[position(at, line.length)] = this.#mask;
+    for (const at of positions(gaps, line.length)) ids[at] = this.#mask;
     return ids;
   }
 
   // log P of every ordinary symbol at some positions; special symbols are never an answer.
-  #logProbs(masked, positions) {
-    return this.model.logitsAt(masked, positions).map((logits) => {
+  #logProbs(masked, selected) {
+    return this.model.logitsAt(masked, selected).map((logits) => {
       const ordinary = Array.from(logits.subarray(0, this.symbols.known.length));
       const most = Math.max(...ordinary);
       const sum = ordinary.reduce((total, logit) => total + Math.exp(logit - most), 0);
@@ -379,7 +241,7 @@ export async function readPredictors(buffers) {
   );
   read.forEach(({ model }, i) => {
     if (model.vocabulary.ordinary.join("") !== ALPHABET) {
-      throw new CheckpointError(`${names[i]}.safetensors reads words, not characters; name another.`);
+      throw new CheckpointError(`${names[i]}.safetensors reads words, not characters; name another file.`);
     }
   });
   const kept = read.map(({ metadata }) => metadata.baseline).find(Boolean);

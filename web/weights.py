@@ -33,7 +33,6 @@ def write(folder: Path) -> list[Path]:
         metadata = {
             "kind": "model",
             "config": asdict(model.config),
-            "vocabulary": asdict(model.vocabulary),
             "provenance": checkpoint.provenance(CHECKPOINTS / f"{name}.safetensors"),
         }
         if direction == "both":
