@@ -46,8 +46,10 @@ ROOT = Path(__file__).resolve().parent
 
 USAGE = """\
 usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e.g. --port 9999
+       python run.py lecture [60|90] [arguments]    show the lecture of so many minutes, 60 or 90
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
+       python run.py site [folder]           build the series as web pages, by default in _site
 
 The first time, each of them makes .venv and installs the packages, which takes a few minutes.
 Later starts take a second and need no network. To begin afresh, delete .venv.
@@ -86,6 +88,12 @@ LAB_OPTIONS = (
     "--ServerApp.kernel_websocket_connection_class=cloze.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.server.Notebooks",
     "--ServerApp.kernel_manager_class=cloze.server.Kernels",
+)
+LECTURES = ("60", "90")  # minutes; the first is shown when none is named
+LECTURE_OPTIONS = (
+    "--template=lecture",  # lecture/voila/templates/lecture, found through JUPYTER_PATH
+    "--Voila.kernel_websocket_connection_class=cloze.server.PromptConnection",
+    "--VoilaConfiguration.multi_kernel_manager_class=cloze.server.Kernels",
 )
 # Nothing asks the network and nothing asks the learner, who would be asked at the first start.
 LAB_SETTINGS = {
@@ -487,16 +495,16 @@ def torch_pin(root: Path) -> str:
 
 
 def given_port(arguments: Sequence[str]) -> str | None:
-    """Find the port in JupyterLab's arguments; None when they leave it to JupyterLab."""
+    """Find the port in a server's arguments; None when they leave it to the server."""
     for place, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
-        if name in ("--port", "--ServerApp.port"):
+        if name in ("--port", "--ServerApp.port", "--Voila.port"):
             return value if equals else "".join(arguments[place + 1 : place + 2])
     return None
 
 
 def port_problem(port: str) -> str:
-    """Say why JupyterLab could not listen at a port; nothing when it can."""
+    """Say why a server could not listen at a port; nothing when it can."""
     if not (port.isdecimal() and 0 < int(port) < 65536):
         return f"A port is a number from 1024 to 65535, e.g. --port 9999; {port!r} is none."
     taken = f"Port {port} is in use: stop what runs there, or name another port."
@@ -538,21 +546,59 @@ def lab_command(root: Path, arguments: Sequence[str]) -> list[str]:
     return [*command, *arguments]
 
 
+def lecture_problem(arguments: Sequence[str]) -> str:
+    """Say which argument no lecture can take; nothing when there is none."""
+    before = ""
+    for place, argument in enumerate(arguments):
+        valued = before.startswith("--") and "=" not in before and before != "--no-browser"
+        if not (argument.startswith("-") or valued or (not place and argument in LECTURES)):
+            return (
+                "A lecture takes 60 or 90 minutes, and after that Voilà's options, e.g. "
+                f"`lecture 90 --port 9999`; {argument!r} is neither."
+            )
+        before = argument
+    return ""
+
+
+def lecture_command(root: Path, arguments: Sequence[str]) -> list[str]:
+    """Build Voilà's command line; the user's arguments come last and so win."""
+    named = bool(arguments) and arguments[0] in LECTURES
+    minutes = arguments[0] if named else LECTURES[0]
+    notebook = root / "lecture" / f"{minutes}_minutes.ipynb"
+    command = [str(venv_python(root)), "-m", "voila", str(notebook), *LECTURE_OPTIONS]
+    if given_port(arguments):
+        command.append("--Voila.port_retries=0")
+    return [*command, *arguments[named:]]
+
+
+def lecture_settings(root: Path) -> dict[str, str]:
+    """Tell Jupyter where the lecture's template lies."""
+    found = [str(root / "lecture"), os.environ.get("JUPYTER_PATH", "")]
+    return {"JUPYTER_PATH": os.pathsep.join(filter(None, found))}
+
+
 def start(command: str, arguments: Sequence[str], root: Path) -> int:
     """Make the environment ready, start what the command names and return its exit code."""
-    port = given_port(arguments) if command == "lab" else None
+    if command == "lecture" and lecture_problem(arguments):
+        raise SetupError(lecture_problem(arguments))
+    port = given_port(arguments) if command in ("lab", "lecture") else None
     if port is not None and port_problem(port):
         raise SetupError(port_problem(port))
     ensure(root)
     python = str(venv_python(root))
     commands = {
         "lab": lab_command(root, arguments),
+        "lecture": lecture_command(root, arguments),
         "test": [python, "-m", "pytest", *arguments],
         "notebooks": [python, "notebooks/execute.py", *arguments],
+        "site": [python, "-m", "web.site", *arguments],
     }
     settings = home_of_jupyter(root)
     if command == "lab":
         say("Starting JupyterLab; Ctrl-C here stops it.")
+    elif command == "lecture":
+        settings = {**settings, **lecture_settings(root)}
+        say("Starting the lecture; Ctrl-C here stops it.")
     return run(commands[command], root, settings)
 
 
@@ -562,7 +608,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     if command in ("-h", "--help"):
         print(USAGE, end="")
         return 0
-    if command not in ("lab", "test", "notebooks"):
+    if command not in ("lab", "lecture", "test", "notebooks", "site"):
         print(USAGE, end="", file=sys.stderr)
         return 2
     try:

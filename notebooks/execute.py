@@ -1,6 +1,7 @@
 """Execute notebooks and write them back as they are committed.
 
-The command is ``python run.py notebooks [FILE …]``, for all notebooks or some.
+The command is ``python run.py notebooks [FILE …]``, for all notebooks or some; the lectures are
+among them.
 
 Outputs are included, execution counts run 1 … n, and metadata that differ from run to run
 (timings, widget state, versions) are left out. A notebook that fails stays as it was.
@@ -19,6 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 HERE = Path(__file__).resolve().parent
+FOLDERS = (HERE, HERE.parent / "lecture")
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -36,12 +38,12 @@ def execute(path: Path) -> None:
         store_widget_state=False,
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],  # kernels warn of a network they do not use
-        resources={"metadata": {"path": str(HERE)}},
+        resources={"metadata": {"path": str(path.parent)}},
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
-        tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        kept = {key: cell.metadata[key] for key in ("jupyter", "tags") if key in cell.metadata}
+        cell.metadata = nbformat.from_dict(kept)
     part = path.with_name(f"{path.name}.part")
     try:
         nbformat.write(notebook, part)
@@ -63,7 +65,9 @@ def _reason(error: Exception) -> str:
 
 def main(names: list[str]) -> int:
     """Execute the named notebooks, or all; return the exit code."""
-    paths = [Path(name).resolve() for name in names] or sorted(HERE.glob("*.ipynb"))
+    paths = [Path(name).resolve() for name in names]
+    if not paths:
+        paths = [path for folder in FOLDERS for path in sorted(folder.glob("*.ipynb"))]
     for path in paths:
         if not path.is_file():
             print(f"There is no notebook {path}; check the name.")

@@ -12,7 +12,17 @@ from types import ModuleType
 import pytest
 import torch
 
-from benchmarks import classroom, cost, latency, operations, recipe, scale, throughput, time_to_loss
+from benchmarks import (
+    classroom,
+    cost,
+    latency,
+    operations,
+    page,
+    recipe,
+    scale,
+    throughput,
+    time_to_loss,
+)
 from benchmarks.peers import Bert, ModernBert, Textbook
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
@@ -50,6 +60,23 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
         r"00_start_here: \d+ s under nbval, at most \d{3} MB",
     ):
         assert re.search(pattern, said), pattern
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not jupyter.chromium(), reason=jupyter.NO_CHROMIUM)
+def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    page.main(["--quick"])
+    _, browser, title, *rows = capsys.readouterr().out.splitlines()
+    assert browser.startswith("Chromium ")
+    assert title.split()[-5:] == ["median", "95", "%", "least", "busy"]
+    times = {line[:50].strip(): [float(number) for number in line[50:].split()] for line in rows}
+    assert len(times) == len(rows) == 14
+    for median, p95, least, *busy in times.values():
+        assert 0 < least <= median <= p95 < 60_000
+        assert all(0 < each < 60_000 for each in busy)
+    *_, fast = times["leaning"]
+    *_, slow = times[f"{'leaning':<32}four times slower"]
+    assert slow > 1.5 * fast
 
 
 @pytest.mark.long
@@ -236,6 +263,7 @@ def test_the_sizes_go_from_a_quarter_of_the_default_to_fifteen_times_it() -> Non
         (recipe, ["--only", "nothing"]),
         (latency, ["--only", "nothing"]),
         (classroom, ["--learners", "0"]),
+        (page, ["--slowly"]),
         (time_to_loss, ["--only", "nobody"]),
         (time_to_loss, ["--kept", "README.md"]),
         (time_to_loss, ["--keep", "no/such/folder/race.json"]),

@@ -9,7 +9,10 @@ from cloze.encoder import EncoderConfig
 from cloze.ledger import parameter_ledger
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "LICENSE-TEXT.md", *ROOT.glob("[bd]*/README.md")]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "INSTRUCTORS.md", "LICENSE-TEXT.md")),
+    *ROOT.glob("[bd]*/README.md"),
+]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -17,7 +20,11 @@ def test_links_resolve_and_pictures_have_words(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for words, target in re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", text):
         assert words.strip(), target
-        assert target.startswith("http") or (path.parent / target).exists(), target
+        if target.startswith("#"):
+            headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+            assert target[1:] in [name.lower().replace(" ", "-") for name in headings], target
+        else:
+            assert target.startswith("http") or (path.parent / target).exists(), target
 
 
 def test_the_readme_counts_the_parameters() -> None:

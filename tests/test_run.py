@@ -561,6 +561,7 @@ def test_usage(
         (["--no-browser", "--port", "9999"], "9999"),
         (["--port=9999"], "9999"),
         (["--ServerApp.port=9999", "--no-browser"], "9999"),
+        (["90", "--Voila.port=9999"], "9999"),
         (["--no-browser"], None),
         (["--port"], ""),
         (["--port", "many"], "many"),
@@ -570,11 +571,12 @@ def test_the_given_port_is_found(run: ModuleType, arguments: list[str], port: st
     assert run.given_port(arguments) == port
 
 
+@pytest.mark.parametrize("command", ["lab", "lecture"])
 @pytest.mark.parametrize("port", ["", "many", "0", "-1", "70000", "80.5", "²"])
 def test_a_port_that_is_none_is_refused(
-    run: ModuleType, project: Path, capsys: pytest.CaptureFixture[str], port: str
+    run: ModuleType, project: Path, capsys: pytest.CaptureFixture[str], command: str, port: str
 ) -> None:
-    assert run.main(["lab", "--port", port], project) == 1
+    assert run.main([command, "--port", port], project) == 1
     assert f"{port!r} is none" in capsys.readouterr().err
 
 
@@ -594,8 +596,9 @@ def test_a_used_port_is_refused_before_anything_is_installed(
     monkeypatch.setattr(run, "ensure", raising(AssertionError("too late")))
     with socket.create_server(("localhost", 0)) as server:
         port = server.getsockname()[1]
-        assert run.main(["lab", f"--port={port}"], project) == 1
-    assert f"Port {port} is in use" in capsys.readouterr().err
+        for command in ("lab", "lecture"):
+            assert run.main([command, f"--port={port}"], project) == 1
+            assert f"Port {port} is in use" in capsys.readouterr().err
     assert run.port_problem(str(port)) == ""
 
 
@@ -629,10 +632,77 @@ def test_the_lab_command(run: ModuleType, project: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("arguments", "minutes", "rest"),
+    [
+        ([], "60", []),
+        (["60"], "60", []),
+        (["90", "--no-browser"], "90", ["--no-browser"]),
+        (["--theme=dark"], "60", ["--theme=dark"]),
+        (["90", "--port", "9999"], "90", ["--Voila.port_retries=0", "--port", "9999"]),
+    ],
+)
+def test_the_lecture_command(
+    run: ModuleType, project: Path, arguments: list[str], minutes: str, rest: list[str]
+) -> None:
+    assert run.lecture_problem(arguments) == ""
+    command = run.lecture_command(project, arguments)
+    notebook = project / "lecture" / f"{minutes}_minutes.ipynb"
+    assert command[:4] == [str(run.venv_python(project)), "-m", "voila", str(notebook)]
+    assert command[4:] == [*run.LECTURE_OPTIONS, *rest]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["45"], "45"),
+        (["60", "90"], "90"),
+        (["mine.ipynb"], "mine.ipynb"),
+        (["--no-browser", "90"], "90"),
+        (["90", "--port=9999", "8888"], "8888"),
+    ],
+)
+def test_a_lecture_that_is_none_is_refused_before_anything_is_installed(
+    run: ModuleType,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    wrong: str,
+) -> None:
+    monkeypatch.setattr(run, "ensure", raising(AssertionError("too late")))
+    assert run.main(["lecture", *arguments], project) == 1
+    said = capsys.readouterr().err.strip()
+    assert said == run.lecture_problem(arguments)
+    assert f"{wrong!r} is neither" in said
+    assert "\n" not in said
+
+
+def test_every_lecture_is_there(run: ModuleType) -> None:
+    for minutes in run.LECTURES:
+        notebook, template = run.lecture_command(SOURCE.parent, [minutes])[3:5]
+        assert Path(notebook).is_file()
+        assert template == "--template=lecture"
+    [folder] = run.lecture_settings(SOURCE.parent).values()
+    page = "voila/templates/lecture/index.html.j2"
+    assert (Path(folder.split(os.pathsep)[0]) / page).is_file()
+
+
+def test_a_lecture_keeps_where_else_jupyter_looks(
+    run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_PATH", "elsewhere")
+    folders = [str(project / "lecture"), "elsewhere"]
+    assert run.lecture_settings(project) == {"JUPYTER_PATH": os.pathsep.join(folders)}
+    monkeypatch.delenv("JUPYTER_PATH")
+    assert run.lecture_settings(project) == {"JUPYTER_PATH": folders[0]}
+
+
+@pytest.mark.parametrize(
     ("arguments", "started"),
     [
         (["test", "-x", "tests"], ["-m", "pytest", "-x", "tests"]),
         (["notebooks", "a.ipynb"], ["notebooks/execute.py", "a.ipynb"]),
+        (["site", "folder"], ["-m", "web.site", "folder"]),
     ],
 )
 def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(

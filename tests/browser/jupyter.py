@@ -125,8 +125,17 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
-    """Run a server of the notebooks in ``home``, which is to be empty, until this block ends."""
+def serving(
+    command: Sequence[str], home: Path, opens: str, settings: Mapping[str, str] | None = None
+) -> Iterator[Server]:
+    """Run a server of the notebooks in ``home``, which is to be empty, until this block ends.
+
+    Args:
+        command: what starts it.
+        home: an empty folder.
+        opens: where it opens a notebook.
+        settings: what its environment has besides.
+    """
     (home / "notebooks").mkdir()
     port = free_port()
     url = f"http://127.0.0.1:{port}"
@@ -135,7 +144,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
         log.open("w", encoding="utf-8") as sink,
         subprocess.Popen(
             [*command, "--no-browser", f"--port={port}"],
-            env=environment(home),
+            env={**environment(home), **(settings or {})},
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,
@@ -143,7 +152,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
     ):
         try:
             deadline = time.monotonic() + PATIENCE
-            while not responds(url):
+            while not responds(f"{url}/favicon.ico"):  # a page may start a kernel
                 if process.poll() is not None or time.monotonic() > deadline:
                     raise RuntimeError(f"The server did not start:\n{log.read_text('utf-8')}")
                 time.sleep(0.05)
@@ -205,6 +214,14 @@ def voila(home: Path) -> Iterator[Server]:
     """Serve notebooks as Voilà shows them: run at once, and without their code."""
     command = [sys.executable, "-m", "voila", str(home / "notebooks")]
     with serving(command, home, "voila/render") as server:
+        yield server
+
+
+@contextmanager
+def lecture(home: Path, minutes: str) -> Iterator[Server]:
+    """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
+    command = [sys.executable, *project.lecture_command(project.ROOT, [minutes])[1:]]
+    with serving(command, home, "", project.lecture_settings(project.ROOT)) as server:
         yield server
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser import jupyter
+from tests.browser import axe, jupyter
 from tests.browser.jupyter import Notebook, Watch, low_contrasts
 
 TEXTS = """
@@ -51,6 +51,19 @@ def test_low_contrasts_are_found_and_only_they(page: Page) -> None:
         "2.85 grey",
         "1.00 unlit",
     ]
+
+
+def test_what_somebody_cannot_use_is_found_within_what_is_asked_about(page: Page) -> None:
+    page.set_content("<main><p style='color: #999'>faint</p><p>good</p></main><input>")
+    everywhere = axe.violations(page)
+    assert [each.partition(":")[0] for each in everywhere] == [
+        "color-contrast (serious)",
+        "document-title (serious)",
+        "html-has-lang (serious)",
+        "label (critical)",
+    ]
+    assert axe.violations(page, "main") == everywhere[:1]
+    assert axe.violations(page, "p + p") == []
 
 
 def test_requests_to_other_machines_and_errors_are_seen_and_fail(page: Page, watch: Watch) -> None:

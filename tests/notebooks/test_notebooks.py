@@ -22,6 +22,7 @@ from cloze.widgets import Quiz
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LECTURES = sorted((ROOT / "lecture").glob("*.ipynb"))
 MAX_LINES = 25
 MAX_IGNORED_SHARE = 0.05
 BARS = 'loss_bars({"a": 1.0})'
@@ -43,6 +44,7 @@ def prose(path: Path) -> list[str]:
 
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+each = pytest.mark.parametrize("path", NOTEBOOKS + LECTURES, ids=lambda path: path.stem)
 
 
 def test_the_series_is_there() -> None:
@@ -50,7 +52,7 @@ def test_the_series_is_there() -> None:
     assert [path.stem[:3] for path in NOTEBOOKS] == [f"{n:02}_" for n in range(len(NOTEBOOKS))]
 
 
-@each_notebook
+@each
 def test_every_cell_has_run_in_order_without_an_error(path: Path) -> None:
     cells = code_cells(path)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
@@ -59,20 +61,20 @@ def test_every_cell_has_run_in_order_without_an_error(path: Path) -> None:
     assert not [output for output in outputs if output.get("name") == "stderr"]
 
 
-@each_notebook
+@each
 def test_nothing_of_the_machine_is_kept(path: Path) -> None:
     notebook = read(path)
     nbformat.validate(notebook)
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert set(notebook.metadata.language_info) == {"name"}
-    assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
+    assert all(set(cell.metadata) <= {"jupyter", "tags"} for cell in notebook.cells)
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"/(home|root|Users|tmp|usr)/|0x[0-9a-f]{8,}", text)
 
 
-@each_notebook
+@each
 def test_cells_are_short(path: Path) -> None:
     lengths = [len(cell.source.splitlines()) for cell in code_cells(path)]
     assert max(lengths) <= MAX_LINES
@@ -80,7 +82,7 @@ def test_cells_are_short(path: Path) -> None:
     assert 0 not in lengths
 
 
-@each_notebook
+@each
 def test_one_title_and_headings_in_order(path: Path) -> None:
     text = re.sub(r"```.*?```", "", "\n".join(prose(path)), flags=re.DOTALL)
     levels = [len(marks) for marks in re.findall(r"^(#+) ", text, flags=re.MULTILINE)]
@@ -98,7 +100,7 @@ def test_it_opens_and_ends_as_all_do(path: Path) -> None:
     assert headings[-2:] == ["Checkpoint", "What comes next"]
 
 
-@each_notebook
+@each
 def test_links_resolve_and_images_have_a_text(path: Path) -> None:
     text = "\n".join(prose(path))
     links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)", text)
@@ -121,7 +123,7 @@ def test_the_checkpoint_is_a_form_and_its_answers_stay(path: Path) -> None:
 
 
 def test_few_cells_skip_the_comparison() -> None:
-    cells = [cell for path in NOTEBOOKS for cell in code_cells(path)]
+    cells = [cell for path in NOTEBOOKS + LECTURES for cell in code_cells(path)]
     skipping = [
         cell
         for cell in cells

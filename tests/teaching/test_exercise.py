@@ -398,3 +398,12 @@ def test_long_lists_that_begin_alike_are_set_apart() -> None:
     check = Exercise(lambda n: long[:n], anything, "Counted.", probes=lambda _: [(9,), (12,)])
     told(check, lambda n: long[: n + 1], "you return 10 entries, up to 9, instead of 9")
     told(check, lambda n: [*long[: n - 1], 2 * n], "you return 18 at [8] instead of 8")
+
+
+def test_a_verdict_can_be_asserted() -> None:
+    verdict = check_rate(rate)
+    assert verdict, verdict
+    for wrong in (lambda part, whole: part * whole, ..., 1 / 3):
+        verdict = check_rate(wrong)
+        with pytest.raises(AssertionError, match=r"^Not yet\. "):
+            assert verdict, verdict

@@ -57,13 +57,20 @@ from cloze.teaching.symptoms import (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says of an answer; in a notebook it shows as its message."""
+    """What a check says of an answer; in a notebook it shows as its message.
+
+    It is true for a right answer alone, so that a cell which is graded can say
+    ``assert verdict, verdict`` and fails with the symptom.
+    """
 
     solved: bool
     message: str
 
     def __repr__(self) -> str:
         return self.message
+
+    def __bool__(self) -> bool:
+        return self.solved
 
 
 def correct(message: str) -> Verdict:

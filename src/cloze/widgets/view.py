@@ -12,7 +12,7 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import anywidget
 import traitlets
@@ -143,6 +143,11 @@ class View(anywidget.AnyWidget):
     @traitlets.observe("present")
     def _set_present(self, _: Any) -> None:
         self.refresh()
+
+    def presented(self) -> Self:
+        """Write for a lecture hall from now on, and return the widget, for a cell to end with."""
+        self.present = True
+        return self
 
     def do_present(self) -> None:
         """Write for a lecture hall, or no longer; the button fills the screen as well."""

@@ -226,6 +226,7 @@ class LineSpoiler(View):
                     *(element("span", word, class_=_look(word, original)) for word in words),
                     role="img",
                     aria_label=f"{name}: {' '.join(words) or 'nothing'}",
+                    class_="spoilt",
                 ),
             )
             for name, words in zip(names, self.spoilt, strict=True)

@@ -123,7 +123,9 @@ class MaskDraws(View):
             sign = element("small", fate or "\N{NO-BREAK SPACE}")
             cells.append(element("span", visible(symbol), sign, class_=look))
         text = VOCABULARY.decode(shown, gap="▒")
-        return element("div", *cells, role="img", aria_label=f"The model reads: {text}")
+        return element(
+            "div", *cells, role="img", aria_label=f"The model reads: {text}", class_="drawn"
+        )
 
     def _table(self) -> Markup:
         heads = ("fate", "count", "share", "promised ± 2 standard errors", "0 to 100 %", "it is")

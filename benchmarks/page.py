@@ -1,0 +1,158 @@
+"""What whoever opens the page waits for, in a real browser, and on a device four times slower.
+
+``python -m benchmarks.page`` measures in Chromium, in turns at full speed and with the processor
+throttled as Chromium's own tools do it for a middling phone,
+
+* loading: three models made from the bytes of their files, and the first answer of all three, which
+  the browser has not yet compiled anything for;
+* predictions: three models on a line of 64 characters with 1, 2 and 10 gaps at places drawn at
+  random;
+* leaning: one model, asked once for each character of the line, and the longest that a frame had to
+  wait meanwhile.
+
+The last column is what the page's thread itself was busy, on average: on a machine that others use
+as well it says what the code takes, and the median what one waited. About two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page
+from tqdm import tqdm
+
+from benchmarks.latency import LINE
+from benchmarks.machine import machine
+from tests.browser import engine, jupyter
+from tests.browser.static import served
+
+SPEEDS = {"": 1, "four times slower": 4}
+"""How many times slower Chromium makes the processor."""
+GAPS = (1, 2, 10)
+
+# Milliseconds it takes all predictors to answer, one number for each set of gaps.
+PREDICT = """([line, draws]) => draws.map((gaps) => {
+  const started = performance.now();
+  for (const each of Object.values(predictors)) each.predict(line, gaps);
+  return performance.now() - started;
+})"""
+LEANING = """async ([line, at]) => {
+  let running = true, shown = performance.now(), longest = 0;
+  requestAnimationFrame(function frame(now) {
+    longest = Math.max(longest, performance.now() - shown);
+    shown = performance.now();
+    if (running) requestAnimationFrame(frame);
+  });
+  const started = performance.now();
+  await predictors.both.leaning(line, [at], at);
+  const took = performance.now() - started;
+  await new Promise(requestAnimationFrame);
+  running = false;
+  Object.assign(window, { longest });
+  return [took];
+}"""
+
+
+@dataclass
+class Times:
+    """Milliseconds of one thing at one speed."""
+
+    waited: list[float] = field(default_factory=list)
+    """By the clock, a number each time."""
+    busy: list[float] = field(default_factory=list)
+    """By the time that the page's thread had a core, a mean for each round."""
+
+
+class Bench:
+    """A page, its processor as fast or as slow as wanted, and what was measured there."""
+
+    def __init__(self, page: Page, address: str, times: dict[tuple[str, str], Times]) -> None:
+        self.page, self.address, self.times = page, address, times
+        self.tools = page.context.new_cdp_session(page)  # what it sets holds while it is open
+        self.tools.send("Performance.enable")
+
+    def busy(self) -> float:
+        """Return how many milliseconds the page's thread has had a core."""
+        metrics = self.tools.send("Performance.getMetrics")["metrics"]
+        return 1000 * next(each["value"] for each in metrics if each["name"] == "ThreadTime")
+
+    def ask(self, name: str, speed: str, script: str, *asked: object) -> list[Any]:
+        """Measure a script that answers with a list of milliseconds."""
+        before = self.busy()
+        waited = self.page.evaluate(script, [list(LINE), *asked])
+        times = self.times.setdefault((name, speed), Times())
+        times.busy.append((self.busy() - before) / len(waited))
+        times.waited += waited
+        return waited
+
+    def measure(self, speed: str, repeats: int, draw: random.Random) -> None:
+        """Measure everything once, predictions so many times, at one speed."""
+        self.tools.send("Emulation.setCPUThrottlingRate", {"rate": SPEEDS[speed]})
+        loading = self.times.setdefault(("loading three models", speed), Times())
+        loading.waited.append(engine.load(self.page, self.address))
+        everywhere = range(len(LINE))
+        self.ask("the first answer of all", speed, PREDICT, [draw.sample(everywhere, 1)])
+        for count in GAPS:
+            draws = [sorted(draw.sample(everywhere, count)) for _ in range(repeats)]
+            self.page.evaluate(PREDICT, [list(LINE), draws])  # to be compiled
+            self.ask(f"three models, {count} gap{'s' * (count > 1)}", speed, PREDICT, draws)
+        for _ in range(max(1, repeats // 10)):
+            at = draw.randrange(len(LINE))
+            self.ask("leaning", speed, LEANING, at)
+            waits = self.times.setdefault(("… the longest wait for a frame", speed), Times())
+            waits.waited.append(self.page.evaluate("longest"))
+
+
+def measure(browser: Browser, address: str, rounds: int, repeats: int) -> dict[Any, Times]:
+    """Measure everything in so many rounds, each on a fresh page and at every speed."""
+    times: dict[tuple[str, str], Times] = {}
+    draw = random.Random(0)  # noqa: S311 - where gaps are is no secret
+    for _ in tqdm(range(rounds), "page", leave=False):
+        page = browser.new_page()
+        bench = Bench(page, address, times)
+        for speed in SPEEDS:
+            bench.measure(speed, repeats, draw)
+        page.close()
+    return times
+
+
+def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
+    """Write median, 95th percentile and least, and what was busy, a line for each measurement."""
+    titles = ("median", "95 %", "least", "busy")
+    yield f"{'milliseconds, 64 characters':<50}{''.join(f'{title:>9}' for title in titles)}"
+    for (name, speed), each in sorted(times.items(), key=lambda item: [*SPEEDS].index(item[0][1])):
+        ordered = sorted(each.waited)
+        p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+        numbers = [statistics.median(ordered), p95, ordered[0]]
+        if each.busy:
+            numbers.append(statistics.mean(each.busy))
+        yield f"{name:<32}{speed:<18}{''.join(f'{number:>9.1f}' for number in numbers)}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print every measurement on a line of its own."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a little of each, for the tests")
+    options = parser.parse_args(arguments)
+    executable = jupyter.chromium()
+    if not executable:
+        parser.exit(1, f"{jupyter.NO_CHROMIUM}\n")
+    print(machine())
+    with tempfile.TemporaryDirectory() as folder:
+        engine.write(Path(folder))
+        with served(Path(folder)) as address, jupyter.browsing(executable) as browser:
+            print(f"Chromium {browser.version}")
+            times = measure(browser, address, *((1, 5) if options.quick else (5, 30)))
+    for line in rows(times):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+// The screens of a lecture: forward and back, and the window of the lecturer. Type is sized by
+// lecture.css and, in widgets, by view.js.
+//   PageDown, PageUp          always, for they are what a presenter remote sends
+//   arrows, Space, Home, End  unless a widget, a field or a button has the focus (Escape leaves it)
+//   N notes · D dark or light · F or F5 full screen · B or . black, until the next key
+// index.html.j2 calls lecture.arrived after every cell.
+const lecture = (() => {
+  const MOVES = { PageDown: 1, PageUp: -1, ArrowRight: 1, ArrowDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  const BAR = `
+    <button type="button" data-does="back" aria-label="Back">‹</button>
+    <button type="button" data-does="next" aria-label="Next">›</button>
+    <button type="button" data-does="notes">Notes</button>
+    <button type="button" data-does="theme">Dark / light</button>
+    <button type="button" data-does="full">Full screen</button>
+    <progress aria-label="Getting ready"></progress>
+    <span class="said" role="status">Getting ready</span>
+    <span class="place"></span>`;
+  const NOTES = `
+    <title>Notes</title>
+    <meta charset="utf-8">
+    <style>
+      body { display: flex; flex-direction: column; box-sizing: border-box; height: 100vh; margin: 0; padding: 12px 20px; color: #1f2933; background: #fff; font: 20px/1.45 system-ui, sans-serif; }
+      h1 { margin: 0 0 8px; font-size: 26px; line-height: 1.2; }
+      .clock { display: flex; flex-wrap: wrap; gap: 4px 24px; padding-bottom: 10px; font-variant-numeric: tabular-nums; border-bottom: 1px solid #76808d; }
+      .clock b { font-size: 30px; }
+      #notes { flex: 1; min-height: 0; overflow: auto; }
+      .next { margin: 0; padding-top: 8px; border-top: 1px solid #76808d; color: #55606e; }
+      button { font: inherit; padding: 4px 14px; }
+    </style>
+    <div class="clock"><span>elapsed <b id="elapsed"></b></span><span>left <b id="left"></b></span><span id="plan"></span></div>
+    <p><button id="start" type="button"></button> <button id="back" type="button">Back</button> <button id="next" type="button">Next</button></p>
+    <h1 id="here"></h1>
+    <div id="notes" tabindex="0"></div>
+    <p class="next" id="after"></p>`;
+
+  let at = Math.max(0, Number(location.hash.slice(1)) - 1 || 0);
+  let window_ = null; // the lecturer's
+  let entered = Date.now();
+  const bar = document.createElement("footer");
+  bar.id = "bar";
+  bar.innerHTML = BAR;
+  const part = (css) => bar.querySelector(css);
+  const screens = () => [...document.querySelectorAll(".screen")];
+  const title = (screen) => screen?.querySelector("h1, h2")?.textContent.replace("¶", "") ?? "the end";
+  const notes = (screen) => screen?.querySelector("template.notes")?.innerHTML ?? "";
+  const minutes = (screen) => Number(/(\d+) min/.exec(notes(screen))?.[1] ?? 0);
+  const sum = (list) => list.reduce((total, each) => total + minutes(each), 0);
+
+  // ── the screens ──────────────────────────────────────────────────────────────────────────────
+
+  function go(to) {
+    const all = screens();
+    at = Math.min(Math.max(0, to), Math.max(0, all.length - 1));
+    all.forEach((screen, i) => (screen.hidden = i !== at));
+    history.replaceState(null, "", `#${at + 1}`);
+    entered = Date.now();
+    all[at]?.focus({ preventScroll: true });
+    tell();
+  }
+
+  function move(by) {
+    if (by > 0 && !started()) start(); // the first step forward starts the clock
+    go(by === Infinity ? screens().length - 1 : at + by);
+  }
+
+  // ── getting ready ────────────────────────────────────────────────────────────────────────────
+
+  let complete = false;
+  function arrived(cell, cells) {
+    if (!cell) watcher.observe(document.querySelector("main"), { childList: true, subtree: true, characterData: true });
+    Object.assign(part("progress"), { value: cell, max: cells + 1 });
+    part(".said").textContent = `Getting ready: ${cell} of ${cells}`;
+    complete = cell === cells;
+    if (complete) document.body.append(bar); // behind the screens, for the Tab key
+    if (screens().length > at && screens()[at].hidden) go(at);
+    else tell();
+  }
+
+  function ended() {
+    if (complete) return;
+    const cell = screens().length;
+    part(".said").textContent = `Something failed on screen ${cell}, and nothing after it was run: the terminal says what.`;
+    part("progress").remove();
+  }
+
+  function ready() {
+    const asleep = (area) => area.querySelector(".cloze-asleep") && !area.querySelector(".cloze:not(.still)");
+    const areas = [...document.querySelectorAll(".live")];
+    if (!complete || areas.some((area) => asleep(area) || area.querySelector("script"))) return;
+    if (!part("progress")) return;
+    part("progress").remove();
+    part(".said").textContent = "";
+    document.body.dataset.ready = "true";
+  }
+
+  // ── the clock, and the lecturer's window ─────────────────────────────────────────────────────
+
+  const started = () => Number(sessionStorage.getItem("started")) || 0;
+  const start = () => sessionStorage.setItem("started", Date.now());
+  const clock = (seconds) => {
+    const whole = Math.abs(Math.round(seconds));
+    return `${seconds < 0 ? "−" : ""}${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  };
+
+  function openNotes() {
+    window_ = window.open("", "cloze-notes", "popup,width=760,height=700");
+    if (!window_) {
+      part(".said").textContent = "The browser has blocked the second window: allow pop-ups for this page, then press N again.";
+      return;
+    }
+    part(".said").textContent = "";
+    window_.document.documentElement.innerHTML = NOTES;
+    window_.document.documentElement.lang = "en";
+    const press = (id, does) => window_.document.getElementById(id).addEventListener("click", does);
+    press("back", () => move(-1));
+    press("next", () => move(1));
+    press("start", () => (started() ? sessionStorage.removeItem("started") : start(), tell()));
+    window_.document.onkeydown = pressed;
+    window_.focus();
+    tell();
+  }
+
+  // Say where we are: in the bar, and in the lecturer's window all that only the lecturer sees.
+  function tell() {
+    const all = screens();
+    part(".place").textContent = complete ? `${at + 1} / ${all.length}` : `${at + 1}`;
+    document.title = title(all[at]);
+    if (!window_ || window_.closed) return;
+    const show = (id, text) => (window_.document.getElementById(id).textContent = text);
+    const seconds = started() ? (Date.now() - started()) / 1000 : 0;
+    const until = 60 * sum(all.slice(0, at + 1));
+    const late = Math.round((seconds - until) / 60);
+    show("elapsed", clock(seconds));
+    show("left", clock(60 * sum(all) - seconds));
+    show("start", started() ? "Reset the clock" : "Start the clock");
+    show("plan", `${minutes(all[at])} min planned here, ${clock((Date.now() - entered) / 1000)} spent; done by ${clock(until)}${late > 0 ? `, ${late} min late` : ""}`);
+    show("here", `${at + 1} / ${all.length} · ${title(all[at])}`);
+    show("after", `Next: ${title(all[at + 1])}`);
+    window_.document.getElementById("notes").innerHTML = notes(all[at]);
+  }
+
+  // ── keys and buttons ─────────────────────────────────────────────────────────────────────────
+
+  const DOES = {
+    back: () => move(-1),
+    next: () => move(1),
+    notes: openNotes,
+    theme: () => (document.body.dataset.jpThemeLight = document.body.dataset.jpThemeLight === "false"),
+    full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
+    black: () => document.body.classList.add("black"),
+  };
+  const KEYS = { n: "notes", d: "theme", f: "full", b: "black", ".": "black" };
+
+  function pressed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const { key } = event;
+    const paging = key === "PageDown" || key === "PageUp";
+    const taken = event.target.closest?.("input, select, textarea, button, summary, a, .cloze-root");
+    const does = key === "F5" ? "full" : KEYS[key.toLowerCase()];
+    if (document.body.classList.contains("black")) document.body.classList.remove("black");
+    else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
+    else if (key === "F5" || (does && !taken)) DOES[does]();
+    else return;
+    event.preventDefault();
+  }
+
+  document.addEventListener("keydown", pressed);
+  bar.addEventListener("click", (event) => DOES[event.target.closest("button")?.dataset.does]?.());
+  document.body.append(bar);
+  addEventListener("pagehide", () => window_?.close());
+  addEventListener("hashchange", () => go(Number(location.hash.slice(1)) - 1 || 0));
+  setInterval(tell, 1000);
+  const watcher = new MutationObserver(ready);
+  return { arrived, ended };
+})();
+
+window.voila_heartbeat = () => {};

@@ -1,0 +1,353 @@
+"""The lectures in a real browser: every screen in sight, its keys, its notes, its widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+
+from tests.browser import axe, jupyter
+from tests.browser.conftest import STOCK_ERRORS, without
+from tests.browser.jupyter import Watch
+
+SIZES: list[ViewportSize] = [
+    {"width": 1024, "height": 768},
+    {"width": 1280, "height": 800},
+    {"width": 1920, "height": 1080},
+]
+LEAST = 0.022
+"""The least size of type that the room is to read, of the height of the page."""
+# What reaches beyond its screen or is cut off in it, and what is written too small for the room:
+# all but what only the lecturer needs.
+BEYOND = """least => {
+    const screen = document.querySelector(".screen:not([hidden])");
+    const foot = document.querySelector("main").getBoundingClientRect();
+    const seen = each => each.checkVisibility() && getComputedStyle(each).clipPath === "none";
+    const found = [];
+    for (const each of screen.querySelectorAll("*")) {
+        if (!seen(each)) continue;
+        const box = each.getBoundingClientRect();
+        const scrolls = getComputedStyle(each).overflow !== "visible" && !each.closest(".track");
+        const tall = each.scrollHeight > each.clientHeight + 1;
+        const cut = scrolls && (tall || each.scrollWidth > each.clientWidth + 1);
+        if (cut || box.bottom > foot.bottom + 1 || box.right > foot.right + 1 || box.top < -1)
+            found.push(`beyond: ${each.outerHTML.slice(0, 200)}`);
+        const says = [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+        const size = parseFloat(getComputedStyle(each).fontSize) / innerHeight;
+        const lecturers = each.closest(".controls, small, sub, option, svg, .status, .quiet");
+        if (says && !lecturers && size < least)
+            found.push(`small, ${size.toFixed(4)}: ${each.outerHTML.slice(0, 200)}`);
+    }
+    return found;
+}"""
+
+
+class Lecture:
+    """A lecture on a page, and a lecturer."""
+
+    def __init__(self, page: Page, minutes: str, watch: Watch) -> None:
+        self.page = page
+        self.minutes = minutes
+        self.watch = watch
+        self.screens: list[str] = page.locator(".screen").evaluate_all(
+            "all => all.map(each => each.querySelector('h1, h2').textContent.replace('¶', ''))"
+        )
+
+    @property
+    def screen(self) -> Locator:
+        """The screen that is seen."""
+        return self.page.locator(".screen:not([hidden])")
+
+    def at(self, number: int) -> None:
+        """Expect that a screen is seen, counted from 1."""
+        expect(self.screen).to_have_id(f"screen-{number}")
+
+    def open(self, words: str) -> Locator:
+        """Go to the screen whose headline has these words."""
+        [number] = [n for n, title in enumerate(self.screens, start=1) if words in title]
+        self.page.evaluate("number => { location.hash = number }", number)
+        self.at(number)
+        return self.screen
+
+    def leave(self) -> None:
+        """Take the focus from whatever has it."""
+        self.page.evaluate("document.activeElement.blur()")
+
+
+@pytest.fixture(scope="module", params=["60", "90"])
+def shown(
+    request: pytest.FixtureRequest,
+    context: BrowserContext,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Lecture]:
+    """A lecture that is ready, which at the end must have met no error and asked no network."""
+    watch = Watch()
+    page = context.new_page()
+    watch.over(page)
+    with jupyter.lecture(tmp_path_factory.mktemp("lecture"), request.param) as server:
+        page.goto(server.url, wait_until="commit")
+        # The title is there before the kernel, and what is awaited is told.
+        expect(page.locator(".screen:not([hidden]) h1")).to_contain_text("What is missing?")
+        expect(page.get_by_role("status").filter(has_text="Getting ready")).to_be_visible()
+        expect(page.locator("body[data-ready]")).to_be_visible(timeout=180_000)
+        yield Lecture(page, request.param, watch)
+        page.close()
+    assert watch.requests == []
+    assert without(watch.errors, STOCK_ERRORS) == []
+
+
+longer = pytest.mark.parametrize("shown", ["90"], indirect=True)
+"""For what need not be tried twice: the longer lecture has all screens of the shorter one."""
+
+
+@pytest.fixture
+def lecture(shown: Lecture) -> Lecture:
+    """The lecture at its first screen, in its usual size, light, and with no focus anywhere."""
+    shown.page.set_viewport_size(SIZES[1])
+    shown.page.evaluate("location.hash = 1; document.body.dataset.jpThemeLight = true")
+    shown.at(1)
+    shown.leave()
+    return shown
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size['width']}x{size['height']}")
+def test_from_the_first_to_the_last_screen_all_is_in_sight(
+    lecture: Lecture, size: ViewportSize
+) -> None:
+    page = lecture.page
+    page.set_viewport_size(size)
+    beyond = {}
+    for number, title in enumerate(lecture.screens, start=1):
+        lecture.at(number)
+        expect(page).to_have_title(title)
+        page.wait_for_timeout(100)  # until the type has found its size
+        beyond[title] = page.evaluate(BEYOND, LEAST)
+        page.keyboard.press("PageDown")
+    assert {title: found for title, found in beyond.items() if found} == {}
+    lecture.at(len(lecture.screens))  # there is none behind the last
+    for number in range(len(lecture.screens), 0, -1):
+        lecture.at(number)
+        page.keyboard.press("PageUp")
+    lecture.at(1)
+
+
+@longer
+def test_keys_move_unless_a_widget_has_the_focus(lecture: Lecture) -> None:
+    press = lecture.page.keyboard.press
+    for key, number in (
+        *(("ArrowRight", 2), (" ", 3), ("ArrowDown", 4), ("ArrowLeft", 3), ("ArrowUp", 2)),
+        *(("End", len(lecture.screens)), ("Home", 1), ("PageDown", 2)),
+    ):
+        press(key)
+        lecture.at(number)
+    letter = lecture.screen.locator('.letter[data-with-at="2"]')
+    letter.focus()
+    press("ArrowRight")
+    lecture.at(2)
+    expect(lecture.screen.locator('.letter[data-with-at="3"]')).to_be_focused()
+    press("PageDown")  # the remote goes on all the same
+    lecture.at(3)
+    press("PageUp")
+    letter.focus()
+    press("Escape")
+    press("ArrowRight")
+    lecture.at(3)
+
+
+@longer
+def test_typing_in_a_field_does_not_leave_the_screen(lecture: Lecture) -> None:
+    screen = lecture.open("Hide a letter")
+    field = screen.get_by_label("Your line")
+    pages = len(lecture.page.context.pages)
+    field.press_sequentially("a n d b f")
+    expect(field).to_have_value("a n d b f")
+    lecture.at(2)
+    assert len(lecture.page.context.pages) == pages
+    field.fill("")
+
+
+@longer
+def test_f5_which_a_remote_sends_does_not_begin_anew(lecture: Lecture) -> None:
+    lecture.page.evaluate("window.same = true")
+    lecture.page.keyboard.press("F5")
+    lecture.page.wait_for_timeout(300)
+    assert lecture.page.evaluate("window.same && document.fullscreenElement !== null")
+    lecture.page.keyboard.press("f")
+    lecture.page.wait_for_function("document.fullscreenElement === null")
+
+
+@longer
+def test_the_page_turns_black_until_the_next_key(lecture: Lecture) -> None:
+    lecture.page.keyboard.press(".")
+    expect(lecture.screen).to_be_hidden()
+    lecture.page.keyboard.press("PageDown")
+    expect(lecture.screen).to_be_visible()
+    lecture.at(1)
+
+
+def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
+    page = lecture.page
+    page.evaluate("sessionStorage.clear()")
+    with page.context.expect_page() as opened:
+        page.keyboard.press("n")
+    notes = opened.value
+    lecture.watch.over(notes)
+    expect(notes.locator("#left")).to_have_text(f"{lecture.minutes}:00")
+    expect(notes.get_by_role("button", name="Start the clock")).to_be_visible()
+    expect(notes.locator("#after")).to_have_text(f"Next: {lecture.screens[1]}")
+    notes.keyboard.press("PageDown")  # the remote works wherever the focus is
+    lecture.at(2)
+    expect(notes.locator("#here")).to_contain_text(lecture.screens[1])
+    expect(notes.locator("#elapsed")).to_have_text("0:02")  # the first step has started it
+    expect(notes.locator("#plan")).to_contain_text("6 min planned here")
+    said = notes.locator("#notes").inner_text().splitlines()[0]
+    assert "Do:" in said
+    assert said not in page.locator("body").inner_text()
+    assert "elapsed" not in page.locator("body").inner_text()
+    assert axe.violations(notes) == []
+    notes.get_by_role("button", name="Back").click()
+    lecture.at(1)
+    notes.get_by_role("button", name="Reset the clock").click()
+    expect(notes.locator("#elapsed")).to_have_text("0:00")
+    lecture.watch.leave(notes)
+    notes.close()
+
+
+@longer
+def test_a_blocked_second_window_is_told(lecture: Lecture) -> None:
+    lecture.page.evaluate("window.real = window.open; window.open = () => null")
+    lecture.page.get_by_role("button", name="Notes").click()
+    expect(lecture.page.get_by_text("allow pop-ups for this page")).to_be_visible()
+    lecture.page.evaluate("window.open = window.real")
+    lecture.leave()
+
+
+def explorer(screen: Locator) -> None:
+    letter = screen.locator('.letter[data-with-at="1"]')
+    before = letter.get_attribute("aria-pressed")
+    letter.click()
+    expect(letter).to_have_attribute("aria-pressed", "false" if before == "true" else "true")
+
+
+def bet(screen: Locator) -> None:
+    screen.get_by_role("button", name="give 0.05 to l", exact=True).click(click_count=3)
+    expect(screen.get_by_role("status")).to_contain_text("l has")
+    screen.get_by_role("button", name="Reveal").click()
+    expect(screen.get_by_role("status")).to_contain_text("What stood there")
+
+
+def draws(screen: Locator) -> None:
+    screen.get_by_role("button", name="1000 times").click()
+    expect(screen.get_by_role("status")).to_contain_text("Draw 1000")
+
+
+def sight(screen: Locator) -> None:
+    screen.get_by_role("button", name="position 2, e").click()
+    expect(screen.get_by_role("status")).to_contain_text("Position 2, e, sees 11 of 11")
+
+
+def quiz(screen: Locator) -> None:
+    screen.get_by_role("radio").first.check()
+    expect(screen.locator(".explanation")).to_have_count(1)
+    screen.get_by_role("radio").nth(2).check()
+    expect(screen.locator(".explanation.wrong")).to_have_count(1)
+
+
+def unmasking(screen: Locator) -> None:
+    screen.get_by_role("button", name="Step").click()
+    expect(screen.get_by_role("status")).to_contain_text("Step 1")
+
+
+def training(screen: Locator) -> None:
+    screen.get_by_role("button", name="Start").click()
+    expect(screen.locator("p.number")).to_contain_text("held-out loss")
+    screen.get_by_role("button", name="Stop").click()
+    expect(screen.get_by_role("button", name="Resume")).to_be_visible()
+
+
+def the_room(screen: Locator) -> None:
+    screen.get_by_role("button", name="Guess first").click()
+    expect(screen.locator(".cloze-root .chart")).to_have_count(0)  # nothing is given away
+    screen.locator(".keys button").first.click(click_count=2)
+    screen.get_by_role("button", name="Reveal").click()
+    expect(screen.locator(".cloze-root .chart .room").first).to_be_visible()
+
+
+def answer(screen: Locator) -> None:
+    screen.get_by_text("The answer", exact=True).click()
+    expect(screen.get_by_text("2.08 nats")).to_be_visible()
+
+
+def game(screen: Locator) -> None:
+    screen.locator(".letters button").first.click()
+    expect(screen.locator(".cloze-root")).to_contain_text("You")
+
+
+def hiding(screen: Locator) -> None:
+    screen.get_by_role("button", name="Draw").first.click()
+    expect(screen.get_by_role("status")).to_contain_text("Draw 2")
+
+
+def search(screen: Locator) -> None:
+    screen.get_by_label("Look for").fill("umbrela")
+    screen.get_by_label("Look for").press("Enter")
+    expect(screen.get_by_role("status")).to_contain_text("Looked for umbrela")
+
+
+DONE: dict[str, Callable[[Locator], None]] = {
+    "what does this bet cost": answer,
+    "80/10/10 in two steps": quiz,
+    "the room against": game,
+    "make the question": hiding,
+    "does it search": search,
+    "Hide a letter": explorer,
+    "A bet costs": bet,
+    "15 % are asked": draws,
+    "Every position": sight,
+    "It learns": training,
+    "Two questions": quiz,
+    "In a small world": explorer,
+    "One side can": explorer,
+    "Gap after gap": unmasking,
+    "Left, right, both": the_room,
+}
+
+
+@longer
+@pytest.mark.parametrize("words", DONE)
+def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
+    lecture.page.set_viewport_size(SIZES[0])
+    screen = lecture.open(words)
+    DONE[words](screen)
+    lecture.page.wait_for_timeout(400)  # until bars have grown and the type has found its size
+    assert lecture.page.evaluate(BEYOND, 0) == []
+
+
+@longer
+def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
+    screen = lecture.open("Hide a letter")
+    guess_first = screen.get_by_role("button", name="Guess first")
+    guess_first.click()
+    expect(guess_first).to_have_attribute("aria-pressed", "true")
+    screen.get_by_label("Your line").fill("the cat sat on the mat")
+    screen.get_by_label("Your line").press("Enter")
+    screen.locator('.letter[data-with-at="5"]').click()
+    screen.locator(".keys button").first.click()
+    screen.get_by_role("button", name="Reveal").click()
+    score = lecture.open("Who has bet best")
+    expect(score.get_by_role("status")).to_contain_text("in bits per gap")
+
+
+@longer
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_screen_has_a_serious_violation(lecture: Lecture, theme: str) -> None:
+    if theme == "dark":
+        lecture.page.keyboard.press("d")
+        expect(lecture.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
+    found = {}
+    for title in lecture.screens:
+        lecture.page.wait_for_timeout(300)  # colours fade in
+        found[title] = axe.violations(lecture.page)
+        lecture.page.keyboard.press("PageDown")
+    assert {title: each for title, each in found.items() if each} == {}

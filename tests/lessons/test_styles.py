@@ -1,0 +1,32 @@
+"""Widgets of several lessons may stand on one page, and their styles must not meet there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import cloze
+
+HOME = Path(cloze.__file__).parent
+SHEETS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(HOME.glob("**/*.css"))}
+
+
+def selectors(sheet: str) -> list[str]:
+    """List the selectors of all rules, those within @media as well."""
+    without = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    return [found.strip() for found in re.findall(r"([^{}]+)\{(?=[^{}]*\})", without)]
+
+
+def classes(text: str) -> set[str]:
+    return set(re.findall(r"\.([a-z][\w-]*)", text)) - {"cloze"}
+
+
+@pytest.mark.parametrize("name", sorted(set(SHEETS) - {"view"}))
+def test_each_rule_names_something_that_no_other_sheet_knows(name: str) -> None:
+    known = set[str]().union(
+        *(classes(" ".join(selectors(sheet))) for other, sheet in SHEETS.items() if other != name)
+    )
+    shared = [each for each in selectors(SHEETS[name]) if not classes(each) - known]
+    assert not shared

@@ -1,0 +1,153 @@
+"""INSTRUCTORS.md says what the notebooks, the checks and the lectures say."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.lessons.answers import exercises
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+TEXT = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
+PARTS = ["Questions", "Objectives", "Key points", "In class", "Mistakes", "Skip"]
+MINUTES_PER_EXERCISE = 3  # as the README reckons
+WORDS_IN_TWO_MINUTES = 400
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def sections() -> dict[str, str]:
+    """Find the sections of notebooks: by file, what stands between its heading and the next."""
+    found = re.findall(
+        r"^## \[.+?\]\(notebooks/(\w+)\.ipynb\)\n(.*?)(?=^## |\Z)", TEXT, re.DOTALL | re.MULTILINE
+    )
+    return dict(found)
+
+
+def part(stem: str, name: str) -> str:
+    [text] = re.findall(rf"^\*\*{name}\*\*(.*?)(?=^\*\*|\Z)", sections()[stem], re.M | re.S)
+    return str(text).strip()
+
+
+@cache
+def cells(path: Path) -> list[Any]:
+    return list(nbformat.read(path, as_version=4).cells)
+
+
+def prose(path: Path) -> str:
+    return "\n\n".join(cell.source for cell in cells(path) if cell.cell_type == "markdown")
+
+
+def headings(path: Path) -> set[str]:
+    return set(re.findall(r"^##+ (.+)$", re.sub("```.*?```", "", prose(path), flags=re.S), re.M))
+
+
+def checks(path: Path) -> dict[str, str]:
+    """Name the check of every exercise of a notebook, by the exercise's number."""
+    numbers = re.findall(r"^### Exercise (\d+\.\d+)", prose(path), re.M)
+    calls = [c.source.splitlines()[-1] for c in cells(path) if c.cell_type == "code"]
+    names = [call[1] for line in calls if (call := re.fullmatch(r"check_(\w+)\(\w+\)", line))]
+    return dict(zip(numbers, names, strict=True))
+
+
+def test_every_notebook_has_a_section_under_its_name() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| (\[\d\d · .+?\]\(notebooks/\w+\.ipynb\)) \|", readme, re.M)
+    assert re.findall(r"^## (\[\d\d · .+)$", TEXT, re.M) == named
+    assert list(sections()) == [path.stem for path in NOTEBOOKS]
+
+
+@each_notebook
+def test_a_section_has_all_parts_and_is_read_in_two_minutes(path: Path) -> None:
+    section = sections()[path.stem]
+    assert re.findall(r"^\*\*(.+?)\*\*", section, re.M) == ["Teaching", *PARTS]
+    for name in ("Questions", "Key points"):
+        lines = part(path.stem, name).splitlines()
+        assert len(lines) >= 3
+        assert all(re.match(r"- .+[?.]$", line) for line in lines)
+    assert len(section.split()) <= WORDS_IN_TWO_MINUTES
+
+
+@each_notebook
+def test_the_minutes_add_up_to_the_readme_s(path: Path) -> None:
+    [(teaching, exercising)] = re.findall(
+        r"^\*\*Teaching\*\* (\d+) min · \*\*Exercises\*\* (\d+) min$", sections()[path.stem], re.M
+    )
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [minutes] = re.findall(rf"\(notebooks/{path.stem}\.ipynb\) \| .+ \| (\d+) \|", readme)
+    assert int(exercising) == MINUTES_PER_EXERCISE * len(checks(path))
+    assert int(teaching) + int(exercising) == int(minutes)
+
+
+@each_notebook
+def test_the_objectives_are_the_notebook_s(path: Path) -> None:
+    [own] = re.findall(r"\*\*You will be able to\*\*(.+?)\n\n\*\*You need", prose(path), re.S)
+    own = own.strip()
+    assert part(path.stem, "Objectives") == (own if own.startswith("- ") else f"- {own}")
+
+
+@each_notebook
+def test_every_exercise_is_there_and_every_mistake_is_one_that_its_check_knows(path: Path) -> None:
+    told = re.findall(
+        r"^- \*\*(\d+\.\d+)\*\* “(.+?)” — .+[.?!]$", part(path.stem, "Mistakes"), re.M
+    )
+    assert len(told) == len(part(path.stem, "Mistakes").splitlines())
+    assert list(dict.fromkeys(number for number, _ in told)) == list(checks(path))
+    for number, said in told:
+        mistakes = exercises()[checks(path)[number]].mistakes
+        assert any(said in symptom for symptom in mistakes), f"{number}: {said}"
+
+
+@each_notebook
+def test_what_may_be_skipped_is_there(path: Path) -> None:
+    skipped = re.findall(r"\*([^*]+)\*", part(path.stem, "Skip"))
+    assert skipped
+    assert set(skipped) <= headings(path)
+
+
+@each_notebook
+def test_numbers_are_those_of_the_notebook(path: Path) -> None:
+    text = "".join(f"\n{cell.source}" for cell in cells(path))
+    for cell in cells(path):
+        for output in cell.get("outputs", ()):
+            text += "\n" + output.get("text", "") + output.get("data", {}).get("text/plain", "")
+    said = re.findall(r"(?<![\d.*])\d+\.\d+(?![\d*])", part(path.stem, "Key points"))
+    assert [number for number in said if number not in text] == []
+
+
+def plan(title: str) -> str:
+    [text] = re.findall(rf"^### {title}\n(.*?)(?=^##)", TEXT, re.M | re.S)
+    return str(text)
+
+
+@pytest.mark.parametrize("minutes", [60, 90])
+def test_a_plan_follows_its_lecture(minutes: int) -> None:
+    lecture = nbformat.read(ROOT / "lecture" / f"{minutes}_minutes.ipynb", as_version=4)
+    notes = [cell.source for cell in lecture.cells if "notes" in cell.metadata.get("tags", ())]
+    times = [int(re.match(r"\*\*(\d+) min\.", note)[1]) for note in notes]  # type: ignore[index]
+    rows = re.findall(r"^\| (\d+)(?:–(\d+))? \| (\d+) \|", plan(f"{minutes} minutes"), re.M)
+    ranges = [(int(first), int(last or first), int(n)) for first, last, n in rows]
+    screens = [screen for first, last, _ in ranges for screen in range(first, last + 1)]
+    assert screens == list(range(1, len(times) + 1))
+    for first, last, n in ranges:
+        assert n == sum(times[first - 1 : last]), f"screens {first} to {last}"
+    assert sum(n for *_, n in ranges) == minutes
+
+
+def test_the_plan_of_three_names_what_there_is() -> None:
+    text = plan("Three times 90 minutes")
+    there = {number for path in NOTEBOOKS for number in checks(path)}
+    assert set(re.findall(r"\d+\.\d+", text)) <= there
+    every = set().union(*map(headings, NOTEBOOKS))
+    assert set(re.findall(r"\*([^*]+)\*", text)) <= every
+
+
+def test_the_recipe_names_files_that_are_there() -> None:
+    for name in re.findall(r"(?:lecture|notebooks|tests)/\w+\.(?:py|ipynb)", TEXT):
+        assert (ROOT / name).exists(), name

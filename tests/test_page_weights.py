@@ -1,0 +1,34 @@
+"""The weights of the page: rounded, whole, and the same bytes every time."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from cloze import checkpoint
+from cloze.encoder import DIRECTIONS
+from cloze.prediction import shipped_model
+from web import weights
+
+
+def test_weights_are_the_shipped_ones_rounded_and_repeat_to_the_byte(tmp_path: Path) -> None:
+    first, again = (weights.write(tmp_path / name) for name in ("first", "again"))
+    assert [path.name for path in first] == [f"{name}.safetensors" for name in DIRECTIONS]
+    for one, other in zip(first, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+    assert sum(path.stat().st_size for path in first) < 1.7e6
+    for name, path in zip(DIRECTIONS, first, strict=True):
+        tensors = load_file(path)
+        assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
+        rounded, exact = weights.rounded(name).state_dict(), shipped_model(name).state_dict()
+        assert tensors.keys() == rounded.keys() == exact.keys()
+        for key, tensor in tensors.items():
+            assert torch.equal(tensor.float(), rounded[key])
+            assert torch.allclose(rounded[key], exact[key], rtol=2**-11, atol=2**-24)
+
+
+def test_what_loads_checkpoints_refuses_the_pages_in_a_sentence(tmp_path: Path) -> None:
+    for path in weights.write(tmp_path):
+        with pytest.raises(checkpoint.CheckpointError, match=r"safetensors .*\.$"):
+            checkpoint.load_model(path)

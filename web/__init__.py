@@ -1,0 +1,1 @@
+"""The page: the explorer without Python, and what it is built from."""

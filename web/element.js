@@ -1,0 +1,55 @@
+// Markup that cannot be unsafe: what src/cloze/widgets/view.py writes, character for character.
+
+/** Text that is markup already; whatever is not, is escaped before it becomes a part of one. */
+export class Markup {
+  constructor(text) {
+    this.text = text;
+  }
+
+  toString() {
+    return this.text;
+  }
+}
+
+const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;" };
+
+function escaped(value) {
+  if (value instanceof Markup) return value.text;
+  return String(value).replace(/[&<>'"]/g, (sign) => SIGNS[sign]);
+}
+
+/**
+ * Write one element; null children are left out. Of attributes `true` writes the bare name, null,
+ * undefined and `false` leave it out, except that ARIA attributes say "true" and "false".
+ */
+export function element(tag, attributes, ...children) {
+  const written = Object.entries(attributes ?? {}).map(([name, value]) => {
+    if (typeof value === "boolean" && name.startsWith("aria-")) return ` ${name}="${value}"`;
+    if (value === true) return ` ${name}`;
+    return value == null || value === false ? "" : ` ${name}="${escaped(value)}"`;
+  });
+  const start = `<${tag}${written.join("")}>`;
+  if (tag === "input" || tag === "br") return new Markup(start);
+  const inside = children.filter((child) => child != null).map(escaped);
+  return new Markup(`${start}${inside.join("")}</${tag}>`);
+}
+
+/** Write one part after the other. */
+export function join(parts) {
+  return new Markup(parts.map(escaped).join(""));
+}
+
+/** Write a button that calls `do_…`. */
+export function button(label, action, attributes) {
+  return element("button", { type: "button", "data-do": action, ...attributes }, label);
+}
+
+/** Write the line that screen readers speak whenever it changes. */
+export function status(text) {
+  return element("p", { role: "status", class: "status" }, text);
+}
+
+/** Mark the place where a failure of `do_…` is told; without a mark it is told at the end. */
+export function problemOf(action) {
+  return new Markup(`<!--${escaped(action)}-->`);
+}

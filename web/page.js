@@ -1,0 +1,125 @@
+// The page: the widgets without Python, each shown by the view that all widgets share.
+
+import { button, element } from "./element.js";
+import { GuessingGame } from "./guessing_game.js";
+import { LinkedExplorer, written } from "./link.js";
+import { readPredictors } from "./predictor.js";
+import { Unmasking } from "./unmasking.js";
+import view from "./view.js";
+import { Widget } from "./widget.js";
+
+const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
+const READERS = ["left", "right", "both"];
+const settings = JSON.parse(document.getElementById("settings").textContent);
+const root = document.documentElement;
+
+/** The bytes of a file beside the page, or of one that is written into it. */
+async function bytes(name) {
+  const inside = document.getElementById(name);
+  if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
+  const answer = await fetch(name);
+  if (!answer.ok) throw new Error(`${name} cannot be loaded (${answer.status}); load the page again.`);
+  return answer.arrayBuffer();
+}
+
+function show(widget, place) {
+  view.render({ model: widget, el: place });
+}
+
+/** A link to what the explorer shows, to be copied. */
+class Link extends Widget {
+  static presents = false;
+
+  constructor(explorer) {
+    super();
+    this.explorer = explorer;
+    explorer.on("change:html", () => this.refresh());
+    this.refresh();
+  }
+
+  markup() {
+    const value = location.href.split("#")[0] + written(this.explorer.state);
+    const field = element("input", { type: "text", readonly: true, value });
+    return element(
+      "div",
+      { class: "row link" },
+      element("label", null, "Link to this line", field),
+      element("button", { type: "button", "data-copy": true }, "Copy link"),
+    );
+  }
+}
+
+/** The colours: those of the system until somebody chooses. */
+class Theme extends Widget {
+  static actions = { switch: [] };
+  static presents = false;
+  #system = matchMedia("(prefers-color-scheme: dark)");
+
+  constructor() {
+    super();
+    this.chosen = remembered();
+    this.#system.addEventListener("change", () => this.refresh());
+    this.refresh();
+  }
+
+  get dark() {
+    return this.chosen ? this.chosen === "dark" : this.#system.matches;
+  }
+
+  markup() {
+    root.dataset.jpThemeLight = String(!this.dark);
+    return element("div", null, button("Dark", "switch", { "aria-pressed": this.dark }));
+  }
+
+  do_switch() {
+    this.chosen = this.dark ? "light" : "dark";
+    remember(this.chosen);
+  }
+}
+
+// Where a browser keeps nothing for a page, it begins as the system has it.
+function remembered() {
+  try {
+    return localStorage.getItem("cloze-theme");
+  } catch {
+    return null;
+  }
+}
+
+function remember(theme) {
+  try {
+    localStorage.setItem("cloze-theme", theme);
+  } catch {
+    // it stays as chosen until the page is left
+  }
+}
+
+async function main() {
+  root.classList.toggle("embedded", window !== window.top);
+  show(new Theme(), document.getElementById("theme"));
+  const place = document.getElementById("explorer");
+  try {
+    const files = await Promise.all(READERS.map((name) => bytes(`${name}.safetensors`)));
+    const buffers = Object.fromEntries(READERS.map((name, i) => [name, files[i]]));
+    const predictors = await readPredictors(buffers);
+    const explorer = await LinkedExplorer.of(predictors, settings.examples);
+    const follow = () => explorer.act("link", { hash: location.hash });
+    if (location.hash) await follow();
+    addEventListener("hashchange", follow);
+    show(explorer, place);
+    show(new Link(explorer), document.getElementById("link"));
+    const tally = document.getElementById("tally");
+    explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
+    show(explorer.tally, tally);
+    show(new Unmasking(predictors.both, TO_WRITE), document.getElementById("unmasking"));
+    show(new GuessingGame(predictors, settings.game), document.getElementById("game"));
+  } catch (error) {
+    const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
+    place.innerHTML = said.text;
+    throw error;
+  }
+  if (settings.worker && "serviceWorker" in navigator)
+    await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
+}
+
+main();

@@ -1,0 +1,25 @@
+// Keeps the whole page, so that it opens without a network. build.py writes the first line: what
+// there is, and a digest of it, so that a page that has changed is fetched anew.
+const PREFIX = `cloze ${self.registration.scope} `;
+const CACHE = PREFIX + VERSION;
+
+self.addEventListener("install", (event) => {
+  const fetched = FILES.map((name) => new Request(name, { cache: "no-cache" }));
+  event.waitUntil(
+    caches.open(CACHE).then((cache) => cache.addAll(fetched)).then(() => self.skipWaiting()),
+  );
+});
+
+self.addEventListener("activate", (event) => {
+  const old = (name) => name.startsWith(PREFIX) && name !== CACHE;
+  event.waitUntil(
+    caches.keys()
+      .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
+  );
+});
+
+self.addEventListener("fetch", (event) => {
+  const kept = caches.open(CACHE).then((cache) => cache.match(event.request, { ignoreSearch: true }));
+  event.respondWith(kept.then((answer) => answer ?? fetch(event.request)));
+});

@@ -1,0 +1,52 @@
+"""The weights of the page: the shipped encoder and its twins, rounded to float16.
+
+Each is a checkpoint like any other (:mod:`cloze.checkpoint`), so its digest tells whether it is
+whole; the page reads it with ``encoder.js``. In the file of the one that sees both sides stands the
+unigram as well, which all are judged against.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from cloze import checkpoint
+from cloze.checkpoint import CHECKPOINTS
+from cloze.encoder import DIRECTIONS, Direction
+from cloze.heads import MaskedLM
+from cloze.masked_predictor import unigram
+from cloze.prediction import shipped_model
+
+
+def write(folder: Path) -> list[Path]:
+    """Write ``left.safetensors``, ``right.safetensors`` and ``both.safetensors`` into a folder.
+
+    The same checkpoints give the same bytes.
+
+    Raises:
+        CheckpointError: a file cannot be written.
+    """
+    paths = []
+    for direction in DIRECTIONS:
+        name = "masked" if direction == "both" else direction
+        model = rounded(direction)
+        metadata = {
+            "kind": "model",
+            "config": asdict(model.config),
+            "provenance": checkpoint.provenance(CHECKPOINTS / f"{name}.safetensors"),
+        }
+        if direction == "both":
+            metadata["baseline"] = asdict(unigram())
+        path = folder / f"{direction}.safetensors"
+        halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
+        checkpoint.write(path, halves, metadata)
+        paths.append(path)
+    return paths
+
+
+def rounded(direction: Direction = "both") -> MaskedLM:
+    """Return a shipped model with the weights that the page has: rounded to float16."""
+    shipped = shipped_model(direction)
+    model = MaskedLM(shipped.config, shipped.vocabulary).eval().requires_grad_(False)
+    model.load_state_dict({k: tensor.half().float() for k, tensor in shipped.state_dict().items()})
+    return model
