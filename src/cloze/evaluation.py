@@ -5,8 +5,10 @@ And how well scores set what is looked for, such as typos, above everything else
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -45,6 +47,27 @@ def _answers(
         selected = labels != IGNORE
         if selected.any():
             yield model.logits_at(inputs, selected), labels[selected]
+
+
+class Repeated(NamedTuple):
+    """What several runs scored that differ in nothing but the draw, such as the seed."""
+
+    mean: float
+    spread: float
+    """The standard deviation; 0 for a single run."""
+
+    @classmethod
+    def of(cls, scores: Iterable[float]) -> Repeated:
+        """Return mean and spread of what the runs scored."""
+        found = [*scores]
+        return cls(statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else 0.0)
+
+    def __format__(self, digits: str) -> str:
+        digits = digits or ".2f"
+        return f"{self.mean:{digits}} ± {self.spread:{digits}}"
+
+    def __repr__(self) -> str:
+        return f"{self}"
 
 
 def area_under_curve(scores: Tensor, wanted: Tensor) -> float:

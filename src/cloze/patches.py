@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import torch
@@ -110,11 +110,20 @@ def pixels_of(patch: str) -> Tensor:
     return (int(patch, 16) >> torch.arange(PATCH**2) & 1).float()
 
 
+def all_pictures() -> Iterator[tuple[str, str]]:
+    """Yield every picture as a sentence of its patches, with the shape in it."""
+    for shape, pattern, size in product(SHAPES, PATTERNS, SIZES):
+        for left, top in product(range(0, SIDE - size + 1, STEP), repeat=2):
+            yield " ".join(to_patches(draw(shape, pattern, size, left, top))), shape
+
+
 def world_of_pictures() -> World:
     """Return every picture, each equally often, as a sentence of its patches."""
-    pictures = Counter(
-        " ".join(to_patches(draw(shape, pattern, size, left, top)))
-        for shape, pattern, size in product(SHAPES, PATTERNS, SIZES)
-        for left, top in product(range(0, SIDE - size + 1, STEP), repeat=2)
-    )
+    pictures = Counter(picture for picture, _ in all_pictures())
     return World({picture: n / pictures.total() for picture, n in pictures.items()})
+
+
+def shapes_of(world: World) -> Tensor:
+    """Return the shape in each picture of such a world, as an index into ``SHAPES``: ``(n,)``."""
+    shape = dict(all_pictures())
+    return torch.tensor([SHAPES.index(shape[picture]) for picture in world.sentences])

@@ -161,7 +161,7 @@ class TrainingRun:
             )
         windows = corpus.held_out_windows(self.recipe.length)
         self.held_out = objective.held_out(windows, model.vocabulary)
-        self.optimizers = _optimizers(model, self.recipe)
+        self.optimizers = _optimizers(model, self.recipe, head=self.objective.head)
         self._moments = self.recipe.evaluated_after()
 
     @property
@@ -243,23 +243,33 @@ class TrainingRun:
         checkpoint.write(path, self._tensors(), metadata)
 
     @classmethod
-    def load(cls, path: Path | str, corpus: Source) -> TrainingRun:
+    def load(
+        cls, path: Path | str, corpus: Source, objective: Objective | None = None
+    ) -> TrainingRun:
         """Load a saved run; going on equals never having stopped, bit for bit on one machine.
 
+        Args:
+            path: where it was saved.
+            corpus: what it was begun with.
+            objective: what it was begun with, if that is none of ``OBJECTIVES``; None to look it up
+                there by the name that the file remembers.
+
         Raises:
-            CheckpointError: the file is damaged, not a run, or was made with another corpus.
+            CheckpointError: the file is damaged, not a run, or was made with another corpus or
+                objective.
         """
         tensors, metadata = checkpoint.read(path, "run")
         if metadata.get("corpus") != corpus.sha256:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
-        if metadata.get("objective") not in [*OBJECTIVES]:
+        known = OBJECTIVES if objective is None else {objective.name: objective}
+        if metadata.get("objective") not in [*known]:
             raise CheckpointError(
                 f"{path} was trained with the objective {metadata.get('objective')!r:.50}, which "
-                f"is none of {', '.join(OBJECTIVES)}."
+                f"is none of {', '.join(known)}; load it with the objective it was begun with."
             )
-        objective = OBJECTIVES[metadata["objective"]]
+        objective = known[metadata["objective"]]
         config = checkpoint.model_config(path, metadata)
         try:
             model = objective.model(config, objective.vocabulary(corpus.vocabulary))
@@ -362,12 +372,15 @@ def steps_in(seconds: float, trial: TrainingRun) -> int:
     return max(1, int(seconds / sorted(times)[len(times) // 2]))
 
 
-def _optimizers(model: MaskedLM, recipe: Recipe) -> list[tuple[torch.optim.Optimizer, float]]:
+def _optimizers(
+    model: MaskedLM, recipe: Recipe, *, head: bool
+) -> list[tuple[torch.optim.Optimizer, float]]:
     """Give the matrices of the layers to Muon and all the rest to AdamW, with their peak rates."""
     layers = [module for module in model.modules() if isinstance(module, Layer)]
     matrices = [p for layer in layers for p in layer.parameters() if p.dim() == 2]
     theirs = set(matrices)
-    rest: list[nn.Parameter] = [p for p in model.parameters() if p not in theirs]
+    trained = model if head else model.encoder
+    rest: list[nn.Parameter] = [p for p in trained.parameters() if p not in theirs]
     decay = recipe.weight_decay
     muon = Muon(matrices, lr=recipe.matrix_learning_rate, weight_decay=decay)
     adam = torch.optim.AdamW(

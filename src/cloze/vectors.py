@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import NamedTuple, get_args
 
 import torch
@@ -23,6 +25,24 @@ from cloze.objectives import Objective
 from cloze.vocabulary import TextError, Vocabulary
 
 # From hidden states to vectors
+
+
+def padding_of(shape: Sequence[int], padding_mask: Tensor | None) -> Tensor:
+    """Return a padding mask for lines of this shape, ``(n, length)``; None stands for no padding.
+
+    Raises:
+        ValueError: the mask does not fit the lines, or one of them is all padding.
+    """
+    if padding_mask is None:
+        return torch.zeros(*shape, dtype=torch.bool)
+    if padding_mask.shape != shape or padding_mask.dtype != torch.bool:
+        raise ValueError(
+            f"A padding mask is a tensor of bool and of the lines' shape {tuple(shape)}, not of "
+            f"{str(padding_mask.dtype).removeprefix('torch.')} and {tuple(padding_mask.shape)}."
+        )
+    if padding_mask.all(1).any():
+        raise ValueError("A line is all padding; leave empty lines out.")
+    return padding_mask
 
 
 @torch.no_grad()
@@ -84,17 +104,7 @@ def embed(
     arguments.one_of(pooling, get_args(Pooling), "pooling")
     n_layers = encoder.config.n_layers
     layer = arguments.whole_number(layer, -1, n_layers, "The layer")
-    padding = torch.zeros_like(input_ids, dtype=torch.bool)
-    if padding_mask is not None:
-        if padding_mask.shape != padding.shape or padding_mask.dtype != torch.bool:
-            raise ValueError(
-                f"A padding mask is a tensor of bool and of the ids' shape {tuple(padding.shape)}, "
-                f"not of {str(padding_mask.dtype).removeprefix('torch.')} and "
-                f"{tuple(padding_mask.shape)}."
-            )
-        padding = padding_mask
-    if padding.all(1).any():
-        raise ValueError("A line is all padding; leave empty lines out.")
+    padding = padding_of(input_ids.shape, padding_mask)
     found = []
     for ids, pad in zip(
         torch.split(input_ids, batch_size), torch.split(padding, batch_size), strict=True
@@ -250,24 +260,38 @@ def precision_by_chance(groups: Tensor) -> float:
     return float((sizes * (sizes - 1)).sum() / (len(groups) * (len(groups) - 1)))
 
 
-def late_interaction(one: Tensor, other: Tensor) -> Tensor:
+def late_interaction(
+    one: Tensor,
+    other: Tensor,
+    one_padding: Tensor | None = None,
+    other_padding: Tensor | None = None,
+) -> Tensor:
     """Compare texts position by position: each position of one finds its best match in the other.
 
     Args:
         one: hidden states of queries, shape ``(n, length, d)``.
         other: those of documents, shape ``(m, length, d)``.
+        one_padding: True where a query is padding and asks for nothing, ``(n, length)``.
+        other_padding: True where a document is padding and answers nothing, ``(m, length)``.
 
     Returns:
         The mean over a query's positions of the greatest cosine, shape ``(n, m)``. It is not
         symmetric.
 
+    Raises:
+        ValueError: a padding mask does not fit its states, or a text is all padding.
+
     Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
     """
+    asks, answers = (
+        ~padding_of(states.shape[:2], padding)
+        for states, padding in ((one, one_padding), (other, other_padding))
+    )
     all_positions = F.normalize(other, dim=-1).flatten(0, 1).T
-    found = [
-        (query @ all_positions).unflatten(1, other.shape[:2]).amax(2).mean(0)
-        for query in F.normalize(one, dim=-1)
-    ]
+    found = []
+    for query, real in zip(F.normalize(one, dim=-1), asks, strict=True):
+        near = (query[real] @ all_positions).unflatten(1, other.shape[:2])
+        found.append(near.masked_fill_(~answers, -math.inf).amax(2).mean(0))
     return torch.stack(found)
 
 
@@ -499,10 +523,12 @@ TWO_WINDOWS = Objective(
     held_out=_held_out,
     measure=_measured,
     measured="partner",
+    head=False,
 )
 """Two windows of one piece are to be alike; train with it on :class:`Pairs`."""
 
-TWICE_MASKED = Objective(
+TWICE_MASKED = replace(
+    TWO_WINDOWS,
     name="twice masked",
     ask=lambda views, mask_prob, chance, vocabulary: _asked(
         mask_tokens(
@@ -512,10 +538,6 @@ TWICE_MASKED = Objective(
             generator=chance,
         ).inputs
     ),
-    loss=pair_loss,
-    held_out=_held_out,
-    measure=_measured,
-    measured="partner",
 )
 """One window, masked twice, is to be alike: SimCSE with masks in place of dropout."""
 
@@ -535,8 +557,8 @@ class Pairs:
 
     @property
     def sha256(self) -> str:
-        """The fingerprint of the corpus."""
-        return self.corpus.sha256
+        """A fingerprint: not that of the corpus, from which other windows would be drawn."""
+        return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
 
     def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> Tensor:
         """Draw n/2 pieces and two windows of each, shape ``(n, length)``.

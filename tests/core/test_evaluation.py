@@ -9,6 +9,7 @@ from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.evaluation import (
     KINDS,
     HeldOutCosts,
+    Repeated,
     area_under_curve,
     held_out_costs,
     held_out_loss,
@@ -107,3 +108,11 @@ def test_the_area_under_the_curve_counts_pairs() -> None:
     for all_alike in (torch.ones(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)):
         with pytest.raises(ValueError, match="mark at least one of each"):
             area_under_curve(scores, all_alike)
+
+
+def test_repeated_runs_have_a_mean_and_a_spread() -> None:
+    runs = Repeated.of(iter([0.25, 0.5, 0.75]))
+    assert runs == (0.5, 0.25)
+    assert repr(runs) == f"{runs}" == "0.50 ± 0.25"
+    assert f"{runs:.3f}" == "0.500 ± 0.250"
+    assert Repeated.of([1.0]) == (1.0, 0.0)

@@ -17,6 +17,7 @@ from cloze.patches import (
     assembled,
     draw,
     pixels_of,
+    shapes_of,
     to_patches,
     to_pixels,
     world_of_pictures,
@@ -98,3 +99,12 @@ def test_the_world_of_pictures_knows_what_is_hidden() -> None:
 def test_bad_input_is_answered_in_a_sentence(call: Any, said: str) -> None:
     with pytest.raises((TextError, ValueError), match=said):
         call()
+
+
+def test_every_picture_has_the_shape_it_was_drawn_with() -> None:
+    world = world_of_pictures()
+    shapes = shapes_of(world)
+    assert torch.bincount(shapes).tolist() == [len(world.sentences) // len(SHAPES)] * len(SHAPES)
+    for shape in SHAPES:
+        at = world.sentences.index(" ".join(to_patches(draw(shape, "rows", 8, 2, 6))))
+        assert SHAPES[shapes[at]] == shape

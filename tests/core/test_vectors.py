@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
+from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.heads import MaskedLM
@@ -209,6 +211,22 @@ def test_late_interaction_takes_the_best_match_of_every_position() -> None:
     assert torch.allclose(late_interaction(one, one).diagonal(), torch.ones(3), atol=1e-6)
 
 
+def test_padding_neither_asks_nor_answers() -> None:
+    reader = encoder()
+    lines = [torch.randint(28, (n,), generator=seeded(n)) for n in (4, 9, 6)]
+    ids, mask = padded(lines)
+    states = layer_states(reader, ids, mask)[-1].masked_fill(mask[..., None], 1.0)
+    together = late_interaction(states, states, mask, mask)
+    alone = [layer_states(reader, line[None])[-1] for line in lines]
+    pairs = torch.stack([torch.cat([late_interaction(a, b) for b in alone], 1) for a in alone])
+    assert torch.allclose(together, pairs[:, 0], atol=1e-5)
+    assert not torch.allclose(late_interaction(states, states), together, atol=1e-3)
+    with pytest.raises(ValueError, match=r"the lines' shape \(3, 9\), not of bool and \(3, 8\)"):
+        late_interaction(states, states, mask[:, 1:])
+    with pytest.raises(ValueError, match="all padding; leave empty lines out"):
+        late_interaction(states, states, None, torch.ones_like(mask))
+
+
 def test_clusters_find_heaps_apart_and_repeat() -> None:
     axes = torch.eye(5)[:3]
     truth = torch.arange(3).repeat(20)
@@ -284,6 +302,16 @@ def test_info_nce_by_hand() -> None:
     assert float(info_nce(a[:1].repeat(4, 1), b[:1].repeat(4, 1))) == pytest.approx(math.log(4))
 
 
+@given(st.integers(2, 6), st.integers(0, 10**6))
+def test_partners_look_for_each_other(n: int, seed: int) -> None:
+    """Whoever looks, the loss is the same; and it is the mean of one way and the other."""
+    a, b = torch.randn(2, n, 3, generator=seeded(seed))
+    scores = cosine(a, b) / 0.1
+    one_way, other_way = (F.cross_entropy(s, torch.arange(n)) for s in (scores, scores.T))
+    assert info_nce(a, b).item() == pytest.approx(((one_way + other_way) / 2).item(), rel=1e-4)
+    assert info_nce(a, b).item() == pytest.approx(info_nce(b, a).item(), rel=1e-4)
+
+
 def corpus() -> Corpus:
     letters = "abcdefgh"
     pieces = [Piece(c, (c + " ") * 200) for c in letters]
@@ -339,6 +367,25 @@ def test_a_run_stopped_goes_on_as_if_it_had_not() -> None:
     for _ in fit(halves, progress=False):
         pass
     assert [r.loss for r in whole.history] == [r.loss for r in halves.history]
+
+
+def test_a_saved_run_goes_on_with_its_objective(tmp_path: Path) -> None:
+    path, whole, first = tmp_path / "run.safetensors", run_of("two", 6), run_of("two", 6)
+    for _ in fit(whole, progress=False):
+        pass
+    for _ in fit(first, progress=False, stop=lambda: first.step == 3):
+        pass
+    first.save(path)
+    loaded = TrainingRun.load(path, Pairs(corpus()), TWO_WINDOWS)
+    for _ in fit(loaded, progress=False):
+        pass
+    assert [r.loss for r in loaded.history] == [r.loss for r in whole.history]
+    with pytest.raises(CheckpointError, match=r"'two windows', which is none of masked, .* begun"):
+        TrainingRun.load(path, Pairs(corpus()))
+    with pytest.raises(CheckpointError, match="'two windows', which is none of twice masked; load"):
+        TrainingRun.load(path, Pairs(corpus()), TWICE_MASKED)
+    with pytest.raises(CheckpointError, match="trained on another corpus"):
+        TrainingRun.load(path, corpus(), TWO_WINDOWS)
 
 
 def test_the_loss_is_of_means_over_positions() -> None:

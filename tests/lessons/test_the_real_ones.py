@@ -10,23 +10,39 @@ from typing import Any
 import pytest
 import torch
 
-from cloze.lessons.the_real_ones import asking, context, family
+from cloze.encoder import Attention, Layer
+from cloze.lessons.the_real_ones import asking, context, family, rates, rebuilt
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
+from cloze.patches import world_of_pictures
 
 
-def test_ours_and_theirs_are_the_same_function() -> None:
-    apart = family.same_function()
-    assert apart.keys() == family.results()["apart"].keys()
-    assert len(apart) == 5
-    assert max(apart.values()) < 1e-5
+def test_ours_rebuilt_is_the_same_function() -> None:
+    apart = family.apart()
+    assert apart.keys() == family.results()["apart"].keys() == family.results()["counted"].keys()
+    assert max(apart.values()) < 1e-4
 
 
-def test_another_rotation_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(family, "in_pairs", lambda weight, _: weight)
-    apart = family.same_function()
-    assert apart["ModernBERT: attention with rotary positions"] > 1e-2
-    assert apart["EuroBERT: attention with rotary positions"] > 1e-2
-    assert apart["BERT: attention"] < 1e-5
+@pytest.mark.parametrize(
+    ("part", "other", "touched"),
+    [
+        ("in_pairs", lambda weight, _: weight, {"ModernBERT-base", "mmBERT-base", "EuroBERT-210m"}),
+        ("Local", Attention, {"ModernBERT-base", "mmBERT-base"}),
+        (
+            "PostNorm",
+            Layer,
+            {*rebuilt.REBUILT} - {"ModernBERT-base", "mmBERT-base", "EuroBERT-210m"},
+        ),
+        ("still", lambda ours, *weights: rebuilt.filled(ours, *weights), {"BERT-base"}),
+    ],
+)
+def test_a_part_that_is_not_exchanged_would_be_noticed(
+    part: str, other: object, touched: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rebuilt, part, other)
+    apart = family.apart()
+    assert min(apart[name] for name in touched) > 1e-2
+    if part != "still":  # whatever does not turn is touched by it
+        assert {name for name, far in apart.items() if far > 1e-4} == touched
 
 
 def test_the_scores_are_those_of_the_formula() -> None:
@@ -50,6 +66,43 @@ def test_memory_grows_with_the_square_only_where_it_is_written_out(tmp_path: Pat
         grown = written["2048"]["bytes"] / written["1024"]["bytes"]
         assert 2.5 < grown < 5
         assert fused["2048"]["bytes"] < written["2048"]["bytes"] / 4
+
+
+PICTURES = world_of_pictures()
+
+
+def test_an_encoder_is_trained_at_each_rate_and_judged_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rates.json"
+    monkeypatch.setattr(rates, "QUESTIONS", 2)
+    monkeypatch.setattr(rates, "shapes_named", lambda *_: {"frozen": 0.5})
+    rates.main(path, seeds=1, steps=2)
+    first = json.loads(path.read_text("utf-8"))
+    assert [run[:2] for run in first["runs"]] == [[rate, 0] for rate in (0.0, *rates.RATES)]
+    first["runs"][0][2]["frozen"] = 2.0  # what is there is not measured again
+    path.write_text(json.dumps(first))
+    rates.main(path, seeds=1, steps=2)
+    assert json.loads(path.read_text("utf-8")) == first
+    committed = rates.results()
+    assert {key: first[key] for key in ("command", "world_sha256", "labels")} == {
+        key: committed[key] for key in ("command", "world_sha256", "labels")
+    }
+    assert [tuple(run[:2]) for run in committed["runs"]] == [*rates.runs()]
+
+
+def test_training_brings_a_model_nearer_to_the_floor() -> None:
+    new, old = (rates.trained(PICTURES, 0.75, 0, steps) for steps in (1, 40))
+    far, near = (rates.above(PICTURES, model, 0.75) for model in (new, old))
+    assert 0 < near < far - 0.5
+    untrained = rates.trained(PICTURES, rates.UNTRAINED, 0)
+    assert rates.above(PICTURES, untrained, 0.75) > far - 0.5
+
+
+def test_shapes_are_named_better_than_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rates, "DRAWS", 1)
+    found = rates.shapes_named(PICTURES, rates.trained(PICTURES, rates.UNTRAINED, 0).encoder)
+    assert min(found.values()) > 0.4
 
 
 def test_bert_is_not_asked_without_leave(monkeypatch: pytest.MonkeyPatch) -> None:

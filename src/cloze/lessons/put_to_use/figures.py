@@ -39,7 +39,9 @@ def over_labels(panels: Mapping[str, Scores], chance: float | None = None) -> tu
         axes.set(xscale="log", xlabel="labelled lines", title=title)
         axes.set_xticks(labels, [str(n) for n in labels])
         axes.minorticks_off()
-        if chance is not None:
+        if chance is None:
+            axes.set_ylim(0, 1)
+        else:
             axes.axhline(chance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
     row[0].set(ylabel="share right")
     figure.legend(*row[-1].get_legend_handles_labels(), loc="outside upper right", ncols=len(LOOKS))

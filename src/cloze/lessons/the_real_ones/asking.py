@@ -17,8 +17,8 @@ QUESTIONS = (
 """Word pieces with one gap each; what begins with ``##`` goes on with the word before."""
 TOP = 5
 NOT_ASKED = (
-    "not asked: this cell would download BERT (about 440 MB); set CLOZE_NETWORK=1 before you start "
-    "JupyterLab, with transformers installed, to ask it"
+    "not asked: this cell would download BERT (about 440 MB);\n"
+    "set CLOZE_NETWORK=1 before you start JupyterLab, with transformers installed, to ask it"
 )
 
 

@@ -2,7 +2,7 @@
 
 ``python -m cloze.lessons.the_real_ones.family`` builds each model that ``transformers`` contains
 from its published configuration, without a download and without memory for its weights, counts its
-parameters, runs tiny ones beside the encoder of this series where both are the same function, and
+parameters, runs a tiny one beside the encoder of this series rebuilt with the same weights, and
 writes what it found to family.json. It needs ``transformers``; whoever reads the file does not.
 """
 
@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
-from cloze.encoder import Attention, EncoderConfig
 from cloze.ledger import parameter_ledger
-from cloze.lessons.the_real_ones.disentangled import disentangled_scores
+from cloze.lessons.the_real_ones import rebuilt
 
 RESULTS = Path(__file__).with_suffix(".json")
 
@@ -170,154 +168,24 @@ FAMILY = {
 """From the oldest to the youngest."""
 
 
-def build(name: str, arguments: Mapping[str, Any]) -> nn.Module:
-    """Build a model of ``transformers`` from a configuration, with random weights."""
-    import transformers
-
-    model = getattr(transformers, name)
-    return model(model.config_class(**arguments)).eval()
-
-
 def counted() -> dict[str, int]:
     """Return how many parameters ``transformers`` gives to each relative that it has."""
     counts = {}
     for name, relative in FAMILY.items():
         if relative.built:
             with torch.device("meta"):  # shapes alone, and no memory
-                model = build(*relative.built)
+                model = rebuilt.build(*relative.built)
             counts[name] = sum(p.numel() for p in model.parameters())
     return counts
 
 
-def in_pairs(weight: Tensor, n_heads: int) -> Tensor:
-    """Reorder the rows of a projection from halves to pairs.
-
-    A head turns pairs of numbers. Here a pair stands together, (x_0, x_1), (x_2, x_3) …; in
-    ``transformers`` its second number stands half a head away. Only names of numbers differ.
-
-    Args:
-        weight: of queries or keys, ``(d_model, …)``.
-        n_heads: how many heads share it.
-    """
-    halves = weight.view(n_heads, 2, -1, *weight.shape[1:])
-    return halves.transpose(1, 2).reshape(weight.shape)
-
-
-def ours(config: EncoderConfig, weights: Mapping[str, Tensor], *, turning: bool) -> Attention:
-    """Return attention of this series with the weights of another.
-
-    Args:
-        config: of ours.
-        weights: "query", "key", "value", "output", each with a weight and, if there is one, a bias,
-            under names such as "query.weight".
-        turning: whether positions turn queries and keys; BERT's do not.
-    """
-    attention = Attention(config)
-    state = {name: torch.zeros_like(value) for name, value in attention.state_dict().items()}
-    for name, value in weights.items():
-        turned = turning and name.startswith(("query", "key"))
-        state[name] = in_pairs(value, config.n_heads) if turned else value
-    attention.load_state_dict(state)
-    if not turning:
-        attention.angles.zero_()
-    return attention.requires_grad_(False)
-
-
-@torch.no_grad()
-def same_function() -> dict[str, float]:
-    """Return by how much our attention and theirs differ at most, with the same weights."""
-    torch.manual_seed(0)
-    n, config = 24, EncoderConfig(max_len=24, d_model=32, n_heads=4, rotary_base=10_000.0)
-    x = torch.randn(2, n, config.d_model)
-    small = {
-        "hidden_size": config.d_model,
-        "num_attention_heads": config.n_heads,
-        "num_hidden_layers": 1,
-        "intermediate_size": 64,
-        "vocab_size": 50,
-        "max_position_embeddings": n,
-        **{f"{special}_token_id": 0 for special in ("pad", "bos", "eos", "cls", "sep", "mask")},
-    }
-    turning = {"rope_type": "default", "rope_theta": config.rotary_base}
-
-    def tiny(name: str, **more: Any) -> Any:
-        made = build(name, {**small, **more}).requires_grad_(False)
-        for parameter in made.parameters():
-            parameter.normal_(std=0.3)  # or everybody would look everywhere alike
-        return made
-
-    bert = tiny("BertModel").encoder.layer[0].attention
-    parts = {
-        "query": bert.self.query,
-        "key": bert.self.key,
-        "value": bert.self.value,
-        "output": bert.output.dense,
-    }
-    mine = ours(config, _states(parts), turning=False)
-    found = {"BERT: attention": _apart(mine(x, None), bert.output.dense(bert.self(x)[0]))}
-
-    euro = tiny("EuroBertModel", rope_parameters=turning)
-    turns, block = euro.rotary_emb(x, torch.arange(n)[None]), euro.layers[0].self_attn
-    parts = {
-        "query": block.q_proj,
-        "key": block.k_proj,
-        "value": block.v_proj,
-        "output": block.o_proj,
-    }
-    mine = ours(config, _states(parts), turning=True)
-    theirs = block(x, position_embeddings=turns, attention_mask=None)[0]
-    found["EuroBERT: attention with rotary positions"] = _apart(mine(x, None), theirs)
-
-    everywhere = "full_attention"
-    modern = tiny(
-        "ModernBertModel", layer_types=[everywhere], rope_parameters={everywhere: turning}
-    )
-    turns = modern.rotary_emb(x, torch.arange(n)[None], everywhere)
-    block, norm = modern.layers[0].attn, modern.layers[0].mlp_norm
-    matrices = [*block.Wqkv.weight.chunk(3), block.Wo.weight]
-    names = [f"{part}.weight" for part in ("query", "key", "value", "output")]
-    mine = ours(config, dict(zip(names, matrices, strict=True)), turning=True)
-    theirs = block(x, position_embeddings=turns, attention_mask=None)[0]
-    found["ModernBERT: attention with rotary positions"] = _apart(mine(x, None), theirs)
-    own = nn.LayerNorm(config.d_model)
-    own.load_state_dict({"weight": norm.weight, "bias": torch.zeros(config.d_model)})
-    found["ModernBERT: norm"] = _apart(own(x), norm(x))
-
-    deberta = tiny("DebertaModel", **_RELATIVE).encoder
-    block, table = deberta.layer[0].attention.self, deberta.rel_embeddings.weight
-    apart = (torch.arange(n)[:, None] - torch.arange(n))[None]
-    everybody = torch.ones(2, 1, n, n)
-    theirs = block(x, everybody, True, relative_pos=apart, rel_embeddings=table)[1]
-    query, key, _ = block.transpose_for_scores(block.in_proj(x)).chunk(3, dim=-1)
-    query = query + block.transpose_for_scores(block.q_bias[None, None])
-    asks, answers = (
-        block.transpose_for_scores(project(table)[None])[0]
-        for project in (block.pos_q_proj, block.pos_proj)
-    )
-    parts_of_scores = [
-        [*disentangled_scores(query[b, h], key[b, h], asks[h], answers[h]).values()]
-        for b in range(2)
-        for h in range(config.n_heads)
-    ]
-    weights = torch.stack([torch.stack(three).sum(0) for three in parts_of_scores]).softmax(-1)
-    found["DeBERTa: disentangled attention"] = _apart(weights, theirs.flatten(0, 1))
-    return found
-
-
-def _states(parts: Mapping[str, nn.Module]) -> dict[str, Tensor]:
-    return {
-        f"{part}.{name}": value
-        for part, module in parts.items()
-        for name, value in module.state_dict().items()
-    }
-
-
-def _apart(mine: Tensor, theirs: Tensor) -> float:
-    return (mine - theirs).abs().max().item()
+def apart() -> dict[str, float]:
+    """Return by how much each relative and ours, rebuilt with its weights, differ at most."""
+    return {name: rebuilt.apart(name, *r.built) for name, r in FAMILY.items() if r.built}
 
 
 def results() -> dict[str, Any]:
-    """Return what was found: "counted" by name, "apart" by function, and by which versions."""
+    """Return what was found: "counted" and "apart" by name, and by which versions."""
     read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
     return read
 
@@ -331,7 +199,7 @@ def main(path: Path = RESULTS) -> None:
         "torch": torch.__version__,
         "transformers": transformers.__version__,
         "counted": counted(),
-        "apart": same_function(),
+        "apart": apart(),
     }
     path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from cloze.teaching.figures import empty_figure, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
@@ -66,7 +68,7 @@ def plane(
     Args:
         points: where each is.
         groups: the group of each.
-        labels: written beside the points; none for no labels.
+        labels: written beside the points where there is room; none for no labels.
         title: what is shown.
     """
     figure, axes = new_figure(7.2, 4.4)
@@ -77,12 +79,35 @@ def plane(
         xs, ys = zip(*own, strict=True)
         axes.scatter(xs, ys, color=colour, marker=sign, s=26, alpha=0.8, label=group)
         centres[group] = (sum(xs) / len(xs), sum(ys) / len(ys))
-    for (x, y), label in zip(points, labels, strict=False):
-        axes.annotate(label, (x, y), xytext=(4, 2), textcoords="offset points", fontsize=9)
     axes.set(title=title, xlabel="first direction", ylabel="second direction")
+    axes.set_aspect("equal", "datalim")  # a unit is as long across as up, or heaps look torn
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    figure.draw_without_rendering()  # only then it is known where everything stands
+    _beside(axes, points, labels)
     said = ", ".join(f"{group} at ({x:.1f}, {y:.1f})" for group, (x, y) in centres.items())
     return figure, f"Points in a plane, {title}. Centres: {said}."
+
+
+PLACES = [
+    (4, 2, "left"), (-4, 2, "right"), (0, 6, "center"), (0, -12, "center"),
+    (9, 10, "left"), (-9, 10, "right"), (9, -14, "left"), (-9, -14, "right"),
+]  # fmt: skip
+"""Where a label may stand beside its point, the best place first: points across and up."""
+
+
+def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
+    """Write labels beside their points, and leave out those that would cover another one."""
+    taken: list[Bbox] = []
+    for point, label in zip(points, labels, strict=False):
+        for across, up, side in PLACES:
+            written = axes.annotate(
+                label, point, (across, up), textcoords="offset points", ha=side, fontsize=9
+            )
+            box = written.get_window_extent()
+            if box.count_overlaps(taken) == 0:
+                taken.append(box)
+                break
+            written.remove()
 
 
 @picture

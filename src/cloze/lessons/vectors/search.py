@@ -28,6 +28,8 @@ from cloze.widgets.view import View, button, element, join, status, style
 LONGEST = 64
 """The most characters of a query: what the encoder reads at once."""
 SHOWN = 5
+LEFT = "text-align: left"
+"""JupyterLab sets tables flush right where no style sheet says otherwise."""
 TERMS = {"words": words, "3 to 5 characters": character_ngrams}
 VectorsOf = Callable[[Sequence[str]], Tensor]
 """From texts to one vector for each, ``(n, d)``."""
@@ -256,10 +258,14 @@ class Search(View):
         if not rows:
             rows = [element("tr", element("td", "No passage has any of it.", colspan=2))]
         heads = ("cosine", "passage")
+        left = LEFT if asleep else None
         return element(
             "table",
-            element("caption", f"By {way}"),
-            element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
+            element("caption", f"By {way}", style=left),
+            element(
+                "thead",
+                element("tr", *(element("th", head, scope="col", style=left) for head in heads)),
+            ),
             element("tbody", *rows),
             class_="hits",
         )
@@ -281,5 +287,5 @@ class Search(View):
         return element(
             "tr",
             element("td", f"{hit.similarity:.2f}", class_="number"),
-            element("td", text, below),
+            element("td", text, below, style=LEFT if asleep else None),
         )

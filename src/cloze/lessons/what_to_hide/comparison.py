@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from cloze.corpus import Corpus, sample_windows
-from cloze.evaluation import area_under_curve, held_out_loss
+from cloze.evaluation import Repeated, area_under_curve, held_out_loss
 from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
 from cloze.lessons.what_to_hide.typos import planted
@@ -113,7 +113,7 @@ def trained(
     run = TrainingRun(model, source, replace(recipe, evaluations=0), objective)
     for _ in fit(run, progress=progress):
         pass
-    return model.eval(), mean(record.loss for record in run.history[-50:])
+    return model.eval(), fmean(record.loss for record in run.history[-50:])
 
 
 class Arm(NamedTuple):
@@ -195,14 +195,6 @@ class Plan:
         }
 
 
-class Spread(NamedTuple):
-    """What the models of several seeds pay."""
-
-    mean: float
-    spread: float
-    """The standard deviation between seeds; 0 for a single one."""
-
-
 class Results:
     """What was measured, by part and name of the arm and by question."""
 
@@ -215,10 +207,9 @@ class Results:
             part, name = "rates", percent(RATE)
         return list(self.written["runs"][part][name].values())
 
-    def of(self, part: str, name: str, question: str) -> Spread:
+    def of(self, part: str, name: str, question: str) -> Repeated:
         """Return the mean over the seeds of what an arm pays, and how far they are apart."""
-        values = [paid[question] for paid in self.runs(part, name)]
-        return Spread(mean(values), stdev(values) if len(values) > 1 else 0.0)
+        return Repeated.of(paid[question] for paid in self.runs(part, name))
 
 
 def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
