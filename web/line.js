@@ -64,7 +64,7 @@ function letter(answers, at) {
     style = `--heat: ${heat(kind, amount)}%`;
     if (kind === "attention") {
       said.push(`attention ${fixed(amount, 2)}`);
-      below = amount >= LEAST ? fixed(amount, 2).replace(/^0/, "") : "";
+      below = amount >= LEAST ? fixed(amount, 2).replace(/^0|\.00$/g, "") : "";
     } else if (kind === "surprise") {
       said.push(`${inNats(amount)} nats`);
       below = amount > 1 ? fixed(amount, 1) : "";
