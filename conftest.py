@@ -27,9 +27,9 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 MOST_WORKERS = 4
 """Each needs up to a gigabyte with its kernels, and the longest notebook bounds what more gain."""
 
-TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_(distributed|export)\.py::")
+TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_(distributed|export|site)\.py::")
 """How the tests begin that one worker takes in a row: they share a kernel, a browser, a torchrun,
-or a library that takes seconds to import.
+a site, or a library that takes seconds to import.
 
 All others go, one by one, to the next free worker.
 """

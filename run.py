@@ -49,6 +49,7 @@ usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e
        python run.py lecture [60|90] [arguments]    show the lecture of so many minutes, 60 or 90
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
+       python run.py site [folder]           build the series as web pages, by default in _site
 
 The first time, each of them makes .venv and installs the packages, which takes a few minutes.
 Later starts take a second and need no network. To begin afresh, delete .venv.
@@ -590,6 +591,7 @@ def start(command: str, arguments: Sequence[str], root: Path) -> int:
         "lecture": lecture_command(root, arguments),
         "test": [python, "-m", "pytest", *arguments],
         "notebooks": [python, "notebooks/execute.py", *arguments],
+        "site": [python, "-m", "web.site", *arguments],
     }
     settings = home_of_jupyter(root)
     if command == "lab":
@@ -606,7 +608,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     if command in ("-h", "--help"):
         print(USAGE, end="")
         return 0
-    if command not in ("lab", "lecture", "test", "notebooks"):
+    if command not in ("lab", "lecture", "test", "notebooks", "site"):
         print(USAGE, end="", file=sys.stderr)
         return 2
     try:

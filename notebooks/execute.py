@@ -42,8 +42,8 @@ def execute(path: Path) -> None:
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
-        tags = cell.metadata.get("tags")
-        cell.metadata = nbformat.from_dict({"tags": tags} if tags else {})
+        kept = {key: cell.metadata[key] for key in ("jupyter", "tags") if key in cell.metadata}
+        cell.metadata = nbformat.from_dict(kept)
     part = path.with_name(f"{path.name}.part")
     try:
         nbformat.write(notebook, part)

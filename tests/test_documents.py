@@ -20,7 +20,11 @@ def test_links_resolve_and_pictures_have_words(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for words, target in re.findall(r"\[([^\]]*)\]\(([^)\s]+)\)", text):
         assert words.strip(), target
-        assert target.startswith("http") or (path.parent / target).exists(), target
+        if target.startswith("#"):
+            headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+            assert target[1:] in [name.lower().replace(" ", "-") for name in headings], target
+        else:
+            assert target.startswith("http") or (path.parent / target).exists(), target
 
 
 def test_the_readme_counts_the_parameters() -> None:

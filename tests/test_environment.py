@@ -43,8 +43,17 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 def requirements(extra: str) -> list[Requirement]:
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
-    lines = project["dependencies"] + project["optional-dependencies"][extra]
-    return [Requirement(line) for line in lines]
+    extras = project["optional-dependencies"]
+    lines = project["dependencies"] + extras[extra]
+    return [
+        part
+        for wanted in map(Requirement, lines)
+        for part in (
+            [Requirement(line) for name in wanted.extras for line in extras[name]]
+            if wanted.name == "cloze"
+            else [wanted]
+        )
+    ]
 
 
 def locked() -> list[Requirement]:
@@ -124,6 +133,12 @@ def conda_specs() -> list[str]:
     return [spec for spec in environment["dependencies"] if isinstance(spec, str)]
 
 
+def pip_lines() -> list[str]:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    [lines] = [each["pip"] for each in environment["dependencies"] if isinstance(each, dict)]
+    return list(lines)
+
+
 def name_and_version(spec: str) -> tuple[str, str]:
     parsed = MatchSpec(spec, strict=True)
     assert parsed.name is not None
@@ -134,7 +149,9 @@ def test_conda_has_what_pyproject_names_in_the_versions_of_the_lock() -> None:
     conda = dict(map(name_and_version, conda_specs()))
     pins = {pin.name: str(pin.specifier) for pin in locked()}
     exact = {CONDA_NAMES.get(r.name, r.name): pins[r.name] for r in requirements("test")}
-    assert {name: pin for name, pin in conda.items() if name not in ONLY_CONDA} == exact
+    found = {name: pin for name, pin in conda.items() if name not in ONLY_CONDA}
+    by_pip = [Requirement(line) for line in pip_lines() if not line.startswith("-")]
+    assert found | {r.name: str(r.specifier) for r in by_pip} == exact
     assert conda.keys() >= ONLY_CONDA
 
 
@@ -165,4 +182,5 @@ def test_python_is_one_that_the_package_admits_and_binder_sees() -> None:
 def test_the_package_itself_is_installed_in_place() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     assert environment["channels"][0] == "conda-forge"
-    assert environment["dependencies"][-1] == {"pip": ["-e ."]}
+    assert isinstance(environment["dependencies"][-1], dict)
+    assert pip_lines()[-1] == "-e ."

@@ -702,6 +702,7 @@ def test_a_lecture_keeps_where_else_jupyter_looks(
     [
         (["test", "-x", "tests"], ["-m", "pytest", "-x", "tests"]),
         (["notebooks", "a.ipynb"], ["notebooks/execute.py", "a.ipynb"]),
+        (["site", "folder"], ["-m", "web.site", "folder"]),
     ],
 )
 def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(

@@ -3,6 +3,7 @@
 
 import { largest } from "./answers.js";
 import { button, element } from "./element.js";
+import { ROOM, bet, cost, raised, who } from "./room.js";
 import { counted, fixed, inBits, inNats, spoken, sum, visible } from "./words.js";
 
 const LEAST = 0.005; // a probability below this is written 0.00
@@ -21,12 +22,14 @@ export function title(name) {
 
 /**
  * Return what may stand at the focus, in the order of the last reader: the `k` that anybody finds
- * likeliest, and the truth; what nobody expects is left out.
+ * likeliest, and the truth; what nobody expects is left out. The room expects what it has named.
  */
 function candidates(answers, k) {
   const state = answers.asked;
   const every = Object.values(answers.byName).map((answer) => answer.at(state.focus));
-  const most = state.symbols.known.map((_, i) => Math.max(...every.map((said) => said[i])));
+  const hands = state.hands[state.focus] ?? {};
+  const named = state.symbols.known.map((symbol) => (hands[symbol] ?? 0) / (raised(hands) || 1));
+  const most = named.map((share, i) => Math.max(share, ...every.map((said) => said[i])));
   const shown = new Set(largest(most, k).filter((i) => most[i] >= LEAST));
   const truth = state.knownTruth(state.focus);
   if (truth !== null) shown.add(state.symbols.known.indexOf(truth));
@@ -52,13 +55,38 @@ export function bar(probability) {
   );
 }
 
-function head(name, cost) {
-  let paid = null;
-  if (cost !== null) {
-    const bits = element("span", { class: "bits" }, ` = ${inBits(cost)} bits`);
-    paid = element("span", { class: "number" }, `costs ${inNats(cost)} nats`, bits);
+/** Write the heading of a column: whose it is, and what the truth costs. */
+function head({ name, called, paid }) {
+  let written = null;
+  if (paid !== null) {
+    const bits = element("span", { class: "bits" }, `= ${inBits(paid)} bits`);
+    written = element("span", { class: "number" }, `costs ${inNats(paid)} nats `, bits);
   }
-  return element("th", { scope: "col", class: name }, element("b", null, title(name)), " ", paid);
+  return element("th", { scope: "col", class: name }, element("b", null, called), " ", written);
+}
+
+/** Return who guesses at the focus: the left wing, the right wing, the others beside them. */
+function columnsOf(answers, baseline) {
+  const state = answers.asked;
+  const at = state.focus;
+  const { known } = state.symbols;
+  const found = Object.entries(answers.byName).map(([name, answer]) => ({
+    name,
+    called: title(name),
+    said: Array.from(answer.at(at)),
+    paid: answer.cost(at),
+  }));
+  const hands = state.hands[at];
+  if (hands) {
+    const paid = cost(hands, known, state.knownTruth(at));
+    found.push({ name: ROOM, called: who(raised(hands)), said: bet(hands, known), paid });
+  }
+  if (baseline && answers.baseline) {
+    const said = Array.from(answers.baseline.probabilities);
+    found.push({ name: UNIGRAM, called: title(UNIGRAM), said, paid: baselineCost(answers, at) });
+  }
+  const wing = ({ name }) => ({ left: 0, right: 2 })[name] ?? 3;
+  return found.sort((a, b) => wing(a) - wing(b));
 }
 
 /** Write the guesses at the focus, which is an open gap: `k` candidates, the truth, all others. */
@@ -66,20 +94,7 @@ export function chart(answers, k, { baseline = true } = {}) {
   const state = answers.asked;
   const at = state.focus;
   const { known } = state.symbols;
-  const columns = Object.entries(answers.byName).map(([name, answer]) => ({
-    name,
-    said: answer.at(at),
-    cost: answer.cost(at),
-  }));
-  if (baseline && answers.baseline)
-    columns.push({
-      name: UNIGRAM,
-      said: answers.baseline.probabilities,
-      cost: baselineCost(answers, at),
-    });
-  // The left wing, the candidates, the right wing, and the others beside them.
-  const wing = ({ name }) => ({ left: 0, right: 2 })[name] ?? 3;
-  columns.sort((a, b) => wing(a) - wing(b));
+  const columns = columnsOf(answers, baseline);
   const middle = columns.filter(({ name }) => name === "left").length;
 
   const row = (attributes, first, cells) =>
@@ -105,7 +120,7 @@ export function chart(answers, k, { baseline = true } = {}) {
   });
   const leftOver = known.length - shown.length;
   if (leftOver) {
-    const others = (said) => sum(Array.from(said).filter((_, i) => !shown.includes(i)));
+    const others = (said) => sum(said.filter((_, i) => !shown.includes(i)));
     const label = element("span", { class: "quiet" }, counted(leftOver, "other"));
     rows.push(
       row(
@@ -116,12 +131,12 @@ export function chart(answers, k, { baseline = true } = {}) {
     );
   }
   const unit = element("span", { class: "spoken" }, state.symbols.unit);
-  const heads = columns.map(({ name, cost }) => head(name, cost));
+  const middleHead = element("th", { scope: "col", class: "middle" }, unit);
   return element(
     "table",
     { class: "chart" },
     element("caption", { class: "spoken" }, `What stands at position ${at}?`),
-    element("thead", null, row(null, element("th", { scope: "col", class: "middle" }, unit), heads)),
+    element("thead", null, row(null, middleHead, columns.map(head))),
     element("tbody", null, ...rows),
   );
 }

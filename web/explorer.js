@@ -2,10 +2,11 @@
 // port of src/cloze/widgets/explorer/widget.py.
 
 import { ask, askLeaning } from "./answers.js";
-import { ValueError, shown } from "./arguments.js";
-import { read } from "./link.js";
+import { ValueError, shown, wholeNumber } from "./arguments.js";
 import { explorer } from "./markup.js";
+import { MOST_HANDS, ROOM, cost, raised } from "./room.js";
 import { State } from "./state.js";
+import { Tally } from "./tally.js";
 import { Widget } from "./widget.js";
 
 export class Explorer extends Widget {
@@ -13,7 +14,9 @@ export class Explorer extends Widget {
     toggle: ["at"],
     span: ["start", "end"],
     focus: ["at"],
-    guess: ["at", "key"],
+    guess: ["at", "key", "n?"],
+    take: ["at", "key"],
+    count: ["at", "key", "value"],
     line: ["text"],
     example: ["value"],
     word: [],
@@ -23,25 +26,22 @@ export class Explorer extends Widget {
     reveal: [],
     fill: ["at", "symbol"],
     empty: ["at"],
-    present: [],
     view: ["view"],
     layer: ["value"],
     head: ["value"],
-    link: ["hash"],
   };
 
-  present = false; // large type and nothing that only one reader needs, for a lecture hall
+  tally = new Tally();
 
   /**
    * Ask `predictors`, by name; `examples` are {line, masked} by name, and the first is shown; where
    * `chance` comes from is a function that returns numbers from 0 to 1.
    */
   static async of(predictors, examples, chance = Math.random) {
-    const widget = new Explorer();
+    const widget = new this();
     Object.assign(widget, { predictors, examples, chance });
     await widget.become(widget.atFirst());
-    widget.refresh();
-    return widget;
+    return widget.open();
   }
 
   get maxLen() {
@@ -61,13 +61,28 @@ export class Explorer extends Widget {
   }
 
   markup() {
-    return explorer(this.answers, Object.keys(this.examples), this.present);
+    return explorer(this.answers, Object.keys(this.examples), this.tally.paid, this.present);
   }
 
   /** Take a state, and ask for predictions; that may fail, and then nothing has changed. */
   async become(state) {
-    this.answers = await ask(state, this.predictors, this.answers);
+    const answers = await ask(state, this.predictors, this.answers);
+    if (this.state?.hidden && !state.hidden) this.count(answers);
+    this.answers = answers;
     this.state = state;
+  }
+
+  /** Enter into the tally what was paid for what is now revealed. */
+  count({ asked, byName }) {
+    const { known } = asked.symbols;
+    for (const at of asked.open) {
+      const hands = asked.hands[at];
+      const paid = hands && cost(hands, known, asked.knownTruth(at));
+      if (!hands || paid === null) continue;
+      const costs = { [ROOM]: paid };
+      for (const [name, answer] of Object.entries(byName)) costs[name] = answer.cost(at);
+      this.tally.note(asked.line, at, { nHands: raised(hands), costs });
+    }
   }
 
   /** Add what the answer leans on: it takes longer, so the answer is shown before. */
@@ -92,8 +107,17 @@ export class Explorer extends Widget {
     return this.become(this.state.withFocus(at));
   }
 
-  do_guess({ at, key }) {
-    return this.become(this.state.guess(at, key));
+  do_guess({ at, key, n = 1 }) {
+    const more = wholeNumber(n, 1, MOST_HANDS, "A number of hands");
+    return this.become(this.state.raiseHands(at, key, more));
+  }
+
+  do_take({ at, key }) {
+    return this.become(this.state.raiseHands(at, key, -1));
+  }
+
+  do_count({ at, key, value }) {
+    return this.become(this.state.withCount(at, key, value));
   }
 
   do_line({ text }) {
@@ -136,10 +160,6 @@ export class Explorer extends Widget {
     return this.become(this.state.empty(at));
   }
 
-  do_present() {
-    this.present = !this.present;
-  }
-
   do_view({ view }) {
     return this.become(this.state.withView(view));
   }
@@ -150,12 +170,6 @@ export class Explorer extends Widget {
 
   do_head({ value }) {
     return this.become(this.withHead(this.state.layer, value));
-  }
-
-  /** Show what a link carries, which only a page can be opened with. */
-  do_link({ hash }) {
-    const state = read(hash, this.state, this.maxLen);
-    return state && this.become(state);
   }
 
   withHead(layer, head) {

@@ -19,13 +19,18 @@ function shades(answers) {
   return ["", []];
 }
 
+/** Return how dark an amount is, in percent: in tens, so that nothing changes for nothing. */
+function heat(kind, amount) {
+  return 10 * rounded(10 * Math.min(Math.max(amount / DARKEST[kind], 0), 1));
+}
+
 /** Write one position of the line. */
 function letter(answers, at) {
   const state = answers.asked;
   const masked = state.masked.includes(at);
   const filled = state.filled[at];
   const truth = masked && state.hidden ? null : state.knownTruth(at);
-  const guess = state.guesses[at];
+  const hands = Object.entries(state.hands[at] ?? {});
   const [kind, amounts] = shades(answers);
   const said = [`position ${at}`];
   const classes = ["letter"];
@@ -39,9 +44,13 @@ function letter(answers, at) {
     if (truth) {
       said.push(`in truth ${spoken(truth)}`);
       below = visible(truth);
-    } else if (guess) {
-      said.push(`you guess ${spoken(guess)}`);
-      below = `${visible(guess)}?`;
+    } else if (hands.length) {
+      const most = Math.max(...hands.map(([, n]) => n));
+      const [first] = hands.find(([, n]) => n === most);
+      const each = hands.map(([symbol, n]) => `${spoken(symbol)} ${n}`).join(", ");
+      const alone = hands.length === 1 && most === 1;
+      said.push(alone ? `you guess ${spoken(first)}` : `hands: ${each}`);
+      below = `${visible(first)}?`;
     }
   } else {
     const symbol = state.truth[at];
@@ -51,12 +60,11 @@ function letter(answers, at) {
   }
   if (amounts.length && !(kind === "leaning" && state.open.includes(at))) {
     const amount = amounts[at];
-    const share = Math.min(Math.max(amount / DARKEST[kind], 0), 1);
     classes.push(`heat ${kind}`);
-    style = `--heat: ${10 * rounded(10 * share)}%`;
+    style = `--heat: ${heat(kind, amount)}%`;
     if (kind === "attention") {
       said.push(`attention ${fixed(amount, 2)}`);
-      below = amount >= LEAST ? fixed(amount, 2).replace(/^0/, "") : "";
+      below = amount >= LEAST ? fixed(amount, 2).replace(/^0|\.00$/g, "") : "";
     } else if (kind === "surprise") {
       said.push(`${inNats(amount)} nats`);
       below = amount > 1 ? fixed(amount, 1) : "";
@@ -108,7 +116,7 @@ export function line(answers) {
   );
 }
 
-/** Say what the last answer at the focus leans on. */
+/** Say what the last answer at the focus leans on, and what misleads it. */
 export function leaningInWords(answers) {
   const costs = Array.from(answers.leaning);
   if (!costs.length) return "";
@@ -117,13 +125,13 @@ export function leaningInWords(answers) {
   const top = largest(size, 3).filter((at) => size[at] >= LEAST);
   const who = capitalised(title(answers.last[0]));
   const what = state.knownTruth(state.focus) ? "costs" : "changes the answer by";
-  if (!top.length) {
-    const alone = `the answer leans on no single ${state.symbols.unit}`;
-    return `${who}: ${alone}; hiding one more ${what} less than ${LEAST} nats.`;
-  }
-  const listed = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
-  return (
-    `${who}: the answer leans on what is shaded. Hiding one more ${what}, in nats: ` +
-    `${listed.join(", ")}.`
-  );
+  const nothing = `${who}: the answer leans on no single ${state.symbols.unit}`;
+  if (!top.length) return `${nothing}; hiding one more ${what} less than ${LEAST} nats.`;
+  const places = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
+  const listed = places.join(", ");
+  if (top.every((at) => costs[at] < 0))
+    return `${nothing}; hiding one more even helps, in nats: ${listed}.`;
+  const shaded = costs.some((cost) => heat("leaning", cost));
+  const leaning = shaded ? `${who}: the answer leans on what is shaded` : `${nothing} by much`;
+  return `${leaning}. Hiding one more ${what}, in nats: ${listed}.`;
 }

@@ -1,7 +1,8 @@
 // Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
 
 import { ValueError } from "./arguments.js";
-import { State } from "./state.js";
+import { join, problemOf } from "./element.js";
+import { Explorer } from "./explorer.js";
 
 /** Return the part of an address, from # on, that shows what a state shows. */
 export function written(state) {
@@ -17,7 +18,7 @@ export function written(state) {
  * Return the state that a link asks for; null when it carries no line.
  * How one looks at the line otherwise is taken from the state `before`.
  */
-export function read(hash, before, maxLen) {
+function read(hash, before, maxLen) {
   const carried = new URLSearchParams(hash.replace(/^#/, ""));
   if (![...carried.keys()].some((name) => ["line", "mask", "view"].includes(name))) return null;
   try {
@@ -31,5 +32,19 @@ export function read(hash, before, maxLen) {
     if (!(error instanceof ValueError)) throw error;
     const [first, ...rest] = error.message;
     throw new ValueError(`This link cannot be shown: ${first.toLowerCase()}${rest.join("")}`);
+  }
+}
+
+/** The explorer of a page that can be opened with a link; what is wrong with one stands above it. */
+export class LinkedExplorer extends Explorer {
+  static actions = { ...Explorer.actions, link: ["hash"] };
+
+  markup() {
+    return join([problemOf("link"), super.markup()]);
+  }
+
+  do_link({ hash }) {
+    const state = read(hash, this.state, this.maxLen);
+    return state && this.become(state);
   }
 }

@@ -5,8 +5,20 @@ import { largest } from "./answers.js";
 import { bar, baselineCost, chart, title } from "./chart.js";
 import { Markup, button, element, join, problemOf, status } from "./element.js";
 import { leaningInWords, line } from "./line.js";
+import { MOST_HANDS, cost, raised, unnamed, who } from "./room.js";
 import { VIEWS } from "./state.js";
-import { capitalised, counted, fixed, inBits, inNats, spoken, sum, visible } from "./words.js";
+import { inWords as tallyInWords } from "./tally.js";
+import {
+  capitalised,
+  counted,
+  fixed,
+  inBits,
+  inNats,
+  oneDigit,
+  spoken,
+  sum,
+  visible,
+} from "./words.js";
 
 const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const paragraph = (text) => element("p", null, text);
@@ -31,43 +43,97 @@ function guesses(answers, present) {
       `Position ${at} is not masked. Click it, or press Space, to hide it and see ` +
         "what the models guess.",
     );
-  if (state.hidden) return ownGuess(state);
+  if (state.hidden) return showOfHands(state);
   const parts = [chart(answers, present ? 4 : 5, { baseline: !present })];
-  if (at in state.guesses) parts.push(paragraph(verdict(answers)));
+  if (at in state.hands) parts.push(element("p", { class: "stakes" }, verdict(answers)));
   if (!present) parts.push(element("p", { class: "quiet leans" }, leaningInWords(answers)));
   return join(parts);
 }
 
-/** Write what the learner guesses with. */
-function ownGuess(state) {
+/** Write what guesses are made with, and them. One guess is a show of one hand. */
+function showOfHands(state) {
   const at = state.focus;
-  const own = state.guesses[at];
-  const blank = (symbol) => /\s/.test(symbol);
-  const { known } = state.symbols;
-  const order = [...known.filter((symbol) => !blank(symbol)), ...known.filter(blank)];
-  const keys = order.map((symbol) =>
-    button(visible(symbol), "guess", {
-      "data-with-at": at,
-      "data-with-key": symbol,
-      "aria-label": `guess ${spoken(symbol)}`,
-      "aria-pressed": symbol === own,
-    }),
-  );
-  const group = { role: "group", "aria-label": "Your guess", class: "row keys" };
+  const hands = state.hands[at] ?? {};
+  const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
-    paragraph("What stands there? Type it or choose it, then reveal."),
-    element("div", group, ...keys),
+    paragraph("What stands there? Type it or choose it, once for every hand; then reveal."),
+    keys(at, state.symbols.known, hands),
+    element("div", { class: "row hands" }, ...counts),
+    counts.length ? element("p", { class: "quiet stakes" }, stakes(hands, state)) : join([]),
   ]);
+}
+
+function keys(at, known, hands) {
+  const blank = (symbol) => /\s/.test(symbol);
+  const order = [...known.filter((symbol) => !blank(symbol)), ...known.filter(blank)];
+  const buttons = order.map((symbol) =>
+    button(
+      join([element("span", null, visible(symbol)), element("small", null, hands[symbol] ?? "")]),
+      "guess",
+      {
+        "data-with-at": at,
+        "data-with-key": symbol,
+        "aria-label": `guess ${spoken(symbol)}`,
+        class: symbol in hands ? "raised" : null,
+      },
+    ),
+  );
+  const group = { role: "group", "aria-label": "A hand for", class: "row keys" };
+  return element("div", group, ...buttons);
+}
+
+/** Write the hands for one symbol, to be counted by hand. */
+function raisedFor(at, symbol, n) {
+  const name = spoken(symbol);
+  const along = { "data-with-at": at, "data-with-key": symbol };
+  const more = (label, said, attributes) =>
+    button(label, "guess", { "aria-label": `${said} more for ${name}`, ...attributes });
+  return element(
+    "span",
+    { "data-key": symbol },
+    element("b", null, visible(symbol)),
+    button("−", "take", { "aria-label": `one hand less for ${name}`, ...along }),
+    element("input", {
+      type: "number",
+      min: 0,
+      max: MOST_HANDS,
+      value: n,
+      "aria-label": `hands for ${name}`,
+      "data-do": "count",
+      ...along,
+    }),
+    more("+", "one hand", along),
+    more("+10", "ten hands", { "data-with-n": 10, ...along }),
+  );
+}
+
+/** Say what is left for whatever nobody named. */
+function stakes(hands, state) {
+  const { known, unit } = state.symbols;
+  const p = unnamed(hands, known);
+  return (
+    `One hand more is shared by all ${known.length} ${unit}s: what nobody named ` +
+    `keeps ${oneDigit(p)} and costs ${inBits(-Math.log(p))} bits.`
+  );
 }
 
 function verdict(answers) {
   const state = answers.asked;
-  const own = state.guesses[state.focus];
-  const truth = state.knownTruth(state.focus);
-  const [name, answer] = answers.last;
-  const p = fixed(answer.at(state.focus)[state.symbols.known.indexOf(own)], 2);
-  const said = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
-  return `Your guess: ${visible(own)}.${said} The model gives it ${p} ${title(name)}.`;
+  const at = state.focus;
+  const hands = state.hands[at];
+  const truth = state.knownTruth(at);
+  let said;
+  if (raised(hands) === 1) {
+    const [own] = Object.keys(hands);
+    const [name, answer] = answers.last;
+    const p = fixed(answer.at(at)[state.symbols.known.indexOf(own)], 2);
+    const judged = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
+    said = `Your guess: ${visible(own)}.${judged} The model gives it ${p} ${title(name)}.`;
+  } else {
+    const most = Object.entries(hands).sort(([, n], [, m]) => m - n);
+    said = `The room: ${most.map(([symbol, n]) => `${visible(symbol)} ${n}`).join(", ")}.`;
+  }
+  return `${said} ${stakes(hands, state)}`;
 }
 
 // ── the whole line ──────────────────────────────────────────────────────────────────────────────
@@ -230,14 +296,29 @@ function summary(answers) {
     const p = Array.from(last.at(state.focus));
     const best = largest(p, 2).map((i) => `${spoken(state.symbols.known[i])} ${fixed(p[i], 2)}`);
     said.push(`${capitalised(title(name))}: ${best.join(", ")}.`);
+    const hands = state.hands[state.focus];
+    const paid = hands && cost(hands, state.symbols.known, state.knownTruth(state.focus));
+    if (hands && paid !== null) {
+      const p = fixed(Math.exp(-paid), 2);
+      said.push(`${capitalised(who(raised(hands)))}: ${p} for the truth, ${inBits(paid)} bits.`);
+    }
   }
   if (last.loss !== null && !state.hidden)
     said.push(`Loss ${inNats(last.loss)} nats per gap, ${counted(last.knownCosts.length, "gap")}.`);
   return said.join(" ");
 }
 
+/** Write what is said, beside the button that ends the guessing. */
+function told(answers) {
+  const state = answers.asked;
+  const said = status(summary(answers));
+  if (!state.guessFirst) return said;
+  const reveal = button("Reveal", "reveal", { "aria-disabled": state.revealed || null });
+  return element("div", { class: "row" }, reveal, said);
+}
+
 /** Write what acts on the whole line. */
-function controls(state, examples, present) {
+function controls(state, examples) {
   const keptBack = state.hidden && state.masked.length > 0;
   const buttons = [
     button("Mask a word", "word"),
@@ -245,9 +326,6 @@ function controls(state, examples, present) {
     button("Unmask all", "unmask", { "aria-disabled": keptBack || null }),
     button("Guess first", "guess_first", { "aria-pressed": state.guessFirst }),
   ];
-  if (state.guessFirst)
-    buttons.push(button("Reveal", "reveal", { "aria-disabled": state.revealed || null }));
-  buttons.push(button("Present", "present", { "aria-pressed": present, "data-full": true }));
   const field = element("input", {
     type: "text",
     name: "text",
@@ -285,8 +363,8 @@ function views(state) {
   return element("div", { role: "group", "aria-label": "View", class: "row views" }, ...buttons);
 }
 
-/** Write the whole explorer. */
-export function explorer(answers, examples, present) {
+/** Write the whole explorer; `paid` is what the room and the readers have paid so far. */
+export function explorer(answers, examples, paid, present) {
   const state = answers.asked;
   const shown = {
     guesses: () => guesses(answers, present),
@@ -295,12 +373,14 @@ export function explorer(answers, examples, present) {
     surprise: () => surprise(answers),
   };
   const parts = [
-    controls(state, examples, present),
+    controls(state, examples),
     line(answers),
-    status(summary(answers)),
+    told(answers),
     present ? new Markup("") : views(state),
     element("div", { class: "panel" }, shown[state.view]()),
   ];
+  if (paid.length && state.guessFirst)
+    parts.push(element("p", { class: "tally" }, tallyInWords(paid)));
   if (!present && ["guesses", "pair"].includes(state.view)) parts.push(costsOfLine(answers));
-  return element("div", { class: present ? "explorer present" : "explorer" }, ...parts);
+  return element("div", { class: "explorer" }, ...parts);
 }

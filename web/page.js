@@ -1,12 +1,14 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
 import { button, element } from "./element.js";
-import { Explorer } from "./explorer.js";
-import { written } from "./link.js";
+import { GuessingGame } from "./guessing_game.js";
+import { LinkedExplorer, written } from "./link.js";
 import { readPredictors } from "./predictor.js";
+import { Unmasking } from "./unmasking.js";
 import view from "./view.js";
 import { Widget } from "./widget.js";
 
+const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const READERS = ["left", "right", "both"];
 const settings = JSON.parse(document.getElementById("settings").textContent);
 const root = document.documentElement;
@@ -26,6 +28,8 @@ function show(widget, place) {
 
 /** A link to what the explorer shows, to be copied. */
 class Link extends Widget {
+  static presents = false;
+
   constructor(explorer) {
     super();
     this.explorer = explorer;
@@ -48,6 +52,7 @@ class Link extends Widget {
 /** The colours: those of the system until somebody chooses. */
 class Theme extends Widget {
   static actions = { switch: [] };
+  static presents = false;
   #system = matchMedia("(prefers-color-scheme: dark)");
 
   constructor() {
@@ -91,17 +96,23 @@ function remember(theme) {
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
-  show(new Theme(), document.querySelector(".theme"));
+  show(new Theme(), document.getElementById("theme"));
   const place = document.getElementById("explorer");
   try {
     const files = await Promise.all(READERS.map((name) => bytes(`${name}.safetensors`)));
     const buffers = Object.fromEntries(READERS.map((name, i) => [name, files[i]]));
-    const explorer = await Explorer.of(await readPredictors(buffers), settings.examples);
+    const predictors = await readPredictors(buffers);
+    const explorer = await LinkedExplorer.of(predictors, settings.examples);
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
     addEventListener("hashchange", follow);
     show(explorer, place);
     show(new Link(explorer), document.getElementById("link"));
+    const tally = document.getElementById("tally");
+    explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
+    show(explorer.tally, tally);
+    show(new Unmasking(predictors.both, TO_WRITE), document.getElementById("unmasking"));
+    show(new GuessingGame(predictors, settings.game), document.getElementById("game"));
   } catch (error) {
     const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
     place.innerHTML = said.text;

@@ -3,9 +3,9 @@
 // throws a ValueError with a sentence for the learner.
 
 import { ValueError, oneOf, positions, shown, typeOf, wholeNumber } from "./arguments.js";
+import { MOST_HANDS, raised } from "./room.js";
+import { GAP } from "./vocabulary.js";
 import { counted, visible } from "./words.js";
-
-export const GAP = "_"; // where not even the line knows the truth
 
 export const VIEWS = {
   guesses: "Guesses",
@@ -17,7 +17,7 @@ export const VIEWS = {
 const START = {
   masked: [], // positions that are hidden, ascending; the line's own gaps are always among them
   filled: {}, // by masked position, somebody's guess: it is read, and the others are predicted
-  guesses: {}, // by position, what the learner guessed
+  hands: {}, // by position, {symbol: how many guessed it}; a guess is a show of one hand
   focus: 0, // the position whose guesses are shown
   view: "guesses",
   layer: 0,
@@ -119,7 +119,7 @@ export class State {
     return this.with({
       masked,
       filled: only(this.filled, still),
-      guesses: only(this.guesses, still),
+      hands: only(this.hands, still),
       revealed: this.revealed && same,
       focus: masked.includes(this.focus) || !masked.length ? this.focus : masked[0],
       event: event || `${counted(masked.length, "position")} masked.`,
@@ -202,14 +202,32 @@ export class State {
     return this.with({ filled, focus: at, event: `Position ${at} is a gap again.` });
   }
 
-  /** Note the learner's own guess at an open position. */
-  guess(value, key) {
+  /** Have exactly so many hands raised for a symbol at an open position. */
+  withCount(value, typed, count) {
     const at = this.position(value);
     if (!this.open.includes(at))
       throw new ValueError(`Position ${at} is no open gap; guess where something is hidden.`);
-    const symbol = this.symbols.readSymbol(key);
-    const event = `Your guess at position ${at}: ${visible(symbol)}.`;
-    return this.with({ guesses: { ...this.guesses, [at]: symbol }, focus: at, event });
+    const symbol = this.symbols.readSymbol(typed);
+    const n = wholeNumber(count, 0, MOST_HANDS, "A number of hands");
+    const { [at]: before, ...others } = this.hands;
+    const here = Object.entries({ ...before, [symbol]: n }).filter(([, count]) => count);
+    const hands = here.length ? { ...others, [at]: Object.fromEntries(here) } : others;
+    const total = raised(hands[at] ?? {});
+    const alone = total === 1 && n === 1;
+    const event = alone
+      ? `Your guess at position ${at}: ${visible(symbol)}.`
+      : `Position ${at}: ${counted(n, "hand")} for ${visible(symbol)}, ${total} in all.`;
+    return this.with({ hands, focus: at, event });
+  }
+
+  /** Have so many hands more raised for a symbol, or fewer if `n` is below 0. */
+  raiseHands(value, typed, n) {
+    const here = this.hands[this.position(value)] ?? {};
+    const symbol = this.symbols.readSymbol(typed);
+    const before = here[symbol] ?? 0;
+    if (before + n < 0)
+      throw new ValueError(`No hand is raised for ${visible(symbol)} that could be taken back.`);
+    return this.withCount(value, symbol, before + n);
   }
 
   /** Keep truth and guesses back from now on, or no longer. */

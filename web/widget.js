@@ -3,15 +3,17 @@
 // question mark behind what may be missing, has a method do_… for each, and defines `markup`.
 
 import { ValueError, shown } from "./arguments.js";
-import { element, join, problemOf } from "./element.js";
+import { button, element, join, problemOf } from "./element.js";
 
 const LONGEST_PROBLEM = 400; // the most characters of what went wrong that are shown
 
 export class Widget {
   static actions = {};
+  static presents = true; // whether it has a button for a lecture hall
 
   html = "";
   problem = ""; // what went wrong in the last action, in words; "" when nothing did
+  present = false; // whether it is written for a lecture hall, large and with less
   #listeners = new Set();
   #queue = Promise.resolve(); // actions are done one after the other
   #settling = new AbortController();
@@ -43,8 +45,20 @@ export class Widget {
     throw new Error("A widget writes its markup.");
   }
 
+  /** Write for a lecture hall, or no longer; the button fills the screen as well. */
+  do_present() {
+    this.present = !this.present;
+  }
+
   /** Do what takes longer once the answer is shown, unless `signal` calls it off. */
   async settle(signal) {} // eslint-disable-line no-unused-vars
+
+  /** Show the state for the first time. */
+  open() {
+    this.refresh();
+    this.settled = this.#settle();
+    return this;
+  }
 
   /** Show the state as it is now. */
   refresh() {
@@ -79,7 +93,7 @@ export class Widget {
   }
 
   async #do(action, sent) {
-    const { actions } = this.constructor;
+    const actions = { present: [], ...this.constructor.actions };
     if (!Object.hasOwn(actions, action))
       throw new ValueError(`This widget has no action ${shown(action)}.`);
     const takes = actions[action].map((name) => name.replace("?", ""));
@@ -104,7 +118,10 @@ export class Widget {
     const place = problemOf(this.#done).text;
     const parts = this.#shown.text.split(place);
     const told = parts.length > 1 ? parts.join(alert.text) : this.#shown.text + alert.text;
-    this.html = `<div class="cloze">${told}</div>`;
+    const large = { "aria-pressed": this.present, "data-full": true };
+    const present = this.constructor.presents ? button("Present", "present", large) : "";
+    const look = this.present ? "cloze present" : "cloze";
+    this.html = `<div class="${look}">${present}${told}</div>`;
     for (const listener of this.#listeners) listener();
   }
 }

@@ -11,6 +11,13 @@ export function fixed(number, decimals) {
   return `${number < 0 ? "-" : ""}${(Math.floor(scaled) / 10 ** decimals).toFixed(decimals)}`;
 }
 
+/** Write a number with one significant digit, as Python's ".1g". */
+export function oneDigit(number) {
+  const [digit, exponent] = number.toExponential(0).split("e");
+  if (exponent >= -4) return number.toPrecision(1);
+  return `${digit}e-${exponent.slice(1).padStart(2, "0")}`;
+}
+
 /** Round to a whole number; what lies exactly between goes to the even one. */
 export function rounded(number) {
   return Number(fixed(number, 0));

@@ -64,6 +64,9 @@ class NeighbourBaseline:
             raise ValueError(f"strength is a finite number above 0, not {strength}.")
         self._edge = len(VOCABULARY)
         self.table: Tensor | None = None
+        self.counts: Tensor | None = None
+        """How often each character stood among its neighbours, unsmoothed: the shape of the table,
+        ``(contexts, |V|)``."""
 
     def fit(self, windows: Tensor, epochs: int = 10, seed: int = 0) -> NeighbourBaseline:
         """Count over masked training windows ``(n, length)``, with fresh masks each epoch.
@@ -92,6 +95,7 @@ class NeighbourBaseline:
             shorter = self.table.repeat_interleave(len(count) // len(self.table), dim=0)
             smoothed = count + self.strength * shorter
             self.table = smoothed / smoothed.sum(1, keepdim=True)
+            self.counts = count
         return self
 
     def _context(self, inputs: Tensor, offsets: tuple[int, ...]) -> Tensor:

@@ -179,14 +179,14 @@ def test_present_fills_the_screen_and_leaves_it_again(lab: Notebook, widget: Loc
     button = widget.get_by_role("button", name="Present")
     for how in (button.click, lambda: lab.page.evaluate("document.exitFullscreen()")):
         button.click()
-        expect(widget.locator(".present")).to_be_visible()
+        expect(widget).to_have_class("cloze present")
         lab.page.wait_for_function(full)
         box, size = widget.bounding_box(), lab.page.viewport_size
         assert box is not None
         assert size is not None
         assert box["height"] <= size["height"] + 1
         how()
-        expect(widget.locator(".present")).to_have_count(0)
+        expect(widget).to_have_class("cloze")
         lab.page.wait_for_function(f"!({full})")
     assert lab.fresh("print(explorer.present)") == "False"
 

@@ -28,9 +28,10 @@ BEYOND = """least => {
     for (const each of screen.querySelectorAll("*")) {
         if (!seen(each)) continue;
         const box = each.getBoundingClientRect();
-        const cut = each.scrollHeight > each.clientHeight + 1 || each.scrollWidth > each.clientWidth + 1;
         const scrolls = getComputedStyle(each).overflow !== "visible" && !each.closest(".track");
-        if (box.bottom > foot.bottom + 1 || box.right > foot.right + 1 || box.top < -1 || (cut && scrolls))
+        const tall = each.scrollHeight > each.clientHeight + 1;
+        const cut = scrolls && (tall || each.scrollWidth > each.clientWidth + 1);
+        if (cut || box.bottom > foot.bottom + 1 || box.right > foot.right + 1 || box.top < -1)
             found.push(`beyond: ${each.outerHTML.slice(0, 200)}`);
         const says = [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
         const size = parseFloat(getComputedStyle(each).fontSize) / innerHeight;
@@ -96,6 +97,10 @@ def shown(
     assert without(watch.errors, STOCK_ERRORS) == []
 
 
+longer = pytest.mark.parametrize("shown", ["90"], indirect=True)
+"""For what need not be tried twice: the longer lecture has all screens of the shorter one."""
+
+
 @pytest.fixture
 def lecture(shown: Lecture) -> Lecture:
     """The lecture at its first screen, in its usual size, light, and with no focus anywhere."""
@@ -127,6 +132,7 @@ def test_from_the_first_to_the_last_screen_all_is_in_sight(
     lecture.at(1)
 
 
+@longer
 def test_keys_move_unless_a_widget_has_the_focus(lecture: Lecture) -> None:
     press = lecture.page.keyboard.press
     for key, number in (
@@ -149,6 +155,7 @@ def test_keys_move_unless_a_widget_has_the_focus(lecture: Lecture) -> None:
     lecture.at(3)
 
 
+@longer
 def test_typing_in_a_field_does_not_leave_the_screen(lecture: Lecture) -> None:
     screen = lecture.open("Hide a letter")
     field = screen.get_by_label("Your line")
@@ -160,6 +167,7 @@ def test_typing_in_a_field_does_not_leave_the_screen(lecture: Lecture) -> None:
     field.fill("")
 
 
+@longer
 def test_f5_which_a_remote_sends_does_not_begin_anew(lecture: Lecture) -> None:
     lecture.page.evaluate("window.same = true")
     lecture.page.keyboard.press("F5")
@@ -169,6 +177,7 @@ def test_f5_which_a_remote_sends_does_not_begin_anew(lecture: Lecture) -> None:
     lecture.page.wait_for_function("document.fullscreenElement === null")
 
 
+@longer
 def test_the_page_turns_black_until_the_next_key(lecture: Lecture) -> None:
     lecture.page.keyboard.press(".")
     expect(lecture.screen).to_be_hidden()
@@ -205,6 +214,7 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
     notes.close()
 
 
+@longer
 def test_a_blocked_second_window_is_told(lecture: Lecture) -> None:
     lecture.page.evaluate("window.real = window.open; window.open = () => null")
     lecture.page.get_by_role("button", name="Notes").click()
@@ -285,14 +295,12 @@ def search(screen: Locator) -> None:
     expect(screen.get_by_role("status")).to_contain_text("Looked for umbrela")
 
 
-ONLY_90: dict[str, Callable[[Locator], None]] = {
+DONE: dict[str, Callable[[Locator], None]] = {
     "what does this bet cost": answer,
     "80/10/10 in two steps": quiz,
     "the room against": game,
     "make the question": hiding,
     "does it search": search,
-}
-BOTH: dict[str, Callable[[Locator], None]] = {
     "Hide a letter": explorer,
     "A bet costs": bet,
     "15 % are asked": draws,
@@ -306,17 +314,17 @@ BOTH: dict[str, Callable[[Locator], None]] = {
 }
 
 
-@pytest.mark.parametrize("words", BOTH | ONLY_90)
+@longer
+@pytest.mark.parametrize("words", DONE)
 def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
-    if lecture.minutes == "60" and words in ONLY_90:
-        pytest.skip("an exercise of the longer lecture")
     lecture.page.set_viewport_size(SIZES[0])
     screen = lecture.open(words)
-    (BOTH | ONLY_90)[words](screen)
+    DONE[words](screen)
     lecture.page.wait_for_timeout(400)  # until bars have grown and the type has found its size
     assert lecture.page.evaluate(BEYOND, 0) == []
 
 
+@longer
 def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     screen = lecture.open("Hide a letter")
     guess_first = screen.get_by_role("button", name="Guess first")
@@ -331,6 +339,7 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     expect(score.get_by_role("status")).to_contain_text("in bits per gap")
 
 
+@longer
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_screen_has_a_serious_violation(lecture: Lecture, theme: str) -> None:
     if theme == "dark":

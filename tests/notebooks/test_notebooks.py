@@ -67,7 +67,7 @@ def test_nothing_of_the_machine_is_kept(path: Path) -> None:
     nbformat.validate(notebook)
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert set(notebook.metadata.language_info) == {"name"}
-    assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
+    assert all(set(cell.metadata) <= {"jupyter", "tags"} for cell in notebook.cells)
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
     text = path.read_text(encoding="utf-8")

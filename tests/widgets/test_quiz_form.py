@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.teaching.quiz import Option, Question
+from cloze.teaching.quiz import Option, Question, questions_of
 from cloze.widgets import Quiz
 from tests.markup import accessible_name, assert_usable, assert_works, read
 
@@ -97,3 +97,10 @@ def test_questions_of_your_own_are_never_markup(text: str, one: str, other: str)
     quiz.act("choose", question=1, value="a")
     now = {tag.name for tag in assert_usable(quiz.html).select("*")}
     assert now - names <= {"p", "b", "code", "em"}
+
+
+def test_a_single_question_is_one_question_and_has_no_next() -> None:
+    quiz = Quiz(questions_of("the_loss")[:1]).presented()
+    assert repr(quiz) == "Quiz(1 question, 0 answered, 0 right)"
+    assert "1 question: 0 answered" in quiz.html
+    assert ">Next<" not in quiz.html

@@ -46,6 +46,13 @@ def test_a_click_calls_the_method_that_the_markup_names() -> None:
     assert "clicked 2 times" in counter.html
 
 
+def test_a_cell_may_end_with_a_widget_for_a_lecture_hall() -> None:
+    counter = Counter()
+    assert counter.presented() is counter
+    assert counter.present
+    assert '<div class="cloze present">' in counter.html
+
+
 def test_an_action_shows_once_however_often_it_refreshes() -> None:
     counter = Counter()
     seen = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from markupsafe import Markup
 
@@ -10,6 +11,95 @@ from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
 from cloze.vocabulary import counted
 from cloze.widgets.view import View, button, element
+
+
+def score(questions: Sequence[Question], answers: Mapping[int, str]) -> int:
+    """Count the right answers among those given, by number of the question (from 1)."""
+    return sum(questions[n - 1].by_letter[letter].right for n, letter in answers.items())
+
+
+def progress(questions: int, answered: int, right: int) -> str:
+    """Say how far the learner is."""
+    return f"{counted(questions, 'question')}: {answered} answered, {right} right."
+
+
+def form(number: int, question: Question, chosen: str, *, folded: bool) -> Markup:
+    """Write one question: an option a line, below the chosen one why it is right or wrong.
+
+    Args:
+        number: of the question, from 1.
+        question: what is asked.
+        chosen: the letter of an option, or none.
+        folded: write the other explanations as well, hidden, for a page that asks nobody.
+    """
+
+    def line(letter: str, option: Option) -> Markup:
+        radio = element(
+            "input",
+            type="radio",
+            name=f"question-{number}",
+            value=letter,
+            checked=letter == chosen,
+            data_do="choose",
+            data_with_question=number,
+        )
+        label = element("label", radio, element("span", f"({letter}) ", inline(option.text)))
+        if not folded and letter != chosen:
+            return element("div", label)
+        sign = element("b", "✓ " if option.right else "✗ ", option.verdict)
+        look = "explanation right" if option.right else "explanation wrong"
+        text = (sign, " ", inline(option.explanation))
+        explained = element("p", *text, class_=look, hidden=letter != chosen)
+        return element("div", label, explained)
+
+    legend = element("legend", f"{number}. ", inline(question.text))
+    options = (line(*item) for item in question.by_letter.items())
+    # A form each: radio buttons are a group within their form, whatever else is on the page.
+    return element("form", element("fieldset", legend, *options))
+
+
+def sheet(
+    questions: Sequence[Question],
+    answers: Mapping[int, str] = MappingProxyType({}),
+    announcement: str = "",
+    *,
+    only: int | None = None,
+    folded: bool = False,
+) -> Markup:
+    """Write a form per question and, below them, how far the learner is.
+
+    Args:
+        questions: all of them.
+        answers: the letter chosen, by number of the question (from 1).
+        announcement: what only a screen reader says.
+        only: the number of the one question that is shown, with buttons for the others.
+        folded: write every explanation, hidden but for those of ``answers``; a page that has no
+            Python beside it unfolds them (``web/site/static/quiz.js``).
+    """
+    spoken = element("span", announcement, " ", class_="spoken")
+    far = progress(len(questions), len(answers), score(questions, answers))
+    buttons = [button("Start over", "restart", aria_disabled=not answers or None)]
+    if only is not None and len(questions) > 1:
+        buttons += [
+            button(
+                label,
+                "turn",
+                data_with_question=number,
+                aria_disabled=not 0 < number <= len(questions) or None,
+            )
+            for label, number in (("Previous", only - 1), ("Next", only + 1))
+        ]
+    return element(
+        "div",
+        *(
+            form(number, question, answers.get(number, ""), folded=folded)
+            for number, question in enumerate(questions, start=1)
+            if only in (None, number)
+        ),
+        element("p", spoken, far, role="status", class_="status"),
+        element("div", *buttons, class_="row"),
+        class_="quiz",
+    )
 
 
 class Quiz(View):
@@ -39,69 +129,18 @@ class Quiz(View):
         self.refresh()
 
     def __repr__(self) -> str:
-        return f"Quiz({counted(len(self.questions), 'question')}, {self._progress()})"
+        far = f"{len(self.answers)} answered, {self.score} right"
+        return f"Quiz({counted(len(self.questions), 'question')}, {far})"
 
     @property
     def score(self) -> int:
         """How many of the answers are right as they stand."""
-        return sum(self.questions[n - 1].by_letter[a].right for n, a in self.answers.items())
-
-    def _progress(self) -> str:
-        return f"{len(self.answers)} answered, {self.score} right"
+        return score(self.questions, self.answers)
 
     def markup(self) -> Markup:
         """Write a form per question, in a lecture hall for one, and how far the learner is."""
-        numbers = [self.at] if self.present else range(1, len(self.questions) + 1)
-        spoken = element("span", self.announcement, " ", class_="spoken")
-        progress = f"{counted(len(self.questions), 'question')}: {self._progress()}."
-        return element(
-            "div",
-            *map(self._form, numbers),
-            element("p", spoken, progress, role="status", class_="status"),
-            self._buttons(),
-            class_="quiz",
-        )
-
-    def _buttons(self) -> Markup:
-        buttons = [button("Start over", "restart", aria_disabled=not self.answers or None)]
-        if self.present and len(self.questions) > 1:
-            steps = {"Previous": self.at - 1, "Next": self.at + 1}
-            buttons += [
-                button(
-                    label,
-                    "turn",
-                    data_with_question=number,
-                    aria_disabled=not 0 < number <= len(self.questions) or None,
-                )
-                for label, number in steps.items()
-            ]
-        return element("div", *buttons, class_="row")
-
-    def _form(self, number: int) -> Markup:
-        question = self.questions[number - 1]
-        options = (self._option(number, *item) for item in question.by_letter.items())
-        legend = element("legend", f"{number}. ", inline(question.text))
-        # A form each: radio buttons are a group within their form, whatever else is on the page.
-        return element("form", element("fieldset", legend, *options))
-
-    def _option(self, number: int, letter: str, option: Option) -> Markup:
-        chosen = self.answers.get(number) == letter
-        radio = element(
-            "input",
-            type="radio",
-            name=f"question-{number}",
-            value=letter,
-            checked=chosen,
-            data_do="choose",
-            data_with_question=number,
-        )
-        label = element("label", radio, element("span", f"({letter}) ", inline(option.text)))
-        if not chosen:
-            return element("div", label)
-        sign = element("b", "✓ " if option.right else "✗ ", option.verdict)
-        look = "explanation right" if option.right else "explanation wrong"
-        explained = element("p", sign, " ", inline(option.explanation), class_=look)
-        return element("div", label, explained)
+        only = self.at if self.present else None
+        return sheet(self.questions, self.answers, self.announcement, only=only)
 
     def do_choose(self, question: object, value: object) -> None:
         """Choose an option and hear why it is right or wrong; any other may be tried after it."""

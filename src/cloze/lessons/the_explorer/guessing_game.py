@@ -190,7 +190,10 @@ class GuessingGame(View):
             "div",
             element("div", button(label, "next"), class_="row"),
             *(element("p", sentence) for sentence in said),
-            element("div", table, class_="scroll"),
+            # Where it is wider than the page, arrows scroll it.
+            element(
+                "div", table, class_="scroll", tabindex=0, role="region", aria_label="What was paid"
+            ),
         )
 
     def _costs(self, rival: str) -> Markup:

@@ -196,7 +196,8 @@ def frequencies_of_letters() -> dict[str, float]:
 
 
 @lru_cache(maxsize=1)
-def _neighbour_baselines() -> dict[str, NeighbourBaseline]:
+def neighbour_baselines() -> dict[str, NeighbourBaseline]:
+    """Return the baselines that know a gap's neighbours on each side, fitted once."""
     text = windows(Corpus.load().train_ids, 64)
     names = {side: RIVALS["neighbours"][side] for side in SIDES}
     return {
@@ -230,7 +231,7 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
     for side in SIDES:
         model = shipped_model("left" if side == "left" else "both")
         prediction = predict(model, input_ids, [puzzle.at])
-        counted = _neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
+        counted = neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
         counted = counted[: VOCABULARY.n_ordinary].log_softmax(dim=-1)
         paid[side] = {
             "you": bits(bets[side], puzzle.truth, frequencies),

@@ -67,7 +67,8 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
         style = f"--heat: {heat(kind, amount)}%"
         if kind == "attention":
             said.append(f"attention {amount:.2f}")
-            below = f"{amount:.2f}".removeprefix("0") if amount >= LEAST else ""
+            written = f"{amount:.2f}".removeprefix("0").removesuffix(".00")
+            below = written if amount >= LEAST else ""
         elif kind == "surprise":
             said.append(f"{in_nats(amount)} nats")
             below = f"{amount:.1f}" if amount > 1 else ""

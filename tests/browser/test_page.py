@@ -1,0 +1,400 @@
+"""The page without Python: on a server and as one file, without a network, and for everybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from cloze.lessons.the_explorer.guessing_rules import pool
+from cloze.widgets.explorer.state import VIEWS
+from cloze.widgets.explorer.widget import EXAMPLES
+from tests.browser import axe
+from tests.browser.jupyter import Watch, low_contrasts
+from tests.browser.static import served
+from web.build import build_page, build_single
+
+FIRST = next(iter(EXAMPLES.values())).line
+ADVICE = "What stands there? Type it or choose it"
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("stick") / "explorer.html"
+    build_single(path)
+    return path
+
+
+@pytest.fixture
+def fresh(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
+    """A browser that has seen nothing yet, and at the end has asked nobody else."""
+    context = browser.new_context(viewport={"width": 1000, "height": 900})
+    context.set_default_timeout(60_000)
+    context.on("page", watch.over)
+    yield context
+    context.close()
+    assert watch.requests == []
+    assert watch.errors == []
+
+
+def opened(page: Page, address: str) -> Locator:
+    """Open an address, and wait until the explorer is there."""
+    page.goto(address)
+    explorer = page.locator("#explorer .cloze")
+    expect(explorer).to_be_visible()
+    return explorer
+
+
+def until(page: Page, expression: str) -> None:
+    """Wait until something is true; Playwright's own way is against the policy of the page."""
+    for _ in range(600):
+        if page.evaluate(f"Promise.resolve({expression}).then(Boolean)"):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"It never came true: {expression}")
+
+
+def letter(page: Page, at: int) -> Locator:
+    return page.locator(f'#explorer .letter[data-with-at="{at}"]')
+
+
+def line(page: Page) -> str:
+    """Read the line off the page."""
+    said = page.locator("#explorer .letter").evaluate_all("all => all.map(each => each.ariaLabel)")
+    symbols = (re.sub(r"^position \d+, (masked, in truth )?", "", each) for each in said)
+    symbols = (re.sub(r", (hidden too|attention|[\d.]+ nats).*", "", each) for each in symbols)
+    return "".join(" " if each == "space" else each for each in symbols)
+
+
+def masked(page: Page) -> list[int]:
+    pressed = page.locator('#explorer .letter[aria-pressed="true"]')
+    return [int(each.get_attribute("data-with-at") or -1) for each in pressed.all()]
+
+
+def test_it_is_small(single: Path, tmp_path: Path) -> None:
+    assert sum(path.stat().st_size for path in build_page(tmp_path)) <= 2_500_000
+    assert single.stat().st_size <= 2_500_000
+
+
+def test_one_file_opens_from_a_folder(page: Page, watch: Watch, single: Path) -> None:
+    opened(page, single.as_uri())
+    assert line(page) == FIRST
+    letter(page, 5).click()
+    expect(page.locator("#explorer [role=status]")).to_contain_text("Position 5 masked. From both")
+    for view in ("Surprise", "Attention", "Two gaps"):
+        page.get_by_role("button", name=view).click()
+        expect(page.locator("#explorer .panel")).not_to_be_empty()
+    assert watch.requests == [single.as_uri()]
+    watch.requests.clear()
+
+
+def test_it_opens_without_a_server_once_it_was_there(fresh: BrowserContext, tmp_path: Path) -> None:
+    build_page(tmp_path)
+    page = fresh.new_page()
+    with served(tmp_path) as address:
+        opened(page, f"{address}/index.html")
+        until(page, "navigator.serviceWorker.controller")
+    for name in ("", "index.html", "?from=stick#line=the+old+m_n&mask=0"):
+        opened(page, f"{address}/{name}")
+        page.reload()
+        expect(letter(page, 1)).to_be_visible()
+        letter(page, 1).click()
+        expect(page.locator("#explorer .chart")).to_be_visible()
+    assert line(page).startswith("the old m")
+
+
+def test_a_changed_page_comes_with_the_next_visit(fresh: BrowserContext, tmp_path: Path) -> None:
+    build_page(tmp_path)
+    page = fresh.new_page()
+    with served(tmp_path) as address:
+        opened(page, address)
+        until(page, "navigator.serviceWorker.controller")
+        build_page(tmp_path, series="https://example.org/series")
+        link = page.get_by_role("link", name="the notebook series")
+        expect(link).to_have_count(0)
+        [kept] = page.evaluate("caches.keys()")
+        page.reload()  # from what is kept; meanwhile the browser asks for what is new
+        until(page, f"caches.keys().then((names) => !names.includes({kept!r}))")
+        page.reload()
+        expect(link).to_have_attribute("href", "https://example.org/series")
+        assert len(page.evaluate("caches.keys()")) == 1
+
+
+# What a finger would miss; radio buttons have their labels.
+SMALL = """() => [...document.querySelectorAll("button, select, input:not([type=radio])")]
+  .filter((each) => each.checkVisibility() && Math.min(each.offsetWidth, each.offsetHeight) < 24)
+  .map((each) => each.outerHTML)"""
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+def test_nobody_is_kept_out(
+    page: Page, built: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    opened(page, f"{built}/#line=the+cat+slept+on+the+chair&mask=4,5")
+
+    def judge(what: str) -> None:
+        assert axe.violations(page) == [], what
+        assert low_contrasts(page.locator("body")) == [], what
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, what
+        assert page.evaluate(SMALL) == [], what
+
+    for view in VIEWS.values():
+        page.get_by_role("button", name=view, exact=True).click()
+        judge(view)
+    page.get_by_role("button", name="Guesses", exact=True).click()
+    page.get_by_role("button", name="Guess first").click()
+    page.get_by_role("button", name="guess c", exact=True).click()
+    judge("hands")
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.locator("#tally table")).to_be_visible()
+    judge("revealed")
+    page.get_by_label("Your line").fill("1 2 3")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("digits are not among")
+    judge("a problem")
+    page.locator("#game").get_by_label("no idea").check()
+    page.get_by_role("button", name="Guess from the left").click()
+    page.get_by_role("button", name="Guess from both sides").click()
+    expect(page.locator("#game .costs")).to_be_visible()
+    page.locator("#unmasking").get_by_role("button", name="Step").click()
+    expect(page.locator("#unmasking .new")).to_be_visible()
+    judge("a step and a round")
+    page.locator("#explorer").get_by_role("button", name="Present").evaluate("each => each.click()")
+    expect(page.locator("#explorer .present")).to_be_visible()
+    judge("present")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_the_colours_are_chosen_and_remembered(page: Page, built: str) -> None:
+    opened(page, built)
+    switch = page.get_by_role("button", name="Dark")
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    switch.press("Enter")
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    assert low_contrasts(page.locator("body")) == []
+    switch.click()
+    expect(switch).to_have_attribute("aria-pressed", "false")
+
+
+def test_all_of_it_goes_by_keyboard_alone(page: Page, built: str) -> None:
+    opened(page, built)
+    keys = page.keyboard
+
+    def tab_to(target: Locator) -> None:
+        for _ in range(60):
+            if target.evaluate("each => each === document.activeElement"):
+                return
+            keys.press("Tab")
+        raise AssertionError(f"Tab does not lead to {target}")
+
+    tab_to(page.get_by_label("Your line"))
+    keys.type("the old man walked")
+    keys.press("Enter")
+    expect(page.locator("#explorer .letter")).to_have_count(18)
+    tab_to(letter(page, 0))
+    keys.press("ArrowRight")
+    keys.press("Space")
+    expect(letter(page, 1)).to_have_attribute("aria-pressed", "true")
+    keys.press("Shift+ArrowRight")
+    expect(letter(page, 2)).to_have_attribute("aria-pressed", "true")
+    assert masked(page) == [1, 2]
+    tab_to(page.get_by_role("button", name="Two gaps"))
+    keys.press("Enter")
+    expect(page.locator("#explorer .tables table")).to_have_count(2)
+    tab_to(page.get_by_role("button", name="Copy link"))
+    keys.press("Enter")
+    expect(page.get_by_role("button", name="Copied")).to_be_focused()
+    link = page.get_by_label("Link to this line").input_value()
+    assert parse_qs(urlsplit(link).fragment) == {
+        "line": ["the old man walked"],
+        "mask": ["1,2"],
+        "view": ["pair"],
+    }
+
+
+def test_a_finger_drags_over_letters(browser: Browser, built: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 800}, has_touch=True)
+    page = context.new_page()
+    opened(page, built)
+    finger = context.new_cdp_session(page)
+
+    def touch(kind: str, *positions: int) -> None:
+        boxes = [letter(page, at).bounding_box() for at in positions]
+        points = [{"x": box["x"] + 8, "y": box["y"] + 8} for box in boxes if box]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    letter(page, 2).tap()
+    assert masked(page) == [2, 13]
+    touch("touchStart", 4)
+    for at in (5, 6):
+        touch("touchMove", at)
+    touch("touchEnd")
+    expect(letter(page, 5)).to_have_attribute("aria-pressed", "true")
+    assert masked(page) == [2, 4, 5, 6, 13]
+    context.close()
+
+
+def test_a_line_is_written_by_itself(page: Page, built: str) -> None:
+    opened(page, built)
+    writing = page.locator("#unmasking")
+    field = writing.get_by_label("A line with gaps")
+    field.fill("th_ c_t sl_pt")
+    field.press("Enter")
+    writing.get_by_role("button", name="fast").click()
+    writing.get_by_role("button", name="Play").click()
+    expect(writing.get_by_role("status")).to_contain_text("Done after 3 steps: th")
+    expect(writing.get_by_role("button", name="Play")).to_be_visible()
+    writing.get_by_role("button", name="slow").click()
+    writing.get_by_role("button", name="Play").click()
+    writing.get_by_role("button", name="Pause").click()
+    expect(writing.get_by_role("status")).to_contain_text("Step 0")
+
+
+def test_a_game_is_played_by_keyboard_and_pooled_in_python(page: Page, built: str) -> None:
+    opened(page, built)
+    game = page.locator("#game")
+    for gap in range(10):
+        for sure in ("40 %", "no idea"):
+            game.locator('.letters [tabindex="0"]').press("e")
+            expect(game.get_by_role("button", name="e", exact=True)).to_have_attribute(
+                "aria-pressed", "true"
+            )
+            game.get_by_label(sure, exact=True).press("Space")
+            game.locator("[type=submit]").press("Enter")
+        expect(game.locator(".costs")).to_be_visible()
+        result = game.get_by_label("Your result").input_value()
+        assert result.startswith(f"cloze 1 seed=0 left={gap + 1}:")
+        if gap < 9:
+            game.get_by_role("button", name="Next gap").press("Enter")
+    pooled = pool([result])
+    assert pooled.remarks == ()
+    assert pooled.results[0].gaps == {"left": 10, "both": 10}
+    assert pooled.mean("both", "model") < pooled.mean("both")
+
+
+def test_a_link_carries_a_line(page: Page, built: str) -> None:
+    opened(page, f"{built}/#line=two%0Alines_and+gaps&mask=0,4&view=surprise")
+    assert masked(page) == [0, 4, 9]
+    expect(page.get_by_role("button", name="Surprise")).to_have_attribute("aria-pressed", "true")
+    link = page.get_by_label("Link to this line")
+    expect(link).to_have_value(re.compile(r"#line=two%0Alines_and\+gaps&mask=0,4&view=surprise$"))
+    letter(page, 1).click()
+    expect(link).to_have_value(re.compile(r"&mask=0,1,4&view=surprise$"))
+    # Another link in the same page.
+    page.get_by_role("link", name="only the left side knows").click()
+    text, hidden = EXAMPLES["only the left side knows"]
+    expect(letter(page, text.index(hidden))).to_have_attribute("aria-pressed", "true")
+    assert masked(page) == [text.index(hidden)]
+    assert line(page) == text
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_example_is_a_link(page: Page, built: str, name: str) -> None:
+    opened(page, built)
+    page.get_by_role("link", name=name, exact=True).click()
+    expect(page.get_by_role("status").first).to_contain_text("From a link.")
+    text, hidden = EXAMPLES[name]
+    assert line(page) == text
+    assert "".join(text[at] for at in masked(page)) == hidden
+
+
+@pytest.mark.parametrize(
+    ("fragment", "sentence"),
+    [
+        ("line=", "the line is empty; type some letters, and _ for every gap."),
+        ("line=123", "the line is empty: digits are not among the 28 characters; type some "
+         "letters, and _ for every gap."),
+        (f"line={'e' * 65}", "the line has 65 characters and the model reads 64; shorten it."),
+        ("line=abc&mask=3", "a position in this line is a whole number from 0 to 2, not '3'."),
+        ("line=abc&mask=1,x", "a position in this line is a whole number from 0 to 2, not 'x'."),
+        ("line=abc&view=all", "a view is one of guesses, pair, attention, surprise, not 'all'."),
+        ("mask=1", "it carries no line."),
+    ],
+)  # fmt: skip
+def test_a_bad_link_is_answered_by_one_sentence(
+    page: Page, built: str, fragment: str, sentence: str
+) -> None:
+    opened(page, f"{built}/#{fragment}")
+    alert = page.locator("#explorer").get_by_role("alert").last
+    expect(alert).to_have_text(f"This link cannot be shown: {sentence}")
+    above, below = alert.bounding_box(), letter(page, 0).bounding_box()
+    assert above is not None
+    assert below is not None
+    assert above["y"] < below["y"]
+    assert line(page) == FIRST
+
+
+def test_a_hash_that_is_no_link_of_ours_is_passed_over(page: Page, built: str) -> None:
+    opened(page, f"{built}/#try")
+    assert line(page) == FIRST
+    expect(page.locator("#explorer .problem")).to_be_empty()
+
+
+def test_within_another_page_it_is_the_explorer_alone(page: Page, built: str) -> None:
+    page.goto(f"{built}/blank.html")
+    page.evaluate(
+        """() => { const frame = document.createElement("iframe");
+        frame.src = "./index.html#line=abc"; frame.title = "The explorer";
+        document.body.append(frame) }"""
+    )
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("#explorer .letter")).to_have_count(3)
+    expect(frame.locator("h1")).to_be_hidden()
+
+
+# A predictor whose leaning never comes unless it is let, and that says what became of it.
+SLOW = """
+async () => {
+  const { Explorer } = await import("./explorer.js");
+  const { Answer, CHARACTERS } = await import("./predictor.js");
+  const even = Array(28).fill(1 / 28);
+  const ends = [];
+  const slow = {
+    name: "both", symbols: CHARACTERS, maxLen: 64, baseline: null, nLayers: 0, nHeads: 0,
+    predict: (line, gaps) => new Answer(gaps, gaps.map(() => even), gaps.map(() => 1)),
+    leaning: (line, gaps, at, { signal }) => new Promise((done, fail) => {
+      const end = () => { ends.push(`${at} done`); done(line.map(() => 0.5)); };
+      const coming = setTimeout(end, 300);
+      signal.addEventListener("abort", () => {
+        clearTimeout(coming);
+        ends.push(`${at} off`);
+        fail(signal.reason);
+      });
+    }),
+  };
+  const examples = { one: { line: "abcdef", masked: "b" } };
+  const explorer = await Explorer.of({ both: slow }, examples);
+  await explorer.send({ do: "toggle", at: "3" });
+  await explorer.send({ do: "toggle", at: "4" });
+  await explorer.settled;
+  return [ends, explorer.html, explorer.problem];
+}
+"""
+
+
+def test_what_an_answer_leans_on_is_called_off_by_the_next_question(page: Page, built: str) -> None:
+    page.goto(f"{built}/blank.html")
+    ends, html, problem = page.evaluate(SLOW)
+    assert ends == ["1 off", "3 off", "4 done"]
+    assert "Hiding one more costs, in nats: a at 0 +0.50" in html
+    assert problem == ""
+
+
+def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch: Watch) -> None:
+    page = fresh.new_page()
+    page.route("**/both.safetensors", lambda route: route.fulfill(status=404))
+    page.goto(built)
+    expect(page.get_by_role("alert")).to_have_text(
+        "The explorer cannot start: both.safetensors cannot be loaded (404); load the page again."
+    )
+    watch.forgive("404")

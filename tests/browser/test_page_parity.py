@@ -1,0 +1,344 @@
+"""The page's widgets are Python's: after the same actions they show the same, to the character."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Page
+
+from cloze.encoder import DIRECTIONS, Direction
+from cloze.generation import POLICIES
+from cloze.lessons.the_explorer import guessing_rules
+from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.writing_with_gaps.unmasking import Unmasking
+from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
+from cloze.predictor import Predictor
+from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.state import VIEWS
+from cloze.widgets.explorer.widget import EXAMPLES
+from tests.browser import replay
+from tests.browser.replay import Action, Noting, NotingRandom
+from web import build, weights
+
+EXPLORERS = f"""
+async ([described, notes, examples, runs]) => {{
+  const {{ Explorer }} = await import("./explorer.js");
+  const predictors = notes
+    ? await ({replay.REPLAYED})(described, notes)
+    : await ({replay.ANSWERING})();
+  const shown = [];
+  for (const [actions, draws] of runs) {{
+    const explorer = await Explorer.of(predictors, examples, () => draws.shift());
+    await explorer.settled;
+    const seen = [explorer.html];
+    for (const action of actions) {{
+      await explorer.send(action);
+      await explorer.settled;
+      seen.push(explorer.html);
+    }}
+    shown.push(seen);
+  }}
+  return shown;
+}}
+"""
+
+LINES = [
+    "the old man walked slowly down to the harbour",
+    "  Two   spaces\tand a tab  ",
+    "naïve café, straße; don’t!",
+    "a_b [mask]ing _ _",
+    "one line\r\nand\n\n another",
+    "x",
+    "e" * 64,
+    "e" * 65,
+    "",
+    "1 2 3",
+    "日本語",
+    "<img src=x onerror=alert(1)> & 'quoted' \"twice\"",
+    "\u202eשלום 😀",
+    "ﬁne ½ ǆ e\u0301 İstanbul",
+    "a\u00a0b\u2003c\x00d",
+]
+NO_POSITIONS = ["-1", "64", "1e1", "1.5", "", "x", "'", None, True, 2.5, "one", "4 4"]
+POSITIONS_TOO = [" 3 ", "+2", "1_0", 4, 5.0]
+KEYS = [*"abcdefghijklmnopqrstuvwxyz \n", "E", "é", "_", "", "ab", "7", None, 3, "İ"]
+COUNTS = ["0", "1", "12", "10000", "10001", "-1", "", "many", "1.5", 3]
+
+
+def runs_of(actions: Sequence[Sequence[Action]], predictors: dict[str, Predictor]) -> list[Any]:
+    """Let Python's explorer do it: the runs for the page, with what Python showed."""
+    runs = []
+    for seed, run in enumerate(actions):
+        drawn: list[float] = []
+        explorer = MaskExplorer(predictors)
+        explorer._random = NotingRandom(seed, drawn)
+        runs.append((run, replay.shown_by(explorer, run), drawn))
+    return runs
+
+
+def shown_by_both(
+    page: Page,
+    actions: Sequence[Sequence[Action]],
+    names: Sequence[Direction],
+    *,
+    noted: bool = True,
+) -> Iterator[tuple[Sequence[Action], list[str], list[str]]]:
+    """Let both explorers do it, and yield each run with what Python and the page showed.
+
+    Args:
+        page: the page.
+        actions: what is done, run by run.
+        names: whom both ask.
+        noted: whether the page answers from Python's numbers, or computes its own.
+    """
+    notes: dict[str, object] = {}
+    predictors: dict[str, Predictor] = {
+        name: Noting(MaskedPredictor(weights.rounded(name), name, unigram()), notes)
+        for name in names
+    }
+    runs = runs_of(actions, predictors)
+    examples = {name: each._asdict() for name, each in EXAMPLES.items()}
+    done = [(run, draws) for run, _, draws in runs]
+    kept = notes if noted else None
+    shown = page.evaluate(EXPLORERS, [replay.described(predictors), kept, examples, done])
+    for (run, ours, _), theirs in zip(runs, shown, strict=True):
+        yield run, ours, theirs
+
+
+def drawn_actions(chance: random.Random, n: int) -> list[Action]:
+    """Draw what somebody might do, and what nobody should."""
+
+    def position() -> object:
+        if chance.random() < 0.04:
+            return chance.choice(NO_POSITIONS + POSITIONS_TOO)
+        return str(chance.randrange(24))
+
+    def key() -> object:
+        return chance.choice(KEYS)
+
+    draws: dict[str, Any] = {
+        "toggle": lambda: {"at": position()},
+        "focus": lambda: {"at": position()},
+        "span": lambda: {"start": (start := chance.randrange(40)), "end": start + 2},
+        "guess": lambda: {"at": position(), "key": key()},
+        "take": lambda: {"at": position(), "key": key()},
+        "count": lambda: {"at": position(), "key": key(), "value": chance.choice(COUNTS)},
+        "fill": lambda: {"at": position(), "symbol": key()},
+        "empty": lambda: {"at": position()},
+        "line": lambda: {"text": chance.choice(LINES)},
+        "example": lambda: {"value": chance.choice([*EXAMPLES, "", "none"])},
+        "view": lambda: {"view": chance.choice([*VIEWS, "all"])},
+        "layer": lambda: {"value": chance.choice(["0", "1", "2", "9"])},
+        "head": lambda: {"value": chance.choice(["0", "1", "3", "x"])},
+        **dict.fromkeys(["word", "random", "unmask", "guess_first", "reveal"], dict),
+        "present": dict,
+    }
+    often = ["toggle"] * 6 + ["span", "guess", "guess", "fill", "view", "view", "word"]
+    chosen = (chance.choice([*draws, *often]) for _ in range(n))
+    return [{"do": name, **draws[name]()} for name in chosen]
+
+
+def ask(*names: str) -> list[Action]:
+    return [{"do": name} for name in names]
+
+
+CHOSEN: list[Sequence[Action]] = [
+    *([{"do": "line", "text": text}, *ask("word", "random")] for text in LINES),
+    [{"do": "toggle", "at": at} for at in [*NO_POSITIONS, *POSITIONS_TOO, "43", "43", "0"]],
+    [{"do": "fill", "at": "13", "symbol": key} for key in KEYS],
+    [*ask("guess_first"), *({"do": "guess", "at": "13", "key": key} for key in KEYS)],
+    *([*ask("guess_first"), *({"do": "guess", "at": "13", "key": key} for key in keys),
+       *ask("reveal"), {"do": "toggle", "at": "14"}, {"do": "guess", "at": "14", "key": "m"},
+       *ask("reveal", "guess_first")] for keys in ("u", "a", "aauuuu u", "e" * 12)),
+    [*ask("guess_first"), *({"do": "count", "at": "13", "key": "u", "value": n} for n in COUNTS),
+     {"do": "guess", "at": "13", "key": "u", "n": "10"}, {"do": "take", "at": "13", "key": "a"},
+     {"do": "guess", "at": "13", "key": "u", "n": "0"}, {"do": "take", "at": "13", "key": "u"}],
+    *([{"do": "example", "value": name}, *ask("guess_first", "unmask", "reveal")]
+      for name in EXAMPLES),
+    [{"do": "view", "view": view} for view in (*VIEWS, "", None, "x" * 100)],
+    [{"do": "view", "view": "attention"}, {"do": "layer", "value": "1"},
+     *({"do": "head", "value": head} for head in ("1", "3", "4", "-1", None))],
+    [*ask("none", "constructor", "", "toggle"), {"do": "word", "at": "1"},
+     {"do": "toggle", "at": "1", "to": "2"}],
+    [{"do": "span", "start": "8", "end": "4"}, {"do": "span", "start": "4", "end": "x"},
+     {"do": "view", "view": "pair"}, {"do": "fill", "at": "5", "symbol": "q"},
+     {"do": "focus", "at": "5"}, {"do": "view", "view": "guesses"}, *ask("present", "unmask")],
+    ask(*["word"] * 10),
+]  # fmt: skip
+
+
+@pytest.fixture
+def built_page(page: Page, built: str) -> Page:
+    """A page of the built folder on which nothing runs yet."""
+    page.goto(f"{built}/blank.html")
+    return page
+
+
+def test_chosen_actions_show_the_same(built_page: Page) -> None:
+    for run, ours, theirs in shown_by_both(built_page, CHOSEN, DIRECTIONS):
+        replay.compare(ours, theirs, run)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_drawn_actions_show_the_same(built_page: Page, seed: int) -> None:
+    chance = random.Random(seed)
+    actions = [drawn_actions(chance, 12) for _ in range(10)]
+    names = DIRECTIONS if seed else ("both",)
+    for run, ours, theirs in shown_by_both(built_page, actions, names):
+        replay.compare(ours, theirs, run)
+
+
+def test_the_pages_own_numbers_are_pythons_but_for_a_last_digit_now_and_then(
+    built_page: Page,
+) -> None:
+    """Sums in another order differ by millionths, which a rounding may make a last digit of."""
+    chance = random.Random(5)
+    actions = [drawn_actions(chance, 12) for _ in range(8)]
+    alike = replay.Alike()
+    for run, ours, theirs in shown_by_both(built_page, actions, DIRECTIONS, noted=False):
+        alike.compare(ours, theirs, run)
+    assert alike.numbers > 3000
+    assert alike.differing <= alike.numbers / 1000
+
+
+# ── writing, and the game ────────────────────────────────────────────────────────────────────────
+
+UNMASKINGS = f"""
+async (runs) => {{
+  const {{ Unmasking }} = await import("./unmasking.js");
+  const {{ both }} = await ({replay.ANSWERING})();
+  const shown = [];
+  for (const [options, actions] of runs) {{
+    const {{ line, ...chosen }} = options;
+    const widget = new Unmasking(both, line, chosen);
+    const seen = [widget.html];
+    for (const action of actions) {{
+      await widget.send(action);
+      seen.push(widget.html);
+    }}
+    shown.push(seen);
+  }}
+  return shown;
+}}
+"""
+TO_WRITE = "the ___ __ _____ sat on the ___ and __"
+
+
+def steps(n: int) -> list[Action]:
+    return ask(*["step"] * n)
+
+
+UNMASKING_RUNS: list[tuple[dict[str, Any], Sequence[Action]]] = [
+    *(({"line": TO_WRITE, "policy": policy, "temperature": 0.0, "seed": seed}, steps(20))
+      for policy in POLICIES for seed in (0, 11)),
+    ({"line": "th_ c_t", "policy": "Gibbs", "temperature": 0.0, "seed": 5}, steps(9)),
+    ({"line": "a_b", "temperature": 0.0}, [
+        *ask("step", "step", "back", "back", "back", "restart", "again", "step", "tick"),
+        {"do": "speed", "value": "slow"}, *ask("play", "play", "tick", "tick", "pause", "step"),
+        {"do": "speed", "value": "none"}, {"do": "policy", "value": "random order"},
+        {"do": "policy", "value": "none"}, *ask("step", "present"),
+        *({"do": "temperature", "value": value}
+          for value in ("0.0", "0.5", "1.0", " 2 ", "1e2", "1e3", "-1", "101", "x", "", "inf")),
+        *({"do": "line", "typed": text} for text in
+          ("no gap", "", "1 2 3", "_" * 65, "_", "<b>_", "ä_ _\nb", "e [MASK]"))]),
+]  # fmt: skip
+
+
+def test_lines_are_written_the_same(built_page: Page) -> None:
+    """At temperature 0; above it the page draws by numbers of its own."""
+    model = weights.rounded("both")
+    theirs = built_page.evaluate(UNMASKINGS, UNMASKING_RUNS)
+    alike = replay.Alike()
+    for (options, actions), other in zip(UNMASKING_RUNS, theirs, strict=True):
+        widget = Unmasking(model=model, **options)
+        alike.compare(replay.shown_by(widget, actions), other, actions)
+        widget.close()
+    assert alike.numbers > 300
+    assert alike.differing <= alike.numbers / 1000
+
+
+DRAWS = f"""
+async ([policy, temperature, seeds]) => {{
+  const {{ Unmasking }} = await import("./unmasking.js");
+  const {{ both }} = await ({replay.ANSWERING})();
+  const texts = [];
+  for (let seed = 0; seed < seeds; seed++) {{
+    const widget = new Unmasking(both, "he look_d at __ ship", {{ policy, temperature, seed }});
+    while (widget.text.includes("_")) await widget.send({{ do: "step" }});
+    texts.push(widget.text);
+  }}
+  return texts;
+}}
+"""
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.5])
+def test_what_is_drawn_is_as_frequent_as_it_is_probable(
+    built_page: Page, temperature: float
+) -> None:
+    n = 400
+    texts = built_page.evaluate(DRAWS, ["all at once", temperature, n])
+    assert texts[:20] == built_page.evaluate(DRAWS, ["all at once", temperature, 20])
+    line = [*"he look_d at __ ship"]
+    gaps = [at for at, symbol in enumerate(line) if symbol == "_"]
+    answer = MaskedPredictor(weights.rounded("both")).predict(line, gaps)
+    for at in gaps:
+        bent = torch.tensor(answer[at], dtype=torch.float64) ** (1 / temperature)
+        bent /= bent.sum()
+        for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
+            drawn = sum(text[at] == symbol for text in texts)
+            assert abs(drawn - n * p) < 4.5 * (n * p * (1 - p)) ** 0.5 + 1, (at, symbol)
+
+
+GAMES = f"""
+async ([game, runs]) => {{
+  const {{ GuessingGame }} = await import("./guessing_game.js");
+  const predictors = await ({replay.ANSWERING})();
+  const shown = [];
+  for (const [seed, actions] of runs) {{
+    const widget = new GuessingGame(predictors, game, seed);
+    const seen = [widget.html];
+    for (const action of actions) {{
+      await widget.send(action);
+      seen.push(widget.html);
+    }}
+    shown.push(seen);
+  }}
+  return shown;
+}}
+"""
+
+
+def drawn_game(chance: random.Random) -> list[Action]:
+    """Draw a whole game and the beginning of the next, with moves that nobody should make."""
+    actions: list[Action] = []
+    for _ in range(11):
+        for _ in ("left", "both"):
+            percent = chance.choice(["0", "20", "40", "60", "80", "95"])
+            actions += [
+                {"do": "type", "at": str(chance.randrange(27)), "key": chance.choice(KEYS)},
+                {"do": "pick", "at": str(chance.randrange(28))},
+                {"do": "look", "at": chance.choice(["0", "26", "27", "x"])},
+                {"do": "guess", "percent": chance.choice(["", "50", None, "x", percent])},
+                {"do": "guess", "percent": percent, "letter": chance.choice(["e", "é", " "])},
+                {"do": "guess", "percent": "0"},
+            ]
+        actions.append({"do": "next"})
+    return actions
+
+
+def test_games_are_played_the_same(built_page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guessing_rules, "shipped_model", weights.rounded)
+    chance = random.Random(1)
+    runs = [(seed, drawn_game(chance)) for seed in (0, 7, 123_456_789)]
+    runs.append((3, [*ask("next"), {"do": "guess"}, {"do": "guess", "percent": "20"}]))
+    theirs = built_page.evaluate(GAMES, [build.game(), runs])
+    alike = replay.Alike()
+    for (seed, actions), other in zip(runs, theirs, strict=True):
+        alike.compare(replay.shown_by(GuessingGame(seed), actions), other, actions)
+    assert alike.numbers > 5000
+    assert alike.differing <= alike.numbers / 1000

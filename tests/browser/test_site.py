@@ -1,0 +1,244 @@
+"""The site in a real browser: for every reader, at every size, and nobody else is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from cloze.widgets import MaskExplorer, Quiz
+from tests.browser.axe import violations
+from tests.browser.jupyter import Watch
+from tests.browser.static import served
+from tests.building import build
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+NOTEBOOKS = [f"notebooks/{stem}" for stem in LESSONS]
+BESIDE = ["index", "search", "notebooks/glossary", "notebooks/misconceptions", "benchmarks/README"]
+BESIDE += ["explorer/index", "explorer"]
+ONE_OF_EACH = """() => {
+    const seen = new Set();
+    for (const each of document.querySelectorAll(".highlight span, [role=img] > *")) {
+        const ground = each.closest(".highlight")?.className;
+        const kind = [each.className, each.getAttribute("style"), ground].join();
+        if (seen.has(kind)) each.replaceWith(...(ground ? each.childNodes : []));
+        seen.add(kind);
+    }
+}"""
+"""Of thousands of coloured words of code, and letters of lines, one of each kind is looked at."""
+WIDE = """() => [...document.querySelectorAll("body *")]
+    .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
+    .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer, [tabindex='0']"))
+    .map((part) => part.outerHTML.slice(0, 120))"""
+"""What stands out of the window, though nothing scrolls it."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site") / "built"
+    build(folder)
+    with served(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    """One page for all tests here: what a browser has loaded once it has."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def reader(tab: Page) -> Iterator[Page]:
+    """Somebody at a page, which must meet no error and ask nobody else."""
+    watch = Watch()
+    watch.over(tab)
+    yield tab
+    watch.leave(tab)
+    tab.emulate_media(color_scheme="light")
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    assert watch.requests == []
+    assert watch.errors == []
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS + BESIDE)
+def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> None:
+    reader.goto(f"{address}/{name}.html")
+    reader.evaluate(ONE_OF_EACH)
+    reader.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    assert violations(reader) == []
+    reader.emulate_media(color_scheme="dark")
+    assert violations(reader, rule="color-contrast") == []
+    for width in (400, 360):
+        reader.set_viewport_size({"width": width, "height": 800})
+        assert reader.evaluate("document.documentElement.scrollWidth") == width
+        assert reader.evaluate(WIDE) == []
+
+
+def test_the_dark_theme_is_the_readers_choice(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/01_the_loss.html")
+    quiz = reader.locator(".living-quiz")
+    ground = "(each) => getComputedStyle(each).backgroundColor"
+    assert quiz.evaluate(ground) == "rgb(255, 255, 255)"
+    button = reader.locator(".content-icon-container .theme-toggle")
+    button.click()  # from the system's own, which is light, to …
+    if reader.evaluate("document.body.dataset.theme") == "light":
+        button.click()
+    expect(reader.locator("body")).to_have_attribute("data-theme", "dark")
+    assert quiz.evaluate(ground) == "rgb(22, 25, 29)"
+    picture = reader.locator("img.cloze-picture").first
+    assert picture.evaluate("(each) => getComputedStyle(each).colorScheme") == "dark"
+    reader.evaluate("localStorage.clear()")
+
+
+def test_a_quiz_answers_as_in_the_notebook(address: str, reader: Page) -> None:
+    quiz = Quiz("the_loss")
+    reader.goto(f"{address}/notebooks/01_the_loss.html")
+    form = reader.locator(".living-quiz")
+    status = form.get_by_role("status")
+    for number, letter in ((1, "b"), (1, "c"), (4, "a"), (2, "b")):
+        question = form.locator("form").nth(number - 1)
+        question.locator(f"input[value={letter}]").check()
+        quiz.act("choose", question=number, value=letter)
+        told = question.locator(".explanation:visible")
+        expect(told).to_have_count(1)
+        assert told.inner_text() in reader.evaluate(
+            "(html) => { const it = document.createElement('p'); it.innerHTML = html;"
+            " return it.textContent; }",
+            quiz.html,
+        )
+        assert words(status.inner_text()) == said(quiz)
+    form.get_by_role("button", name="Start over").click()
+    quiz.act("restart")
+    expect(form.locator(".explanation:visible")).to_have_count(0)
+    expect(form.locator("input:checked")).to_have_count(0)
+    assert words(status.inner_text()) == said(quiz)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def said(quiz: Quiz) -> str:
+    [status] = re.findall(r'role="status"[^>]*>(.*?)</p>', quiz.html)
+    return words(re.sub(r"<[^>]+>", "", status))
+
+
+def test_a_quiz_answers_to_the_keyboard(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/00_start_here.html")
+    question = reader.locator(".living-quiz form").first
+    question.locator("input").first.focus()
+    reader.keyboard.press("Space")
+    first = question.locator(".explanation:visible").inner_text()
+    reader.keyboard.press("ArrowDown")
+    expect(question.locator("input").nth(1)).to_be_focused()
+    expect(question.locator(".explanation:visible")).to_have_count(1)
+    assert question.locator(".explanation:visible").inner_text() != first
+
+
+def test_two_quizzes_of_a_page_do_not_meddle(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/13_the_real_ones.html")
+    one, other = reader.locator(".living-quiz").all()
+    one.locator("input").first.check()
+    other.locator("input").first.check()
+    expect(one.locator("input:checked")).to_have_count(1)
+    expect(one.get_by_role("status")).to_contain_text("1 answered")
+
+
+def test_the_search_finds(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/index.html")
+    field = reader.get_by_role("textbox", name="Search").or_(reader.get_by_placeholder("Search"))
+    field.first.fill("anisotropic")
+    field.first.press("Enter")
+    results = reader.locator("#search-results li")
+    expect(results.filter(has_text="12 · Vectors")).not_to_have_count(0)
+    expect(results.filter(has_text="Glossary")).not_to_have_count(0)
+    results.filter(has_text="12 · Vectors").get_by_role("link").first.click()
+    expect(reader.get_by_role("heading", level=1)).to_contain_text("12 · Vectors")
+
+
+def test_one_reads_from_the_first_page_to_the_last_and_back(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/index.html")
+    for name in NOTEBOOKS:
+        reader.locator(".related-pages .next-page").click()
+        assert reader.url == f"{address}/{name}.html"
+    reader.locator(".related-pages .prev-page").click()
+    assert reader.url == f"{address}/{NOTEBOOKS[-2]}.html"
+
+
+def test_a_link_leads_to_its_heading(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/misconceptions.html")
+    reader.get_by_role("link", name="And yet every position matters").click()
+    heading = reader.get_by_role("heading", name="And yet every position matters")
+    expect(heading).to_be_in_viewport()
+
+
+def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/05_the_explorer.html")
+    place = reader.locator(".living").first
+    place.scroll_into_view_if_needed()
+    masked = place.locator(".line .letter.masked")
+    expect(place.get_by_role("button", name="Mask a word")).to_be_visible()
+    expect(masked).to_have_count(1)
+    explorer = MaskExplorer()
+    assert place.locator(".line").inner_text().count("?") == 1
+    letters = place.locator(".line button.letter")
+    expect(letters).to_have_count(len(explorer.line))
+    letters.nth(0).click()
+    expect(masked).to_have_count(2)
+    expect(reader.locator(".living .chart").first).to_contain_text("from both sides")
+    assert violations(reader, ".living") == []
+
+
+def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/05_the_explorer.html")
+    place = reader.locator(".living").nth(1)
+    place.get_by_role("button", name="Try this line").press("Enter")
+    expect(place.locator(".line button:focus")).to_have_attribute("aria-pressed", "true")
+    assert (place.get_attribute("data-line") or "").startswith("the children pl")
+    shown = place.locator(".line button.letter").all()
+    at = int(place.get_attribute("data-mask") or "")
+    assert "masked" in (shown[at].get_attribute("class") or "")
+    reader.keyboard.press("ArrowRight")
+    reader.keyboard.press("Space")
+    expect(place.locator(".line .letter.masked")).to_have_count(2)
+    own = place.get_by_role("link", name="a page of its own")
+    assert "explorer/index.html#line=the+children" in (own.get_attribute("href") or "")
+
+
+def test_the_game_and_the_unmasking_live_as_well(address: str, reader: Page) -> None:
+    for name, kind, button, answer in (
+        ("05_the_explorer", "game", "Guess from the left", "Say how sure you are"),
+        ("10_writing_with_gaps", "unmasking", "Step", "Step 1: "),
+    ):
+        reader.goto(f"{address}/notebooks/{name}.html")
+        place = reader.locator(f".living[data-kind={kind}]")
+        place.scroll_into_view_if_needed()
+        place.get_by_role("button", name=button, exact=True).click()
+        expect(place).to_contain_text(answer)
+        assert violations(reader, f".living[data-kind={kind}]") == []
+
+
+def test_a_page_without_programs_keeps_its_pictures(address: str, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/notebooks/05_the_explorer.html")
+    expect(page.locator(".living .cloze.still").first).to_be_visible()
+    expect(page.locator(".living").first).to_contain_text("from both sides")
+    page.get_by_text("The questions once more").click()
+    expect(page.locator("details[open]")).to_have_count(1)
+    context.close()
+
+
+def test_formulas_are_drawn_with_room_to_scroll(address: str, reader: Page) -> None:
+    reader.set_viewport_size({"width": 360, "height": 800})
+    reader.goto(f"{address}/notebooks/10_writing_with_gaps.html")
+    wide = reader.locator(".formula[tabindex='0']").first
+    wide.focus()
+    reader.keyboard.press("ArrowRight")
+    expect(wide).to_have_js_property("scrollLeft", 40)

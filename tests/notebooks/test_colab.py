@@ -1,0 +1,116 @@
+"""What Colab needs of a notebook: in each the same, nothing elsewhere, and no pins there."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from IPython.core.inputtransformer2 import TransformerManager
+from packaging.requirements import Requirement
+
+from notebooks import colab
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def without(notebook: Any) -> Any:
+    """Take both out again."""
+    made = copy.deepcopy(notebook)
+    made.cells[0].source = colab.without_link(made.cells[0].source)
+    made.cells = [cell for cell in made.cells if colab.TAG not in cell.metadata.get("tags", [])]
+    for count, cell in enumerate((c for c in made.cells if c.cell_type == "code"), start=1):
+        cell.execution_count = count
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = count
+    return made
+
+
+@each_notebook
+def test_every_notebook_has_the_link_and_the_cell(path: Path) -> None:
+    notebook = read(path)
+    assert colab.with_colab(notebook, path.name) == notebook, "python notebooks/colab.py writes it"
+
+
+@each_notebook
+def test_they_come_without_any_other_change_and_once(path: Path) -> None:
+    bare = without(read(path))
+    made = colab.with_colab(bare, path.name)
+    assert without(made) == bare
+    assert colab.with_colab(made, path.name) == made
+    code = [cell for cell in made.cells if cell.cell_type == "code"]
+    assert code[0].source == colab.setup()
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    shown = [
+        out.execution_count for cell in code for out in cell.outputs if "execution_count" in out
+    ]
+    counts = [
+        cell.execution_count for cell in code for out in cell.outputs if "execution_count" in out
+    ]
+    assert shown == counts
+    nbformat.validate(made)
+    title, link, _ = made.cells[0].source.split("\n\n", 2)
+    assert title.startswith("# ")
+    assert link == f"[Open in Colab]({colab.address(path.name)})"
+
+
+def test_an_older_cell_and_link_are_brought_up_to_date() -> None:
+    old = colab.with_colab(read(NOTEBOOKS[0]), NOTEBOOKS[0].name)
+    made = copy.deepcopy(old)
+    made.cells[0].source = made.cells[0].source.replace("colab.research", "elsewhere.research")
+    place = next(i for i, cell in enumerate(made.cells) if cell.cell_type == "code")
+    made.cells[place].source = "import something_older"
+    assert made != old
+    assert colab.with_colab(made, NOTEBOOKS[0].name) == old
+
+
+def run_cell(monkeypatch: pytest.MonkeyPatch, *, in_colab: bool) -> tuple[list[str], list[bool]]:
+    """Run the cell as IPython does; return the magics that it called, and whether it used Colab."""
+    called: list[str] = []
+    enabled: list[bool] = []
+
+    def magic(name: str, line: str) -> None:
+        called.append(f"{name} {line}")
+
+    output = SimpleNamespace(enable_custom_widget_manager=lambda: enabled.append(True))
+    if in_colab:
+        monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace(output=output))
+    else:
+        monkeypatch.delitem(sys.modules, "google.colab", raising=False)
+    shell = SimpleNamespace(run_line_magic=magic)
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
+    exec(TransformerManager().transform_cell(colab.setup()), {})  # type: ignore[no-untyped-call]
+    return called, enabled
+
+
+def test_elsewhere_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_cell(monkeypatch, in_colab=False) == ([], [])
+
+
+def test_in_colab_it_installs_what_is_missing_and_pins_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    [package, rest], enabled = run_cell(monkeypatch, in_colab=True)
+    assert enabled == [True]
+    assert package.startswith("pip install --quiet --no-deps git+https://github.com/")
+    names = rest.removeprefix("pip install --quiet ").split()
+    # A bare name is content with any version that is there; --upgrade would not be.
+    assert all(re.fullmatch(r"[a-z]+", name) for name in names)
+    required = {Requirement(line).name for line in colab.project()["dependencies"]}
+    assert set(names) | colab.NOT_THERE.keys() == required
+    assert colab.NOT_THERE.keys() < required

@@ -1,0 +1,138 @@
+"""What the page is built of: one script from its modules, and files that name each other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from web import build
+from web.modules import ModuleError, bundle
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    build.build_page(folder)
+    return folder
+
+
+def test_the_worker_keeps_every_file_and_knows_when_one_changes(tmp_path: Path) -> None:
+    page = tmp_path
+    build.build_page(page)
+
+    def head(folder: Path) -> tuple[str, list[str]]:
+        version, files, *_ = (folder / "sw.js").read_text("utf-8").splitlines()
+        return version, json.loads(files.removeprefix("const FILES = ").rstrip(";"))
+
+    version, files = head(page)
+    assert sorted(files) == sorted(["./", *(p.name for p in page.iterdir() if p.name != "sw.js")])
+    build.build_page(page)
+    assert head(page)[0] == version
+    build.build_page(page, "https://example.org")
+    assert head(page)[0] != version
+
+
+def test_it_names_only_files_that_are_there(page: Path) -> None:
+    index = (page / "index.html").read_text("utf-8")
+    named = re.findall(r'(?:src|href)="([^"#]+)', index)
+    assert {"page.js", "page.css", "manifest.webmanifest", "icon.svg"} < set(named)
+    for manifest_icon in json.loads((page / "manifest.webmanifest").read_text("utf-8"))["icons"]:
+        named.append(manifest_icon["src"])
+    for name in named:
+        assert (page / name).is_file(), name
+
+
+def test_no_file_of_it_names_another_machine(page: Path, tmp_path: Path) -> None:
+    build.build_single(tmp_path / "explorer.html")
+    for path in [*page.iterdir(), tmp_path / "explorer.html"]:
+        if path.suffix in {".js", ".css", ".html", ".webmanifest"}:
+            addresses = re.findall(r"\bhttps?://[\w.]+", path.read_text("utf-8"))
+            assert addresses == [], path.name
+
+
+def test_the_icons_are_of_the_sizes_they_say(page: Path) -> None:
+    for size in build.ICON_SIZES:
+        head = (page / f"icon-{size}.png").read_bytes()[:24]
+        assert head[:8] == b"\x89PNG\r\n\x1a\n"
+        assert [int.from_bytes(head[i : i + 4]) for i in (16, 20)] == [size, size]
+
+
+def test_it_is_built_from_the_command_line(tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "web.build", *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    done = run(str(tmp_path / "new" / "page"), "--series", "../index.html")
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"(\w+\.html): 2?1?\.\d\d MB", done.stdout) == ["index.html", "explorer.html"]
+    for name in ("index.html", "explorer.html"):
+        text = (tmp_path / "new" / "page" / name).read_text("utf-8")
+        assert '<a href="../index.html">' in text
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    failed = run(str(tmp_path / "file"))
+    assert failed.stderr.strip().endswith("is a file; name a folder.")
+
+
+def test_modules_become_one_script_in_the_order_they_need() -> None:
+    modules = {
+        "a.js": 'import { two as deux } from "./b.js";\nimport c from "./c.js";\n'
+        "export const one = deux + c.three;\n",
+        "b.js": '// a word\nimport c from "./c.js";\nexport function two() {}\n',
+        "c.js": "/** a word */\nexport default { three: 3 };\nexport async function four() {}\n",
+        "d.js": "never\n",
+    }
+    script = bundle(modules, "a.js")
+    assert re.findall(r"const module_(\w)_js", script) == ["c", "b", "a"]
+    assert "return { four, default: whole };" in script
+    assert "const { two: deux } = module_b_js;" in script
+    assert "never" not in script
+    assert "a word" not in script
+    assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("modules", "words"),
+    [
+        ({"a.js": 'import "./b.js";\n'}, "is no form that bundle() reads"),
+        ({"a.js": 'export * from "./b.js";\n'}, "is no form that bundle() reads"),
+        ({"a.js": "const x = 1;\nexport { x };\n"}, "is no form that bundle() reads"),
+        ({"a.js": 'import { b } from "./b.js";\n'}, "a.js imports b.js, which is not there."),
+        (
+            {"a.js": 'import { b } from "./b.js";\n', "b.js": 'import { a } from "./a.js";\n'},
+            "Modules import each other: a.js → b.js → a.js.",
+        ),
+    ],
+)
+def test_what_cannot_be_one_script_is_refused(modules: dict[str, str], words: str) -> None:
+    with pytest.raises(ModuleError, match=re.escape(words)):
+        bundle(modules, "a.js")
+
+
+def test_what_is_written_into_the_page_cannot_end_its_script(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends = "</script><b>"
+    monkeypatch.setattr(build, "game", lambda: {"texts": [ends]})
+    text = build.page("", [], "", None, {}, [])
+    assert ends not in text
+    settings = re.search(r'id="settings">(.*?)</script>', text, re.DOTALL)
+    assert settings is not None
+    assert json.loads(settings[1])["game"]["texts"] == [ends]
+
+
+def test_both_pages_say_what_they_may_load(page: Path, tmp_path: Path) -> None:
+    single = tmp_path / "explorer.html"
+    build.build_single(single)
+    assert "default-src 'self';" in (page / "index.html").read_text("utf-8")
+    assert "default-src 'none';" in single.read_text("utf-8")
+    digest = hashlib.sha256(single.read_bytes())
+    build.build_single(single)
+    assert hashlib.sha256(single.read_bytes()).digest() == digest.digest()

@@ -1,0 +1,293 @@
+"""The site as files: it is complete, its links lead somewhere, and nothing comes from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+import yaml  # type: ignore[import-untyped]
+from bs4 import BeautifulSoup
+
+from cloze.teaching.quiz import inline, questions_of
+from notebooks import colab
+from tests.building import build
+from web.site.__main__ import main
+from web.site.pages import page
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LOADED = ("script[src]", "link[href]", "img[src]", "source[src]", "iframe[src]", "object[data]")
+AWAKE = ".living-quiz, .living[data-at-once], :not(.living) > .needs-python"
+"""What stands where a notebook has a widget: it answers, or says what it needs."""
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "site"
+    build(folder)
+    return folder
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def page_of(site: Path, notebook: Path) -> BeautifulSoup:
+    return soup(site / "notebooks" / f"{notebook.stem}.html")
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+# --- links ------------------------------------------------------------------------------------
+
+
+def references(path: Path) -> Iterator[str]:
+    """Find everything that a page links to or loads."""
+    for attribute in ("href", "src"):
+        for element in soup(path).select(f"[{attribute}]"):
+            yield str(element[attribute])
+
+
+def broken(site: Path) -> list[str]:
+    """List the links within a site that lead nowhere, and all others that cannot be right."""
+    found = []
+    for path in site.rglob("*.html"):
+        for reference in set(references(path)):
+            parts = urlsplit(reference)
+            if parts.scheme in ("data", "mailto"):
+                continue
+            if parts.scheme or parts.netloc:
+                sound = parts.scheme == "https" and "." in parts.netloc and " " not in reference
+            else:
+                target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+                target = target / "index.html" if target.is_dir() else target
+                sound = target.is_file() and (
+                    not parts.fragment
+                    or target.suffix != ".html"
+                    or reference == "#"
+                    or parts.fragment.startswith("line=")  # what the explorer is to show
+                    or soup(target).find(id=unquote(parts.fragment)) is not None
+                )
+            if not sound:
+                found.append(f"{path.relative_to(site)}: {reference}")
+    return sorted(found)
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    assert broken(site) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    links = ["other.html", "other.html#there", "#here", "https://example.org/a", "data:x", "#"]
+    wrong = ["gone.html", "other.html#gone", "#gone", "http://example.org", "https://example"]
+    anchors = "".join(f'<a href="{link}">x</a>' for link in links + wrong)
+    (tmp_path / "one.html").write_text(f'<p id="here">{anchors}<img src="gone.png"></p>')
+    (tmp_path / "other.html").write_text('<p id="there"></p>')
+    assert broken(tmp_path) == sorted(f"one.html: {link}" for link in [*wrong, "gone.png"])
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        for element in soup(path).select(", ".join(LOADED)):
+            address = str(element.get("src") or element.get("href") or element.get("data"))
+            assert not re.match(r"(?:\w+:)?//", address), f"{path.name}: {element}"
+        assert not re.search(r"@import|url\((?!['\"]?data:)", path.read_text(encoding="utf-8"))
+    for sheet in site.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"(?:@import|url\()\s*['\"]?(?:\w+:)?//", text), sheet
+    for script in site.rglob("*.js"):
+        text = script.read_text(encoding="utf-8")
+        assert not re.search(r"(?:import|fetch|importScripts)[^;\n]{0,80}https?://", text), script
+
+
+# --- what a page has --------------------------------------------------------------------------
+
+
+def test_the_site_has_every_page(site: Path) -> None:
+    beside = {"glossary", "misconceptions"}
+    pages = {path.stem for path in (site / "notebooks").glob("*.html")}
+    assert pages == {path.stem for path in NOTEBOOKS} | beside
+    for name in ("index.html", "search.html", "searchindex.js", "benchmarks/README.html"):
+        assert (site / name).is_file(), name
+    rows = soup(site / "index.html").select("table.docutils tbody tr")
+    assert len(rows) == len(NOTEBOOKS)
+
+
+@each_notebook
+def test_a_notebook_can_be_taken_along(site: Path, path: Path) -> None:
+    links = page_of(site, path).select(".take-along a")
+    assert [str(link["href"]) for link in links] == [path.name, colab.address(path.name)]
+    assert (site / "notebooks" / path.name).read_bytes() == path.read_bytes()
+
+
+@each_notebook
+def test_a_page_leads_on_and_back(site: Path, path: Path) -> None:
+    order = ["../index", *(each.stem for each in NOTEBOOKS), "glossary"]
+    at = order.index(path.stem)
+    for rel, stem in (("prev", order[at - 1]), ("next", order[at + 1])):
+        [link] = page_of(site, path).select(f"link[rel={rel}]")
+        assert link["href"] == f"{stem}.html"
+    shown = page_of(site, path).select(".related-pages a")
+    assert {str(link["href"]) for link in shown} == {f"{order[at + n]}.html" for n in (1, -1)}
+
+
+@each_notebook
+def test_every_cell_is_there_in_order(site: Path, path: Path) -> None:
+    cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+    wanted = [cell.source for cell in cells if "colab" not in cell.metadata.get("tags", [])]
+    found = [each.get_text() for each in page_of(site, path).select(".cell_input pre")]
+    assert list(map(words, found)) == list(map(words, wanted))
+    printed = [
+        words(str(output.text))
+        for cell in cells
+        for output in cell.outputs
+        if output.output_type == "stream"
+    ]
+    streams = page_of(site, path).select(".output.stream")
+    assert [words(each.get_text()) for each in streams] == printed
+
+
+@each_notebook
+def test_every_picture_keeps_its_words(site: Path, path: Path) -> None:
+    stored = [
+        str(picture["alt"])
+        for cell in nbformat.read(path, 4).cells
+        for output in cell.get("outputs", [])
+        for picture in BeautifulSoup(
+            output.get("data", {}).get("text/html", ""), "html.parser"
+        ).select("img")
+    ]
+    shown = [str(picture["alt"]) for picture in page_of(site, path).select("article img")]
+    assert shown == stored
+    assert all(shown)
+
+
+@each_notebook
+def test_every_formula_is_written(site: Path, path: Path) -> None:
+    text = "\n".join(
+        re.sub(r"```.*?```|`[^`]*`", "", cell.source, flags=re.DOTALL)
+        for cell in nbformat.read(path, 4).cells
+        if cell.cell_type == "markdown"
+    )
+    formulas = re.findall(r"\$\$.+?\$\$|\$[^$\n]+\$", text, re.DOTALL)
+    article = BeautifulSoup(str(page_of(site, path).select_one("article")), "html.parser")
+    assert len(article.select("math")) == len(formulas)
+    for code in article.select("pre, code, .cell"):
+        code.decompose()
+    assert "$" not in article.get_text()
+    assert "\\" not in article.get_text()
+
+
+@each_notebook
+def test_the_quizzes_have_every_answer(site: Path, path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    lessons = re.findall(r'"Quiz\(\\"(\w+)\\"\)', source)
+    quizzes = page_of(site, path).select(".living-quiz")
+    assert len(quizzes) == len(lessons) >= 1
+    for quiz, lesson in zip(quizzes, lessons, strict=True):
+        options = [each for question in questions_of(lesson) for each in question.options]
+        told = [words(each.get_text()) for each in quiz.select(".explanation[hidden]")]
+        wanted = [f"{each.verdict} {inline(each.explanation).striptags()}" for each in options]
+        signs = ["✓" if each.right else "✗" for each in options]
+        assert told == [words(f"{sign} {text}") for sign, text in zip(signs, wanted, strict=True)]
+
+
+@each_notebook
+def test_nothing_waits_for_a_kernel(site: Path, path: Path) -> None:
+    text = str(page_of(site, path))
+    assert not re.search(r"Shift \+ Enter</b>\.</p>|widget-view|require\.js|MathJax", text)
+    asleep = path.read_text(encoding="utf-8").count("Here belongs a widget")
+    assert len(page_of(site, path).select(AWAKE)) == asleep
+
+
+# --- notebooks as pages -----------------------------------------------------------------------
+
+
+def notebook_of(*outputs: Any, source: str = "widget", tags: tuple[str, ...] = ()) -> Any:
+    title = nbformat.v4.new_markdown_cell("# Title\n\nText.")
+    cell = nbformat.v4.new_code_cell(source, outputs=list(outputs), metadata={"tags": list(tags)})
+    return nbformat.v4.new_notebook(cells=[title, cell])
+
+
+def output_of(**data: str) -> Any:
+    kinds = {"html": "text/html", "view": "application/vnd.jupyter.widget-view+json"}
+    return nbformat.v4.new_output("display_data", {kinds[key]: data[key] for key in data})
+
+
+def test_what_colab_needs_is_no_part_of_a_page() -> None:
+    notebook = notebook_of(tags=("colab",))
+    notebook.cells[0].source = "# Title\n\n[Open in Colab](https://x)\n\nText."
+    made = page(notebook, "a.ipynb")
+    [first] = made.cells
+    assert first.source.startswith('# Title\n\n<p class="take-along"><a href="a.ipynb" download>')
+    assert first.source.endswith("</p>\n\nText.")
+    assert "https://x" not in first.source
+    assert len(notebook.cells) == 2, "the notebook stays as it is"
+
+
+def test_a_widget_leaves_its_picture_or_a_sentence() -> None:
+    asleep = '<div class="cloze-asleep">{}<p>Here belongs a widget.</p><style>x</style></div>'
+    bare = output_of(html=asleep.format(""))
+    still = output_of(html=asleep.format("<style>y</style><div>a picture</div>"))
+    made = page(notebook_of(output_of(view="x"), bare, still), "a.ipynb")
+    first, second = (output.data["text/html"] for output in made.cells[1].outputs)
+    assert BeautifulSoup(first, "html.parser").get_text().startswith("This widget answers in the")
+    assert second.startswith("<div><div>a picture</div><p")
+    assert "style" not in first + second
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["a", "b"], ["--port"], ["-h"]])
+def test_what_is_no_folder_is_told(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().out.startswith("The site takes one thing at most")
+
+
+def test_a_folder_with_something_else_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "letters.txt"
+    kept.write_text("dear", encoding="utf-8")
+    for folder in (tmp_path, kept):
+        assert main([str(folder)]) == 1
+        said = f"{folder} has something else in it than a site: name another folder.\n"
+        assert capsys.readouterr().out == said
+    assert kept.read_text(encoding="utf-8") == "dear"
+
+
+# --- publishing -------------------------------------------------------------------------------
+
+
+def test_the_workflow_pins_its_actions_and_builds_as_everybody_does() -> None:
+    text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    used = [step["uses"] for step in steps if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name) for name in used)
+    assert len(re.findall(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+\n", text)) == len(used)
+    assert [step["run"] for step in steps if "run" in step] == ["python run.py site"]
+    assert workflow["permissions"] == {"contents": "read"}
+    [uploaded] = [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")]
+    assert uploaded == "_site"
+
+
+def test_the_first_link_after_the_two_commands_tells_how_to_publish() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    after = readme.split("python run.py test ", 1)[1]
+    assert re.findall(r"\]\(([^)]+)\)", after)[0] == "#if-you-publish-it"
+    assert "\n## If you publish it\n" in readme

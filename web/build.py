@@ -1,0 +1,271 @@
+"""The page: the explorer without Python, as files for a web server and as one file for a stick.
+
+Both hold the same modules, styles and weights (rounded to 16 bits, :mod:`web.weights`), and ask
+nobody for anything else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup, escape
+
+from cloze.corpus import Corpus
+from cloze.lessons.the_explorer import guessing_game, guessing_rules
+from cloze.lessons.writing_with_gaps import unmasking
+from cloze.prediction import shipped_model
+from cloze.teaching import palette
+from cloze.training import Recipe
+from cloze.widgets import view
+from cloze.widgets.explorer.widget import EXAMPLES
+from web import icon, weights
+from web.modules import bundle
+
+HERE = Path(__file__).parent
+FIRST = "page.js"
+"""The module that the page runs."""
+WORKER = "sw.js"
+STYLE = "page.css"
+ICON_SIZES = (180, 192, 512)
+POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+POLICY_OF_ONE_FILE = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+)
+"""What a page may load: the browser itself holds it to what it says of itself."""
+HOSTED = (
+    "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
+    "the page works without a network; the browser's menu can install it as an app."
+)
+ALONE = (
+    "All of it is in this one file: the models, and what runs them. It asks no network for "
+    "anything, so what you type is sent nowhere."
+)
+
+
+def build_page(folder: Path, series: str | None = None) -> list[Path]:
+    """Write the page as files for a web server; it opens without a network after the first visit.
+
+    Args:
+        folder: is made if need be; files of the same names are replaced.
+        series: where the notebooks are, as an address or a path from the page; None to name them
+            without a link.
+
+    Returns:
+        What was written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = weights.write(folder)
+    texts = {
+        **modules(),
+        STYLE: style(),
+        "icon.svg": icon.svg(),
+        "manifest.webmanifest": manifest(),
+        "index.html": _hosted(series),
+    }
+    for name, text in texts.items():
+        paths.append(folder / name)
+        paths[-1].write_text(text, encoding="utf-8", newline="\n")
+    for size in ICON_SIZES:
+        paths.append(folder / f"icon-{size}.png")
+        paths[-1].write_bytes(icon.png(size))
+    paths.append(folder / WORKER)
+    paths[-1].write_text(worker(paths[:-1]), encoding="utf-8", newline="\n")
+    return paths
+
+
+def build_single(path: Path, series: str | None = None) -> None:
+    """Write the page as one file that a double click opens.
+
+    Args:
+        path: is replaced if it is there.
+        series: where the notebooks are, if they are to be linked.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        inside = [
+            f'<script type="application/octet-stream" id="{each.name}">'
+            f"{base64.b64encode(each.read_bytes()).decode()}</script>"
+            for each in weights.write(Path(folder))
+        ]
+    drawn = base64.b64encode(icon.svg().encode()).decode()
+    head = [
+        f'<link rel="icon" href="data:image/svg+xml;base64,{drawn}">',
+        f"<style>{style()}</style>",
+    ]
+    script = f"<script>{bundle(modules(), FIRST)}</script>"
+    text = page(POLICY_OF_ONE_FILE, head, ALONE, series, {}, [*inside, script])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def modules() -> dict[str, str]:
+    """Return the text of all modules by name, the view of the widgets among them."""
+    paths = [*HERE.glob("*.js"), view.HERE / "view.js"]
+    return {path.name: path.read_text("utf-8") for path in sorted(paths) if path.name != WORKER}
+
+
+def style() -> str:
+    """Return the style sheet: the widgets', and what surrounds them in the same colours."""
+    light, dark = (palette.properties(each) for each in (palette.LIGHT, palette.DARK))
+    around = (
+        f":root {{ {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-jp-theme-light]) {{ {dark} }} }}\n"
+        f':root[data-jp-theme-light="false"] {{ {dark} }}\n'
+    )
+    beside = [
+        Path(str(module.__file__)).with_suffix(".css") for module in (unmasking, guessing_game)
+    ]
+    own = (sheet.read_text("utf-8") for sheet in [*beside, HERE / STYLE])
+    return "\n".join([view.style(view.__file__), around, *own])
+
+
+def game() -> dict[str, object]:
+    """Return what the guessing game is played with: texts that no model has seen, and counts.
+
+    Counts, of each character between two neighbours, are written in base 36, 0 as nothing.
+    """
+    counted = guessing_rules.neighbour_baselines()["both"].counts
+    assert counted is not None
+    counts = (np.base_repr(int(n), 36).lower() if n else "" for n in counted.flatten().tolist())
+    texts = [piece.text for piece in Corpus.load().held_out]
+    return {"texts": texts, "counts": ",".join(counts)}
+
+
+def page(
+    policy: str,
+    head: Iterable[str],
+    private: str,
+    series: str | None,
+    settings: dict[str, object],
+    scripts: Iterable[str],
+) -> str:
+    """Write the document.
+
+    Args:
+        policy: what it may load.
+        head: what names its style and icons.
+        private: what it says of what it does with what is typed.
+        series: where the notebooks are.
+        settings: what ``page.js`` is told besides the examples.
+        scripts: what is run, and what that reads.
+    """
+    model = shipped_model()
+    known = {name: each._asdict() for name, each in EXAMPLES.items()}
+    told = json.dumps({"examples": known, "game": game(), **settings}, ensure_ascii=False)
+    filled = {
+        "policy": policy,
+        "head": "\n".join(head),
+        "examples": _examples(),
+        "parameters": _spaced(model.config.n_parameters),
+        "max_len": str(model.config.max_len),
+        "rate": f"{100 * Recipe().mask_prob:.0f} %",
+        "train_characters": _spaced(len(Corpus.load().train_ids)),
+        "private": private,
+        "series": _series(series),
+        "settings": told.replace("<", "\\u003c"),
+        "scripts": "\n".join(scripts),
+    }
+    text = (HERE / "page.html").read_text("utf-8")
+    for name, value in filled.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def manifest() -> str:
+    """Write what a system asks that installs the page as an app."""
+    icons = [
+        {"src": f"icon-{size}.png", "sizes": f"{size}x{size}", "purpose": "any maskable"}
+        for size in ICON_SIZES[1:]
+    ]
+    return json.dumps(
+        {
+            "name": "Cloze: the explorer",
+            "short_name": "Cloze",
+            "description": "Guess hidden letters beside a masked language model.",
+            "start_url": "./index.html",
+            "scope": "./",
+            "display": "standalone",
+            "background_color": palette.PAPER,
+            "theme_color": icon.GROUND,
+            "icons": [*icons, {"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}],
+        },
+        indent=1,
+    )
+
+
+def worker(paths: Iterable[Path]) -> str:
+    """Write the program that keeps these files for when there is no network."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    names = ["./", *(path.name for path in paths)]
+    script = (HERE / WORKER).read_text("utf-8")
+    digest.update(script.encode())
+    version = digest.hexdigest()[:16]
+    return f'const VERSION = "{version}";\nconst FILES = {json.dumps(names)};\n{script}'
+
+
+def _hosted(series: str | None) -> str:
+    head = [
+        '<link rel="icon" href="icon.svg" type="image/svg+xml">',
+        f'<link rel="apple-touch-icon" href="icon-{ICON_SIZES[0]}.png">',
+        '<link rel="manifest" href="manifest.webmanifest">',
+        f'<meta name="theme-color" content="{icon.GROUND}">',
+        f'<link rel="stylesheet" href="{STYLE}">',
+    ]
+    scripts = [f'<script type="module" src="{FIRST}"></script>']
+    return page(POLICY, head, HOSTED, series, {"worker": WORKER}, scripts)
+
+
+def _examples() -> str:
+    """Write a link to each of the examples."""
+    links = []
+    for name, (line, masked) in EXAMPLES.items():
+        start = line.index(masked)
+        hidden = range(start, start + len(masked))
+        address = f"#line={line.replace(' ', '+')}"
+        address += f"&mask={','.join(map(str, hidden))}" if masked else "&view=surprise"
+        links.append(Markup('<a href="{}">{}</a>').format(address, name))
+    return f"{escape('; ').join(links[:-1])}; and {links[-1]}."
+
+
+def _series(address: str | None) -> Markup:
+    name: str | Markup = "the notebook series Cloze"
+    if address:
+        name = Markup('<a href="{}">{}</a>').format(address, name)
+    return Markup(
+        "This page is the explorer of {}, on masked language modeling in Python: from the loss "
+        "formula to an encoder that you train yourself in a minute or two, and on to what it is "
+        "for. There the same explorer takes models of yours."
+    ).format(name)
+
+
+def _spaced(n: int) -> str:
+    return f"{n:,}".replace(",", "\N{NO-BREAK SPACE}")
+
+
+def main() -> None:
+    """Build what is asked for on the command line."""
+    parser = argparse.ArgumentParser(description="Build the explorer as a page without Python.")
+    parser.add_argument("folder", type=Path, help="where the page and explorer.html are written")
+    parser.add_argument("--series", help="the address of the notebooks, to be linked")
+    chosen = parser.parse_args()
+    if chosen.folder.exists() and not chosen.folder.is_dir():
+        parser.error(f"{chosen.folder} is a file; name a folder.")
+    paths = build_page(chosen.folder, chosen.series)
+    single = chosen.folder / "explorer.html"
+    build_single(single, chosen.series)
+    size = sum(path.stat().st_size for path in paths)
+    print(f"{chosen.folder / 'index.html'}: {size / 1e6:.2f} MB in {len(paths)} files")
+    print(f"{single}: {single.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+// Generation: a line written by a model that fills gaps, in any order. The port of
+// src/cloze/generation.py for one line.
+//
+// Each policy is a generator of steps {line, filled, remasked, said}: the line after the step, the
+// positions that were written in it, those that are open again though they had been written, and
+// by filled position the model's distribution when it was written. A reader is a predictor.
+
+import { GAP } from "./vocabulary.js";
+
+/** Draw the place of a symbol; of temperature 0 the likeliest is always taken. */
+function draw(said, temperature, chance) {
+  if (!temperature) return said.indexOf(Math.max(...said));
+  const most = Math.max(...said);
+  const bent = said.map((p) => (p / most) ** (1 / temperature));
+  const total = bent.reduce((sum, p) => sum + p);
+  let left = chance.uniform() * total;
+  const drawn = bent.findIndex((p) => (left -= p) < 0);
+  return drawn < 0 ? said.indexOf(most) : drawn;
+}
+
+/** Choose the `count` positions of highest priority; of equals the leftmost. */
+function first(priority, among, count) {
+  const order = [...among].sort((a, b) => priority[b] - priority[a] || a - b);
+  return order.slice(0, count).sort((a, b) => a - b);
+}
+
+const gapsOf = (line) => [...line.keys()].filter((at) => line[at] === GAP);
+
+/** Read the distributions at some of the gaps of a line, by position. */
+function asked(reader, line, positions) {
+  if (!positions.length) return {};
+  const answer = reader.predict(line, positions);
+  return Object.fromEntries(positions.map((at) => [at, Array.from(answer.at(at))]));
+}
+
+/** Write a symbol into each position that something is said of. */
+function write(reader, line, said, { temperature, chance }) {
+  const written = [...line];
+  for (const [at, p] of Object.entries(said))
+    written[at] = reader.symbols.known[draw(p, temperature, chance)];
+  return written;
+}
+
+/** Fill gaps one after the other, or several from one look; what is written stays. */
+function* unmask(reader, line, options, order, steps = null) {
+  let gaps = gapsOf(line);
+  const total = gaps.length;
+  const looks = steps ?? total;
+  for (let step = 1; step <= looks; step++) {
+    const count = gaps.length - (total - Math.floor((total * step) / looks));
+    let chosen;
+    let said;
+    if (order === "easiest first") {
+      said = asked(reader, line, gaps);
+      const sure = Object.fromEntries(gaps.map((at) => [at, Math.max(...said[at])]));
+      chosen = first(sure, gaps, count);
+      said = Object.fromEntries(chosen.map((at) => [at, said[at]]));
+    } else {
+      const random = order === "random order";
+      const priority = line.map((_, at) => (random ? options.chance.uniform() : -at));
+      chosen = first(priority, gaps, count);
+      said = asked(reader, line, chosen);
+    }
+    line = write(reader, line, said, options);
+    gaps = gaps.filter((at) => !chosen.includes(at));
+    yield { line, filled: chosen, remasked: [], said };
+  }
+}
+
+/** Fill all gaps from one look, take back what the model is least sure of, and look again. */
+function* maskPredict(reader, line, options) {
+  const all = gapsOf(line);
+  const steps = Math.min(10, all.length);
+  const doubt = {};
+  let open = all;
+  for (let step = 1; step <= steps; step++) {
+    const said = asked(reader, line, open);
+    const written = write(reader, line, said, options);
+    for (const at of open) doubt[at] = -said[at][reader.symbols.known.indexOf(written[at])];
+    const again = first(doubt, all, all.length - Math.floor((all.length * step) / steps));
+    line = written.map((symbol, at) => (again.includes(at) ? GAP : symbol));
+    yield { line, filled: open, remasked: again, said };
+    open = again;
+  }
+}
+
+const ROUNDS = 3; // how often every symbol is drawn anew
+
+/** Fill all gaps from one look; then take back one symbol after the other and draw it anew. */
+function* gibbs(reader, line, options) {
+  const gaps = gapsOf(line);
+  for (const step of unmask(reader, line, options, "left to right", 1)) {
+    ({ line } = step);
+    yield step;
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    let left = gaps;
+    while (left.length) {
+      const priority = line.map(() => options.chance.uniform());
+      const chosen = first(priority, left, 1);
+      const hidden = line.map((symbol, at) => (chosen.includes(at) ? GAP : symbol));
+      const said = asked(reader, hidden, chosen);
+      line = write(reader, hidden, said, options);
+      left = left.filter((at) => !chosen.includes(at));
+      yield { line, filled: chosen, remasked: [], said };
+    }
+  }
+}
+
+/** Every way to fill gaps by its name: (reader, line, {temperature, chance}) to steps. */
+export const POLICIES = {
+  "all at once": (reader, line, options) => unmask(reader, line, options, "left to right", 1),
+  "left to right": (reader, line, options) => unmask(reader, line, options, "left to right"),
+  "easiest first": (reader, line, options) => unmask(reader, line, options, "easiest first"),
+  "random order": (reader, line, options) => unmask(reader, line, options, "random order"),
+  "mask-predict": maskPredict,
+  Gibbs: gibbs,
+};

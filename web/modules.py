@@ -1,0 +1,78 @@
+"""Modules of JavaScript as one script, for a page from a folder may load none.
+
+Each module becomes a function that returns what it exports. It is read line by line, in the
+few forms that the modules here are written in; any other import or export is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+IMPORT = re.compile(
+    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"\./(?P<file>[\w.-]+)";\n',
+    re.MULTILINE,
+)
+EXPORT = re.compile(
+    r"^export\s+(?P<what>(?:async\s+)?function\*?|class|const|let)\s+(?P<name>\w+)", re.MULTILINE
+)
+EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
+LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
+COMMENT = re.compile(r"^\s*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+
+
+class ModuleError(ValueError):
+    """A module that cannot be made part of one script; the message says what in it."""
+
+
+def bundle(modules: Mapping[str, str], first: str) -> str:
+    """Write a module, and all that it imports, as one script.
+
+    Args:
+        modules: the text of each by the name of its file.
+        first: the name of the one that is run.
+
+    Raises:
+        ModuleError: an import or export of another form, of a file that is not there, or in a
+            circle.
+    """
+    order: list[str] = []
+    _visit(first, modules, (), order)
+    parts = "\n".join(_as_function(name, modules[name]) for name in order)
+    return f'"use strict";\n{{\n{parts}\n}}\n'
+
+
+def _visit(
+    name: str, modules: Mapping[str, str], importing: tuple[str, ...], order: list[str]
+) -> None:
+    if name in importing:
+        raise ModuleError(f"Modules import each other: {' → '.join((*importing, name))}.")
+    if name not in modules:
+        raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
+    for found in IMPORT.finditer(modules[name]):
+        if found["file"] not in order:
+            _visit(found["file"], modules, (*importing, name), order)
+    order.append(name)
+
+
+def _as_function(name: str, text: str) -> str:
+    taken, exported = [], []
+    for found in IMPORT.finditer(text):
+        wanted = found["names"] or f"default: {found['default']}"
+        wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
+        taken.append(f"const {{ {wanted} }} = {_variable(found['file'])};")
+    body = COMMENT.sub("", IMPORT.sub("", text))
+    exported = [found["name"] for found in EXPORT.finditer(body)]
+    body = EXPORT.sub(r"\g<what> \g<name>", body)
+    if EXPORT_DEFAULT.search(body):
+        body = EXPORT_DEFAULT.sub("const whole = ", body)
+        exported.append("default: whole")
+    if left := LEFT_OVER.search(body):
+        raise ModuleError(f"{name}: {left[0].strip()!r} is no form that bundle() reads.")
+    head = "\n".join(taken)
+    gives = f"return {{ {', '.join(exported)} }};"
+    return f"const {_variable(name)} = (() => {{\n{head}\n{body}\n{gives}\n}})();"
+
+
+def _variable(name: str) -> str:
+    return "module_" + re.sub(r"\W", "_", name)

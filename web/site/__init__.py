@@ -1,0 +1,1 @@
+"""The series as a site: pages that anybody can read, with nothing installed and nothing running."""

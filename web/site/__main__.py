@@ -1,0 +1,34 @@
+"""``python run.py site [folder]``: build the site and say where it is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from web.site.build import ROOT, SiteError, build_site
+
+
+def main(arguments: list[str]) -> int:
+    """Build the site into the named folder, or into ``_site``; return the exit code."""
+    if len(arguments) > 1 or any(name.startswith("-") for name in arguments):
+        print("The site takes one thing at most, the folder to build it in; the default is _site.")
+        return 2
+    folder = Path(arguments[0]) if arguments else ROOT / "_site"
+    started = time.perf_counter()
+    try:
+        build_site(folder)
+    except (SiteError, OSError) as error:
+        print(error if isinstance(error, SiteError) else f"{folder} cannot be written: {error}.")
+        return 1
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    pages = sum(path.suffix == ".html" for path in files)
+    size = sum(path.stat().st_size for path in files) / 1e6
+    seconds = time.perf_counter() - started
+    print(f"{folder}: {pages} pages, {size:.1f} MB, in {seconds:.0f} s. To look at them:")
+    print(f"  python -m http.server --directory {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

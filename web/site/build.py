@@ -1,0 +1,126 @@
+"""Build the site: ``python run.py site`` puts every notebook and the pages beside them in _site."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import nbformat
+from sphinx.cmd.build import build_main
+
+from cloze.lessons.the_explorer import guessing_game
+from cloze.lessons.vectors import search
+from cloze.lessons.writing_with_gaps import unmasking
+from cloze.teaching import palette
+from cloze.widgets import MaskExplorer, view
+from notebooks import colab
+from web.build import build_page, build_single
+from web.site.pages import living_explorer, page, unstyled
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BESIDE = ("notebooks/glossary.md", "notebooks/misconceptions.md", "benchmarks/README.md")
+"""The pages besides the notebooks."""
+MARK = "searchindex.js"
+"""A folder that has it is a site, and may be replaced by a newer one."""
+
+
+class SiteError(Exception):
+    """What is in the way of a site, in one sentence that says what to do."""
+
+
+def build_site(folder: Path) -> None:
+    """Build the site.
+
+    Args:
+        folder: where it will be; a site that is there is replaced, once the new one is complete.
+
+    Raises:
+        SiteError: the folder has something else in it, or Sphinx warned of something.
+    """
+    if (
+        folder.exists()
+        and not (folder / MARK).is_file()
+        and (not folder.is_dir() or any(folder.iterdir()))
+    ):
+        raise SiteError(f"{folder} has something else in it than a site: name another folder.")
+    with tempfile.TemporaryDirectory() as temporary:
+        sources, built = Path(temporary) / "sources", Path(temporary) / "site"
+        lay_out(sources)
+        # Sphinx tells its warnings on stderr, and they are errors: a link that leads nowhere, say.
+        options = ["-q", "-W", "--keep-going", "-c", str(HERE), "-d", f"{temporary}/doctrees"]
+        if build_main([*options, str(sources), str(built)]):
+            raise SiteError("The site was not built: Sphinx says above what is wrong.")
+        for notebook in series()[1]:
+            shutil.copy(notebook, built / notebook.relative_to(ROOT))
+        build_page(built / "explorer", "../index.html")
+        build_single(built / "explorer.html")
+        (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
+        (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(built, folder)
+
+
+def series() -> tuple[str, list[Path]]:
+    """Return the table of the series as the README has it, and the notebooks in its order."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [table] = re.findall(r"^\| notebook \|.*?(?=\n\n)", readme, re.DOTALL | re.MULTILINE)
+    return table, [ROOT / name for name in re.findall(r"\((notebooks/\w+\.ipynb)\)", table)]
+
+
+def lay_out(folder: Path) -> None:
+    """Write what Sphinx reads, each file where the project has it, so that links stay as they are.
+
+    Args:
+        folder: is made.
+    """
+    table, notebooks = series()
+    pages = [ROOT / name for name in BESIDE]
+    documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
+    index = (HERE / "index.md").read_text(encoding="utf-8")
+    explorer = living_explorer(unstyled(MaskExplorer().still() or ""), at_once=True)
+    source = colab.project()["urls"]["Source"]
+    parts = {"series": table, "notebooks": documents, "explorer": explorer, "source": source}
+    for name, part in parts.items():
+        index = index.replace(f"{{{{{name}}}}}", str(part))
+    linked = {target for path in (*notebooks, *pages) for target in links(path)}
+    for path in (*notebooks, *pages, *linked):
+        target = folder / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path in notebooks:
+            nbformat.write(page(nbformat.read(path, as_version=4), path.name), target)
+        else:
+            shutil.copy(path, target)
+    (folder / "index.md").write_text(index, encoding="utf-8")
+
+
+def links(path: Path) -> list[Path]:
+    """Find the files of the project, other than pages, that a page links to or shows."""
+    found = re.findall(r"\]\(([^)#:\s]+)\)", path.read_text(encoding="utf-8"))
+    targets = [(path.parent / link).resolve() for link in found]
+    return [target for target in targets if target.suffix not in (".md", ".ipynb")]
+
+
+def widget_css() -> str:
+    """Return the style of all widgets, whose colours follow the site's choice of theme."""
+    lessons = (guessing_game, search, unmasking)  # of which pages show a widget or its picture
+    files = [
+        view.HERE / "view.css",
+        *(Path(str(each.__file__)).with_suffix(".css") for each in lessons),
+    ]
+    sheets = [file.read_text(encoding="utf-8") for file in files]
+    light = palette.properties(palette.LIGHT)
+    dark = palette.properties(palette.DARK)
+    return "\n".join(
+        [
+            f".cloze {{ {light} }} .cloze-picture {{ color-scheme: light }}",
+            '@media (prefers-color-scheme: dark) { body:not([data-theme="light"]) .cloze '
+            f'{{ {dark} }} body:not([data-theme="light"]) .cloze-picture '
+            "{ color-scheme: dark } }",
+            f'body[data-theme="dark"] .cloze {{ {dark} }} '
+            'body[data-theme="dark"] .cloze-picture { color-scheme: dark }',
+            *sheets,
+        ]
+    )

@@ -1,0 +1,69 @@
+"""Sphinx's settings for the site, which ``build.py`` builds."""
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from cloze.teaching.palette import DARK, LIGHT
+
+project = html_title = "Cloze"
+author = copyright = "The Cloze authors"  # noqa: A001 - Sphinx's name
+language = "en"
+smartquotes = False  # what stands there was written so
+
+extensions = ["myst_nb", "web.site.mathml"]
+html_math_renderer = "mathml"
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+myst_heading_slug_func = "web.site.pages.anchor"
+
+# Notebooks are committed executed; nothing runs here, and no script for widgets is fetched.
+nb_execution_mode = "off"
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}
+
+html_theme = "furo"
+html_theme_options: dict[str, Any] = {
+    f"{theme}_css_variables": {
+        "color-brand-primary": colours["both"],
+        "color-brand-content": colours["both"],
+    }
+    for theme, colours in (("light", LIGHT), ("dark", DARK))
+} | {"top_of_page_buttons": []}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "play.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+html_static_path = ["static"]
+html_css_files = ["widgets.css", "site.css"]
+html_js_files = [
+    ("quiz.js", {"defer": "defer"}),
+    ("site.js", {"defer": "defer"}),
+    ("living.js", {"type": "module"}),
+]
+html_copy_source = False
+html_show_sphinx = False
+html_use_index = False
+html_domain_indices = False
+
+
+def finish(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
+    """Give every page the explorer's icon, and the captions of its sidebar the level they lack."""
+    context["favicon_url"] = context["pathto"]("explorer/icon.svg", resource=True)
+    tree = context["furo_navigation_tree"]
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
+def setup(app: Sphinx) -> None:
+    """Tell Sphinx what settings cannot say, after the theme has had its say."""
+    app.connect("html-page-context", finish, priority=900)

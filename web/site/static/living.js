@@ -1,0 +1,95 @@
+// The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
+// the modules, models and texts of the explorer's own page, which the browser fetches once for all.
+import { Explorer } from "../explorer/explorer.js";
+import { GuessingGame } from "../explorer/guessing_game.js";
+import { written } from "../explorer/link.js";
+import { readPredictors } from "../explorer/predictor.js";
+import { Unmasking } from "../explorer/unmasking.js";
+import view from "../explorer/view.js";
+
+const READERS = ["left", "right", "both"];
+const FOLDER = new URL("../explorer/", import.meta.url);
+
+const MAKERS = {
+  async explorer({ predictors, examples }, { line, mask }) {
+    const explorer = await Explorer.of(predictors, examples);
+    const masked = mask.split(",").map(Number);
+    await explorer.become(explorer.state.withLine(line, explorer.maxLen).withMasked(masked));
+    await explorer.act("focus", { at: masked[0] });
+    return explorer;
+  },
+  game: ({ predictors, game }, { seed }) => new GuessingGame(predictors, game, Number(seed)),
+  unmasking: ({ predictors }, { line }) => new Unmasking(predictors.both, line),
+};
+
+async function fetched(name) {
+  const answer = await fetch(new URL(name, FOLDER));
+  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  return answer;
+}
+
+async function load() {
+  const buffers = READERS.map(async (name) => {
+    const answer = await fetched(`${name}.safetensors`);
+    return [name, await answer.arrayBuffer()];
+  });
+  const html = await (await fetched("index.html")).text();
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const { examples, game } = JSON.parse(page.getElementById("settings").textContent);
+  const predictors = await readPredictors(Object.fromEntries(await Promise.all(buffers)));
+  return { predictors, examples, game };
+}
+
+let loading;
+
+async function wake(place) {
+  const words = place.querySelector(".needs-python");
+  words.setAttribute("role", "status");
+  words.textContent = "The models are being loaded: 1.6 MB, once.";
+  try {
+    const widget = await MAKERS[place.dataset.kind](await (loading ??= load()), place.dataset);
+    const living = document.createElement("div");
+    view.render({ model: widget, el: living });
+    place.querySelector(".cloze.still")?.remove();
+    place.prepend(living);
+    const own = document.createElement("a");
+    own.href = new URL(`index.html${widget.state ? written(widget.state) : ""}`, FOLDER);
+    own.textContent = "a page of its own";
+    words.replaceChildren(
+      "This widget runs here, on this device, with weights rounded to 16 bits; there is ",
+      own,
+      ", too.",
+    );
+    words.removeAttribute("role");
+  } catch (error) {
+    loading = undefined; // the next one may be luckier
+    words.textContent = `The models could not be loaded (${error.message}); load the page again.`;
+    throw error;
+  }
+}
+
+const soon = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      soon.unobserve(target);
+      wake(target);
+    }
+  },
+  { rootMargin: "300px" },
+);
+
+for (const place of document.querySelectorAll(".living")) {
+  if ("atOnce" in place.dataset) {
+    soon.observe(place);
+    continue;
+  }
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Try this line";
+  button.addEventListener("click", async () => {
+    await wake(place);
+    place.querySelector('.line button[tabindex="0"]').focus();
+  });
+  place.querySelector(".needs-python").replaceChildren(button);
+}

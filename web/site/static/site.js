@@ -1,0 +1,21 @@
+// What is wider than the page scrolls, and who has no mouse scrolls it with the arrow keys.
+const SCROLLING = ".highlight > pre, .formula, .table-wrapper, .cell_output .output";
+const WORDS = "Wider than the page: scroll with the arrow keys";
+
+function reachable() {
+  for (const part of document.querySelectorAll(SCROLLING)) {
+    const wide = part.scrollWidth > part.clientWidth + 1;
+    if (wide) {
+      part.tabIndex = 0;
+      part.setAttribute("role", "group");
+      part.setAttribute("aria-label", WORDS);
+    } else {
+      for (const name of ["tabindex", "role", "aria-label"]) part.removeAttribute(name);
+    }
+  }
+}
+
+reachable();
+addEventListener("resize", reachable);
+addEventListener("load", reachable);
+document.addEventListener("toggle", reachable, true); // what <details> had hidden has no width
