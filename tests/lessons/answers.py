@@ -19,6 +19,7 @@ from torch.nn import functional as F
 
 import cloze.lessons
 from cloze.teaching.exercise import Exercise
+from notebooks import colab
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -68,7 +69,7 @@ def imported_for(exercise: str) -> dict[str, Any]:
         cells = [
             "".join(cell["source"])
             for cell in json.loads(path.read_text("utf-8"))["cells"]
-            if cell["cell_type"] == "code"
+            if cell["cell_type"] == "code" and colab.TAG not in cell["metadata"].get("tags", [])
         ]
         if not any(f"check_{exercise}(" in cell for cell in cells):
             continue
