@@ -31,7 +31,7 @@ STOCK_ERRORS = (
     # Voilà loads every extension of JupyterLab's, also those that need what only JupyterLab has.
     r"^Error: The getter for the shared module is not a function\..*/voila/static/",
     # JupyterLab asks a kernel for its debugger's state, also one that ends before it answers.
-    r"^Could not restore the debugger state: Canceled future for debug_request message .*/static/lab/",
+    r"^Could not restore the debugger state: Canceled future for debug_request .*/static/lab/",
     # Notebook 7 asks for the settings of a plugin that it has not.
     r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
