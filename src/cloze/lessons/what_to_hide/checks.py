@@ -101,7 +101,11 @@ def area(typos: Scores, clean: Scores) -> float:
 
 def surprises(chance: random.Random) -> list[Probe]:
     """Make lists of scores of different lengths, with ties."""
-    probes: list[Probe] = [([5.0, 1.0], [0.5, 1.0, 3.0])]
+    # The second, where the first typo wins one pair of five, tells it from the list as a whole.
+    probes: list[Probe] = [
+        ([5.0, 1.0], [0.5, 1.0, 3.0]),
+        ([2.0, 3.5, 0.25], [1.0, 3.0, 2.5, 4.0, 3.75]),
+    ]
     for typos, clean in ((4, 7), (3, 9), (6, 5), (5, 8)):
         one = [chance.choice([1.0, 2.0, 3.0, 4.0, chance.uniform(0, 6)]) for _ in range(typos)]
         other = [chance.choice([0.0, 1.0, 2.0, 3.0, chance.uniform(0, 4)]) for _ in range(clean)]
