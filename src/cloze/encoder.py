@@ -143,6 +143,11 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
     return torch.view_as_real(pairs * turns).flatten(-2)
 
 
+def look_up(x: Tensor, ids: Tensor | None) -> Tensor:
+    """Return the rows of a table ``x`` that stand at ``ids``; without ids, ``x`` as it is."""
+    return x if ids is None else F.embedding(ids, x)
+
+
 class Attention(nn.Module):
     """Multi-head self-attention with rotary positions."""
 
@@ -159,19 +164,26 @@ class Attention(nn.Module):
         self.register_buffer("angles", angles, persistent=False)
         self.look_at_neighbours()
 
-    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        selected: Tensor | None = None,
+        ids: Tensor | None = None,
+    ) -> Tensor:
         """Let every position gather what it needs from the positions it may look at.
 
         Args:
-            x: shape ``(batch, length, d_model)``.
+            x: shape ``(batch, length, d_model)``, or with ``ids`` a table ``(|V|, d_model)``.
             mask: True where a query (row) may look at a key (column); broadcastable to
                 ``(batch, n_heads, length, length)``; ``None`` for everywhere.
             selected: where an answer is wanted, ``(batch, length)``; ``None`` for everywhere.
+            ids: which row of ``x`` stands at each place, ``(batch, length)``.
 
         Returns:
             Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
         """
-        query, key, value = self._project(x)
+        query, key, value = self._project(x, ids=ids)
         gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         # heads side by side again: (batch, length, d_model)
         gathered = gathered.transpose(1, 2).flatten(2)
@@ -204,17 +216,20 @@ class Attention(nn.Module):
             scores = scores.masked_fill(~mask, float("-inf"))
         return scores.softmax(dim=-1)
 
-    def _project(self, x: Tensor, start: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+    def _project(
+        self, x: Tensor, start: int = 0, ids: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Project to queries, keys and values, each ``(batch, n_heads, length, d_head)``.
 
         The first position of ``x`` is number ``start`` of its line.
         """
+        lines = (look_up(project(x), ids) for project in (self.query, self.key, self.value))
         query, key, value = (
             # (batch, length, d_model) -> (batch, length, n_heads, d_head) -> heads before length
-            project(x).unflatten(-1, (self.config.n_heads, -1)).transpose(1, 2)
-            for project in (self.query, self.key, self.value)
+            line.view(*line.shape[:2], self.config.n_heads, -1).transpose(1, 2)
+            for line in lines
         )
-        angles = self.angles[start : start + x.shape[1]]
+        angles = self.angles[start : start + query.shape[2]]
         return rotate(query, angles), rotate(key, angles), value
 
     @torch.no_grad()
@@ -266,9 +281,19 @@ class Layer(nn.Module):
             nn.Linear(config.d_ff, config.d_model),
         )
 
-    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
-        """Refine ``x`` of shape ``(batch, length, d_model)``, everywhere or where ``selected``."""
-        gathered = self.attention(self.attention_norm(x), mask, selected)
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        selected: Tensor | None = None,
+        ids: Tensor | None = None,
+    ) -> Tensor:
+        """Refine ``x`` of shape ``(batch, length, d_model)``, everywhere or where ``selected``.
+
+        Where a line's vectors are rows of a table, ``x`` may be that table, with the ``ids``.
+        """
+        gathered = self.attention(self.attention_norm(x), mask, selected, ids)
+        x = look_up(x, ids)
         x = gathered + (x if selected is None else x[selected])
         return x + self.feed_forward(self.feed_forward_norm(x))
 
@@ -317,10 +342,14 @@ class Encoder(nn.Module):
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
         mask = self._mask(input_ids, padding_mask, prefix)
-        x = self.embedding(input_ids)  # (batch, length, d_model)
+        x, ids = self.embedding(input_ids), None  # (batch, length, d_model)
+        if selected is not None and self.config.vocab_size < input_ids.numel():
+            # In training a symbol stands at many places. The first layer's norm and projections
+            # make the same of it at each, so that is done once per symbol and looked up.
+            x, ids = self.embedding.weight, input_ids
         for layer in self.layers[:-1]:
-            x = layer(x, mask)
-        return self.norm(self.layers[-1](x, mask, selected))
+            x, ids = layer(x, mask, ids=ids), None
+        return self.norm(self.layers[-1](x, mask, selected, ids))
 
     def extend(self, input_ids: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
         """Read on from where another call stopped; only with direction "left".

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise, product
 
@@ -438,6 +439,22 @@ def test_logits_at_no_position_and_at_every_position() -> None:
     assert model.logits_at(ids, ~everywhere).shape == (0, SMALL.vocab_size)
     at = model.logits_at(ids, everywhere)
     torch.testing.assert_close(at, model(ids).flatten(0, 1), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2])
+@pytest.mark.parametrize("length", [9, 14])
+def test_what_is_done_once_per_symbol_has_the_gradients_of_every_place(
+    n_layers: int, length: int
+) -> None:
+    """Two lines of 9 are fewer places than there are symbols, and two of 14 are more."""
+    config = replace(SMALL, n_layers=n_layers, vocab_size=20)
+    looked_up = MaskedLM(config).double()
+    everywhere = deepcopy(looked_up)
+    ids, selected = random_ids(2, length, 20), torch.rand(2, length) < 0.5
+    looked_up.logits_at(ids, selected).square().sum().backward()  # type: ignore[no-untyped-call]
+    everywhere(ids)[selected].square().sum().backward()
+    for one, other in zip(looked_up.parameters(), everywhere.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
 
 
 def test_unselected_positions_get_gradients_through_what_they_tell() -> None:

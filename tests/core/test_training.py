@@ -382,13 +382,13 @@ def test_the_schedule_rises_to_one_and_falls_to_nothing() -> None:
     assert Recipe(steps=1).schedule(0) == 1
 
 
-@pytest.mark.parametrize("steps", [1, 2, 7, 1100])
+@pytest.mark.parametrize("steps", [1, 2, 7, 1250])
 def test_measuring_gets_rarer_and_ends_with_the_last_step(steps: int) -> None:
     moments = sorted(Recipe(steps=steps).evaluated_after())
     assert moments[0] >= 1
     assert moments[-1] == steps
     gaps = [later - earlier for earlier, later in pairwise(moments)]
-    if steps == 1100:
+    if steps == 1250:
         assert len(moments) == 8
         assert gaps == sorted(gaps)
     assert Recipe(steps=steps, evaluations=0).evaluated_after() == set()
@@ -414,6 +414,7 @@ def test_measuring_gets_rarer_and_ends_with_the_last_step(steps: int) -> None:
         {"learning_rate": math.inf},
         {"learning_rate": -1e-3},
         {"matrix_learning_rate": math.nan},
+        {"query_key_learning_rate": -1e-3},
         {"weight_decay": math.nan},
         {"weight_decay": math.inf},
         {"weight_decay": 1e30},
@@ -436,13 +437,17 @@ def test_windows_longer_than_the_model_reads_are_refused(corpus: Corpus) -> None
 def test_the_matrices_of_the_layers_go_to_muon_and_the_rest_to_adamw(corpus: Corpus) -> None:
     run = new_run(corpus)
     names = {id(p): name for name, p in run.model.named_parameters()}
-    (muon, _), (adam, _) = run.optimizers
-    theirs = [{names[id(p)] for p in o.param_groups[0]["params"]} for o in (muon, adam)]
-    assert isinstance(muon, Muon)
+    optimizers, peaks = zip(*run.optimizers, strict=True)
+    theirs = [{names[id(p)] for p in o.param_groups[0]["params"]} for o in optimizers]
+    assert [type(o) for o in optimizers] == [Muon, Muon, torch.optim.AdamW]
     matrices = {n for n in names.values() if ".layers." in n and "weight" in n and "norm" not in n}
-    assert theirs[0] == matrices
-    assert theirs[1] == set(names.values()) - matrices
-    assert len(matrices) == 2 * 6
+    assert theirs[0] == {n for n in matrices if "query" in n or "key" in n}
+    assert theirs[1] == matrices - theirs[0]
+    assert theirs[2] == set(names.values()) - matrices
+    assert (len(theirs[0]), len(theirs[1])) == (2 * 2, 2 * 4)
+    recipe = run.recipe
+    rates = (recipe.query_key_learning_rate, recipe.matrix_learning_rate, recipe.learning_rate)
+    assert peaks == rates
 
 
 # Muon

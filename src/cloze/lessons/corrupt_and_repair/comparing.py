@@ -26,7 +26,7 @@ from cloze.heads import CausalLM, MaskedLM, PrefixLM
 from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
 from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
 from cloze.replaced import electra_loss
-from cloze.training import Recipe, Source, TrainingRun, fit
+from cloze.training import EVEN, Source, TrainingRun, fit
 from cloze.world import World
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -69,7 +69,7 @@ TEXTS = {
 def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> TrainingRun:
     """Begin a run of the series' recipe."""
     objective = variant.objective
-    recipe = Recipe(steps=steps, mask_prob=variant.mask_prob, evaluations=6, seed=seed)
+    recipe = replace(EVEN, steps=steps, mask_prob=variant.mask_prob, evaluations=6, seed=seed)
     if isinstance(source, World):
         recipe = replace(recipe, batch_size=64, length=source.max_len)
     vocabulary = objective.vocabulary(source.vocabulary)

@@ -1,6 +1,6 @@
 """Who fills gaps best, and for how many passes: the left side, a masked model, Bayes' rule.
 
-``python -m cloze.lessons.one_side_or_both.filling`` trains the default recipe with both objectives,
+``python -m cloze.lessons.one_side_or_both.filling`` trains a minute's recipe with both objectives,
 asks these two models and the two that ship with the series about the same gaps of held-out windows,
 and writes what they pay to filling.json (about half an hour on an idle core).
 """
@@ -23,7 +23,7 @@ from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import CAUSAL, MASKED, Objective
 from cloze.prediction import mask_positions, predict, shipped_model
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -180,11 +180,9 @@ def results() -> dict[str, Any]:
     return read
 
 
-def main(
-    path: Path = RESULTS, recipe: Recipe | None = None, lines: Mapping[int, int] = LINES
-) -> None:
+def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] = LINES) -> None:
     """Train, ask, and write what was paid, with what it takes to repeat it."""
-    recipe, corpus = recipe or Recipe(), Corpus.load()
+    corpus = Corpus.load()
     windows = corpus.held_out_windows()
     asked = {gaps: questions(windows, gaps, n) for gaps, n in lines.items()}
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))

@@ -1,6 +1,6 @@
 """What a model makes of the characters that it sees, and what 80/10/10 has to do with it.
 
-``python -m cloze.lessons.the_mask.seen`` trains the default recipe twice, with 80/10/10 and with
+``python -m cloze.lessons.the_mask.seen`` trains a minute's recipe twice, with 80/10/10 and with
 100/0/0, and writes what the two models believe to seen.json (two minutes on an idle core).
 """
 
@@ -20,7 +20,7 @@ from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.objectives import MASKED
 from cloze.prediction import distribution
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -96,9 +96,9 @@ def results() -> dict[str, dict[str, Any]]:
     return models
 
 
-def main(path: Path = RESULTS, recipe: Recipe | None = None) -> None:
+def main(path: Path = RESULTS, recipe: Recipe = EVEN) -> None:
     """Train both models and write what they believe, with what it takes to repeat it."""
-    recipe, corpus = recipe or Recipe(), Corpus.load()
+    corpus = Corpus.load()
     models = {name: measure(train(name, recipe, corpus), corpus) for name in SHARES}
     provenance = {"command": f"python -m {__spec__.name}", "torch": torch.__version__}
     written = {**provenance, "steps": recipe.steps, "seed": recipe.seed, "models": models}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from cloze.heads import MaskedLM, TextClassifier
 from cloze.masking import seeded
 from cloze.objectives import masked
 from cloze.patches import shapes_of, world_of_pictures
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import EVEN, TrainingRun, fit
 from cloze.vectors import LinearReader, embed
 from cloze.world import Corruption, World
 
@@ -52,8 +53,14 @@ def trained(pictures: World, rate: float, seed: int, steps: int = STEPS) -> Mask
     torch.manual_seed(seed)
     model = MaskedLM(pictures.config(), pictures.vocabulary)
     if rate != UNTRAINED:
-        recipe = Recipe(
-            steps, 64, length=pictures.max_len, mask_prob=rate, evaluations=0, seed=seed
+        recipe = replace(
+            EVEN,
+            steps=steps,
+            batch_size=64,
+            length=pictures.max_len,
+            mask_prob=rate,
+            evaluations=0,
+            seed=seed,
         )
         for _ in fit(TrainingRun(model, pictures, recipe, HIDDEN), progress=False):
             pass

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cloze.encoder import Attention, Encoder, EncoderConfig, Layer
+from cloze.encoder import Attention, Encoder, EncoderConfig, Layer, look_up
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
 
 CONFIG = EncoderConfig(
@@ -54,9 +54,15 @@ class Embedding(nn.Module):
 class PostNorm(Layer):
     """A layer as in BERT: the norms stand behind what is added, in ours before what is computed."""
 
-    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        selected: Tensor | None = None,
+        ids: Tensor | None = None,
+    ) -> Tensor:
         """Refine ``x`` of shape ``(batch, length, d_model)``."""
-        x = self.attention_norm(x + self.attention(x, mask, selected))
+        x = self.attention_norm(look_up(x, ids) + self.attention(x, mask, selected, ids))
         return self.feed_forward_norm(x + self.feed_forward(x))
 
 
@@ -75,11 +81,17 @@ class Gated(nn.Module):
 class Local(Attention):
     """Attention to ``NEAR`` places on either side."""
 
-    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        selected: Tensor | None = None,
+        ids: Tensor | None = None,
+    ) -> Tensor:
         """Gather as :class:`~cloze.encoder.Attention` does, but from near by."""
-        place = torch.arange(x.shape[1])
+        place = torch.arange((x if ids is None else ids).shape[1])
         near = (place[:, None] - place).abs() <= NEAR
-        return super().forward(x, near if mask is None else near & mask, selected)
+        return super().forward(x, near if mask is None else near & mask, selected, ids)
 
 
 class Disentangled(Attention):
@@ -94,9 +106,15 @@ class Disentangled(Attention):
         super().__init__(config)
         self.position_query, self.position_key = position_query, position_key
 
-    def forward(self, x: Tensor, mask: Tensor | None, selected: Tensor | None = None) -> Tensor:  # noqa: ARG002
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,  # noqa: ARG002
+        selected: Tensor | None = None,  # noqa: ARG002
+        ids: Tensor | None = None,
+    ) -> Tensor:
         """Gather from everywhere."""
-        query, key, value = self._project(x)
+        query, key, value = self._project(x, ids=ids)
         tables = [*zip(self.position_query, self.position_key, strict=True)]
         scores = [
             [

@@ -849,7 +849,7 @@ def _judge_value(t: Trace, losses: Sequence[float]) -> None:
 check_train_step = Exercise(
     solution=train_step,
     wants=number,
-    solved="Sample, mask, predict, compare, improve: fit does this 1100 times.",
+    solved="Sample, mask, predict, compare, improve: fit does this 1250 times.",
     judge=_judge_train_step,
     mistakes={
         **{symptom: wrong for symptom, _, wrong in [*ALWAYS, *READS, *LEARNS]},

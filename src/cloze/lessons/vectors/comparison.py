@@ -48,6 +48,7 @@ RECIPE = Recipe(
     batch_size=64,
     learning_rate=1e-3,
     matrix_learning_rate=5e-3,
+    query_key_learning_rate=5e-3,
     evaluations=0,
 )
 """Small steps: what was learned before is to be bent, not to be forgotten."""

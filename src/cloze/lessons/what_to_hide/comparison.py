@@ -34,7 +34,7 @@ from cloze.masking import (
 )
 from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction import disbelief
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.world import Corruption, World
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -47,7 +47,8 @@ FEW_RATE = 0.15
 """The rate at which the small text is masked: BERT's."""
 EVERY = 3
 """Of the held-out windows each third is asked everything that is not the series' own loss."""
-ENGLISH, FEW, WORLD = Recipe(steps=250), Recipe(steps=150), Recipe(steps=300, batch_size=64)
+ENGLISH, FEW = (replace(EVEN, steps=steps) for steps in (250, 150))
+WORLD = replace(EVEN, steps=300, batch_size=64)
 SENTENCES = 1000
 """How many sentences of the small world are asked about at each rate."""
 

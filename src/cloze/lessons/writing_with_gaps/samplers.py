@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -26,7 +27,7 @@ from cloze.heads import MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import DIFFUSION, MASKED, Objective
 from cloze.prediction import shipped_model
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import EVEN, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Mean, Truth, World
 
@@ -141,7 +142,9 @@ def drawn(sentences: Tensor, truth: Tensor, draws: int, seed: int) -> dict[str, 
 def trained(objective: Objective, world: World, seed: int, steps: int) -> MaskedLM:
     """Train a model of the small world."""
     torch.manual_seed(seed)
-    recipe = Recipe(steps=steps, batch_size=64, length=world.max_len, evaluations=0, seed=seed)
+    recipe = replace(
+        EVEN, steps=steps, batch_size=64, length=world.max_len, evaluations=0, seed=seed
+    )
     run = TrainingRun(MaskedLM(world.config(), world.vocabulary), world, recipe, objective)
     for _ in fit(run, progress=False):
         pass
