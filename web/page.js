@@ -3,13 +3,12 @@
 import { button, element } from "./element.js";
 import { GuessingGame } from "./guessing_game.js";
 import { LinkedExplorer, written } from "./link.js";
-import { readPredictors } from "./predictor.js";
+import { loadPredictors } from "./predictor.js";
 import { Unmasking } from "./unmasking.js";
 import view from "./view.js";
 import { Widget } from "./widget.js";
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
-const READERS = ["left", "right", "both"];
 const settings = JSON.parse(document.getElementById("settings").textContent);
 const root = document.documentElement;
 
@@ -99,9 +98,7 @@ async function main() {
   show(new Theme(), document.getElementById("theme"));
   const place = document.getElementById("explorer");
   try {
-    const files = await Promise.all(READERS.map((name) => bytes(`${name}.safetensors`)));
-    const buffers = Object.fromEntries(READERS.map((name, i) => [name, files[i]]));
-    const predictors = await readPredictors(buffers);
+    const predictors = await loadPredictors(bytes);
     const explorer = await LinkedExplorer.of(predictors, settings.examples);
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();

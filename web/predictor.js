@@ -228,7 +228,19 @@ function turn() {
 }
 
 /**
- * The predictors of the page, by name and in the order given.
+ * The predictors of the page: one that reads to the left, one to the right, one on both sides.
+ * @param {function(string): Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
+ * @returns {Promise<Object<string, MaskedPredictor>>}
+ * @throws {CheckpointError} A file is damaged or a foreign one.
+ */
+export async function loadPredictors(bytes) {
+  const names = ["left", "right", "both"];
+  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
+  return readPredictors(Object.fromEntries(names.map((name, i) => [name, files[i]])));
+}
+
+/**
+ * The predictors of some files, by name and in the order given.
  * @param {Object<string, ArrayBuffer>} buffers  The files that web/weights.py writes, by name; one
  *   of them has the baseline.
  * @returns {Promise<Object<string, MaskedPredictor>>}

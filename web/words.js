@@ -59,9 +59,9 @@ export function spoken(symbol) {
   return { " ": "space", "\n": "new line" }[symbol] ?? symbol;
 }
 
-/** Begin with a capital. */
+/** Begin with a capital and leave the rest. */
 export function capitalised(text) {
-  return text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase();
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** Return the sum of numbers. */

@@ -138,7 +138,7 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
         angles: shape ``(length, d_head / 2)``.
     """
     # A pair is a complex number, and turning is multiplying by a number of length 1.
-    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], x.shape[-1] // 2, 2))
     turns = torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(pairs * turns).flatten(-2)
 
@@ -223,11 +223,11 @@ class Attention(nn.Module):
 
         The first position of ``x`` is number ``start`` of its line.
         """
-        lines = (look_up(project(x), ids) for project in (self.query, self.key, self.value))
+        heads = (self.config.n_heads, self.config.d_head)
         query, key, value = (
             # (batch, length, d_model) -> (batch, length, n_heads, d_head) -> heads before length
-            line.view(*line.shape[:2], self.config.n_heads, -1).transpose(1, 2)
-            for line in lines
+            torch.unflatten(look_up(project(x), ids), -1, heads).transpose(1, 2)
+            for project in (self.query, self.key, self.value)
         )
         angles = self.angles[start : start + query.shape[2]]
         return rotate(query, angles), rotate(key, angles), value

@@ -292,6 +292,12 @@ class TrainingRun:
             )
         objective = known[metadata["objective"]]
         config = checkpoint.model_config(path, metadata)
+        parts = metadata.get("recipe")
+        if isinstance(parts, dict) and parts.keys() != {field.name for field in fields(Recipe)}:
+            raise CheckpointError(
+                f"{path} was begun by another version of cloze, whose recipe has other parts; "
+                "finish it with that version or begin anew."
+            )
         try:
             model = objective.model(config, objective.vocabulary(corpus.vocabulary))
             run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)

@@ -93,11 +93,20 @@ async (described, notes) => {
 # A function that gives the predictors of the page, which compute.
 ANSWERING = """
 async () => {
-  const { readPredictors } = await import("./predictor.js");
-  const buffers = {};
-  for (const name of ["left", "right", "both"])
-    buffers[name] = await (await fetch(`${name}.safetensors`)).arrayBuffer();
-  return readPredictors(buffers);
+  const { loadPredictors } = await import("./predictor.js");
+  return loadPredictors(async (name) => (await fetch(name)).arrayBuffer());
+}
+"""
+
+# A function that shows what a widget of the page shows: at first, and after each action.
+PLAYED = """
+async (widget, actions) => {
+  const shown = [widget.html];
+  for (const action of actions) {
+    await widget.send(action);
+    shown.push(widget.html);
+  }
+  return shown;
 }
 """
 

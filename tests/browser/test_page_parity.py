@@ -211,16 +211,11 @@ UNMASKINGS = f"""
 async (runs) => {{
   const {{ Unmasking }} = await import("./unmasking.js");
   const {{ both }} = await ({replay.ANSWERING})();
+  const played = {replay.PLAYED};
   const shown = [];
   for (const [options, actions] of runs) {{
     const {{ line, ...chosen }} = options;
-    const widget = new Unmasking(both, line, chosen);
-    const seen = [widget.html];
-    for (const action of actions) {{
-      await widget.send(action);
-      seen.push(widget.html);
-    }}
-    shown.push(seen);
+    shown.push(await played(new Unmasking(both, line, chosen), actions));
   }}
   return shown;
 }}
@@ -298,15 +293,10 @@ GAMES = f"""
 async ([game, runs]) => {{
   const {{ GuessingGame }} = await import("./guessing_game.js");
   const predictors = await ({replay.ANSWERING})();
+  const played = {replay.PLAYED};
   const shown = [];
   for (const [seed, actions] of runs) {{
-    const widget = new GuessingGame(predictors, game, seed);
-    const seen = [widget.html];
-    for (const action of actions) {{
-      await widget.send(action);
-      seen.push(widget.html);
-    }}
-    shown.push(seen);
+    shown.push(await played(new GuessingGame(predictors, game, seed), actions));
   }}
   return shown;
 }}

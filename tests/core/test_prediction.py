@@ -29,6 +29,7 @@ from cloze.prediction import (
     score,
     shipped_model,
     shipped_models,
+    surprise,
     top_k,
 )
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
@@ -170,6 +171,11 @@ def test_a_typo_surprises_the_shipped_model(right: str, typo: str) -> None:
     (place,) = (i for i, (a, b) in enumerate(zip(right, typo, strict=True)) if a != b)
     assert score(typo)[place] > score(right)[place] + 2
     assert score(typo).sum() > score(right).sum() + 2
+
+
+def test_nothing_surprises_in_a_line_of_gaps_alone() -> None:
+    model = shipped_model()
+    assert surprise(model, torch.full((5,), model.vocabulary.mask_id)).shape == (0,)
 
 
 @pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])

@@ -336,6 +336,18 @@ def test_a_run_with_a_part_missing_is_refused(
         TrainingRun.load(tmp_path / "run", corpus)
 
 
+def test_a_run_begun_when_recipes_had_other_parts_is_refused(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    """Going on with a rate that it was not begun with would change it without a word."""
+    new_run(corpus).save(tmp_path / "run")
+    tensors, metadata = checkpoint.read(tmp_path / "run", "run")
+    del metadata["recipe"]["query_key_learning_rate"]
+    checkpoint.write(tmp_path / "run", tensors, metadata)
+    with pytest.raises(CheckpointError, match="another version of cloze"):
+        TrainingRun.load(tmp_path / "run", corpus)
+
+
 def test_a_finished_model_is_no_run(corpus: Corpus, tmp_path: Path) -> None:
     checkpoint.save_model(tmp_path / "model", new_run(corpus).model, {})
     with pytest.raises(CheckpointError, match="not a saved training run"):

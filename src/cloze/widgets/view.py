@@ -90,6 +90,11 @@ def spoken(symbol: str) -> str:
     return {" ": "space", "\n": "new line"}.get(symbol, symbol)
 
 
+def capitalised(text: str) -> str:
+    """Begin with a capital and leave the rest: Bayes keeps his."""
+    return text[:1].upper() + text[1:]
+
+
 def in_nats(cost: float) -> str:
     """Write a cost, which may be infinite."""
     return "∞" if math.isinf(cost) else f"{cost + 0.0:.2f}"  # no "-0.00"

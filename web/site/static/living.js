@@ -3,11 +3,10 @@
 import { Explorer } from "../explorer/explorer.js";
 import { GuessingGame } from "../explorer/guessing_game.js";
 import { written } from "../explorer/link.js";
-import { readPredictors } from "../explorer/predictor.js";
+import { loadPredictors } from "../explorer/predictor.js";
 import { Unmasking } from "../explorer/unmasking.js";
 import view from "../explorer/view.js";
 
-const READERS = ["left", "right", "both"];
 const FOLDER = new URL("../explorer/", import.meta.url);
 
 const MAKERS = {
@@ -29,14 +28,12 @@ async function fetched(name) {
 }
 
 async function load() {
-  const buffers = READERS.map(async (name) => {
-    const answer = await fetched(`${name}.safetensors`);
-    return [name, await answer.arrayBuffer()];
-  });
-  const html = await (await fetched("index.html")).text();
+  const [predictors, html] = await Promise.all([
+    loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
+    fetched("index.html").then((answer) => answer.text()),
+  ]);
   const page = new DOMParser().parseFromString(html, "text/html");
   const { examples, game } = JSON.parse(page.getElementById("settings").textContent);
-  const predictors = await readPredictors(Object.fromEntries(await Promise.all(buffers)));
   return { predictors, examples, game };
 }
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from cloze.vocabulary import GAP, counted, visible
 from cloze.widgets.explorer.answers import Answers, largest
 from cloze.widgets.explorer.chart import title
-from cloze.widgets.view import button, element, in_nats, join, spoken
+from cloze.widgets.view import button, capitalised, element, in_nats, join, spoken
 
 DARKEST = {"leaning": 1.5, "attention": 1.0, "surprise": 6.0}
 """What is shaded darkest: nats, a share of the attention, nats."""
@@ -131,7 +131,7 @@ def leaning_in_words(answers: Answers) -> str:
     state = answers.asked
     top = [i for i in largest([abs(cost) for cost in costs], 3) if abs(costs[i]) >= LEAST]
     name, _ = answers.last
-    who = title(name).capitalize()
+    who = capitalised(title(name))
     what = "costs" if state.known_truth(state.focus) else "changes the answer by"
     nothing = f"{who}: the answer leans on no single {state.symbols.unit}"
     if not top:

@@ -15,7 +15,17 @@ from cloze.widgets.explorer.line import leaning_in_words, line
 from cloze.widgets.explorer.room import MOST_HANDS, Hands, Paid, cost, unnamed, who
 from cloze.widgets.explorer.state import VIEWS, State
 from cloze.widgets.explorer.tally import in_words as tally_in_words
-from cloze.widgets.view import button, element, in_bits, in_nats, join, problem_of, spoken, status
+from cloze.widgets.view import (
+    button,
+    capitalised,
+    element,
+    in_bits,
+    in_nats,
+    join,
+    problem_of,
+    spoken,
+    status,
+)
 
 TERMS_SHOWN = 6
 """How many terms of the sum are written out."""
@@ -278,7 +288,7 @@ def attention(answers: Answers) -> Markup:
     weights = answers.attention
     if not weights:
         name, _ = answers.last
-        return element("p", f"{title(name).capitalize()}: there is no attention.")
+        return element("p", f"{capitalised(title(name))}: there is no attention.")
     held = ["?" if i in state.open else symbol for i, symbol in enumerate(state.held)]
     places = ", ".join(
         f"position {i} ({visible(held[i])}) {weights[i]:.2f}" for i in largest(weights, 4)
@@ -340,11 +350,11 @@ def summary(answers: Answers) -> str:
     if at in state.open and not state.hidden:
         known, p = state.symbols.known, last[at]
         best = ", ".join(f"{spoken(known[i])} {p[i]:.2f}" for i in largest(p, 2))
-        said.append(f"{title(name).capitalize()}: {best}.")
+        said.append(f"{capitalised(title(name))}: {best}.")
         hands, truth = state.hands.get(at), state.known_truth(at)
         paid = cost(hands, known, truth) if hands else None
         if hands and paid is not None:
-            called = who(sum(hands.values())).capitalize()
+            called = capitalised(who(sum(hands.values())))
             said.append(f"{called}: {math.exp(-paid):.2f} for the truth, {in_bits(paid)} bits.")
     if last.loss is not None and not state.hidden:
         said.append(
