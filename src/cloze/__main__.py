@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 
 OBJECTIVE_NAMES = ("masked", "causal", "infilling", "replaced", "diffusion")
 """Those of ``cloze.objectives.OBJECTIVES``, which needs torch and is loaded when it is used."""
+CHOICES = (
+    "steps",
+    "mask_prob",
+    "weight_decay",
+    "matrix_learning_rate",
+    "query_key_learning_rate",
+    "seed",
+)
+"""What of a recipe may be chosen; a field of ``cloze.training.Recipe`` and an option each."""
 SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
 
@@ -91,6 +100,8 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--objective", choices=OBJECTIVE_NAMES, help="default: masked")
     train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
     train.add_argument("--weight-decay", type=float)
+    train.add_argument("--matrix-learning-rate", type=float, help="Muon's: values, outputs, …")
+    train.add_argument("--query-key-learning-rate", type=float, help="Muon's: queries and keys")
     train.add_argument("--seed", type=int, help="default: 0")
     train.add_argument("--resume", type=Path, help="go on with a run that was stopped")
     train.add_argument("--force", action="store_true", help="replace whatever OUTPUT is")
@@ -208,9 +219,7 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
         usual, config = Recipe(), EncoderConfig(direction=direction)
     vocabulary = objective.vocabulary(corpus.vocabulary)
     config = replace(config, vocab_size=len(vocabulary), max_len=usual.length + objective.room)
-    chosen = {
-        name: getattr(options, name) for name in ("steps", "mask_prob", "weight_decay", "seed")
-    }
+    chosen = {name: getattr(options, name) for name in CHOICES}
     recipe = replace(usual, **{name: value for name, value in chosen.items() if value is not None})
 
     def begin() -> TrainingRun:
@@ -229,7 +238,7 @@ def _resumed(options: argparse.Namespace) -> TrainingRun:
 
     run = TrainingRun.load(options.resume, options.corpus)
     recipe, direction = run.recipe, run.model.config.direction
-    has = {name: getattr(recipe, name) for name in ("steps", "mask_prob", "weight_decay", "seed")}
+    has = {name: getattr(recipe, name) for name in CHOICES}
     has |= {"seconds": None, "direction": direction, "objective": run.objective.name}
     ignored = [
         f"--{name.replace('_', '-')} {given}"

@@ -147,6 +147,18 @@ def test_runs_of_outputs_with_like_names_are_two(here: Path) -> None:
 
 
 @CAN_INTERRUPT
+def test_what_of_a_recipe_may_be_chosen_is_followed(here: Path) -> None:
+    values = {"steps": 4, "mask_prob": 0.2, "weight_decay": 0.1, "seed": 3}
+    values |= {"matrix_learning_rate": 0.02, "query_key_learning_rate": 0.01}
+    assert values.keys() == {*command_line.CHOICES}
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in values.items()]
+    with interrupt_in(objectives, "mlm_loss", 2):
+        main(["train", AGAIN[1], "--corpus", "mine.txt", *options])
+    recipe = training.TrainingRun.load(here / RUN, Corpus.from_file(here / "mine.txt")).recipe
+    assert {name: getattr(recipe, name) for name in values} == values
+
+
+@CAN_INTERRUPT
 def test_resume_says_what_it_ignores(here: Path, capsys: CAPTURE) -> None:
     with interrupt_in(objectives, "mlm_loss", 2):
         main(AGAIN)
