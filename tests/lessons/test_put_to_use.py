@@ -216,17 +216,17 @@ def test_nobody_finds_more_than_the_posterior() -> None:
 
 def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "comparison.json"
-    wanted = comparison.Run("sentiment", "frozen", 4, 0.0, 0)
+    wanted = comparison.Run("sentiment", "frozen", 4, 0.0, 1)
     comparison.main(path, lambda run: run == wanted)
     first = json.loads(path.read_text("utf-8"))
     assert [run for run, _ in first["runs"]] == [[*wanted]]
     first["runs"][0][1]["right"] = 2.0  # what is there is not measured again
     path.write_text(json.dumps(first))
-    other = wanted._replace(seed=1)
+    other = wanted._replace(seed=0)
     comparison.main(path, lambda run: run in (wanted, other))
     second = json.loads(path.read_text("utf-8"))
-    assert next(scored["right"] for _, scored in second["runs"]) == 2.0
-    assert [run[-1] for run, _ in second["runs"]] == [0, 1]
+    assert [run for run, _ in second["runs"]] == [[*other], [*wanted]]  # in their turn
+    assert second["runs"][1][1]["right"] == 2.0
     committed = comparison.results()
     for key in ("command", "world_sha256", "corpus_sha256"):
         assert second[key] == committed[key]

@@ -11,6 +11,7 @@ import cloze.lessons
 from cloze.teaching import measurements
 from cloze.teaching.measurements import begun, made_by, read, write
 
+PROJECT = Path(__file__).parents[2]
 LESSONS = Path(cloze.lessons.__file__).parent
 KEPT = sorted(path for path in LESSONS.glob("*/*.json") if path.with_suffix(".py").exists())
 
@@ -23,6 +24,14 @@ def test_every_committed_file_is_as_it_would_be_written(path: Path, tmp_path: Pa
     by_run = path.parent.name == "put_to_use"
     write(again, kept, rows="runs" if by_run else "")
     assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name + "/" + path.name)
+def test_the_data_card_says_how_to_make_every_file_again(path: Path) -> None:
+    table = (PROJECT / "data" / "README.md").read_text("utf-8").splitlines()
+    named = f"`src/cloze/lessons/{path.relative_to(LESSONS).as_posix()}`"
+    [row] = [line for line in table if named in line]
+    assert f"`{read(path)['command']}`" in row
 
 
 def test_only_what_was_made_in_the_same_way_is_gone_on_with(
