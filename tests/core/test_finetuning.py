@@ -207,6 +207,12 @@ def test_bad_recipes_are_refused_in_a_sentence(numbers: dict[str, Any], said: st
         FineTuning(**numbers)
 
 
+def test_numbers_of_a_recipe_may_be_typed() -> None:
+    typed: dict[str, Any] = {"epochs": "2", "batch_size": 2.0, "seed": "1"}
+    assert FineTuning(**typed) == FineTuning(epochs=2, batch_size=2, seed=1)
+    assert len(finetune(model_of("mean"), LINES, LABELS["mean"], FineTuning(**typed))) == 2
+
+
 def test_bad_heads_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="knows 30 symbols and the vocabulary has 31; widen it"):
         TokenClassifier(encoder(), WITH_PAD.with_specials("[SEP]"), 2)
@@ -242,6 +248,8 @@ def test_accuracy() -> None:
     assert accuracy(torch.tensor([[0, 0, 5], [2, 2, 1]]), labels) == pytest.approx(3 / 5)
     with pytest.raises(ValueError, match="one shape"):
         accuracy(labels[0], labels)
+    with pytest.raises(ValueError, match="What was said is a Tensor"):
+        accuracy([0, 1], labels)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no label to compare with"):
         accuracy(labels[:1, 2], labels[:1, 2])
 
