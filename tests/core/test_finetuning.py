@@ -153,6 +153,15 @@ def test_a_frozen_encoder_stays() -> None:
     finetune(model, LINES, LABELS["tokens"], FineTuning(epochs=2, freeze=True))
     moved = {n for n, value in model.state_dict().items() if not torch.equal(value, before[n])}
     assert moved == {"head.weight", "head.bias"}
+    assert all(parameter.grad is None for parameter in model.encoder.parameters())
+
+
+def test_the_loss_of_an_epoch_is_the_mean_over_its_lines() -> None:
+    model = model_of("mean")
+    lines, labels = LINES[[0, 1, 0]], LABELS["mean"][[0, 1, 0]]
+    before = float(label_loss(answers(model, lines), labels))
+    [loss] = finetune(model, lines, labels, FineTuning(1, 2, 0, 0))  # two lines, then one
+    assert loss == pytest.approx(before, rel=1e-5)
 
 
 def test_a_seed_repeats_it() -> None:
@@ -205,6 +214,26 @@ def test_bad_lines_and_labels_are_refused_in_a_sentence(case: str) -> None:
 def test_bad_recipes_are_refused_in_a_sentence(numbers: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         FineTuning(**numbers)
+
+
+def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes: list[tuple[float, ...]] = []
+
+    class Watched(torch.optim.AdamW):
+        def step(self, closure: Any = None) -> None:
+            sizes.append(tuple(group["lr"] for group in self.param_groups))
+            super().step(closure)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Watched)
+    how = FineTuning(epochs=20, batch_size=len(LINES))
+    finetune(model_of("mean"), LINES, LABELS["mean"], how)
+    peaks = (how.head_learning_rate, how.learning_rate)
+    assert sizes == [
+        pytest.approx([peak * factor for peak in peaks])
+        for factor in (0.5, *(1 - step / 20 for step in range(1, 20)))
+    ]
 
 
 def test_numbers_of_a_recipe_may_be_typed() -> None:
