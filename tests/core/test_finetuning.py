@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.finetuning import (
@@ -216,19 +217,14 @@ def test_bad_recipes_are_refused_in_a_sentence(numbers: dict[str, Any], said: st
         FineTuning(**numbers)
 
 
-def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sizes: list[tuple[float, ...]] = []
-
-    class Watched(torch.optim.AdamW):
-        def step(self, closure: Any = None) -> None:
-            sizes.append(tuple(group["lr"] for group in self.param_groups))
-            super().step(closure)
-
-    monkeypatch.setattr(torch.optim, "AdamW", Watched)
+def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing() -> None:
+    sizes: list[list[float]] = []
+    watch = register_optimizer_step_pre_hook(
+        lambda optimizer, *_: sizes.append([group["lr"] for group in optimizer.param_groups])
+    )
     how = FineTuning(epochs=20, batch_size=len(LINES))
     finetune(model_of("mean"), LINES, LABELS["mean"], how)
+    watch.remove()
     peaks = (how.head_learning_rate, how.learning_rate)
     assert sizes == [
         pytest.approx([peak * factor for peak in peaks])

@@ -112,6 +112,16 @@ def test_fill_takes_the_likeliest_symbol_each_time_and_repeats_with_a_generator(
     assert len(written) <= SHAPE.max_len - len(inputs) - 1
 
 
+def test_fill_ends_with_the_sentinel_after_the_last_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = model()
+    script = LETTERS.encode("<extra_id_0>x<extra_id_1>yz").tolist()
+    said = iter(script)
+    monkeypatch.setattr(
+        asked, "logits_at", lambda *_: torch.eye(len(LETTERS))[next(said)].unsqueeze(0)
+    )
+    assert fill(asked, LETTERS.encode("ab<extra_id_0>c")).target.tolist() == script[:3]
+
+
 @pytest.mark.parametrize("inputs", [LINE, LETTERS.encode("a" * 62 + "<extra_id_0>")])
 def test_fill_refuses_lines_without_gaps_and_lines_too_long(inputs: torch.Tensor) -> None:
     with pytest.raises(ValueError, match="A line to fill has 1 to 15 sentinels and at most 62"):
