@@ -178,6 +178,18 @@ def test_nothing_surprises_in_a_line_of_gaps_alone() -> None:
     assert surprise(model, torch.full((5,), model.vocabulary.mask_id)).shape == (0,)
 
 
+def test_disbelief_is_of_ordinary_lines() -> None:
+    lines = torch.stack([VOCABULARY.encode("the cat sat"), VOCABULARY.encode("the dog ran")])
+    costs = disbelief(shipped_model(), lines)
+    assert costs.shape == lines.shape
+    assert costs[1, 4].item() == pytest.approx(
+        -shipped_model()(lines)[1, 4, :28].log_softmax(0)[lines[1, 4]].item(), abs=1e-5
+    )
+    for wrong in (lines[0], lines.float(), torch.full((1, 3), 28)):
+        with pytest.raises(ValueError, match="Ids"):
+            disbelief(shipped_model(), wrong)
+
+
 @pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])
 def test_a_text_that_cannot_be_scored_is_refused(text: str, reason: str) -> None:
     with pytest.raises(TextError, match=reason):
