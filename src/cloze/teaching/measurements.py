@@ -44,7 +44,7 @@ def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(path: Path, measured: Mapping[str, Any], rows: str = "") -> None:
-    """Write a file whole or not at all.
+    """Write measurements, whole or not at all.
 
     Args:
         path: where.
@@ -55,6 +55,11 @@ def write(path: Path, measured: Mapping[str, Any], rows: str = "") -> None:
     if rows:
         head = json.dumps({**measured, rows: []}, indent=1).removesuffix("[]\n}")
         text = f"{head}[\n  " + ",\n  ".join(map(json.dumps, measured[rows])) + "\n ]\n}"
+    write_whole(path, text + "\n")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file whole or not at all, whenever it is interrupted."""
     with beside(path) as part:
-        part.write_text(text + "\n", encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
         part.replace(path)
