@@ -1,5 +1,6 @@
 """Prediction: filling gaps, distributions, scores; and any text that anybody may type."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -171,6 +172,21 @@ def test_a_typo_surprises_the_shipped_model(right: str, typo: str) -> None:
     (place,) = (i for i, (a, b) in enumerate(zip(right, typo, strict=True)) if a != b)
     assert score(typo)[place] > score(right)[place] + 2
     assert score(typo).sum() > score(right).sum() + 2
+
+
+def test_within_words_the_rest_of_the_word_is_hidden() -> None:
+    """A word's last letter, and a space, cost what they do alone; its first letters cost more."""
+    text = "she forgot her umbrella again"
+    alone, mended = score(text), score(text, within_words="left to right")
+    for i, character in enumerate(text):
+        if character == " " or i + 1 == len(text) or text[i + 1] == " ":
+            assert mended[i].item() == pytest.approx(alone[i].item(), abs=1e-4)
+    assert mended[15:23].sum() > alone[15:23].sum() + 5
+    hidden = text.replace("umbrella", "um______")  # what the third letter is told from
+    said = predict(shipped_model(), read_line(hidden, 64)[0], [17])[17]
+    assert mended[17].item() == pytest.approx(-math.log(said[VOCABULARY.ids["b"]]), abs=1e-4)
+    with pytest.raises(ValueError, match="within_words"):
+        score(text, within_words="whole")  # type: ignore[arg-type]
 
 
 def test_nothing_surprises_in_a_line_of_gaps_alone() -> None:
