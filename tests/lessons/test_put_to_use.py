@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.corpus import DATA
+from cloze.corpus import DATA, Corpus
 from cloze.encoder import Direction, Encoder
 from cloze.finetuning import Entity, entities
 from cloze.heads import best_span, mean_pool
@@ -138,6 +138,19 @@ def test_bad_labelled_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
     for read in (tasks.read_reviews, tasks.named_sentences):
         with pytest.raises(TextError, match="There is no file"):
             read(tmp_path / "missing")
+
+
+def test_topics_are_told_from_windows_of_pieces_that_nobody_learned_from() -> None:
+    corpus = Corpus.load()
+    topics, learned, unseen = tasks.topic_tasks(corpus, per_topic=5)
+    assert topics == sorted({piece.name.split("/")[0] for piece in corpus.held_out})
+    assert torch.bincount(learned.labels).tolist() == [5] * len(topics)
+    assert len(unseen.labels) == len(corpus.held_out_windows(unseen.input_ids.shape[1]))
+    for task, pieces in ((learned, corpus.train), (unseen, corpus.held_out)):
+        for line, label in zip(task.input_ids[::5], task.labels[::5].tolist(), strict=True):
+            window = tasks.CHARACTERS.decode(line)
+            [topic] = {piece.name.split("/")[0] for piece in pieces if window in piece.text}
+            assert topic == topics[label]
 
 
 def test_naive_bayes_counts() -> None:
