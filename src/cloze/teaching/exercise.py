@@ -360,8 +360,8 @@ class Exercise:
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
             raise Symptom(
-                f"Your function answers the same input differently each time ({told}): there is "
-                "chance in it, and what is asked for can be computed exactly."
+                "Your function answers the same input differently each time: there is chance in "
+                f"it, and what is asked for can be computed exactly. {told}"
             )
         beside = (
             f" It reads `{'`, `'.join(borrowed)}` of the notebook: does that belong to the input?"

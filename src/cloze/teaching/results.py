@@ -239,6 +239,8 @@ def in_short(value: Any) -> str:
             return int(part) if part.is_integer() else float(f"{part:.4g}")
         if isinstance(part, list | tuple):
             return type(part)(map(shortened, part))
+        if isinstance(part, dict):
+            return {key: shortened(entry) for key, entry in part.items()}
         return part
 
     return _SHORT.repr(shortened(value))
