@@ -445,8 +445,11 @@ PLAIN = "rounded|cut off|other sign|per cent;|tensor"
 
 def after(twist: Function, value: Any) -> Any:
     """Apply a twist to a plain value, to each of several numbers; None where it has no meaning."""
-    if isinstance(value, tuple):
-        parts = tuple(after(twist, part) for part in value)
+    if isinstance(value, dict):
+        named = {name: after(twist, part) for name, part in value.items()}
+        return None if any(part is None for part in named.values()) else named
+    if isinstance(value, tuple | list):
+        parts = type(value)(after(twist, part) for part in value)
         return None if any(part is None for part in parts) else parts
     if isinstance(value, bool) or not isinstance(value, abstract.Real | np.ndarray):
         return None

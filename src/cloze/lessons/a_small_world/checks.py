@@ -87,16 +87,19 @@ def _keys_alone(world: Any, line: str) -> dict[str, float]:
     return _weighed({s: p for s, p in world}, line)  # noqa: C416 - as it is typed
 
 
-def _last_only(world: Sentences, line: str) -> dict[str, float]:
+def _last_unscaled(world: Sentences, line: str) -> dict[str, float]:
     """Overwrite what an earlier sentence gave to the same word."""
     typed = line.split()
-    fitting = {s: p for s, p in world.items() if _fits(s.split(), typed)}
-    found = {s.split()[typed.index("_")]: p for s, p in fitting.items()}
-    return {word: p / sum(fitting.values()) for word, p in found.items()}
+    return {s.split()[typed.index("_")]: p for s, p in world.items() if _fits(s.split(), typed)}
+
+
+def _last_only(world: Sentences, line: str) -> dict[str, float]:
+    total = sum(_unscaled(world, line).values())
+    return {word: p / total for word, p in _last_unscaled(world, line).items()}
 
 
 def _rescaled_last(world: Sentences, line: str) -> dict[str, float]:
-    found = _last_only(world, line)
+    found = _last_unscaled(world, line)
     return {word: p / sum(found.values()) for word, p in found.items()}
 
 
@@ -211,6 +214,10 @@ check_fillings = Exercise(
         "others: add their probabilities (+=).": _last_only,
         "Several sentences may have the same word in the gap, and the last one overwrites the "
         "others before you scale: add their probabilities (+=).": _rescaled_last,
+        "Several sentences may have the same word in the gap, and the last one overwrites the "
+        "others: add their probabilities (+=), and then divide each by their sum.": (
+            _last_unscaled
+        ),
         "You compare only what stands left of the gap; the right side has to fit as well, and the "
         "number of words.": lambda world, line: _weighed(world, line, fits=_prefix),
         "You compare only what stands right of the gap; the left side has to fit as well.": (
@@ -435,6 +442,12 @@ check_excess = Exercise(
         ),
         "You divided by the number of words; the sum is weighed by p already.": (
             lambda p, q: excess(p, q) / len(p)
+        ),
+        "Only the first possible word counts: is your `return` inside the loop?": (
+            lambda p, q: next(a * math.log(a / b) for a, b in zip(p, q, strict=True) if a)
+        ),
+        "Only the last possible word counts: does each one overwrite the sum? Add it up with +=.": (
+            lambda p, q: [a * math.log(a / b) for a, b in zip(p, q, strict=True) if a][-1]
         ),
     },
 )

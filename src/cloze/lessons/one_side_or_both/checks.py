@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -168,6 +167,14 @@ check_one_place_late = Exercise(
         ),
         "You moved to the left: at place i stands x_{i+1}, which is to the right of what is "
         "asked.": _ahead,
+        "You moved to the left and round: at place i stands x_{i+1}, which is to the right of what "
+        "is asked. Move to the right, roll(1, dims=1), and put `first` in front.": (
+            lambda windows, first: windows.roll(-1, dims=1)
+        ),
+        "Nothing has moved, and `first` stands at the end; put it in front: it pushes every "
+        "character one place to the right.": (
+            lambda windows, first: _ahead(windows.roll(1, dims=1), first)
+        ),
         "Your lines have become longer by one: the last id falls out, windows[:, :-1].": (
             lambda windows, first: _behind(windows, first, windows)
         ),
@@ -389,14 +396,6 @@ check_posterior = Exercise(
         "You took 2^−cost; these costs are in nats, so it is math.exp(−cost).": (
             lambda costs: posterior({c: cost * math.log(2) for c, cost in costs.items()})
         ),
-        **{
-            f"Your shares are rounded (to {digits} digit{'s' * (digits > 1)}); return them in "
-            "full, and round only where they are shown.": _twisted(partial(round, ndigits=digits))
-            for digits in range(1, 5)
-        },
-        "Your shares are in per cent; return the shares themselves, without the factor 100.": (
-            _twisted(lambda p: 100 * p)
-        ),
         "You return the logarithm of each share; leave out the last math.log.": _twisted(math.log),
         "You return what each candidate costs, −log of its share; leave out the last math.log.": (
             _twisted(lambda p: -math.log(p))
@@ -416,6 +415,9 @@ check_posterior = Exercise(
         ),
         "Every candidate gets the same share, whatever its line costs.": (
             lambda costs: dict.fromkeys(costs, 1 / len(costs))
+        ),
+        "The cheapest line gets everything; it gets the largest share, and the others theirs.": (
+            lambda costs: {c: float(cost == min(costs.values())) for c, cost in costs.items()}
         ),
         "The shares are right, but sorted, and so not with their candidates; go through "
         "costs.items().": _paired(list, sorted),

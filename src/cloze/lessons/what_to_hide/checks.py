@@ -188,6 +188,8 @@ check_area = Exercise(
                 [(a > max(clean)) + 0.5 * (a == max(clean)) for a in typos]
             )
         ),
+        "You compare the two means, which is one pair; compare every typo with every clean "
+        "character.": lambda typos, clean: float(_average(typos) > _average(clean)),
         "You return how much higher typos score on average; count how *often* they do.": (
             lambda typos, clean: _average(typos) - _average(clean)
         ),
@@ -501,6 +503,8 @@ check_span_lengths = Exercise(
         ),
         "You have p and 1 − p the wrong way round (p is the probability to stop), and your entries "
         "do not sum to 1.": lambda p, longest: [p**k for k in range(1, longest + 1)],
+        "Your exponent is one too high, k in place of k − 1, and your entries do not sum to 1: "
+        "divide by the sum.": lambda p, longest: _geometric(p, range(1, longest + 1)),
         "You divide by the largest entry, so the first is 1; divide by the sum.": (
             lambda p, longest: [(1 - p) ** k for k in range(longest)]
         ),
