@@ -4,7 +4,7 @@
 
 import { ValueError, oneOf, wholeNumber } from "./arguments.js";
 import { Chance } from "./chance.js";
-import { button, element, join, status } from "./element.js";
+import { button, element, form, join, status } from "./element.js";
 import { POLICIES } from "./generation.js";
 import { GAP } from "./vocabulary.js";
 import { Widget } from "./widget.js";
@@ -224,7 +224,7 @@ export class Unmasking extends Widget {
     const named = (names) => names.map((name) => [name, name]);
     const chosen = TEMPERATURES.find(([, value]) => Number(value) === temperature)?.[1];
     return join([
-      element("form", { "data-do": "line", class: "row typed" }, field, use),
+      form("line", { class: "row typed" }, field, use),
       choice("Order", "policy", named(Object.keys(POLICIES)), policy),
       choice("Temperature", "temperature", TEMPERATURES, chosen),
       choice("Speed", "speed", named(Object.keys(SPEEDS)), this.speed),

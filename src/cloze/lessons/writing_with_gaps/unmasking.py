@@ -18,7 +18,7 @@ from cloze.masked_predictor import ModelSymbols, symbols_of
 from cloze.masking import seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import GAP, TextError, counted, visible
-from cloze.widgets.view import View, button, element, spoken, status, style
+from cloze.widgets.view import View, button, element, form, spoken, status, style
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 SPEEDS = {"slow": 1.0, "medium": 3.0, "fast": 10.0}
@@ -297,16 +297,10 @@ class Unmasking(View):
         field = element(
             "input", type="text", name="typed", value=self.line, aria_label="A line with gaps"
         )
-        form = element(
-            "form",
-            field,
-            element("button", "Use this line", type="submit"),
-            data_do="line",
-            class_="row typed",
-        )
+        use = element("button", "Use this line", type="submit")
         return Markup("").join(
             [
-                form,
+                form("line", field, use, class_="row typed"),
                 _choice("Order", "policy", {name: name for name in POLICIES}, self.policy),
                 _choice(
                     "Temperature",
