@@ -13,9 +13,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_loss.probability_bet import ProbabilityBet
 from cloze.lessons.the_mask.mask_draws import MaskDraws
+from cloze.lessons.what_to_hide.hiding import Hiding
+from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.widgets import MaskExplorer, Quiz, view
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
@@ -148,7 +151,10 @@ WIDGETS: dict[str, Callable[[], View]] = {
     "played": played,
     "bet": lambda: ProbabilityBet({"l": 5, "t": 3}, "_ook", "bchlnrt"),
     "draws": lambda: MaskDraws("rain fell on the old umbrella"),
+    "hiding": lambda: Hiding("she took her umbrella because it was raining", rate=0.3),
     "sight": lambda: Sight("the red fox"),
+    "spoiling": lambda: LineSpoiler("the cat sat on the mat. it was late."),
+    "unmasking": lambda: Unmasking("the ___ sat on the ___"),
     "quiz": lambda: Quiz("the_loss"),
 }
 CONTROLS = "button, select, input:not([type=radio]), label:has([type=radio])"
@@ -169,6 +175,9 @@ def test_everything_fits_400_pixels_and_every_control_a_finger(
         box = control.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) >= 24, control.evaluate("each => each.outerHTML")
+    room = widget.locator(".cloze").evaluate("each => each.clientWidth")
+    for table in widget.locator(".scroll").all():
+        assert table.evaluate("each => each.clientWidth") > 0.9 * room
 
 
 def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: MaskExplorer) -> None:
