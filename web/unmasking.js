@@ -92,7 +92,7 @@ export class Unmasking extends Widget {
   begin(changed) {
     const { line, policy, temperature, seed } = { ...this.chosen, ...changed };
     const { symbols, maxLen } = this.reader;
-    const shown = symbols.read(line, maxLen).line;
+    const { line: shown, note } = symbols.read(line, maxLen);
     if (!shown.includes(GAP))
       throw new ValueError("The line has no gap; put a _ wherever something is missing.");
     const chance = new Chance(wholeNumber(seed, 0, 999_999_999, "The seed"));
@@ -103,7 +103,8 @@ export class Unmasking extends Widget {
     this.#seen = [this.#coming.next().value];
     this.at = 0;
     const gaps = this.frame.fates.filter((fate) => fate === OPEN).length;
-    this.announcement = `${counted(gaps, "gap")}, ${policy}, seed ${seed}.`;
+    const began = `${counted(gaps, "gap")}, ${policy}, seed ${seed}`;
+    this.announcement = note ? `${began} (${note}).` : `${began}.`;
   }
 
   /** Take a step; false if there is none left. */

@@ -153,7 +153,7 @@ WIDGETS: dict[str, Callable[[], View]] = {
     "draws": lambda: MaskDraws("rain fell on the old umbrella"),
     "hiding": lambda: Hiding("she took her umbrella because it was raining", rate=0.3),
     "sight": lambda: Sight("the red fox"),
-    "spoiling": lambda: LineSpoiler("the cat sat on the mat. it was late."),
+    "spoiling": lambda: LineSpoiler("the cat " + "sat" * 30),
     "unmasking": lambda: Unmasking("the ___ sat on the ___"),
     "quiz": lambda: Quiz("the_loss"),
 }

@@ -163,8 +163,8 @@ class LineSpoiler(View):
         original, read, written = self.spoilt
         alone = corruption_needs_more(self.corruption, original)
         return (
-            f"Draw {self.draws}, {self.corruption}: {len(original)} symbols became {len(read)} to "
-            f"read and {len(written)} to write. {alone or LOST[self.corruption]}"
+            f"Draw {self.draws}, {self.corruption}: {counted(len(original), 'symbol')} became "
+            f"{len(read)} to read and {len(written)} to write. {alone or LOST[self.corruption]}"
         )
 
     def markup(self) -> Markup:
