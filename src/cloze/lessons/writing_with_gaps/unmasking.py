@@ -75,7 +75,7 @@ def frames(
     return _frames(model, symbols, shown, steps)
 
 
-def _read(model: Reader, line: str) -> tuple[Sequence[str], str]:
+def _read(model: MaskedLM, line: str) -> tuple[Sequence[str], str]:
     """Return the symbols of a line, and what reading it has changed."""
     symbols = symbols_of(model.vocabulary)
     return symbols.read(line, model.config.max_len - 2 * symbols.before)
