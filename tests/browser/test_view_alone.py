@@ -136,6 +136,19 @@ def played() -> GuessingGame:
     return game
 
 
+def revealed() -> ProbabilityBet:
+    bet = ProbabilityBet({"l": 170, "t": 117}, "_ook", "bchlnrt")
+    bet.act("give", letter="l")
+    bet.act("reveal")
+    return bet
+
+
+def drawn() -> MaskDraws:
+    draws = MaskDraws("rain fell on the old umbrella")
+    draws.act("draw", times=1000)
+    return draws
+
+
 def hands() -> MaskExplorer:
     explorer = MaskExplorer(masked=[13])
     explorer.guess_first = True
@@ -149,8 +162,8 @@ WIDGETS: dict[str, Callable[[], View]] = {
     "game": lambda: GuessingGame(seed=7),
     "hands": hands,
     "played": played,
-    "bet": lambda: ProbabilityBet({"l": 5, "t": 3}, "_ook", "bchlnrt"),
-    "draws": lambda: MaskDraws("rain fell on the old umbrella"),
+    "bet": revealed,
+    "draws": drawn,
     "hiding": lambda: Hiding("she took her umbrella because it was raining", rate=0.3),
     "sight": lambda: Sight("the red fox"),
     "spoiling": lambda: LineSpoiler("the cat " + "sat" * 30),
@@ -178,6 +191,9 @@ def test_everything_fits_400_pixels_and_every_control_a_finger(
     room = widget.locator(".cloze").evaluate("each => each.clientWidth")
     for table in widget.locator(".scroll").all():
         assert table.evaluate("each => each.clientWidth") > 0.9 * room
+    page.set_viewport_size({"width": 320, "height": 900})  # what JupyterLab leaves of 400
+    for table in widget.locator(".scroll:not(:has(.sight))").all():
+        assert table.evaluate("each => each.scrollWidth - each.clientWidth") <= 1
 
 
 def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: MaskExplorer) -> None:
