@@ -11,6 +11,7 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
@@ -19,7 +20,8 @@ from cloze.lessons.the_loss.probability_bet import ProbabilityBet
 from cloze.lessons.the_mask.mask_draws import MaskDraws
 from cloze.lessons.what_to_hide.hiding import Hiding
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
-from cloze.widgets import MaskExplorer, Quiz, view
+from cloze.training import TrainingRun
+from cloze.widgets import MaskExplorer, Quiz, TrainingCurve, view
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
 
@@ -194,6 +196,18 @@ def test_everything_fits_400_pixels_and_every_control_a_finger(
     page.set_viewport_size({"width": 320, "height": 900})  # what JupyterLab leaves of 400
     for table in widget.locator(".scroll:not(:has(.sight))").all():
         assert table.evaluate("each => each.scrollWidth - each.clientWidth") <= 1
+
+
+def test_the_words_in_a_curve_are_read_at_400_pixels(put: Put, page: Page) -> None:
+    widget = put(TrainingCurve(TrainingRun(MaskedLM(), Corpus.load()), {"unigram": 2.8}))
+    page.set_viewport_size({"width": 400, "height": 900})
+    words = widget.locator(".curve text")
+    boxes = [each.bounding_box() for each in words.all()]
+    assert min(box["height"] for box in boxes if box) > 12
+    legend, last = (words.filter(has_text=text).bounding_box() for text in ("loss", "step"))
+    assert legend is not None
+    assert last is not None
+    assert legend["x"] + legend["width"] < last["x"]
 
 
 def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: MaskExplorer) -> None:
