@@ -98,9 +98,7 @@ def test_what_runs_the_cell_and_saves_the_notebook_does_so_from_a_widget(
     part = lab.widget().get_by_role(place).first  # type: ignore[arg-type]
     beside(part) if place == "status" else part.focus()
     lab.page.keyboard.press("Control+s")
-    lab.page.wait_for_function(
-        "() => jupyterapp.shell.currentWidget.context.model.dirty === false"
-    )
+    lab.page.wait_for_function("() => jupyterapp.shell.currentWidget.context.model.dirty === false")
     lab.page.keyboard.press("Shift+Enter")
     expect(lab.cells.nth(1).locator(".jp-InputPrompt")).not_to_have_text(first)
     assert lab.fresh("print(times)") == "2"
