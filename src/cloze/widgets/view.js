@@ -14,7 +14,8 @@
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
-// What runs the cell (Shift + Enter) or saves the notebook (Ctrl + S) is the notebook's all the same.
+// What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
+// the notebook's all the same.
 const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
