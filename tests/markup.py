@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup, Comment, Tag
 
 from cloze.widgets.view import View
 
@@ -32,6 +32,10 @@ def assert_usable(html: str) -> BeautifulSoup:
         assert accessible_name(control), f"{control} has no name"
     for picture in page.select('[role="img"]'):
         assert picture.get("aria-label"), f"{picture.name} has no text"
+    for form in page.select("form[data-do]"):
+        places = [text for text in form.descendants if isinstance(text, Comment)]
+        told = form["data-do"] in places or form.select_one('[role="alert"]')
+        assert told, f"{form} says nowhere in it what went wrong"
     assert len(page.select('[role="status"]')) == 1
     assert len(page.select('[role="alert"]')) == 1
     assert not page.select("script, style, iframe, img, a, object, embed")

@@ -44,6 +44,20 @@ export function button(label, action, attributes) {
   return element("button", { type: "button", "data-do": action, ...attributes }, label);
 }
 
+/** Write a form that calls `do_…` when it is submitted, and says in itself what went wrong. */
+export function form(action, attributes, ...children) {
+  const along = { "data-do": action, ...attributes };
+  return element("form", along, ...children, problemOf(action));
+}
+
+/** Write a labelled list of choices, `[value, name]` each, that calls `do_…` with the value. */
+export function select(label, action, options, chosen) {
+  const listed = options.map(([value, name]) =>
+    element("option", { value, selected: value === chosen || null }, name),
+  );
+  return element("label", null, label, element("select", { "data-do": action }, ...listed));
+}
+
 /** Write the line that screen readers speak whenever it changes. */
 export function status(text) {
   return element("p", { role: "status", class: "status" }, text);

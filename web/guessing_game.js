@@ -2,7 +2,7 @@
 // port of src/cloze/lessons/the_explorer/guessing_game.py.
 
 import { ValueError, wholeNumber } from "./arguments.js";
-import { button, element, problemOf, status } from "./element.js";
+import { button, element, form, status } from "./element.js";
 import {
   LETTERS,
   Neighbours,
@@ -122,13 +122,12 @@ export class GuessingGame extends Widget {
       const radio = { type: "radio", name: "percent", value: percent, checked };
       return element("label", null, element("input", radio), label);
     });
-    return element(
-      "form",
-      { "data-do": "guess" },
+    return form(
+      "guess",
+      null,
       keys,
       element("fieldset", null, element("legend", null, "How sure are you?"), ...radios),
       element("button", { type: "submit" }, `Guess ${SIGHT[side]}`),
-      problemOf("guess"),
     );
   }
 

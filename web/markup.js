@@ -3,7 +3,7 @@
 
 import { largest } from "./answers.js";
 import { bar, baselineCost, chart, title } from "./chart.js";
-import { Markup, button, element, join, problemOf, status } from "./element.js";
+import { Markup, button, element, form, join, problemOf, select, status } from "./element.js";
 import { leaningInWords, line } from "./line.js";
 import { MOST_HANDS, cost, raised, unnamed, who } from "./room.js";
 import { VIEWS } from "./state.js";
@@ -59,6 +59,7 @@ function showOfHands(state) {
     paragraph("What stands there? Type it or choose it, once for every hand; then reveal."),
     keys(at, state.symbols.known, hands),
     element("div", { class: "row hands" }, ...counts),
+    problemOf("count"),
     counts.length ? element("p", { class: "quiet stakes" }, stakes(hands, state)) : join([]),
   ]);
 }
@@ -231,11 +232,8 @@ function pair(answers) {
   ]);
 }
 
-function choice(label, action, n, chosen) {
-  const options = Array.from({ length: n }, (_, i) =>
-    element("option", { value: i, selected: i === chosen }, i + 1),
-  );
-  return element("label", null, label, element("select", { "data-do": action }, ...options));
+function choice(what, n, chosen) {
+  return select(what, what, Array.from({ length: n }, (_, i) => [i, i + 1]), chosen);
 }
 
 /** Write the choice of a head, and in words where it looks. */
@@ -252,8 +250,8 @@ function attention(answers) {
     element(
       "div",
       { class: "row" },
-      choice("layer", "layer", answers.nLayers, state.layer),
-      choice("head", "head", answers.nHeads, state.head),
+      choice("layer", answers.nLayers, state.layer),
+      choice("head", answers.nHeads, state.head),
     ),
     paragraph(`From position ${state.focus} this head looks at ${places.join(", ")}.`),
     element(
@@ -333,25 +331,18 @@ function controls(state, examples) {
     autocomplete: "off",
     placeholder: "type or paste, _ for a gap",
   });
-  const typed = element(
-    "form",
-    { "data-do": "line", class: "row" },
+  const typed = form(
+    "line",
+    { class: "row" },
     element("label", null, "Your line", field),
     element("button", { type: "submit" }, "Use it"),
-    problemOf("line"),
   );
-  const options = examples.map((name) => element("option", { value: name }, name));
-  const list = element(
-    "select",
-    { "data-do": "example" },
-    element("option", { value: "" }, "choose one"),
-    ...options,
-  );
+  const listed = [["", "choose one"], ...examples.map((name) => [name, name])];
   return element(
     "div",
     { class: "controls" },
     element("div", { class: "row" }, ...buttons),
-    element("div", { class: "row" }, typed, element("label", null, "Examples", list)),
+    element("div", { class: "row" }, typed, select("Examples", "example", listed)),
   );
 }
 

@@ -4,7 +4,7 @@
 
 import { ValueError, oneOf, wholeNumber } from "./arguments.js";
 import { Chance } from "./chance.js";
-import { button, element, join, status } from "./element.js";
+import { button, element, form, join, status } from "./element.js";
 import { POLICIES } from "./generation.js";
 import { GAP } from "./vocabulary.js";
 import { Widget } from "./widget.js";
@@ -92,7 +92,7 @@ export class Unmasking extends Widget {
   begin(changed) {
     const { line, policy, temperature, seed } = { ...this.chosen, ...changed };
     const { symbols, maxLen } = this.reader;
-    const shown = symbols.read(line, maxLen).line;
+    const { line: shown, note } = symbols.read(line, maxLen);
     if (!shown.includes(GAP))
       throw new ValueError("The line has no gap; put a _ wherever something is missing.");
     const chance = new Chance(wholeNumber(seed, 0, 999_999_999, "The seed"));
@@ -103,7 +103,8 @@ export class Unmasking extends Widget {
     this.#seen = [this.#coming.next().value];
     this.at = 0;
     const gaps = this.frame.fates.filter((fate) => fate === OPEN).length;
-    this.announcement = `${counted(gaps, "gap")}, ${policy}, seed ${seed}.`;
+    const began = `${counted(gaps, "gap")}, ${policy}, seed ${seed}`;
+    this.announcement = note ? `${began} (${note}).` : `${began}.`;
   }
 
   /** Take a step; false if there is none left. */
@@ -224,7 +225,7 @@ export class Unmasking extends Widget {
     const named = (names) => names.map((name) => [name, name]);
     const chosen = TEMPERATURES.find(([, value]) => Number(value) === temperature)?.[1];
     return join([
-      element("form", { "data-do": "line", class: "row typed" }, field, use),
+      form("line", { class: "row typed" }, field, use),
       choice("Order", "policy", named(Object.keys(POLICIES)), policy),
       choice("Temperature", "temperature", TEMPERATURES, chosen),
       choice("Speed", "speed", named(Object.keys(SPEEDS)), this.speed),

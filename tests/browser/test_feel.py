@@ -87,6 +87,25 @@ def test_escape_leaves_a_control(lab: Notebook, control: str) -> None:
     expect(lab.cells).to_have_count(3)
 
 
+@pytest.mark.parametrize("place", ["status", "button", "textbox"])
+def test_what_runs_the_cell_and_saves_the_notebook_does_so_from_a_widget(
+    lab: Notebook, place: str
+) -> None:
+    lab.new("times = 0", f"times += 1\n{EXPLORER}", "1 + 1")
+    lab.run(0)
+    lab.run(1)
+    first = lab.cells.nth(1).locator(".jp-InputPrompt").inner_text()
+    part = lab.widget().get_by_role(place).first  # type: ignore[arg-type]
+    beside(part) if place == "status" else part.focus()
+    lab.page.keyboard.press("Control+s")
+    lab.page.wait_for_function("() => jupyterapp.shell.currentWidget.context.model.dirty === false")
+    if place == "textbox":
+        return  # JupyterLab itself runs nothing while a field has the focus
+    lab.page.keyboard.press("Shift+Enter")
+    expect(lab.cells.nth(1).locator(".jp-InputPrompt")).not_to_have_text(first)
+    assert lab.fresh("print(times)") == "2"
+
+
 def test_a_widget_whose_kernel_was_restarted_says_so(lab: Notebook) -> None:
     lab.new(EXPLORER)
     lab.run(0)

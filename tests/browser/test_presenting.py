@@ -203,6 +203,9 @@ def test_a_quiz_turns_its_pages_in_a_lecture_hall(put: Put) -> None:
     form.present = True
     shown = put(form)
     expect(shown.locator("legend")).to_have_count(1)
+    circle = shown.get_by_role("radio").first.bounding_box()
+    assert circle is not None
+    assert circle["width"] > 0.7 * size(shown.locator(".present"))
     shown.get_by_role("button", name="Next").press("Enter")
     expect(shown.locator("legend")).to_contain_text("2. ")
     expect(shown.get_by_role("status")).to_contain_text("Question 2 of 5.")

@@ -11,12 +11,17 @@ import pytest
 import torch
 from playwright.sync_api import Locator, Page, expect
 
+from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_loss.probability_bet import ProbabilityBet
 from cloze.lessons.the_mask.mask_draws import MaskDraws
-from cloze.widgets import MaskExplorer, Quiz, view
+from cloze.lessons.what_to_hide.hiding import Hiding
+from cloze.lessons.writing_with_gaps.unmasking import Unmasking
+from cloze.training import TrainingRun
+from cloze.widgets import MaskExplorer, Quiz, TrainingCurve, view
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
 
@@ -133,6 +138,19 @@ def played() -> GuessingGame:
     return game
 
 
+def revealed() -> ProbabilityBet:
+    bet = ProbabilityBet({"l": 170, "t": 117}, "_ook", "bchlnrt")
+    bet.act("give", letter="l")
+    bet.act("reveal")
+    return bet
+
+
+def drawn() -> MaskDraws:
+    draws = MaskDraws("rain fell on the old umbrella")
+    draws.act("draw", times=1000)
+    return draws
+
+
 def hands() -> MaskExplorer:
     explorer = MaskExplorer(masked=[13])
     explorer.guess_first = True
@@ -146,9 +164,12 @@ WIDGETS: dict[str, Callable[[], View]] = {
     "game": lambda: GuessingGame(seed=7),
     "hands": hands,
     "played": played,
-    "bet": lambda: ProbabilityBet({"l": 5, "t": 3}, "_ook", "bchlnrt"),
-    "draws": lambda: MaskDraws("rain fell on the old umbrella"),
+    "bet": revealed,
+    "draws": drawn,
+    "hiding": lambda: Hiding("she took her umbrella because it was raining", rate=0.3),
     "sight": lambda: Sight("the red fox"),
+    "spoiling": lambda: LineSpoiler("the cat " + "sat" * 30),
+    "unmasking": lambda: Unmasking("the ___ sat on the ___"),
     "quiz": lambda: Quiz("the_loss"),
 }
 CONTROLS = "button, select, input:not([type=radio]), label:has([type=radio])"
@@ -175,6 +196,24 @@ def test_everything_fits_400_pixels_and_every_control_a_finger(
         box = control.bounding_box()
         assert box is not None
         assert min(box["width"], box["height"]) >= 24, control.evaluate("each => each.outerHTML")
+    room = widget.locator(".cloze").evaluate("each => each.clientWidth")
+    for table in widget.locator(".scroll").all():
+        assert table.evaluate("each => each.clientWidth") > 0.9 * room
+    page.set_viewport_size({"width": 320, "height": 900})  # what JupyterLab leaves of 400
+    for table in widget.locator(".scroll:not(:has(.sight))").all():
+        assert table.evaluate("each => each.scrollWidth - each.clientWidth") <= 1
+
+
+def test_the_words_in_a_curve_are_read_at_400_pixels(put: Put, page: Page) -> None:
+    widget = put(TrainingCurve(TrainingRun(MaskedLM(), Corpus.load()), {"unigram": 2.8}))
+    page.set_viewport_size({"width": 400, "height": 900})
+    words = widget.locator(".curve text")
+    boxes = [each.bounding_box() for each in words.all()]
+    assert min(box["height"] for box in boxes if box) > 12
+    legend, last = (words.filter(has_text=text).bounding_box() for text in ("loss", "step"))
+    assert legend is not None
+    assert last is not None
+    assert legend["x"] + legend["width"] < last["x"]
 
 
 def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: MaskExplorer) -> None:

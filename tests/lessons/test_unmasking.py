@@ -85,6 +85,12 @@ def test_words_of_a_small_world_are_written_as_words() -> None:
     assert set(widget.text.split()) <= set(WORLD.vocabulary.ordinary)
 
 
+def test_what_is_dropped_from_a_line_is_told() -> None:
+    widget = Unmasking(LINE, MODEL)
+    widget.act("line", typed="12 ca_ 34")
+    assert said_by(widget) == "1 gap, easiest first, seed 0 (4 characters dropped)."
+
+
 def test_every_control_works() -> None:
     for control in check(Unmasking(LINE, MODEL)).select("button[data-do]:not([aria-disabled])"):
         widget = Unmasking(LINE, MODEL)

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from cloze.arguments import whole_number
 from cloze.widgets import view
-from cloze.widgets.view import View, button, element, problem_of
+from cloze.widgets.view import View, button, element, form
 
 
 class Counter(View):
@@ -97,18 +97,18 @@ class Form(Counter):
     """A widget with a place for what goes wrong."""
 
     def markup(self) -> Markup:
-        return element("form", problem_of("add"), data_do="add") + element("p", "<!--break-->")
+        return form("add") + element("p", "<!--break-->")
 
 
 def test_a_failure_stands_where_its_action_has_a_place_and_else_at_the_end() -> None:
-    form = Form()
+    counter = Form()
     alert = '<p role="alert" class="problem">'
-    form.act("add", by=7)
-    assert f"{alert}The step" in form.html
-    assert f'<form data-do="add">{alert}' in form.html
-    form.act("break")
-    assert form.html.count(alert) == 1
-    assert form.html.index(alert) > form.html.index("&lt;!--break--&gt;")
+    counter.act("add", by=7)
+    assert f"{alert}The step" in counter.html
+    assert f'<form data-do="add">{alert}' in counter.html
+    counter.act("break")
+    assert counter.html.count(alert) == 1
+    assert counter.html.index(alert) > counter.html.index("&lt;!--break--&gt;")
 
 
 def test_below_a_widget_stands_what_is_said_when_nothing_runs(

@@ -14,6 +14,8 @@
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
+// What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
+// the notebook's all the same.
 const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
@@ -213,6 +215,18 @@ function render({ model, el }) {
     if (form.dataset.do) say(form, form.dataset.do, Object.fromEntries(new FormData(form)));
   });
 
+  // JupyterLab looks at a key on its way down, at the document: a step before, it is let through.
+  const letThrough = (event) => {
+    const { target, key, shiftKey, ctrlKey, metaKey, altKey } = event;
+    const runs = key === "Enter" && (shiftKey || ctrlKey || metaKey || altKey);
+    const saves = key.toLowerCase() === "s" && (ctrlKey || metaKey) && !shiftKey && !altKey;
+    if (!(runs || saves) || !root.contains(target)) return;
+    const held = [target, root];
+    for (const each of held) delete each.dataset.lmSuppressShortcuts;
+    setTimeout(() => held.forEach((each) => (each.dataset.lmSuppressShortcuts = "true")));
+  };
+  window.addEventListener("keydown", letThrough, true);
+
   root.addEventListener("keydown", (event) => {
     // JupyterLab takes the line break, and with it the submit, from every field in a cell.
     if (event.key === "Enter" && event.target.matches("form[data-do] input")) {
@@ -301,6 +315,7 @@ function render({ model, el }) {
     model.off("comm_live_update", end);
     observer.disconnect();
     window.removeEventListener("resize", refit);
+    window.removeEventListener("keydown", letThrough, true);
     window.removeEventListener("pointerup", drop);
     window.removeEventListener("pointercancel", drop);
   };

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -78,6 +78,27 @@ def join(parts: Iterable[Markup]) -> Markup:
 def button(label: object, do: str, /, **attributes: object) -> Markup:
     """Write a button that calls ``do_…``."""
     return element("button", label, type="button", data_do=do, **attributes)
+
+
+def form(do: str, /, *children: object, **attributes: object) -> Markup:
+    """Write a form that calls ``do_…`` when it is submitted, and says in itself what went wrong."""
+    return element("form", *children, problem_of(do), data_do=do, **attributes)
+
+
+def select(label: str, do: str, /, options: Mapping[Any, object], chosen: object = None) -> Markup:
+    """Write a labelled list of choices that calls ``do_…`` with the value of the chosen one.
+
+    Args:
+        label: what stands before it.
+        do: the action.
+        options: what is read of each, by its value.
+        chosen: the value that is chosen now.
+    """
+    listed = (
+        element("option", name, value=value, selected=value == chosen or None)
+        for value, name in options.items()
+    )
+    return element("label", label, element("select", *listed, data_do=do))
 
 
 def status(text: str) -> Markup:

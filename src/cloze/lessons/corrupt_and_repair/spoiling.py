@@ -13,7 +13,7 @@ from cloze import arguments
 from cloze.corruptions import CORRUPTIONS, SENTINELS, with_sentinels
 from cloze.masking import seeded
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
-from cloze.widgets.view import View, button, element, join, status, style
+from cloze.widgets.view import View, button, element, form, join, status, style
 
 MOST_WORDS = 40
 SHARES = (0.15, 0.3, 0.5)
@@ -163,8 +163,8 @@ class LineSpoiler(View):
         original, read, written = self.spoilt
         alone = corruption_needs_more(self.corruption, original)
         return (
-            f"Draw {self.draws}, {self.corruption}: {len(original)} symbols became {len(read)} to "
-            f"read and {len(written)} to write. {alone or LOST[self.corruption]}"
+            f"Draw {self.draws}, {self.corruption}: {counted(len(original), 'symbol')} became "
+            f"{len(read)} to read and {len(written)} to write. {alone or LOST[self.corruption]}"
         )
 
     def markup(self) -> Markup:
@@ -197,16 +197,10 @@ class LineSpoiler(View):
         typed = element(
             "label", "Your line", element("input", name="line", value=self.line, size=50)
         )
-        form = element(
-            "form",
-            typed,
-            element("button", "Spoil it", type="submit"),
-            data_do="spoil",
-            class_="row",
-        )
+        go = element("button", "Spoil it", type="submit")
         return join(
             [
-                form,
+                form("spoil", typed, go, class_="row"),
                 element("div", *kinds, role="radiogroup", aria_label="Corruption", class_="row"),
                 element("div", "corrupted: ", *shares, class_="row"),
                 *self._lines(),

@@ -21,7 +21,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_letter,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, problem_of, spoken, status, style
+from cloze.widgets.view import View, button, element, form, spoken, status, style
 
 MOST_GAPS = 100
 
@@ -152,13 +152,11 @@ class GuessingGame(View):
             for label, percent in choices
         ]
         legend = element("legend", "How sure are you?")
-        return element(
-            "form",
+        return form(
+            "guess",
             keys,
             element("fieldset", legend, *radios),
             element("button", f"Guess {SIGHT[side]}", type="submit"),
-            problem_of("guess"),
-            data_do="guess",
         )
 
     def _letter(self, i: int) -> Markup:

@@ -23,7 +23,7 @@ from cloze.vectors import (
     words,
 )
 from cloze.vocabulary import VOCABULARY, TextError, counted, normalise
-from cloze.widgets.view import View, button, element, join, status, style
+from cloze.widgets.view import View, button, element, form, join, select, status, style
 
 LONGEST = 64
 """The most characters of a query: what the encoder reads at once."""
@@ -227,26 +227,14 @@ class Search(View):
         )
         go = element("button", "Search", type="submit")
         label = element("label", "Look for ", field)
-        return element("form", label, go, class_="row", data_do="search")
+        return form("search", label, go, class_="row")
 
     def _choices(self) -> Markup:
         choices = {"vectors": ("Vectors ", [*self.index.vectors]), "terms": ("Terms ", [*TERMS])}
-        selects = [
-            element(
-                "label",
-                said,
-                element(
-                    "select",
-                    *(
-                        element("option", name, value=name, selected=name == self.chosen[what])
-                        for name in names
-                    ),
-                    data_do=what,
-                    value=self.chosen[what],
-                ),
-            )
+        selects = (
+            select(said, what, {name: name for name in names}, self.chosen[what])
             for what, (said, names) in choices.items()
-        ]
+        )
         return element("div", *selects, class_="row")
 
     def _tables(self, *, asleep: bool = False) -> Markup:

@@ -15,7 +15,7 @@ from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
 from cloze.masking import IGNORE, KEPT, MASKED, RANDOM, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
-from cloze.widgets.view import View, button, element, in_nats, join, problem_of, status, style
+from cloze.widgets.view import View, button, element, form, in_nats, join, select, status, style
 
 FATES = {MASKED: "masked", RANDOM: "random", KEPT: "kept"}
 
@@ -213,14 +213,8 @@ class Hiding(View):
             autocomplete="off",
             value=VOCABULARY.decode(self.line),
         )
-        return element(
-            "form",
-            element("label", "Your line", field),
-            element("button", "Use it", type="submit"),
-            problem_of("line"),
-            data_do="line",
-            class_="row",
-        )
+        label = element("label", "Your line", field)
+        return form("line", label, element("button", "Use it", type="submit"), class_="row")
 
     def _strip(self, now: Asked) -> Markup:
         cells = []
@@ -248,11 +242,7 @@ class Hiding(View):
 
 
 def _select(label: str, do: str, names: Iterable[str], chosen: str) -> Markup:
-    options = [
-        element("option", name, value=name, selected=True if name == chosen else None)
-        for name in names
-    ]
-    return element("label", label, element("select", *options, data_do=do))
+    return select(label, do, {name: name for name in names}, chosen)
 
 
 def _table(now: Asked) -> Markup:

@@ -18,7 +18,7 @@ from cloze.masked_predictor import ModelSymbols, symbols_of
 from cloze.masking import seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import GAP, TextError, counted, visible
-from cloze.widgets.view import View, button, element, spoken, status, style
+from cloze.widgets.view import View, button, element, form, spoken, status, style
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 SPEEDS = {"slow": 1.0, "medium": 3.0, "fast": 10.0}
@@ -62,7 +62,7 @@ def frames(
         ValueError: no such policy, temperature or seed.
     """
     symbols = symbols_of(model.vocabulary)
-    shown, _ = symbols.read(line, model.config.max_len - 2 * symbols.before)
+    shown, _ = _read(model, line)
     if GAP not in shown:
         raise TextError("The line has no gap; put a _ wherever something is missing.")
     chance = seeded(whole_number(seed, 0, 999_999_999, "The seed"))
@@ -73,6 +73,12 @@ def frames(
         generator=chance,
     )
     return _frames(model, symbols, shown, steps)
+
+
+def _read(model: MaskedLM, line: str) -> tuple[Sequence[str], str]:
+    """Return the symbols of a line, and what reading it has changed."""
+    symbols = symbols_of(model.vocabulary)
+    return symbols.read(line, model.config.max_len - 2 * symbols.before)
 
 
 def _frames(
@@ -170,7 +176,9 @@ class Unmasking(View):
             setattr(self, name, value)
         self._coming, self._seen, self.at = coming, [first], 0
         gaps = first.fates.count(OPEN)
-        self.announcement = f"{counted(gaps, 'gap')}, {self.policy}, seed {self.seed}."
+        _, note = _read(self.model, self.line)
+        began = f"{counted(gaps, 'gap')}, {self.policy}, seed {self.seed}"
+        self.announcement = f"{began} ({note})." if note else f"{began}."
 
     def _forward(self) -> bool:
         """Take a step; False if there is none left."""
@@ -297,16 +305,10 @@ class Unmasking(View):
         field = element(
             "input", type="text", name="typed", value=self.line, aria_label="A line with gaps"
         )
-        form = element(
-            "form",
-            field,
-            element("button", "Use this line", type="submit"),
-            data_do="line",
-            class_="row typed",
-        )
+        use = element("button", "Use this line", type="submit")
         return Markup("").join(
             [
-                form,
+                form("line", field, use, class_="row typed"),
                 _choice("Order", "policy", {name: name for name in POLICIES}, self.policy),
                 _choice(
                     "Temperature",

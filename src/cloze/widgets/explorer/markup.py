@@ -19,10 +19,12 @@ from cloze.widgets.view import (
     button,
     capitalised,
     element,
+    form,
     in_bits,
     in_nats,
     join,
     problem_of,
+    select,
     spoken,
     status,
 )
@@ -78,6 +80,7 @@ def show_of_hands(state: State) -> Markup:
                 *(_raised(at, symbol, n) for symbol, n in hands.items()),
                 class_="row hands",
             ),
+            problem_of("count"),
             element("p", _stakes(hands, state), class_="quiet stakes") if hands else Markup(""),
         ]
     )
@@ -100,11 +103,10 @@ def _keys(at: int, known: Sequence[str], hands: Hands) -> Markup:
 
 def _list(at: int, known: Sequence[str]) -> Markup:
     options = (element("option", symbol, value=symbol) for symbol in known)
-    return element(
-        "form",
+    return form(
+        "guess",
         element("label", "A hand for", element("select", *options, name="key")),
         element("button", "Guess", type="submit"),
-        data_do="guess",
         data_with_at=at,
         class_="row",
     )
@@ -275,11 +277,8 @@ def pair(answers: Answers) -> Markup:
     )
 
 
-def _choice(label: str, do: str, n: int, chosen: int) -> Markup:
-    options = (
-        element("option", i + 1, value=i, selected=True if i == chosen else None) for i in range(n)
-    )
-    return element("label", label, element("select", *options, data_do=do))
+def _choice(what: str, n: int, chosen: int) -> Markup:
+    return select(what, what, {i: i + 1 for i in range(n)}, chosen)
 
 
 def attention(answers: Answers) -> Markup:
@@ -297,8 +296,8 @@ def attention(answers: Answers) -> Markup:
         [
             element(
                 "div",
-                _choice("layer", "layer", answers.n_layers, state.layer),
-                _choice("head", "head", answers.n_heads, state.head),
+                _choice("layer", answers.n_layers, state.layer),
+                _choice("head", answers.n_heads, state.head),
                 class_="row",
             ),
             element("p", f"From position {state.focus} this head looks at {places}."),
@@ -381,8 +380,8 @@ def controls(state: State, examples: Iterable[str]) -> Markup:
         button("Unmask all", "unmask", aria_disabled=True if kept_back else None),
         button("Guess first", "guess_first", aria_pressed=state.guess_first),
     ]
-    typed = element(
-        "form",
+    typed = form(
+        "line",
         element(
             "label",
             "Your line",
@@ -396,20 +395,9 @@ def controls(state: State, examples: Iterable[str]) -> Markup:
             ),
         ),
         element("button", "Use it", type="submit"),
-        problem_of("line"),
-        data_do="line",
         class_="row",
     )
-    choice = element(
-        "label",
-        "Examples",
-        element(
-            "select",
-            element("option", "choose one", value=""),
-            *(element("option", name, value=name) for name in examples),
-            data_do="example",
-        ),
-    )
+    choice = select("Examples", "example", {"": "choose one", **{name: name for name in examples}})
     return element(
         "div",
         element("div", *buttons, class_="row"),
