@@ -64,7 +64,7 @@ def wrong_kind(value: Any, wanted: str) -> Symptom:
         advice = " Pick the entry that is asked for, or the keys alone, or add up the values."
     elif callable(value):
         advice = " Are the brackets () of a call missing?"
-    elif isinstance(value, tuple) and "numbers" not in wanted.split(" ")[:2]:
+    elif isinstance(value, tuple) and "numbers," not in wanted:
         advice = " A comma in `return` makes a tuple: hand over one thing alone."
     elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
         advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
