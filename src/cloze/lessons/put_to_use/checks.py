@@ -377,6 +377,10 @@ check_my_best_span = Exercise(
         ),
         "You took the best start and then the best end after it; a worse start may allow a much "
         "better end.": _from_the_start,
+        "You looked for the end in a list that begins at the start, so its positions count from "
+        "there; and a worse start may allow a much better end.": (
+            lambda start, end: (_argmax(start), _argmax(end[_argmax(start) :]))
+        ),
         "You took the best end and then the best start before it; a worse end may allow a much "
         "better start.": _from_the_end,
         "The comparison is turned round: the start comes first, i ≤ j.": (
@@ -529,6 +533,8 @@ check_pair_up = Exercise(
         "BERT begins with [CLS]; here it is [BEGIN].": (
             lambda a, b: (["[CLS]", *a, "[SEP]", *b, "[END]"], pair_up(a, b)[1])
         ),
+        "That is BERT's line, [CLS] a [SEP] b [SEP]; here [BEGIN] stands in front and [END] at the "
+        "end.": lambda a, b: (["[CLS]", *a, "[SEP]", *b, "[SEP]"], pair_up(a, b)[1]),
         "The second sentence stands first in yours.": lambda a, b: pair_up(b, a),
         "Each part is framed by itself in yours; there is one [BEGIN] and one [END].": (
             lambda a, b: (

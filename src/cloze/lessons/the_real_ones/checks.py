@@ -96,6 +96,12 @@ check_most_frequent_pair = Exercise(
                 },
             )
         ),
+        "You put the words into one row, so that the last piece of one and the first of the next "
+        "count as a pair; go through each word for itself.": _leading(
+            lambda words: Counter(
+                pairwise(piece for pieces, n in words.items() for piece in pieces * n)
+            )
+        ),
         "That is the pair that is there least often.": _leading(
             lambda words: {pair: -n for pair, n in counted_pairs(words).items()}
         ),
@@ -316,6 +322,12 @@ check_attention_bytes = Exercise(
         ),
         "Every line of the batch has weights of its own: multiply by batch.": (
             lambda batch, n_heads, length: 4 * n_heads * length**2
+        ),
+        "^ is no power in Python, it compares bits; write length ** 2.": (
+            lambda batch, n_heads, length: 4 * batch * n_heads * length ^ 2
+        ),
+        "^ is no power in Python, even in brackets; write length ** 2.": (
+            lambda batch, n_heads, length: 4 * batch * n_heads * (length ^ 2)
         ),
         "Twice the length is not its square; write length ** 2.": (
             lambda batch, n_heads, length: 8 * batch * n_heads * length

@@ -32,9 +32,8 @@ def found_again(at_1: Mapping[str, float], chance: float) -> tuple[Figure, str]:
         f"chance {chance:.2f}", (chance, 0), xycoords=("data", "axes fraction"),
         xytext=(3, 3), textcoords="offset points", fontsize=9,
     )  # fmt: skip
-    axes.invert_yaxis()
     axes.margins(x=0.12)
-    axes.set(xlabel="precision at 1")
+    axes.set(xlabel="precision at 1", ylim=(len(ordered) - 0.1, -0.6))  # below, room for chance
     axes.tick_params(axis="y", length=0)
     said = listed(ordered)
     return figure, f"Bars of precision at 1: {said}; a dashed line at chance, {chance:.2f}."
@@ -93,11 +92,14 @@ PLACES = [
     (9, 10, "left"), (-9, 10, "right"), (9, -14, "left"), (-9, -14, "right"),
 ]  # fmt: skip
 """Where a label may stand beside its point, the best place first: points across and up."""
+MARK = 3
+"""Half the width of a point's sign, in pixels."""
 
 
 def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
-    """Write labels beside their points, and leave out those that would cover another one."""
-    taken: list[Bbox] = []
+    """Write labels beside their points, and leave out those that would cover something."""
+    marks = axes.transData.transform(points)
+    taken = [Bbox.from_bounds(x - MARK, y - MARK, 2 * MARK, 2 * MARK) for x, y in marks]
     for point, label in zip(points, labels, strict=False):
         for across, up, side in PLACES:
             written = axes.annotate(
@@ -124,7 +126,7 @@ def probes(
         axes.set(title=title, ylim=(0, 1.05))
         axes.set_xticks(range(len(layers)), [*layers], fontsize=8)
     row[0].set(ylabel="share right")
-    row[-1].legend(loc="lower right", fontsize=8)
+    max(row, key=lambda axes: len(axes.lines)).legend(loc="lower right", fontsize=8)
     said = "; ".join(
         f"{title}, {name}: {', '.join(f'{share:.2f}' for share in shares)}"
         for title, lines in panels.items()
