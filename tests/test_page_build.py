@@ -77,8 +77,11 @@ def test_it_is_built_from_the_command_line(tmp_path: Path) -> None:
         text = (tmp_path / "new" / "page" / name).read_text("utf-8")
         assert '<a href="../index.html">' in text
     (tmp_path / "file").write_text("", encoding="utf-8")
-    failed = run(str(tmp_path / "file"))
-    assert failed.stderr.strip().endswith("is a file; name a folder.")
+    for folder, said in (
+        (tmp_path / "file", "is a file; name a folder."),
+        (tmp_path / "file" / "page", "cannot be written: Not a directory."),
+    ):
+        assert run(str(folder)).stderr.endswith(f"error: {folder} {said}\n")
 
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:
