@@ -673,7 +673,7 @@ def test_a_lecture_that_is_none_is_refused_before_anything_is_installed(
     assert run.main(["lecture", *arguments], project) == 1
     said = capsys.readouterr().err.strip()
     assert said == run.lecture_problem(arguments)
-    assert f"{wrong!r} is neither" in said
+    assert f"{wrong!r} is out of place" in said
     assert "\n" not in said
 
 

@@ -124,7 +124,6 @@ def test_every_held_out_logit_is_torchs(engine: Page, name: Direction) -> None:
     assert abs(loss - held_out_loss(shipped_model(name), held_out())) < 0.001
 
 
-ANY_LOGITS = "([ids, selected]) => any.logitsAt(ids, selected).map((row) => [...row])"
 SHAPES = [
     EncoderConfig(d_model=12, n_heads=3, n_layers=1, d_ff=5, max_len=9, direction="left"),
     EncoderConfig(d_model=2, n_heads=1, n_layers=3, d_ff=1, max_len=17, direction="right"),
