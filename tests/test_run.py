@@ -727,6 +727,18 @@ def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
     assert commands == [[str(run.venv_python(project)), *started]]
 
 
+def test_a_lecture_is_started_with_its_template_and_the_users_home(
+    run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+    monkeypatch.setattr(run, "ensure", lambda _: None)
+    monkeypatch.setattr(run, "home_of_jupyter", lambda _: {"HOME": "other"})
+    monkeypatch.setattr(run, "run", lambda *arguments: started.append(arguments) or 0)
+    assert run.main(["lecture", "90"], project) == 0
+    settings = {"HOME": "other", **run.lecture_settings(project)}
+    assert started == [(run.lecture_command(project, ["90"]), project, settings)]
+
+
 def test_a_childs_exit_code_is_passed_on(run: ModuleType, tmp_path: Path) -> None:
     assert run.run([sys.executable, "-c", "raise SystemExit(7)"], tmp_path) == 7
 

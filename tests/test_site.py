@@ -241,11 +241,13 @@ def test_a_widget_leaves_its_picture_or_a_sentence() -> None:
     asleep = '<div class="cloze-asleep">{}<p>Here belongs a widget.</p><style>x</style></div>'
     bare = output_of(html=asleep.format(""))
     still = output_of(html=asleep.format("<style>y</style><div>a picture</div>"))
-    made = page(notebook_of(output_of(view="x"), bare, still), "a.ipynb")
-    first, second = (output.data["text/html"] for output in made.cells[1].outputs)
+    awake = output_of(html="<style>z</style><p>a table</p>")
+    made = page(notebook_of(output_of(view="x"), bare, still, awake), "a.ipynb")
+    first, second, third = (output.data["text/html"] for output in made.cells[1].outputs)
     assert BeautifulSoup(first, "html.parser").get_text().startswith("This widget answers in the")
     assert second.startswith("<div><div>a picture</div><p")
     assert "style" not in first + second
+    assert third == "<p>a table</p>"
 
 
 # --- the command ------------------------------------------------------------------------------

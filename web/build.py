@@ -207,9 +207,8 @@ def worker(paths: Iterable[Path]) -> str:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     names = ["./", *(path.name for path in paths)]
-    script = (HERE / WORKER).read_text("utf-8")
-    digest.update(script.encode())
     version = digest.hexdigest()[:16]
+    script = (HERE / WORKER).read_text("utf-8")
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(names)};\n{script}'
 
 
