@@ -731,9 +731,14 @@ def test_a_lecture_is_started_with_its_template_and_the_users_home(
     run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = []
+
+    def note(*arguments: object) -> int:
+        started.append(arguments)
+        return 0
+
     monkeypatch.setattr(run, "ensure", lambda _: None)
     monkeypatch.setattr(run, "home_of_jupyter", lambda _: {"HOME": "other"})
-    monkeypatch.setattr(run, "run", lambda *arguments: started.append(arguments) or 0)
+    monkeypatch.setattr(run, "run", note)
     assert run.main(["lecture", "90"], project) == 0
     settings = {"HOME": "other", **run.lecture_settings(project)}
     assert started == [(run.lecture_command(project, ["90"]), project, settings)]
