@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> None:
         for _ in tqdm(range(1 if options.quick else ROUNDS), desc="rounds", leave=False):
             best.time(1)
             for reader in [*by_length.values(), *by_layers.values()]:
-                # About as long for each: a line of 64 characters takes 1 ms, a step about 60.
+                # About as long for each: a line of 64 characters takes 1 ms, a step about 50.
                 reader.take_turn(max(1, 4096 // reader.config.max_len // reader.config.n_layers), 3)
     except KeyboardInterrupt:
         if layers[-1] not in by_layers or not by_layers[layers[-1]].training:

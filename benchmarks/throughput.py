@@ -41,7 +41,8 @@ class Work:
     operations: int
     """What it executes in one go, in products of matrices."""
     every_position: int
-    """What it would execute if the last layer finished every position, selected or not."""
+    """What it would execute if every layer did all of its work at every position, selected or not,
+    however often a symbol stands there."""
     seconds: list[float] = field(default_factory=list)
 
     def time(self, repeats: int) -> None:

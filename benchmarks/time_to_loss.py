@@ -51,6 +51,7 @@ from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.teaching.figures import baseline_lines
+from cloze.teaching.measurements import write_whole
 from cloze.training import Recipe, TrainingRun
 
 TARGETS = (2.5, 2.0, 1.6, 1.3, 1.1, 1.0, 0.9)
@@ -352,15 +353,15 @@ def read(path: Path) -> Result:
 
 
 def write(path: Path, result: Result) -> None:
-    """Keep the result of a race."""
+    """Keep the result of a race, with what was raced before, even if this is interrupted."""
     curves = ",\n".join(
         f"{json.dumps(name)}: {json.dumps(curve._asdict())}"
         for name, curve in result.curves.items()
     )
-    path.write_text(
+    write_whole(
+        path,
         f'{{"machine": {json.dumps(result.machine)},\n"speeds": {json.dumps(result.speeds)},\n'
         f'"contestants": {{\n{curves}\n}}}}\n',
-        encoding="utf-8",
     )
 
 

@@ -20,7 +20,11 @@ HERE = Path(__file__).resolve().parent
 TAG = "colab"
 """The tag of the cell that installs."""
 FOLDED = {"source_hidden": True}
-"""What folds that cell in JupyterLab, where it does nothing: three dots stand in its place."""
+"""What folds that cell in JupyterLab, where it does nothing.
+
+Its first line and three dots stand in its place. JupyterLab does not break that line, so it is
+short: a long one would make the whole notebook wider than a narrow window.
+"""
 NOT_THERE = {
     "ipykernel": "every notebook runs in one, and Colab's is Colab's own",
     "jupyterlab": "Colab stands in its place",
@@ -51,7 +55,8 @@ def setup() -> str:
     names = [Requirement(line).name for line in described["dependencies"]]
     missing = " ".join(name for name in names if name not in NOT_THERE)
     return f"""\
-# In Google Colab this installs what is missing; everywhere else it does nothing.
+# For Google Colab:
+# install what is missing there. Everywhere else this does nothing.
 import sys
 
 if "google.colab" in sys.modules:

@@ -110,7 +110,7 @@ class Corpus:
         folded = dropped = size = 0
         paths = [(i, path) for i, topic in enumerate(_topics(folder)) for path in topic]
         for i, path in tqdm(paths, "reading", unit="file", disable=len(paths) < 1000, leave=False):
-            raw = textfile.read(path, textfile.MOST_BYTES - size)
+            raw = textfile.read(path, textfile.MOST_BYTES, before=size)
             size += len(raw)
             normalised = normalise(textfile.decode(path, raw))
             folded, dropped = folded + normalised.folded, dropped + normalised.dropped

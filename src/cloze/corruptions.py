@@ -23,6 +23,7 @@ from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 
 SHARE, MEAN_LENGTH = 0.15, 3.0
 """T5's: the share of a line that is taken out, and how long a span is on average."""
+RATE = "The rate of a corruption"
 SENTINELS = 16
 """How many gaps with names of their own :func:`with_sentinels` makes room for by default."""
 
@@ -48,7 +49,7 @@ def delete(
     Raises:
         ValueError: the line (``(length,)``) is empty or no ordinary text, or the rate is none.
     """
-    line = _read(line, vocabulary)
+    line = _read(line, vocabulary, generator)
     return Corrupted(line[~_chosen(line, rate, generator)], line)
 
 
@@ -64,7 +65,7 @@ def replace(
     Raises:
         ValueError: as :func:`delete`; or there is no other symbol.
     """
-    line, n = _read(line, vocabulary), vocabulary.n_ordinary
+    line, n = _read(line, vocabulary, generator), vocabulary.n_ordinary
     if n < 2:
         raise ValueError("This vocabulary has one ordinary symbol, and none to replace it by.")
     # So many places further on in the vocabulary, and never all the way round.
@@ -84,10 +85,10 @@ def mask(
     Raises:
         ValueError: as :func:`delete`.
     """
-    line = _read(line, vocabulary)
+    line = _read(line, vocabulary, generator)
     masked = mask_tokens(
         line,
-        rate,
+        arguments.probability(rate, RATE),
         mask_share=1,
         random_share=0,
         vocabulary=vocabulary,
@@ -113,7 +114,7 @@ def infill(
     Raises:
         ValueError: as :func:`delete`; or such spans do not fit into the line.
     """
-    line = _read(line, vocabulary)
+    line = _read(line, vocabulary, generator)
     taken = _taken(line, share, mean_length)
     lengths: list[int] = []
     while sum(lengths) < taken:
@@ -138,7 +139,7 @@ def permute(
     Raises:
         ValueError: as :func:`delete`; or the separator is no ordinary symbol.
     """
-    text = _read(text, vocabulary)
+    text = _read(text, vocabulary, generator)
     if separator not in [*vocabulary.ordinary]:
         raise ValueError(
             f"The separator is an ordinary symbol of the vocabulary, and "
@@ -167,7 +168,7 @@ def rotate(
     Raises:
         ValueError: as :func:`delete`.
     """
-    text = _read(text, vocabulary)
+    text = _read(text, vocabulary, generator)
     begin = int(torch.randint(len(text), (), generator=generator))
     return Corrupted(text.roll(-begin), text)
 
@@ -205,7 +206,7 @@ def take_out(
         ValueError: as :func:`delete`; or the spans do not fit into the line, or the vocabulary has
             too few sentinels.
     """
-    line = _read(line, vocabulary)
+    line = _read(line, vocabulary, generator)
     taken = _taken(line, share, mean_length)
     count = number_of_spans(len(line), taken, mean_length)
     signs = _sentinels(vocabulary)
@@ -315,12 +316,13 @@ def _with_signs(line: Tensor, spans: list[tuple[int, int]], signs: list[int]) ->
 
 def _chosen(line: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
     """Choose each position of a line with probability ``rate``: boolean, ``(length,)``."""
-    rate = arguments.probability(rate, "The rate of a corruption")
-    return torch.rand(line.shape, generator=generator) < rate
+    return torch.rand(line.shape, generator=generator) < arguments.probability(rate, RATE)
 
 
-def _read(line: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Check a line that is to be spoilt."""
+def _read(line: Tensor, vocabulary: Vocabulary, generator: torch.Generator | None) -> Tensor:
+    """Check a line that is to be spoilt, and the source of chance."""
+    if generator is not None:
+        arguments.of_type(generator, torch.Generator, "generator")
     n = arguments.of_type(vocabulary, Vocabulary, "vocabulary").n_ordinary
     if isinstance(line, Tensor) and not line.numel():
         raise ValueError("The line is empty, so there is nothing to spoil; type some text.")

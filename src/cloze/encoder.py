@@ -184,10 +184,17 @@ class Attention(nn.Module):
             Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
         """
         query, key, value = self._project(x, ids=ids)
-        gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        gathered = self.gather(query, key, value, mask)
         # heads side by side again: (batch, length, d_model)
         gathered = gathered.transpose(1, 2).flatten(2)
         return self.output(gathered if selected is None else gathered[selected])
+
+    def gather(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        """Return what each query finds: values, weighted by how well their keys answer it.
+
+        All are ``(batch, n_heads, length, d_head)``; for the mask see :meth:`forward`.
+        """
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
     def extend(
         self, x: Tensor, past: tuple[Tensor, Tensor] | None
@@ -205,7 +212,7 @@ class Attention(nn.Module):
         query, *new = self._project(x, read)
         key, value = new if past is None else (torch.cat(p, 2) for p in zip(past, new, strict=True))
         mask = torch.ones(x.shape[1], key.shape[2], dtype=torch.bool).tril(read)
-        gathered = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        gathered = self.gather(query, key, value, mask)
         return self.output(gathered.transpose(1, 2).flatten(2)), (key, value)
 
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:

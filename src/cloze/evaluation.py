@@ -81,8 +81,13 @@ def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
         wanted: boolean, of the same shape.
 
     Raises:
-        ValueError: nothing is wanted, or everything.
+        ValueError: the shapes differ, or nothing is wanted, or everything.
     """
+    if scores.shape != wanted.shape:
+        raise ValueError(
+            f"Scores and what is wanted have one shape, not {tuple(scores.shape)} and "
+            f"{tuple(wanted.shape)}."
+        )
     ours, others = scores[wanted], scores[~wanted].sort().values
     if not len(ours) or not len(others):
         raise ValueError(

@@ -35,14 +35,18 @@ class FineTuning:
     """Of the order in which lines are read."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size"):
-            arguments.whole_number(getattr(self, name), 1, 10**6, name)
-        arguments.whole_number(self.seed, 0, None, "seed")
+        read: dict[str, float] = {
+            name: arguments.whole_number(getattr(self, name), 1, 10**6, name)
+            for name in ("epochs", "batch_size")
+        }
+        read["seed"] = arguments.whole_number(self.seed, 0, None, "seed")
         arguments.of_type(self.freeze, bool, "freeze")
         for name in ("learning_rate", "head_learning_rate"):
-            rate = arguments.number(getattr(self, name), name)
+            read[name] = rate = arguments.number(getattr(self, name), name)
             if not 0 <= rate <= 10:
                 raise ValueError(f"{name} is a number from 0 to 10, not {rate:g}.")
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
 
 
 def finetune(
@@ -143,7 +147,8 @@ def accuracy(said: Tensor, labels: Tensor) -> float:
     Raises:
         ValueError: the shapes differ, or there is no label.
     """
-    if said.shape != labels.shape:
+    arguments.of_type(said, Tensor, "What was said")
+    if said.shape != arguments.of_type(labels, Tensor, "labels").shape:
         raise ValueError(
             f"Answers and labels have one shape, not {tuple(said.shape)} and {tuple(labels.shape)}."
         )

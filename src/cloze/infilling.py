@@ -11,6 +11,7 @@ from torch import Tensor
 
 from cloze import arguments
 from cloze.corruptions import MEAN_LENGTH, SHARE, Corrupted, take_out
+from cloze.generation import checked_temperature
 from cloze.heads import PrefixLM
 from cloze.masking import IGNORE, MaskedBatch
 from cloze.vocabulary import WRITE, Vocabulary
@@ -97,9 +98,10 @@ def fill(
         generator: the source of chance.
 
     Raises:
-        ValueError: there is no gap, or the line is too long.
+        ValueError: there is no gap, or the line is too long, or no such temperature.
     """
     arguments.of_type(model, PrefixLM, "The model")
+    temperature = checked_temperature(temperature)
     vocabulary = model.vocabulary
     arguments.token_ids(inputs, len(vocabulary), dim=1)
     signs = [i for s, i in vocabulary.ids.items() if s.startswith("<extra_id_")]

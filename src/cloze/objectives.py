@@ -51,7 +51,6 @@ class Objective:
     """Special symbols that its batches hold besides those of the corpus."""
     room: int = 0
     """By how many symbols a line of a batch may be longer than the window it was made of."""
-
     head: bool = True
     """Whether its questions go through the head; one that nobody asks is not trained."""
 

@@ -124,6 +124,12 @@ def world_of_pictures() -> World:
 
 
 def shapes_of(world: World) -> Tensor:
-    """Return the shape in each picture of such a world, as an index into ``SHAPES``: ``(n,)``."""
+    """Return the shape in each picture of such a world, as an index into ``SHAPES``: ``(n,)``.
+
+    Raises:
+        ValueError: it is another world.
+    """
     shape = dict(all_pictures())
+    if not shape.keys() >= {*arguments.of_type(world, World, "world").sentences}:
+        raise ValueError("Shapes stand in pictures; give world_of_pictures().")
     return torch.tensor([SHAPES.index(shape[picture]) for picture in world.sentences])

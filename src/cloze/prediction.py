@@ -465,8 +465,12 @@ def disbelief(model: MaskedLM, lines: Tensor) -> Tensor:
 
     Returns:
         Costs in nats, shape ``(n, length)``.
+
+    Raises:
+        ValueError: no model, or no such lines.
     """
-    n = model.vocabulary.n_ordinary
+    n = arguments.model(model).vocabulary.n_ordinary
+    arguments.token_ids(lines, n, dim=2)
     said = torch.cat([model(part)[..., :n].log_softmax(-1) for part in torch.split(lines, 64)])
     return -said.gather(-1, lines[..., None]).squeeze(-1)
 

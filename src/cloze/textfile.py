@@ -14,12 +14,13 @@ _SAVE = "open it in an editor and save it as UTF-8"
 _CONTROLS = [chr(i) for i in (*range(9), *range(14, 32), *range(127, 160), 0xFFFD) if i != 0x85]
 
 
-def read(path: Path, most: int = MOST_BYTES) -> bytes:
+def read(path: Path, most: int = MOST_BYTES, before: int = 0) -> bytes:
     """Read a file that is one: a pipe would block, and a device would never end.
 
     Args:
         path: of the file.
         most: the most bytes that may be read.
+        before: how many of them were read from other files.
 
     Raises:
         TextError: there is no such file, or it is none, too large or not readable.
@@ -30,9 +31,9 @@ def read(path: Path, most: int = MOST_BYTES) -> bytes:
             raise TextError(f"{path} is a folder; Corpus.load reads a folder of topics.")
         if not stat.S_ISREG(found.st_mode):
             raise TextError(f"{path} is a pipe or a device; copy its text into a file first.")
-        if found.st_size > most:
+        if before + found.st_size > most:
             raise TextError(
-                f"With {path} there are more than {MOST_BYTES // 10**6} MB of text; take a part."
+                f"With {path} there are more than {most // 10**6} MB of text; take a part."
             )
         return path.read_bytes() if found.st_size else b""  # in /proc sizes are 0 and reads endless
     except FileNotFoundError:

@@ -35,6 +35,7 @@ def padding_of(shape: Sequence[int], padding_mask: Tensor | None) -> Tensor:
     """
     if padding_mask is None:
         return torch.zeros(*shape, dtype=torch.bool)
+    arguments.of_type(padding_mask, Tensor, "A padding mask")
     if padding_mask.shape != shape or padding_mask.dtype != torch.bool:
         raise ValueError(
             f"A padding mask is a tensor of bool and of the lines' shape {tuple(shape)}, not of "
@@ -59,9 +60,15 @@ def layer_states(
     Returns:
         One tensor ``(n, length, d_model)`` for the embedding and one for each layer. The last is
         what the encoder returns, normalised.
+
+    Raises:
+        ValueError: ids that are none, a padding mask that does not fit them, or a line that is all
+            padding.
     """
     arguments.of_type(encoder, Encoder, "What reads")
     arguments.token_ids(input_ids, encoder.config.vocab_size, dim=2)
+    if padding_mask is not None:
+        padding_of(input_ids.shape, padding_mask)
     states: list[Tensor] = []
     with ExitStack() as stack:
         for part in (encoder.embedding, *encoder.layers[:-1]):
@@ -104,6 +111,7 @@ def embed(
     arguments.one_of(pooling, get_args(Pooling), "pooling")
     n_layers = encoder.config.n_layers
     layer = arguments.whole_number(layer, -1, n_layers, "The layer")
+    batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
     padding = padding_of(input_ids.shape, padding_mask)
     found = []
     for ids, pad in zip(
@@ -182,11 +190,16 @@ def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whi
             but rounding varies nothing should be blown up.
 
     Raises:
-        ValueError: fewer than two vectors, no such k, or vectors that are all the same.
+        ValueError: fewer than two vectors, no such k, or vectors that are all the same or hold a
+            number that is not finite.
 
     Source: Su et al. 2021, Whitening Sentence Representations.
     """
-    n, d = arguments.of_type(vectors, Tensor, "Vectors").shape
+    if arguments.of_type(vectors, Tensor, "Vectors").dim() != 2:
+        raise ValueError(f"Vectors have the shape (n, d), not {tuple(vectors.shape)}.")
+    if not vectors.isfinite().all():
+        raise ValueError("Vectors with a number that is not finite cannot be whitened.")
+    n, d = vectors.shape
     k = d if k is None else arguments.whole_number(k, 1, min(n, d), "k")
     if n < 2:
         raise ValueError("Whitening measures how vectors vary, so it needs at least two.")
@@ -279,10 +292,16 @@ def late_interaction(
         symmetric.
 
     Raises:
-        ValueError: a padding mask does not fit its states, or a text is all padding.
+        ValueError: the states have other shapes, a padding mask does not fit them, or a text is all
+            padding.
 
     Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
     """
+    if not one.dim() == other.dim() == 3 or one.shape[2] != other.shape[2]:
+        raise ValueError(
+            "Hidden states are compared by position, (n, length, d) with (m, length, d), not "
+            f"{tuple(one.shape)} with {tuple(other.shape)}."
+        )
     asks, answers = (
         ~padding_of(states.shape[:2], padding)
         for states, padding in ((one, one_padding), (other, other_padding))
@@ -476,12 +495,14 @@ def info_nce(one: Tensor, other: Tensor, temperature: float = TEMPERATURE) -> Te
         A scalar in nats, the mean of both directions; log n is what guessing pays.
 
     Raises:
-        ValueError: there are not as many views as partners.
+        ValueError: there are not as many views as partners, or the temperature is not above 0.
 
     Sources: van den Oord et al. 2018; Gao et al. 2021, SimCSE, equation 1.
     """
     if len(one) != len(other):
         raise ValueError(f"{len(one)} views and {len(other)} partners are no pairs.")
+    if not arguments.number(temperature, "temperature") > 0:
+        raise ValueError(f"temperature is a number above 0, not {temperature:g}.")
     scores = cosine(one, other) / temperature
     right = torch.arange(len(one))
     return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2

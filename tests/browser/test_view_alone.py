@@ -165,6 +165,12 @@ def test_everything_fits_400_pixels_and_every_control_a_finger(
     wide += " && getComputedStyle(each).clipPath === 'none'"
     wide += " && each.getBoundingClientRect().right > innerWidth).map(each => each.outerHTML)"
     assert widget.evaluate(wide) == []
+    whole = widget.bounding_box()
+    assert whole is not None
+    for table in widget.locator(".scroll").all():
+        box = table.bounding_box()
+        assert box is not None
+        assert box["width"] > 0.9 * whole["width"], "it stays beside the button"
     for control in widget.locator(CONTROLS).all():
         box = control.bounding_box()
         assert box is not None

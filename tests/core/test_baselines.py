@@ -98,8 +98,10 @@ def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> N
     inputs, labels = VOCABULARY.encode("ab[MASK]b")[None], VOCABULARY.encode("abab")[None]
     labels[0, 0] = IGNORE  # so b after a, a after b and b after [MASK] are counted, once each
     monkeypatch.setattr("cloze.baselines.mask_tokens", lambda *_, **__: MaskedBatch(inputs, labels))
-    table = NeighbourBaseline((-1,), strength=2).fit(inputs, epochs=1).table
+    baseline = NeighbourBaseline((-1,), strength=2).fit(inputs, epochs=1)
+    table, counts = baseline.table, baseline.counts
     assert table is not None
+    assert counts is not None
     a, b, mask = VOCABULARY.encode("ab[MASK]").tolist()
     p_a, p_b = (1 + 2 / 29) / 5, (2 + 2 / 29) / 5  # the unigram: one a, two b, three in all
     assert table[a, b].item() == pytest.approx((1 + 2 * p_b) / 3)
@@ -107,6 +109,8 @@ def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> N
     assert table[b, a].item() == pytest.approx((1 + 2 * p_a) / 3)
     assert table[mask, b].item() == pytest.approx((1 + 2 * p_b) / 3)
     assert table[EDGE, b].item() == pytest.approx(p_b)  # never seen at an edge: the unigram
+    assert counts.nonzero().tolist() == sorted([[a, b], [b, a], [mask, b]])
+    assert counts.sum() == 3
 
 
 def test_a_baseline_that_has_counted_nothing_says_so() -> None:

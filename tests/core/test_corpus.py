@@ -16,8 +16,10 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cloze import textfile
 from cloze.corpus import DATA, MOST_HELD_OUT, Corpus, Piece, sample_windows, windows
 from cloze.vocabulary import ALPHABET, VOCABULARY, TextError, normalise
+from cloze.world import World
 
 anything = settings(deadline=None, derandomize=True, max_examples=200)
 SENTENCE = "the quick brown fox jumps over the lazy dog\n"
@@ -271,6 +273,11 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "large.txt").open("wb") as file:
         file.truncate(10**12)  # of holes: it takes no room
     assert "more than 200 MB" in refusal(Corpus.from_file, tmp_path / "large.txt")
+    assert "more than 1 MB of text" in refusal(World.load, tmp_path / "large.txt")
+    (tmp_path / "small.txt").write_bytes(b"small")
+    assert textfile.read(tmp_path / "small.txt", 10, before=5) == b"small"
+    with pytest.raises(TextError, match="more than 0 MB"):
+        textfile.read(tmp_path / "small.txt", 10, before=6)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])

@@ -200,12 +200,15 @@ def test_an_empty_line_and_special_symbols_are_refused(name: str) -> None:
         CORRUPTIONS[name](torch.tensor([1, 2, 28, 3]), vocabulary=LETTERS)
     with pytest.raises(ValueError, match="Ids are a tensor"):
         CORRUPTIONS[name]("abc", vocabulary=LETTERS)
+    with pytest.raises(ValueError, match="generator is a Generator, not 5"):
+        CORRUPTIONS[name](SHORT, vocabulary=LETTERS, generator=5)
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, math.nan, "much", None])
 @pytest.mark.parametrize("name", ["delete", "replace", "mask", "infill", "take_out"])
 def test_rates_are_probabilities(name: str, wrong: object) -> None:
-    with pytest.raises(ValueError, match="is a probability, from 0 to 1"):
+    what = "The (rate of a corruption|share to take out) is a probability, from 0 to 1"
+    with pytest.raises(ValueError, match=what):
         getattr(corruptions, name)(SHORT, wrong, vocabulary=LETTERS)
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from itertools import combinations, permutations
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 import torch
@@ -219,6 +220,9 @@ def test_the_estimate_is_near_the_exact_bound() -> None:
     found = bound(model, world.sample(4000, generator=seeded(1)), draws=2)
     assert abs(found.nats - exact_bound(model, world)) < 4 * found.standard_error
     assert found.standard_error < 0.05
+    several = [bound(model, world.sample(200, generator=seeded(s)), 2, seed=s) for s in range(40)]
+    typically_off = stdev(each.nats for each in several)
+    assert fmean(e.standard_error for e in several) == pytest.approx(typically_off, rel=0.3)
 
 
 def test_the_mean_height_of_the_curve_is_the_bound(corpus: Corpus) -> None:

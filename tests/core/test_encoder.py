@@ -451,7 +451,11 @@ def test_what_is_done_once_per_symbol_has_the_gradients_of_every_place(
     looked_up = MaskedLM(config).double()
     everywhere = deepcopy(looked_up)
     ids, selected = random_ids(2, length, 20), torch.rand(2, length) < 0.5
+    normed: list[torch.Tensor] = []
+    first = looked_up.get_submodule("encoder.layers.0.attention_norm")
+    first.register_forward_hook(lambda _, __, output: normed.append(output))
     looked_up.logits_at(ids, selected).square().sum().backward()  # type: ignore[no-untyped-call]
+    assert [len(n.flatten(0, -2)) for n in normed] == [min(20, ids.numel())]
     everywhere(ids)[selected].square().sum().backward()
     for one, other in zip(looked_up.parameters(), everywhere.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad)

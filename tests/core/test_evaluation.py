@@ -108,6 +108,8 @@ def test_the_area_under_the_curve_counts_pairs() -> None:
     for all_alike in (torch.ones(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)):
         with pytest.raises(ValueError, match="mark at least one of each"):
             area_under_curve(scores, all_alike)
+    with pytest.raises(ValueError, match=r"have one shape, not \(4,\) and \(2,\)"):
+        area_under_curve(scores, wanted[:2])
 
 
 def test_repeated_runs_have_a_mean_and_a_spread() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.finetuning import (
@@ -153,6 +154,15 @@ def test_a_frozen_encoder_stays() -> None:
     finetune(model, LINES, LABELS["tokens"], FineTuning(epochs=2, freeze=True))
     moved = {n for n, value in model.state_dict().items() if not torch.equal(value, before[n])}
     assert moved == {"head.weight", "head.bias"}
+    assert all(parameter.grad is None for parameter in model.encoder.parameters())
+
+
+def test_the_loss_of_an_epoch_is_the_mean_over_its_lines() -> None:
+    model = model_of("mean")
+    lines, labels = LINES[[0, 1, 0]], LABELS["mean"][[0, 1, 0]]
+    before = float(label_loss(answers(model, lines), labels))
+    [loss] = finetune(model, lines, labels, FineTuning(1, 2, 0, 0))  # two lines, then one
+    assert loss == pytest.approx(before, rel=1e-5)
 
 
 def test_a_seed_repeats_it() -> None:
@@ -207,6 +217,27 @@ def test_bad_recipes_are_refused_in_a_sentence(numbers: dict[str, Any], said: st
         FineTuning(**numbers)
 
 
+def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing() -> None:
+    sizes: list[list[float]] = []
+    watch = register_optimizer_step_pre_hook(
+        lambda optimizer, *_: sizes.append([group["lr"] for group in optimizer.param_groups])
+    )
+    how = FineTuning(epochs=20, batch_size=len(LINES))
+    finetune(model_of("mean"), LINES, LABELS["mean"], how)
+    watch.remove()
+    peaks = (how.head_learning_rate, how.learning_rate)
+    assert sizes == [
+        pytest.approx([peak * factor for peak in peaks])
+        for factor in (0.5, *(1 - step / 20 for step in range(1, 20)))
+    ]
+
+
+def test_numbers_of_a_recipe_may_be_typed() -> None:
+    typed: dict[str, Any] = {"epochs": "2", "batch_size": 2.0, "seed": "1"}
+    assert FineTuning(**typed) == FineTuning(epochs=2, batch_size=2, seed=1)
+    assert len(finetune(model_of("mean"), LINES, LABELS["mean"], FineTuning(**typed))) == 2
+
+
 def test_bad_heads_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="knows 30 symbols and the vocabulary has 31; widen it"):
         TokenClassifier(encoder(), WITH_PAD.with_specials("[SEP]"), 2)
@@ -242,6 +273,8 @@ def test_accuracy() -> None:
     assert accuracy(torch.tensor([[0, 0, 5], [2, 2, 1]]), labels) == pytest.approx(3 / 5)
     with pytest.raises(ValueError, match="one shape"):
         accuracy(labels[0], labels)
+    with pytest.raises(ValueError, match="What was said is a Tensor"):
+        accuracy([0, 1], labels)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no label to compare with"):
         accuracy(labels[:1, 2], labels[:1, 2])
 

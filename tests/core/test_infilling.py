@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -112,10 +113,33 @@ def test_fill_takes_the_likeliest_symbol_each_time_and_repeats_with_a_generator(
     assert len(written) <= SHAPE.max_len - len(inputs) - 1
 
 
+def test_fill_ends_with_the_sentinel_after_the_last_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = model()
+    script = LETTERS.encode("<extra_id_0>x<extra_id_1>yz").tolist()
+    said = iter(script)
+    monkeypatch.setattr(
+        asked, "logits_at", lambda *_: torch.eye(len(LETTERS))[next(said)].unsqueeze(0)
+    )
+    assert fill(asked, LETTERS.encode("ab<extra_id_0>c")).target.tolist() == script[:3]
+
+
 @pytest.mark.parametrize("inputs", [LINE, LETTERS.encode("a" * 62 + "<extra_id_0>")])
 def test_fill_refuses_lines_without_gaps_and_lines_too_long(inputs: torch.Tensor) -> None:
     with pytest.raises(ValueError, match="A line to fill has 1 to 15 sentinels and at most 62"):
         fill(model(), inputs)
+
+
+def test_fill_refuses_a_temperature_that_is_none() -> None:
+    for wrong in (-1, math.nan, "hot"):
+        with pytest.raises(ValueError, match=r"temperature is a number"):
+            fill(model(), spoilt().inputs, temperature=wrong)  # type: ignore[arg-type]
+
+
+def test_everybody_sees_the_line_up_to_write_and_nothing_of_a_line_that_is_all_written() -> None:
+    ids = joined([spoilt(0), spoilt(1, 12)], LETTERS).inputs
+    # One place late, [MASK] comes before the line, and [WRITE] is seen as well.
+    assert model().prefix(ids).tolist() == [len(s.inputs) + 2 for s in (spoilt(0), spoilt(1, 12))]
+    assert model().prefix(LINE[None]).tolist() == [0]
 
 
 def test_a_model_without_write_and_one_that_reads_on_are_refused() -> None:

@@ -23,7 +23,7 @@ from cloze.patches import (
     world_of_pictures,
 )
 from cloze.vocabulary import TextError
-from cloze.world import Corruption
+from cloze.world import Corruption, World
 
 
 @given(st.sampled_from(SHAPES), st.sampled_from(PATTERNS), st.integers(1, SIDE), st.data())
@@ -94,6 +94,7 @@ def test_the_world_of_pictures_knows_what_is_hidden() -> None:
         (lambda: to_patches(torch.zeros(4, 4)), r"A picture is a tensor of shape \(16, 16\)"),
         (lambda: to_pixels(["00ff"]), "A picture has 16 patches, not 1"),
         (lambda: pixels_of(5), "The name of a patch is text"),  # type: ignore[arg-type]
+        (lambda: shapes_of(World({"a b": 1.0})), r"Shapes stand in pictures; give world_of"),
     ],
 )
 def test_bad_input_is_answered_in_a_sentence(call: Any, said: str) -> None:

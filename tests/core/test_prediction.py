@@ -1,5 +1,6 @@
 """Prediction: filling gaps, distributions, scores; and any text that anybody may type."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -173,9 +174,36 @@ def test_a_typo_surprises_the_shipped_model(right: str, typo: str) -> None:
     assert score(typo).sum() > score(right).sum() + 2
 
 
+def test_within_words_the_rest_of_the_word_is_hidden() -> None:
+    """A word's last letter, and a space, cost what they do alone; its first letters cost more."""
+    text = "she forgot her umbrella again"
+    alone, mended = score(text), score(text, within_words="left to right")
+    for i, character in enumerate(text):
+        if character == " " or i + 1 == len(text) or text[i + 1] == " ":
+            assert mended[i].item() == pytest.approx(alone[i].item(), abs=1e-4)
+    assert mended[15:23].sum() > alone[15:23].sum() + 5
+    hidden = text.replace("umbrella", "um______")  # what the third letter is told from
+    said = predict(shipped_model(), read_line(hidden, 64)[0], [17])[17]
+    assert mended[17].item() == pytest.approx(-math.log(said[VOCABULARY.ids["b"]]), abs=1e-4)
+    with pytest.raises(ValueError, match="within_words"):
+        score(text, within_words="whole")  # type: ignore[arg-type]
+
+
 def test_nothing_surprises_in_a_line_of_gaps_alone() -> None:
     model = shipped_model()
     assert surprise(model, torch.full((5,), model.vocabulary.mask_id)).shape == (0,)
+
+
+def test_disbelief_is_of_ordinary_lines() -> None:
+    lines = torch.stack([VOCABULARY.encode("the cat sat"), VOCABULARY.encode("the dog ran")])
+    costs = disbelief(shipped_model(), lines)
+    assert costs.shape == lines.shape
+    assert costs[1, 4].item() == pytest.approx(
+        -shipped_model()(lines)[1, 4, :28].log_softmax(0)[lines[1, 4]].item(), abs=1e-5
+    )
+    for wrong in (lines[0], lines.float(), torch.full((1, 3), 28)):
+        with pytest.raises(ValueError, match="Ids"):
+            disbelief(shipped_model(), wrong)
 
 
 @pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])

@@ -25,7 +25,7 @@ from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.muon import Muon, orthogonalise
 from cloze.objectives import masked
-from cloze.training import Recipe, Record, TrainingRun, fit, steps_in
+from cloze.training import EVEN, Recipe, Record, TrainingRun, fit, steps_in
 from cloze.vocabulary import normalise
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
@@ -447,7 +447,7 @@ def test_windows_longer_than_the_model_reads_are_refused(corpus: Corpus) -> None
 
 
 def test_the_matrices_of_the_layers_go_to_muon_and_the_rest_to_adamw(corpus: Corpus) -> None:
-    run = new_run(corpus)
+    run = new_run(corpus, replace(RECIPE, weight_decay=0.1))
     names = {id(p): name for name, p in run.model.named_parameters()}
     optimizers, peaks = zip(*run.optimizers, strict=True)
     theirs = [{names[id(p)] for p in o.param_groups[0]["params"]} for o in optimizers]
@@ -460,6 +460,13 @@ def test_the_matrices_of_the_layers_go_to_muon_and_the_rest_to_adamw(corpus: Cor
     recipe = run.recipe
     rates = (recipe.query_key_learning_rate, recipe.matrix_learning_rate, recipe.learning_rate)
     assert peaks == rates
+    assert [o.param_groups[0]["weight_decay"] for o in optimizers] == [0.1, 0.1, 0]
+
+
+def test_the_data_card_names_the_rates_that_the_shipped_checkpoints_were_trained_with() -> None:
+    said = (Path(__file__).parents[2] / "data" / "README.md").read_text("utf-8")
+    for name in ("matrix_learning_rate", "query_key_learning_rate"):
+        assert f"--{name.replace('_', '-')} {getattr(EVEN, name)}" in said
 
 
 # Muon

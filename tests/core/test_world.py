@@ -212,6 +212,18 @@ def test_floors_of_a_world_that_is_enumerated_whole(
     assert exact_floor(world, more, "both")[1] >= floors["both"] - 1e-9
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_the_floor_is_what_the_truth_pays_for_many_questions(direction: Direction) -> None:
+    world, corruption = World(UNEVEN), Corruption(0.6)
+    batch = world.questions(4000, corruption)
+    truth = world.truth(batch.inputs, batch.selected, direction, corruption)
+    paid = -truth.gather(1, batch.labels[batch.selected][:, None]).log()
+    floor, error = world.floor(batch, direction, corruption)
+    typically_off = float(paid.std()) / len(paid) ** 0.5
+    assert abs(float(paid.mean()) - floor) < 4 * typically_off
+    assert error < typically_off < 0.02
+
+
 @few
 @given(worlds, shares, st.floats(0.05, 0.95), st.sampled_from(DIRECTIONS))
 def test_a_model_that_is_the_truth_pays_exactly_the_floor(

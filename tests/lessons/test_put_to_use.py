@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.corpus import DATA
+from cloze.corpus import DATA, Corpus
 from cloze.encoder import Direction, Encoder
 from cloze.finetuning import Entity, entities
 from cloze.heads import best_span, mean_pool
@@ -140,6 +140,19 @@ def test_bad_labelled_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
             read(tmp_path / "missing")
 
 
+def test_topics_are_told_from_windows_of_pieces_that_nobody_learned_from() -> None:
+    corpus = Corpus.load()
+    topics, learned, unseen = tasks.topic_tasks(corpus, per_topic=5)
+    assert topics == sorted({piece.name.split("/")[0] for piece in corpus.held_out})
+    assert torch.bincount(learned.labels).tolist() == [5] * len(topics)
+    assert len(unseen.labels) == len(corpus.held_out_windows(unseen.input_ids.shape[1]))
+    for task, pieces in ((learned, corpus.train), (unseen, corpus.held_out)):
+        for line, label in zip(task.input_ids[::5], task.labels[::5].tolist(), strict=True):
+            window = tasks.CHARACTERS.decode(line)
+            [topic] = {piece.name.split("/")[0] for piece in pieces if window in piece.text}
+            assert topic == topics[label]
+
+
 def test_naive_bayes_counts() -> None:
     bayes = tasks.NaiveBayes([["good", "film"], ["good"], ["bad", "film"]], [1, 1, 0])
     assert bayes.classify([["good"], ["bad"], ["bad", "unheard"], ["film"]]).tolist() == [
@@ -216,17 +229,17 @@ def test_nobody_finds_more_than_the_posterior() -> None:
 
 def test_the_command_goes_on_where_it_stopped(tmp_path: Path) -> None:
     path = tmp_path / "comparison.json"
-    wanted = comparison.Run("sentiment", "frozen", 4, 0.0, 0)
+    wanted = comparison.Run("sentiment", "frozen", 4, 0.0, 1)
     comparison.main(path, lambda run: run == wanted)
     first = json.loads(path.read_text("utf-8"))
     assert [run for run, _ in first["runs"]] == [[*wanted]]
     first["runs"][0][1]["right"] = 2.0  # what is there is not measured again
     path.write_text(json.dumps(first))
-    other = wanted._replace(seed=1)
+    other = wanted._replace(seed=0)
     comparison.main(path, lambda run: run in (wanted, other))
     second = json.loads(path.read_text("utf-8"))
-    assert next(scored["right"] for _, scored in second["runs"]) == 2.0
-    assert [run[-1] for run, _ in second["runs"]] == [0, 1]
+    assert [run for run, _ in second["runs"]] == [[*other], [*wanted]]  # in their turn
+    assert second["runs"][1][1]["right"] == 2.0
     committed = comparison.results()
     for key in ("command", "world_sha256", "corpus_sha256"):
         assert second[key] == committed[key]

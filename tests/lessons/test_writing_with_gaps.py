@@ -17,7 +17,7 @@ from cloze.diffusion import bound
 from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
 from cloze.objectives import MASKED
-from cloze.prediction import score, shipped_model
+from cloze.prediction import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Truth, World
@@ -122,18 +122,6 @@ def test_a_score_is_judged_by_what_it_notices() -> None:
 def test_costs_are_added_up_word_by_word() -> None:
     costs = torch.tensor([1.0, 2.0, 100.0, 4.0, 100.0, 8.0, 16.0])
     assert scoring.by_word(costs, "ab c de") == [3.0, 4.0, 24.0]
-
-
-def test_within_words_the_rest_of_the_word_is_hidden() -> None:
-    """A word's last letter, and a space, cost what they do alone; its first letters cost more."""
-    text = "she forgot her umbrella again"
-    alone, mended = score(text), score(text, within_words="left to right")
-    for i, character in enumerate(text):
-        if character == " " or i + 1 == len(text) or text[i + 1] == " ":
-            assert mended[i].item() == pytest.approx(alone[i].item(), abs=1e-4)
-    assert mended[15:23].sum() > alone[15:23].sum() + 5
-    with pytest.raises(ValueError, match="within_words"):
-        score(text, within_words="whole")  # type: ignore[arg-type]
 
 
 def test_results_are_of_this_corpus_and_this_world_and_have_three_seeds() -> None:

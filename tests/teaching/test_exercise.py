@@ -217,6 +217,12 @@ def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
     assert torch.equal(torch.get_rng_state(), before[1])
 
 
+def test_wrong_results_that_are_all_alike_prove_no_habit() -> None:
+    probes = [(4.0,), (0.0,), (0.0,), (9.0,)]
+    check = Exercise(lambda n: n, number, "Same.", probes=lambda _: probes)
+    told(check, lambda n: max(n, 1.0), "Right for 2 of 4 inputs, but with n = 0 you return 1")
+
+
 # ── several numbers ──
 
 check_both = Exercise(
@@ -240,6 +246,12 @@ check_both = Exercise(
 )
 def test_several_numbers_are_looked_at_one_by_one(answer: Any, words: str) -> None:
     told(check_both, answer, words)
+
+
+def test_too_many_numbers_are_not_told_to_be_one_thing() -> None:
+    verdict = check_both(lambda a, b: (a / b, a + b, a))
+    assert "what is asked for is 2 numbers, ratio, sum" in verdict.message
+    assert "one thing alone" not in verdict.message
 
 
 def test_several_numbers_may_be_a_list_or_a_tensor() -> None:

@@ -211,11 +211,12 @@ class View:
             raise Symptom(f"For some inputs: {best}")
         for twist, function in TWISTS.items():
             twisted = [Outcome(after(function, self.right[i].value)) for i in wrong]
-            single = all(is_number(outcome.value) for outcome in twisted)
+            numbers = all(is_number(outcome.value) for outcome in twisted)
+            varied = any(outcome != twisted[0] for outcome in twisted)
             if (
-                single
+                numbers
+                and varied
                 and "than the right" not in twist
-                and len(wrong) > 1
                 and twisted == [self.seen[i] for i in wrong]
             ):
                 raise Symptom(f"{self.part}For some inputs: {twist}")
@@ -359,8 +360,8 @@ class Exercise:
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
             raise Symptom(
-                f"Your function answers the same input differently each time ({told}): there is "
-                "chance in it, and what is asked for can be computed exactly."
+                "Your function answers the same input differently each time: there is chance in "
+                f"it, and what is asked for can be computed exactly. {told}"
             )
         beside = (
             f" It reads `{'`, `'.join(borrowed)}` of the notebook: does that belong to the input?"

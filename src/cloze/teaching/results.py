@@ -64,7 +64,7 @@ def wrong_kind(value: Any, wanted: str) -> Symptom:
         advice = " Pick the entry that is asked for, or the keys alone, or add up the values."
     elif callable(value):
         advice = " Are the brackets () of a call missing?"
-    elif isinstance(value, tuple) and "numbers" not in wanted.split(" ")[:2]:
+    elif isinstance(value, tuple) and "numbers," not in wanted:
         advice = " A comma in `return` makes a tuple: hand over one thing alone."
     elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
         advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
@@ -239,6 +239,8 @@ def in_short(value: Any) -> str:
             return int(part) if part.is_integer() else float(f"{part:.4g}")
         if isinstance(part, list | tuple):
             return type(part)(map(shortened, part))
+        if isinstance(part, dict):
+            return {key: shortened(entry) for key, entry in part.items()}
         return part
 
     return _SHORT.repr(shortened(value))

@@ -167,6 +167,18 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         TypeError,
+        "slice indices|indices must be integers.*float",
+        "Places and counts are whole numbers: // gives one, / does not, even where nothing is left "
+        "over.",
+    ),
+    (
+        TypeError,
+        "unhashable",
+        "A list, a set or a dictionary may change, so it can be no key and no member of a set; a "
+        "tuple or a frozenset can.",
+    ),
+    (
+        TypeError,
         "indices must be integers",
         "A list is indexed by a position and a dictionary by a key: which comes first?",
     ),

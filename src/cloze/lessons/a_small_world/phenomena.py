@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from cloze.encoder import DIRECTIONS
+from cloze.vectors import cosine
 from cloze.world import World
 
 
@@ -166,7 +166,7 @@ def vectors(world: World, encoder: nn.Module, word: str, *around: str) -> Tensor
 
 def mean_cosine(one: Tensor, other: Tensor) -> float:
     """Return the mean cosine between vectors ``(n, d)`` and ``(m, d)``, none with itself."""
-    cosines = F.normalize(one, dim=1) @ F.normalize(other, dim=1).T
+    cosines = cosine(one, other)
     if one is other:
         cosines = cosines[~torch.eye(len(one), dtype=torch.bool)]
     return float(cosines.mean())

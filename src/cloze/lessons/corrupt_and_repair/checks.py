@@ -235,6 +235,11 @@ def _first_alike(words: list[str], i: int) -> list[str]:
     return left
 
 
+def _cut_from_text(words: list[str], i: int) -> list[str]:
+    """Remove a word from the text by replace, with what it leaves behind."""
+    return " ".join(words).replace(words[i], "").split(" ")
+
+
 def _letters(world: Sentences) -> dict[str, dict[str, float]]:
     """Return P(sentence, the sentence with one LETTER deleted)."""
     return _joint({" ".join(s.replace(" ", "_")): p for s, p in world.items()})
@@ -314,6 +319,10 @@ check_still_open = Exercise(
         "You remove a word by its name, and of two that are called alike the first is removed each "
         "time; leave out the word at position i.": lambda world: _open(
             _joint(world, cut=_first_alike)
+        ),
+        "You cut the word out of the text with replace, which finds it in other places, too, and "
+        "leaves two spaces; split the sentence and leave out the word at position i.": (
+            lambda world: _open(_joint(world, cut=_cut_from_text))
         ),
         "You delete letters; what is deleted is a word, so take the sentence apart with split().": (
             lambda world: _open(_letters(world))
@@ -427,6 +436,17 @@ check_detection_loss = Exercise(
         "That is the probability of all answers together; asked for is the mean of −log.": (
             lambda says, original, read: math.exp(-sum(_costs(says, original, read)))
         ),
+        "You took −log of the mean; take the mean of the costs, −log at each position.": (
+            lambda says, original, read: (
+                -math.log(_mean([math.exp(-cost) for cost in _costs(says, original, read)]))
+            )
+        ),
+        "You divided by the number of replaced words; the mean is over all positions.": (
+            lambda says, original, read: (
+                sum(_costs(says, original, read))
+                / sum(a != b for a, b in zip(original, read, strict=True))
+            )
+        ),
         "That is the mean squared distance from 0 or 1; the cost of an answer is −log of what was "
         "said of the truth.": lambda says, original, read: _mean(
             [(p - (a != b)) ** 2 for p, a, b in zip(says, original, read, strict=True)]
@@ -516,6 +536,10 @@ check_suspicion = Exercise(
         ),
         "That is how often such a replacement happens; divide it by how often this word stands "
         "here, for whatever reason.": lambda p, q, rate: rate * (1 - p) * q,
+        "You divided by the two ways in which the word is the true one, which gives odds; divide "
+        "by all three ways.": lambda p, q, rate: (
+            rate * (1 - p) * q / ((1 - rate) * p + rate * p * q)
+        ),
         "That is the probability that it was NOT replaced.": (
             lambda p, q, rate: 1 - suspicion(p, q, rate)
         ),

@@ -7,7 +7,6 @@ after every run, so that it goes on where it was stopped (about 20 minutes on an
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from cloze.heads import CausalLM, MaskedLM, PrefixLM
 from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
 from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
 from cloze.replaced import electra_loss
+from cloze.teaching import measurements
 from cloze.training import EVEN, Source, TrainingRun, fit
 from cloze.world import World
 
@@ -153,8 +153,7 @@ def trained(
 
 def results() -> dict[str, Any]:
     """Return what was measured: "milliseconds" and "steps" by text and way, "runs" by name."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def one_run(source: Source, name: str, steps: int, seed: int) -> tuple[MaskedLM, dict[str, Any]]:
@@ -183,22 +182,15 @@ def main(
 ) -> None:
     """Train and ask, and write what was found after every run, with what it takes to repeat it."""
     sources: dict[str, Source] = {"world": World.load(), "english": Corpus.load()}
-    kept: dict[str, Any] = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "sha256": {text: source.sha256 for text, source in sources.items()},
-        "lines": LINES,
-        "tuned_shots": TUNED_SHOTS,
-        "milliseconds": {},
-        "steps": {},
-        "runs": {},
-    }
-    if path.exists():
-        kept |= json.loads(path.read_text(encoding="utf-8"))
-
-    def keep() -> None:
-        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-
+    made = measurements.made_by(
+        __spec__.name,
+        sha256={text: source.sha256 for text, source in sources.items()},
+        lines=LINES,
+        tuned_shots=TUNED_SHOTS,
+    )
+    nothing: dict[str, Any] = {"milliseconds": {}, "steps": {}, "runs": {}}
+    kept = made | nothing | measurements.begun(path, made)
+    keep = partial(measurements.write, path, kept)
     for text, names in TEXTS.items():
         if text not in kept["milliseconds"]:
             times = step_milliseconds(sources[text], names)

@@ -127,13 +127,14 @@ def losses(
 
 @picture
 def worth(
-    curves: Mapping[str, Mapping[str, Sequence[tuple[float, float, float]]]],
+    curves: Mapping[str, Mapping[str, Sequence[tuple[float, float, float, float]]]],
     references: Mapping[str, Mapping[str, float]],
 ) -> tuple[Figure, str]:
     """Draw what frozen vectors are worth over seconds of training, a panel per task.
 
     Args:
-        curves: by task and way of training, seconds, mean accuracy, and half the range over seeds.
+        curves: by task and way of training, seconds, and over seeds the mean, lowest and highest
+            accuracy.
         references: by task, accuracies without training, drawn as lines.
     """
     figure = empty_figure(7.2, 3.6)
@@ -147,12 +148,22 @@ def worth(
         axes.text(0.98, 0.02, f"dashed: {dashed}", transform=axes.transAxes, ha="right", fontsize=8)
         for place, (name, points) in enumerate(ways.items()):
             colour, line, marker = LOOKS[name]
-            x, y, half = ([point[k] for point in points] for k in range(3))
+            x, y, low, high = ([point[k] for point in points] for k in range(4))
             x = [seconds + 0.25 * place for seconds in x]  # so that the bars stand apart
             axes.errorbar(
-                x, y, half, color=colour, linestyle=line, marker=marker, markersize=4, label=name
+                x,
+                y,
+                [
+                    [m - a for m, a in zip(y, low, strict=True)],
+                    [b - m for m, b in zip(y, high, strict=True)],
+                ],
+                color=colour,
+                linestyle=line,
+                marker=marker,
+                markersize=4,
+                label=name,
             )
-            said.append(f"{task}, {name}: {y[-1]:.2f} ± {half[-1]:.2f}")
+            said.append(f"{task}, {name}: {y[-1]:.2f} ({low[-1]:.2f} to {high[-1]:.2f})")
         axes.set(xlabel="seconds of one core", ylim=(0.4, 1.02))
         axes.set_title(task)
     row[0].set(ylabel="accuracy of a linear probe")

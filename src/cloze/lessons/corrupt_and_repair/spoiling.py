@@ -214,6 +214,10 @@ class LineSpoiler(View):
             ]
         )
 
+    def still(self) -> Markup:
+        """Write the three lines, for where nothing runs."""
+        return element("div", *self._lines(), class_="cloze still")
+
     def _lines(self) -> list[Markup]:
         names = ("The original", "What is read", "What is to be written")
         original = set(self.spoilt.original)
@@ -223,7 +227,10 @@ class LineSpoiler(View):
                 element("p", f"{name}: {counted(len(words), 'symbol')}", class_="quiet"),
                 element(
                     "div",
-                    *(element("span", word, class_=_look(word, original)) for word in words),
+                    # With spaces between them, for where there is no style sheet.
+                    Markup(" ").join(
+                        element("span", word, class_=_look(word, original)) for word in words
+                    ),
                     role="img",
                     aria_label=f"{name}: {' '.join(words) or 'nothing'}",
                     class_="spoilt",

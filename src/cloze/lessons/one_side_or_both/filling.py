@@ -7,7 +7,6 @@ and writes what they pay to filling.json (about half an hour on an idle core).
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import CAUSAL, MASKED, Objective
 from cloze.prediction import mask_positions, predict, shipped_model
+from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
 
@@ -176,8 +176,7 @@ def train(
 
 def results() -> dict[str, Any]:
     """Return what was measured: "curves" by objective, "filling" by budget, gaps and way."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] = LINES) -> None:
@@ -199,18 +198,16 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
             }
             for gaps, those in asked.items()
         }
-    written = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "corpus_sha256": corpus.sha256,
-        "steps": recipe.steps,
-        "seed": recipe.seed,
-        "symbols": VOCABULARY.n_ordinary,
-        "lines": {str(gaps): n for gaps, n in lines.items()},
-        "curves": {"masked": masked_curve, "causal": causal_curve},
-        "filling": filling,
-    }
-    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    made = measurements.made_by(
+        __spec__.name,
+        corpus_sha256=corpus.sha256,
+        steps=recipe.steps,
+        seed=recipe.seed,
+        symbols=VOCABULARY.n_ordinary,
+        lines={str(gaps): n for gaps, n in lines.items()},
+    )
+    curves = {"masked": masked_curve, "causal": causal_curve}
+    measurements.write(path, {**made, "curves": curves, "filling": filling})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ goes on where it stopped (a quarter of an hour on an idle core).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,6 +32,7 @@ from cloze.lessons.put_to_use.faults import (
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE
 from cloze.prediction import shipped_model, shipped_world_model
+from cloze.teaching import measurements
 from cloze.world import World
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -252,8 +252,7 @@ def measure(run: Run, experiment: Experiment) -> dict[str, float]:
 
 def results() -> dict[str, Any]:
     """Return what was measured: "runs", each a run and what it scored."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
@@ -272,24 +271,16 @@ def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
 def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -> None:  # noqa: ARG005
     """Measure every run that the file does not hold yet, and write it after each."""
     found = experiments()
-    written: dict[str, Any] = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "world_sha256": World.load().sha256,
-        "corpus_sha256": Corpus.load().sha256,
-        "runs": [],
-    }
-    before = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+    made = measurements.made_by(
+        __spec__.name, world_sha256=World.load().sha256, corpus_sha256=Corpus.load().sha256
+    )
+    before = measurements.begun(path, made).get("runs", [])
     scored = {Run(*key): values for key, values in before}
     for run in filter(only, runs(found)):
         if run not in scored:
             scored[run] = measure(run, found[run.task])
             in_turn = [[[*one], scored[one]] for one in runs(found) if one in scored]
-            lines = ",\n  ".join(json.dumps(one) for one in in_turn)
-            head = json.dumps(written, indent=1).removesuffix("[]\n}")
-            part = path.with_suffix(".part")
-            part.write_text(f"{head}[\n  {lines}\n ]\n}}\n", encoding="utf-8")
-            part.replace(path)  # whole or not at all
+            measurements.write(path, {**made, "runs": in_turn}, rows="runs")
 
 
 if __name__ == "__main__":

@@ -410,8 +410,3 @@ class NaiveBayes:
             for text in texts
         ]
         return torch.stack(said).argmax(1)
-
-
-def trigrams(text: str) -> list[str]:
-    """Return all runs of three characters of a text, the weakest features that hold spelling."""
-    return [text[i : i + 3] for i in range(len(text) - 2)]

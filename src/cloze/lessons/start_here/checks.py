@@ -110,6 +110,10 @@ check_count_gaps = Exercise(
         ),
         "Your count ends after the first character: is the `return` inside the loop? A line "
         "without characters then returns nothing.": lambda line: int(line[0] == "_"),
+        "Only the last character counts: does the count begin anew, `= 0`, inside the loop, or is "
+        "= where += should be?": (lambda line: int(line[-1:] == "_")),
+        "Only the last character counts: does the count begin anew, `= 0`, inside the loop? A line "
+        "without characters then has no count at all.": lambda line: int(line[-1] == "_"),
         "The first character is left out: positions count from 0.": (
             lambda line: line[1:].count("_")
         ),

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.objectives import MASKED
 from cloze.prediction import distribution
+from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
 
@@ -92,7 +92,7 @@ def measure(model: MaskedLM, corpus: Corpus) -> dict[str, Any]:
 
 def results() -> dict[str, dict[str, Any]]:
     """Return what was measured, by the name of the shares."""
-    models: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["models"]
+    models: dict[str, dict[str, Any]] = measurements.read(RESULTS)["models"]
     return models
 
 
@@ -100,9 +100,8 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN) -> None:
     """Train both models and write what they believe, with what it takes to repeat it."""
     corpus = Corpus.load()
     models = {name: measure(train(name, recipe, corpus), corpus) for name in SHARES}
-    provenance = {"command": f"python -m {__spec__.name}", "torch": torch.__version__}
-    written = {**provenance, "steps": recipe.steps, "seed": recipe.seed, "models": models}
-    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    made = measurements.made_by(__spec__.name, steps=recipe.steps, seed=recipe.seed)
+    measurements.write(path, {**made, "models": models})
 
 
 if __name__ == "__main__":

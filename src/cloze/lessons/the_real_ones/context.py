@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from cloze.encoder import Attention, EncoderConfig
+from cloze.teaching import measurements
 
 RESULTS = Path(__file__).with_suffix(".json")
 LENGTHS = (512, 1024, 2048, 4096)
@@ -70,28 +71,21 @@ def measure(way: str, length: int) -> tuple[float, int]:
 
 def results() -> dict[str, Any]:
     """Return what was measured: "measured" by way and length, seconds and bytes."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def main(path: Path = RESULTS, lengths: tuple[int, ...] = LENGTHS) -> None:
     """Measure every length in every way, and write it with what it takes to repeat it."""
-    command = f"python -m {__spec__.name}"
     measured: dict[str, dict[str, dict[str, float]]] = {way: {} for way in WAYS}
     for way in WAYS:
         for length in lengths:
-            child = [sys.executable, *command.split()[1:], way, str(length)]
+            child = [sys.executable, "-m", __spec__.name, way, str(length)]
             said = subprocess.run(child, capture_output=True, text=True, check=True).stdout  # noqa: S603
             seconds, grown = json.loads(said)
             measured[way][str(length)] = {"seconds": round(seconds, 4), "bytes": grown}
-    written = {
-        "command": command,
-        "torch": torch.__version__,
-        "heads": EncoderConfig().n_heads,
-        "d_model": EncoderConfig().d_model,
-        "measured": measured,
-    }
-    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    usual = EncoderConfig()
+    made = measurements.made_by(__spec__.name, heads=usual.n_heads, d_model=usual.d_model)
+    measurements.write(path, {**made, "measured": measured})
 
 
 if __name__ == "__main__":

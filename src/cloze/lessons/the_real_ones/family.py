@@ -8,7 +8,6 @@ writes what it found to family.json. It needs ``transformers``; whoever reads th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ import torch
 
 from cloze.ledger import parameter_ledger
 from cloze.lessons.the_real_ones import rebuilt
+from cloze.teaching import measurements
 
 RESULTS = Path(__file__).with_suffix(".json")
 
@@ -186,22 +186,15 @@ def apart() -> dict[str, float]:
 
 def results() -> dict[str, Any]:
     """Return what was found: "counted" and "apart" by name, and by which versions."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def main(path: Path = RESULTS) -> None:
     """Count and compare, and write what was found with what it takes to repeat it."""
     import transformers
 
-    written = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "transformers": transformers.__version__,
-        "counted": counted(),
-        "apart": apart(),
-    }
-    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    made = measurements.made_by(__spec__.name, transformers=transformers.__version__)
+    measurements.write(path, {**made, "counted": counted(), "apart": apart()})
 
 
 if __name__ == "__main__":

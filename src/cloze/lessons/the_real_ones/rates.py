@@ -8,7 +8,6 @@ idle core).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -24,6 +23,7 @@ from cloze.heads import MaskedLM, TextClassifier
 from cloze.masking import seeded
 from cloze.objectives import masked
 from cloze.patches import shapes_of, world_of_pictures
+from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
 from cloze.vectors import LinearReader, embed
 from cloze.world import Corruption, World
@@ -109,8 +109,7 @@ def measured(pictures: World, rate: float, seed: int, steps: int = STEPS) -> dic
 @cache
 def results() -> dict[str, Any]:
     """Return what was measured: "runs", each a rate, a seed and what was scored."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def scores(what: str) -> dict[float, Repeated]:
@@ -136,21 +135,15 @@ def runs(seeds: int = SEEDS) -> Iterator[tuple[float, int]]:
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     """Do every run that the file does not hold yet, and write it after each."""
     pictures = world_of_pictures()
-    written: dict[str, Any] = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "world_sha256": pictures.sha256,
-        "steps": steps,
-        "labels": LABELS,
-        "runs": json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else [],
-    }
-    done = {(rate, seed) for rate, seed, _ in written["runs"]}
+    made = measurements.made_by(
+        __spec__.name, world_sha256=pictures.sha256, steps=steps, labels=LABELS
+    )
+    found = measurements.begun(path, made).get("runs", [])
+    done = {(rate, seed) for rate, seed, _ in found}
     for rate, seed in runs(seeds):
         if (rate, seed) not in done:
-            written["runs"].append([rate, seed, measured(pictures, rate, seed, steps)])
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-            part.replace(path)  # whole or not at all
+            found.append([rate, seed, measured(pictures, rate, seed, steps)])
+            measurements.write(path, {**made, "runs": found})
 
 
 if __name__ == "__main__":

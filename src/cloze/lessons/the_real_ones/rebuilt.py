@@ -81,17 +81,11 @@ class Gated(nn.Module):
 class Local(Attention):
     """Attention to ``NEAR`` places on either side."""
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None,
-        selected: Tensor | None = None,
-        ids: Tensor | None = None,
-    ) -> Tensor:
+    def gather(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         """Gather as :class:`~cloze.encoder.Attention` does, but from near by."""
-        place = torch.arange((x if ids is None else ids).shape[1])
+        place = torch.arange(query.shape[2])
         near = (place[:, None] - place).abs() <= NEAR
-        return super().forward(x, near if mask is None else near & mask, selected, ids)
+        return super().gather(query, key, value, near if mask is None else near & mask)
 
 
 class Disentangled(Attention):
@@ -106,15 +100,14 @@ class Disentangled(Attention):
         super().__init__(config)
         self.position_query, self.position_key = position_query, position_key
 
-    def forward(
+    def gather(
         self,
-        x: Tensor,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
         mask: Tensor | None,  # noqa: ARG002
-        selected: Tensor | None = None,  # noqa: ARG002
-        ids: Tensor | None = None,
     ) -> Tensor:
         """Gather from everywhere."""
-        query, key, value = self._project(x, ids=ids)
         tables = [*zip(self.position_query, self.position_key, strict=True)]
         scores = [
             [
@@ -123,8 +116,7 @@ class Disentangled(Attention):
             ]
             for heads in zip(query, key, strict=True)
         ]
-        weights = torch.stack([torch.stack(heads) for heads in scores]).softmax(-1)
-        return self.output((weights @ value).transpose(1, 2).flatten(2))
+        return torch.stack([torch.stack(heads) for heads in scores]).softmax(-1) @ value
 
 
 # Weights that change places

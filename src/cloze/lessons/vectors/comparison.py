@@ -7,10 +7,8 @@ goes on where it stopped (nine minutes on an idle core).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +20,7 @@ from cloze.encoder import Encoder
 from cloze.evaluation import Repeated
 from cloze.objectives import Objective
 from cloze.prediction import shipped_model
+from cloze.teaching import measurements
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vectors import (
     TWICE_MASKED,
@@ -150,8 +149,7 @@ def measured(encoder: Encoder, corpus: Corpus) -> dict[str, Found]:
 
 def results() -> dict[str, Any]:
     """Return what was measured: "untrained" by way, "runs" by name and seed."""
-    read: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
-    return read
+    return measurements.read(RESULTS)
 
 
 def untrained_results() -> dict[str, Found]:
@@ -180,19 +178,17 @@ def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     """Measure what the file does not hold yet, and write it after each run."""
     corpus = Corpus.load()
-    written: dict[str, Any] = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "corpus_sha256": corpus.sha256,
-        "recipe": {**vars(RECIPE), "steps": steps},
-        "windows": len(held_out(corpus).pieces),
-        "chance": round(precision_by_chance(held_out(corpus).pieces), 4),
-    }
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    written = measurements.made_by(
+        __spec__.name,
+        corpus_sha256=corpus.sha256,
+        recipe={**vars(RECIPE), "steps": steps},
+        windows=len(held_out(corpus).pieces),
+        chance=round(precision_by_chance(held_out(corpus).pieces), 4),
+    )
+    before = measurements.begun(path, written)
     written["untrained"] = before.get("untrained") or _rounded(untrained(corpus))
     written["runs"] = before.get("runs", [])
-    save = partial(_write, path, written)
-    save()
+    measurements.write(path, written)
     done = {(name, seed) for name, seed, _ in written["runs"]}
     for seed in range(seeds):
         for name in OBJECTIVES:
@@ -203,13 +199,7 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
                 pass
             found = measured(run.model.eval().encoder, corpus)
             written["runs"].append([name, seed, _rounded(found)])
-            save()
-
-
-def _write(path: Path, written: Mapping[str, Any]) -> None:
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-    part.replace(path)  # whole or not at all
+            measurements.write(path, written)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ after each run, and a run that is in it is not done again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,6 +33,7 @@ from cloze.masking import (
 )
 from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction import disbelief
+from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.world import Corruption, World
 
@@ -182,25 +182,25 @@ class Plan:
 
     def provenance(self) -> dict[str, Any]:
         """Return what it takes to repeat this."""
-        return {
-            "command": f"python -m {__spec__.name}",
-            "torch": torch.__version__,
-            "corpus_sha256": self.corpus.sha256,
-            "world_sha256": self.world.sha256,
-            "steps": {
-                "English": self.english.steps,
-                "little": self.few.steps,
-                "world": self.small.steps,
-            },
-            "seeds": list(SEEDS),
+        steps = {
+            "English": self.english.steps,
+            "little": self.few.steps,
+            "world": self.small.steps,
         }
+        return measurements.made_by(
+            __spec__.name,
+            corpus_sha256=self.corpus.sha256,
+            world_sha256=self.world.sha256,
+            steps=steps,
+            seeds=list(SEEDS),
+        )
 
 
 class Results:
     """What was measured, by part and name of the arm and by question."""
 
     def __init__(self, path: Path = RESULTS) -> None:
-        self.written: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        self.written = measurements.read(path)
 
     def runs(self, part: str, name: str) -> list[Paid]:
         """Return what the models of an arm pay, one per seed."""
@@ -216,12 +216,8 @@ class Results:
 def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
     """Do every run that is not in the file yet, and write it down with what repeats it."""
     plan = plan or Plan(Corpus.load(), World.load())
-    written = plan.provenance()
-    runs: dict[str, dict[str, dict[str, Paid]]] = {}
-    if path.exists():
-        before = json.loads(path.read_text(encoding="utf-8"))
-        if {key: before.get(key) for key in written} == written:
-            runs = before["runs"]
+    made = plan.provenance()
+    runs: dict[str, dict[str, dict[str, Paid]]] = measurements.begun(path, made).get("runs", {})
     arms = list(plan.arms())
     for seed in SEEDS:
         for arm in arms:
@@ -229,7 +225,7 @@ def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
             if str(seed) not in done:
                 paid = arm.run(seed)
                 done[str(seed)] = {question: round(nats, 5) for question, nats in paid.items()}
-                path.write_text(json.dumps({**written, "runs": runs}, indent=1) + "\n", "utf-8")
+                measurements.write(path, {**made, "runs": runs})
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ is not done again.
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from cloze.generation import LINES_AT_ONCE
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import MaskedBatch
 from cloze.objectives import CAUSAL, DIFFUSION, MASKED, Objective
+from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -91,9 +91,9 @@ def judged(model: MaskedLM, windows: Tensor, seconds: float) -> Paid:
 
 def results() -> dict[str, dict[str, Paid]]:
     """Return what was measured, by seed and by what was asked in training."""
-    read = json.loads(RESULTS.read_text(encoding="utf-8"))["runs"]
     return {
-        seed: {name: Paid(**paid) for name, paid in runs.items()} for seed, runs in read.items()
+        seed: {name: Paid(**paid) for name, paid in runs.items()}
+        for seed, runs in measurements.read(RESULTS)["runs"].items()
     }
 
 
@@ -109,17 +109,14 @@ def main(
     """
     corpus = corpus or Corpus.load()
     windows = corpus.held_out_windows(recipe.length)
-    made: dict[str, Any] = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "corpus_sha256": corpus.sha256,
-        "steps": recipe.steps,
-        "windows": len(windows),
-        "draws": DRAWS,
-    }
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    same = all(before.get(name) == value for name, value in made.items())
-    runs: dict[str, dict[str, Any]] = before["runs"] if same else {}
+    made = measurements.made_by(
+        __spec__.name,
+        corpus_sha256=corpus.sha256,
+        steps=recipe.steps,
+        windows=len(windows),
+        draws=DRAWS,
+    )
+    runs: dict[str, dict[str, Any]] = measurements.begun(path, made).get("runs", {})
     for seed in seeds:
         for objective in ASKED:
             of_seed = runs.setdefault(str(seed), {})
@@ -127,7 +124,7 @@ def main(
                 continue
             model, seconds = trained(objective, corpus, replace(recipe, seed=seed))
             of_seed[objective.name] = judged(model, windows, seconds)._asdict()
-            path.write_text(json.dumps(made | {"runs": runs}, indent=1) + "\n", encoding="utf-8")
+            measurements.write(path, made | {"runs": runs})
             print(seed, objective.name, of_seed[objective.name], flush=True)
 
 

@@ -157,7 +157,8 @@ check_taken_back = Exercise(
     wants=positions,
     probes=doubts,
     solved="After the last step nothing is taken back, and the line is done.",
-    direction="Sort the positions by sure[at] and keep the first len(sure) * (T - t) // T.",
+    direction="Sort the positions by sure[at] and keep the first "
+    "len(sure) * (steps - step) // steps.",
     mistakes={
         "You take back what the model is surest of; sort from the lowest probability.": _first_of(
             lambda sure: _least(sure)[::-1], _left
@@ -271,6 +272,18 @@ check_order_bound = Exercise(
         "that come later as well, order[k:].": (
             lambda C, n: fmean(_paths(C, n, lambda order, k: frozenset({order[k]})))
         ),
+        "You hid only what comes after the position that is being written; it is still missing "
+        "itself: frozenset(order[k:]).": (
+            lambda C, n: fmean(_paths(C, n, lambda order, k: frozenset(order[k + 1 :])))
+        ),
+        "The keys of C are pairs of a position and a frozenset, which knows no order; you look up "
+        "a tuple: frozenset(order[k:]).": lambda C, n: fmean(
+            _paths(C, n, lambda order, k: order[k:])
+        ),
+        "The keys of C are pairs of a position and a frozenset; a set, which may change, can be no "
+        "key: frozenset(order[k:]).": lambda C, n: fmean(
+            _paths(C, n, lambda order, k: set(order[k:]))
+        ),
         "You took the mean of all entries of C; numbers with many sets then count for more.": (
             lambda C, n: fmean(C.values())
         ),
@@ -336,6 +349,8 @@ check_diffusion_loss = Exercise(
         ),
         "You divided each line by the number of symbols that are hidden in all lines together; "
         "divide it by its own.": _combined(lambda costs, k: (costs.sum(1) / k.sum()).mean()),
+        "You divided each line by its k, and by n as well, for you took the mean over positions; "
+        "add up each line.": _combined(lambda costs, k: (costs / k[:, None]).mean()),
         "You averaged columns, the same place in all lines; a line is a row: dim=1.": _combined(
             lambda costs, k: (costs.sum(0) / (costs > 0).sum(0)).mean()
         ),

@@ -7,7 +7,6 @@ English, and writes what came of it to samplers.json (about six minutes on an id
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -27,6 +26,7 @@ from cloze.heads import MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import DIFFUSION, MASKED, Objective
 from cloze.prediction import shipped_model
+from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Mean, Truth, World
@@ -238,27 +238,23 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
     """
     world, corpus = World.load(), Corpus.load()
     known = words_of([piece.text for piece in corpus.train])
-    made: dict[str, Any] = {
-        "command": f"python -m {__spec__.name}",
-        "torch": torch.__version__,
-        "corpus_sha256": corpus.sha256,
-        "world_sha256": world.sha256,
-        "steps": steps,
-        "words": WORDS,
-        "draws": draws,
-        "lines": lines,
-    }
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    same = all(before.get(name) == value for name, value in made.items())
-    results = made | {
-        part: before[part] if same else {} for part in ("english", "in_steps", "world")
-    }
+    made = measurements.made_by(
+        __spec__.name,
+        corpus_sha256=corpus.sha256,
+        world_sha256=world.sha256,
+        steps=steps,
+        words=WORDS,
+        draws=draws,
+        lines=lines,
+    )
+    nothing: dict[str, Any] = {"english": {}, "in_steps": {}, "world": {}}
+    results = made | nothing | measurements.begun(path, made)
 
     def keep(part: str, name: str, seed: int, make: Callable[[], Mapping[str, Any]]) -> None:
         runs = results[part].setdefault(name, {})
         if str(seed) not in runs:
             runs[str(seed)] = make()
-            path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            measurements.write(path, results)
             print(part, name, seed, flush=True)
 
     def in_world_by_name(model: Reader, n: int, seed: int) -> dict[str, Any]:

@@ -333,12 +333,15 @@ class Unmasking(View):
             sign = f"{p:.0%}" if fate == NEW else SIGNS[fate]
             below = element("small", sign or "\N{NO-BREAK SPACE}")
             shown = "▒" if symbol == GAP else visible(symbol)
-            cells.append(element("span", shown, below, class_=f"cell {fate.replace(' ', '-')}"))
+            look = f"cell {fate.replace(' ', '-')}"
+            cells.append(element("span", shown, below, class_=look, style=APART))
         words = " words" if self.model.vocabulary.separator else ""
         label = f"The line: {self.text.replace(GAP, '▒')}"
         return element("div", *cells, role="img", aria_label=label, class_=f"unmasking{words}")
 
 
+APART = "display: inline-block"
+"""So that a line is broken between symbols where there is no style sheet, too."""
 LEGEND = (
     "The number below what was written in this step is the probability that the model gave it; "
     "↺ was taken back."

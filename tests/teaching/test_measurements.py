@@ -1,0 +1,71 @@
+"""Measurements kept in files: begun again, gone on with, written whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import cloze.lessons
+from cloze.teaching.measurements import begun, made_by, read, write
+
+PROJECT = Path(__file__).parents[2]
+LESSONS = Path(cloze.lessons.__file__).parent
+KEPT = sorted(path for path in LESSONS.glob("*/*.json") if path.with_suffix(".py").exists())
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name + "/" + path.name)
+def test_every_committed_file_is_as_it_would_be_written(path: Path, tmp_path: Path) -> None:
+    kept, again = read(path), tmp_path / path.name
+    module = path.relative_to(LESSONS).with_suffix("").parts
+    assert kept["command"] == f"python -m cloze.lessons.{'.'.join(module)}"
+    by_run = path.parent.name == "put_to_use"
+    write(again, kept, rows="runs" if by_run else "")
+    assert again.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name + "/" + path.name)
+def test_the_data_card_says_how_to_make_every_file_again(path: Path) -> None:
+    table = (PROJECT / "data" / "README.md").read_text("utf-8").splitlines()
+    named = f"`src/cloze/lessons/{path.relative_to(LESSONS).as_posix()}`"
+    [row] = [line for line in table if named in line]
+    assert f"`{read(path)['command']}`" in row
+
+
+def test_only_what_was_made_in_the_same_way_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, made = tmp_path / "kept.json", made_by("cloze.measured", steps=3, seeds=(0, 1))
+    assert made["torch"] == torch.__version__
+    assert begun(path, made) == {}
+    write(path, {**made, "runs": [1]})
+    assert begun(path, made)["runs"] == [1]
+    for other in (
+        made_by("cloze.measured", steps=4, seeds=(0, 1)),
+        made_by("cloze.measured", steps=3, seeds=(0, 1), lines=5),
+        made_by("cloze.else", steps=3, seeds=(0, 1)),
+    ):
+        assert begun(path, other) == {}
+    monkeypatch.setattr(torch, "__version__", "1.0")
+    assert begun(path, made_by("cloze.measured", steps=3, seeds=(0, 1))) == {}
+
+
+def test_a_command_that_is_stopped_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kept.json"
+    write(path, {"runs": [1, 2]}, rows="runs")
+    before = path.read_text("utf-8")
+    assert before == '{\n "runs": [\n  1,\n  2\n ]\n}\n'
+
+    def stopped(part: Path, text: str, **_: object) -> None:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text[:5])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        write(path, {"runs": [1, 2, 3]})
+    assert path.read_text("utf-8") == before
+    assert [*tmp_path.iterdir()] == [path]
