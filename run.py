@@ -553,8 +553,8 @@ def lecture_problem(arguments: Sequence[str]) -> str:
         valued = before.startswith("--") and "=" not in before and before != "--no-browser"
         if not (argument.startswith("-") or valued or (not place and argument in LECTURES)):
             return (
-                "A lecture takes 60 or 90 minutes, and after that Voilà's options, e.g. "
-                f"`lecture 90 --port 9999`; {argument!r} is neither."
+                "First come the minutes of a lecture, 60 or 90, and then Voilà's options, e.g. "
+                f"`lecture 90 --port 9999`; {argument!r} is out of place."
             )
         before = argument
     return ""

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Browser, Page
 from tqdm import tqdm
 
@@ -128,9 +129,7 @@ def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
     titles = ("median", "95 %", "least", "busy")
     yield f"{'milliseconds, 64 characters':<50}{''.join(f'{title:>9}' for title in titles)}"
     for (name, speed), each in sorted(times.items(), key=lambda item: [*SPEEDS].index(item[0][1])):
-        ordered = sorted(each.waited)
-        p95 = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
-        numbers = [statistics.median(ordered), p95, ordered[0]]
+        numbers = np.quantile(each.waited, [0.5, 0.95, 0.0]).tolist()
         if each.busy:
             numbers.append(statistics.mean(each.busy))
         yield f"{name:<32}{speed:<18}{''.join(f'{number:>9.1f}' for number in numbers)}"

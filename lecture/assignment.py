@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+from notebooks.execute import METADATA
+
 ABOUT = (
     "Answer each exercise in its own cell; the notebook of the same name says what it is about. "
     "The check below your answer is what grades it, and you may ask it as often as you like."
@@ -84,7 +84,7 @@ def cells_of(notebook: Any, lesson: str) -> Iterator[Any]:
         yield new_code_cell(with_solution(source, solution), metadata=told)
         told = _kept_by_nbgrader(check, grade=True, locked=True, points=1)
         graded = GRADED.format(lesson=lesson, check=check, name=name)
-        yield new_code_cell(textwrap.dedent(graded), metadata=told)
+        yield new_code_cell(graded, metadata=told)
 
 
 def homework(path: Path) -> Any:
@@ -96,12 +96,12 @@ def homework(path: Path) -> Any:
     try:
         notebook = nbformat.read(path, as_version=4)
         cells = [*cells_of(notebook, path.stem[3:])]
-    except (OSError, ValueError, LookupError, nbformat.reader.NotJSONError) as error:
+    except Exception as error:  # nbformat meets what is no notebook with errors of many kinds
         said = getattr(error, "strerror", None) or "it is no notebook of this series"
         raise ValueError(f"{path} cannot be made into homework: {said}.") from None
     if len(cells) == 2:
         raise ValueError(f"{path} has no exercises to make homework of.")
-    return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    return new_notebook(cells=cells, metadata=METADATA)
 
 
 def main(arguments: list[str]) -> int:
@@ -119,8 +119,11 @@ def main(arguments: list[str]) -> int:
         made = homework(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(made, target)
-    except (ValueError, OSError) as error:
-        print(str(error))
+    except ValueError as error:
+        print(error)
+        return 1
+    except OSError as error:
+        print(f"{target} cannot be written: {error.strerror}.")
         return 1
     print(f"{target}: {(len(made.cells) - 2) // 3} to be graded, with one point each")
     return 0

@@ -195,6 +195,7 @@ def contents() -> dict[str, Any]:
         ),
         "nats": lambda p: abs(math.log(p)),
         "bits": lambda p: abs(math.log2(p)),
+        "notebooks": len([*HERE.parent.glob("notebooks/*.ipynb")]),
     }
 
 

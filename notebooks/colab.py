@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from packaging.requirements import Requirement
 
 HERE = Path(__file__).resolve().parent
 TAG = "colab"
@@ -51,7 +52,7 @@ def setup() -> str:
     what is not there at all, in whichever version, so that torch stays the one made for Colab.
     """
     described = project()
-    names = [re.split(r"[<>=]", line)[0] for line in described["dependencies"]]
+    names = [Requirement(line).name for line in described["dependencies"]]
     missing = " ".join(name for name in names if name not in NOT_THERE)
     return f"""\
 # For Google Colab:

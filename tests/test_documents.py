@@ -11,7 +11,7 @@ from cloze.ledger import parameter_ledger
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "INSTRUCTORS.md", "LICENSE-TEXT.md")),
-    *ROOT.glob("[bd]*/README.md"),
+    *ROOT.glob("*/README.md"),
 ]
 
 

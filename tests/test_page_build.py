@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import math
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from web import build
+from web import build, icon
 from web.modules import ModuleError, bundle
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,6 +66,13 @@ def test_the_icons_are_of_the_sizes_they_say(page: Path) -> None:
         assert [int.from_bytes(head[i : i + 4]) for i in (16, 20)] == [size, size]
 
 
+def test_what_a_system_may_cut_out_of_the_icon_has_every_bar() -> None:
+    middle, radius = icon.SIDE / 2, 0.4 * icon.SIDE  # the safe zone of a maskable icon
+    for x, y, width, height, _ in icon.BARS:
+        for corner in product((x, x + width), (y, y + height)):
+            assert math.dist(corner, (middle, middle)) <= radius
+
+
 def test_it_is_built_from_the_command_line(tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "web.build", *arguments]
@@ -77,8 +85,11 @@ def test_it_is_built_from_the_command_line(tmp_path: Path) -> None:
         text = (tmp_path / "new" / "page" / name).read_text("utf-8")
         assert '<a href="../index.html">' in text
     (tmp_path / "file").write_text("", encoding="utf-8")
-    failed = run(str(tmp_path / "file"))
-    assert failed.stderr.strip().endswith("is a file; name a folder.")
+    for folder, said in (
+        (tmp_path / "file", "is a file; name a folder."),
+        (tmp_path / "file" / "page", "cannot be written: Not a directory."),
+    ):
+        assert run(str(folder)).stderr.endswith(f"error: {folder} {said}\n")
 
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:
@@ -133,6 +144,10 @@ def test_both_pages_say_what_they_may_load(page: Path, tmp_path: Path) -> None:
     build.build_single(single)
     assert "default-src 'self';" in (page / "index.html").read_text("utf-8")
     assert "default-src 'none';" in single.read_text("utf-8")
-    digest = hashlib.sha256(single.read_bytes())
-    build.build_single(single)
-    assert hashlib.sha256(single.read_bytes()).digest() == digest.digest()
+
+
+def test_the_same_page_gives_the_same_bytes(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.html", tmp_path / "other.html"
+    for path in (one, other):
+        build.build_single(path)
+    assert one.read_bytes() == other.read_bytes()

@@ -11,13 +11,17 @@ from cloze.encoder import DIRECTIONS
 from cloze.prediction import shipped_model
 from web import weights
 
+WEB = Path(weights.__file__).parent
+
 
 def test_weights_are_the_shipped_ones_rounded_and_repeat_to_the_byte(tmp_path: Path) -> None:
     first, again = (weights.write(tmp_path / name) for name in ("first", "again"))
     assert [path.name for path in first] == [f"{name}.safetensors" for name in DIRECTIONS]
     for one, other in zip(first, again, strict=True):
         assert one.read_bytes() == other.read_bytes()
-    assert sum(path.stat().st_size for path in first) < 1.7e6
+    size = sum(path.stat().st_size for path in first) / 1e6
+    for says in ("page.html", "site/static/living.js"):
+        assert f"are being loaded: {size:.1f} MB" in (WEB / says).read_text("utf-8")
     for name, path in zip(DIRECTIONS, first, strict=True):
         tensors = load_file(path)
         assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}

@@ -673,7 +673,7 @@ def test_a_lecture_that_is_none_is_refused_before_anything_is_installed(
     assert run.main(["lecture", *arguments], project) == 1
     said = capsys.readouterr().err.strip()
     assert said == run.lecture_problem(arguments)
-    assert f"{wrong!r} is neither" in said
+    assert f"{wrong!r} is out of place" in said
     assert "\n" not in said
 
 
@@ -725,6 +725,23 @@ def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
     monkeypatch.setattr(run, "run", note)
     assert run.main(arguments, project) == 5
     assert commands == [[str(run.venv_python(project)), *started]]
+
+
+def test_a_lecture_is_started_with_its_template_and_the_users_home(
+    run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    def note(*arguments: object) -> int:
+        started.append(arguments)
+        return 0
+
+    monkeypatch.setattr(run, "ensure", lambda _: None)
+    monkeypatch.setattr(run, "home_of_jupyter", lambda _: {"HOME": "other"})
+    monkeypatch.setattr(run, "run", note)
+    assert run.main(["lecture", "90"], project) == 0
+    settings = {"HOME": "other", **run.lecture_settings(project)}
+    assert started == [(run.lecture_command(project, ["90"]), project, settings)]
 
 
 def test_a_childs_exit_code_is_passed_on(run: ModuleType, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -17,6 +18,7 @@ from bs4 import BeautifulSoup
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
 from tests.building import build
+from web.site import build as making
 from web.site.__main__ import main
 from web.site.pages import page
 
@@ -239,11 +241,13 @@ def test_a_widget_leaves_its_picture_or_a_sentence() -> None:
     asleep = '<div class="cloze-asleep">{}<p>Here belongs a widget.</p><style>x</style></div>'
     bare = output_of(html=asleep.format(""))
     still = output_of(html=asleep.format("<style>y</style><div>a picture</div>"))
-    made = page(notebook_of(output_of(view="x"), bare, still), "a.ipynb")
-    first, second = (output.data["text/html"] for output in made.cells[1].outputs)
+    awake = output_of(html="<style>z</style><p>a table</p>")
+    made = page(notebook_of(output_of(view="x"), bare, still, awake), "a.ipynb")
+    first, second, third = (output.data["text/html"] for output in made.cells[1].outputs)
     assert BeautifulSoup(first, "html.parser").get_text().startswith("This widget answers in the")
     assert second.startswith("<div><div>a picture</div><p")
     assert "style" not in first + second
+    assert third == "<p>a table</p>"
 
 
 # --- the command ------------------------------------------------------------------------------
@@ -267,6 +271,39 @@ def test_a_folder_with_something_else_is_left_alone(
         said = f"{folder} has something else in it than a site: name another folder.\n"
         assert capsys.readouterr().out == said
     assert kept.read_text(encoding="utf-8") == "dear"
+    assert main([str(kept / "site")]) == 1
+    assert capsys.readouterr().out == f"{kept / 'site'} cannot be written: File exists.\n"
+
+
+def test_a_site_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / making.MARK).write_text("before", encoding="utf-8")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def made(arguments: list[str]) -> int:
+        (Path(arguments[-1]) / "_static").mkdir(parents=True)
+        return 0
+
+    for name in ("lay_out", "build_page"):
+        monkeypatch.setattr(making, name, lambda *_: None)
+    monkeypatch.setattr(making, "series", lambda: ("", []))
+    monkeypatch.setattr(making, "build_main", made)
+    monkeypatch.setattr(making, "build_single", full)
+    assert main([str(folder)]) == 1
+    assert capsys.readouterr().out == f"{folder} cannot be written: No space left on device.\n"
+    assert (folder / making.MARK).read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [folder]
+
+    monkeypatch.setattr(making, "build_single", lambda *_: None)
+    assert main([str(folder)]) == 0
+    assert not (folder / making.MARK).exists()
+    assert (folder / "_static" / "widgets.css").is_file()
+    assert list(tmp_path.iterdir()) == [folder]
 
 
 # --- publishing -------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from markupsafe import Markup, escape
 
+from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer import guessing_game, guessing_rules
 from cloze.lessons.writing_with_gaps import unmasking
@@ -206,9 +207,8 @@ def worker(paths: Iterable[Path]) -> str:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     names = ["./", *(path.name for path in paths)]
-    script = (HERE / WORKER).read_text("utf-8")
-    digest.update(script.encode())
     version = digest.hexdigest()[:16]
+    script = (HERE / WORKER).read_text("utf-8")
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(names)};\n{script}'
 
 
@@ -259,9 +259,14 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.folder.exists() and not chosen.folder.is_dir():
         parser.error(f"{chosen.folder} is a file; name a folder.")
-    paths = build_page(chosen.folder, chosen.series)
     single = chosen.folder / "explorer.html"
-    build_single(single, chosen.series)
+    try:
+        paths = build_page(chosen.folder, chosen.series)
+        build_single(single, chosen.series)
+    except CheckpointError as error:
+        parser.error(str(error))
+    except OSError as error:
+        parser.error(f"{chosen.folder} cannot be written: {error.strerror or error}.")
     size = sum(path.stat().st_size for path in paths)
     print(f"{chosen.folder / 'index.html'}: {size / 1e6:.2f} MB in {len(paths)} files")
     print(f"{single}: {single.stat().st_size / 1e6:.2f} MB")

@@ -41,7 +41,7 @@ function candidates(answers, k) {
 export function baselineCost(answers, at) {
   const truth = answers.asked.knownTruth(at);
   if (!answers.baseline || truth === null) return null;
-  return -Math.log(answers.baseline.probabilities[answers.asked.symbols.known.indexOf(truth)]);
+  return answers.baseline.cost(answers.asked.symbols.known.indexOf(truth));
 }
 
 /** Write a bar and its number. */

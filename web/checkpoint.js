@@ -68,7 +68,9 @@ function fromHalves(halves) {
     bits[i] = ((halves[i] & 0x8000) << 16) | ((halves[i] & 0x7fff) << 13);
   }
   const values = Float64Array.from(new Float32Array(bits.buffer));
-  for (let i = 0; i < values.length; i++) values[i] *= 2 ** 112;
+  for (let i = 0; i < values.length; i++) {
+    values[i] *= (halves[i] & 0x7c00) === 0x7c00 ? NaN : 2 ** 112; // infinite, or no number
+  }
   return values;
 }
 

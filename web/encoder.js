@@ -284,7 +284,7 @@ class Layer {
 }
 
 /** Ids in, one vector for every position out, informed by all positions it may see. */
-export class Encoder {
+class Encoder {
   constructor(config, tensors) {
     this.config = config;
     this.embedding = matrix(tensors.get("encoder.embedding.weight"));

@@ -51,7 +51,7 @@ export class Widget {
   }
 
   /** Do what takes longer once the answer is shown, unless `signal` calls it off. */
-  async settle(signal) {} // eslint-disable-line no-unused-vars
+  async settle(signal) {}
 
   /** Show the state for the first time. */
   open() {

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser import jupyter
+from tests.browser import engine, jupyter
 from tests.browser.jupyter import Notebook, Server, Watch
 from tests.browser.static import served
-from web.build import build_page
 
 HERE = Path(__file__).parent
 
@@ -123,9 +122,7 @@ def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page without Python, served as any web server would."""
     folder = tmp_path_factory.mktemp("page")
-    build_page(folder)
-    blank = '<!doctype html><link rel="icon" href="icon.svg">'  # for modules by themselves
-    (folder / "blank.html").write_text(blank, encoding="utf-8")
+    engine.write(folder)
     with served(folder) as address:
         yield address
 

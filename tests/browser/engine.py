@@ -1,4 +1,4 @@
-"""The engine of the page alone: its modules and its weights in a folder, and in a page."""
+"""The page built, and beside it a blank one, in which its engine can be asked alone."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from web import weights
+from web.build import build_page
 
-WEB = Path(weights.__file__).parent
 LOAD = """async () => {
   for (const name of ["arguments", "checkpoint", "predictor", "vocabulary"])
     Object.assign(window, await import(`./${name}.js`));
@@ -24,18 +23,17 @@ LOAD = """async () => {
 
 
 def write(folder: Path) -> None:
-    """Write the modules, the weights and an empty page into a folder."""
-    for module in WEB.glob("*.js"):
-        (folder / module.name).write_bytes(module.read_bytes())
-    (folder / "empty.html").write_text("<link rel='icon' href='data:,'>", encoding="utf-8")
-    weights.write(folder)
+    """Build the page into a folder, and put ``blank.html`` beside it, on which nothing runs yet."""
+    build_page(folder)
+    blank = '<!doctype html><link rel="icon" href="icon.svg">'
+    (folder / "blank.html").write_text(blank, encoding="utf-8")
 
 
 def load(page: Page, address: str) -> float:
-    """Open the empty page and make ``predictors``, and what the modules export, globals of it.
+    """Open the blank page and make ``predictors``, and what the modules export, globals of it.
 
     Returns:
         How many milliseconds it took to make the models from their bytes.
     """
-    page.goto(f"{address}/empty.html")
+    page.goto(f"{address}/blank.html")
     return float(page.evaluate(LOAD))

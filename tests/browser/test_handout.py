@@ -100,6 +100,7 @@ def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:
         assert f"L = log 2 + log 4 = {math.log(8):.2f} nats = 3 bits" in answers
         assert "1/100 costs 4.61 nats = 6.64 bits" in answers
         assert "6: 0.33; 0.64 nats" in answers  # H(1/3) = 0.6365
+        assert ("81 % masks, 10 % random, 9 % kept" in answers) == (minutes == 90)
         assert "28² = 784 and 28⁵ = 17 210 368" in answers
     for bet in computed["bets"]:
         bits = bet["bits"]
@@ -111,10 +112,14 @@ def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:
     assert nobody["both"] > 1
     assert 2.5 < computed["own_position"] < 2.7
     assert set(filter(None, computed["fates"])) == set("MRK")
-    assert all(
-        bool(a) == bool(b) for a, b in zip(computed["fates"], computed["labels"], strict=True)
-    )
-    assert math.isclose(sum(computed["shares"].values()), 1)
+    strip = zip(computed["strip"], computed["fates"], computed["labels"], strict=True)
+    for shown, fate, label in strip:
+        masked, kept = shown == "▒", shown == label
+        assert fate == ("" if not label else "M" if masked else "K" if kept else "R")
+    costs, shares = computed["costs"], computed["shares"]
+    assert math.isclose(sum(shares.values()), 1)
+    for one, other in zip(costs, [*costs][1:], strict=False):
+        assert math.isclose(shares[one] / shares[other], math.exp(costs[other] - costs[one]))
     first, at_once = computed["unmasked"].values()
     assert (first[-1], at_once[-1]) == ("we walked home in the rain", "we walked hole in the rain")
     prices = list(computed["harder"].values())

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
+from run import ROOT
 from tests.browser import axe, jupyter
 from tests.browser.conftest import STOCK_ERRORS, without
 from tests.browser.jupyter import Watch
@@ -41,6 +42,16 @@ BEYOND = """least => {
     }
     return found;
 }"""
+
+# The type has found its size, bars have grown and colours have faded in.
+SETTLED = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    await frame();
+    await frame();
+    await Promise.allSettled(document.getAnimations().map(each => each.finished));
+    await frame();
+}"""
+SCRIPT = ROOT / "lecture/voila/templates/lecture/static/lecture.js"
 
 
 class Lecture:
@@ -121,7 +132,7 @@ def test_from_the_first_to_the_last_screen_all_is_in_sight(
     for number, title in enumerate(lecture.screens, start=1):
         lecture.at(number)
         expect(page).to_have_title(title)
-        page.wait_for_timeout(100)  # until the type has found its size
+        page.evaluate(SETTLED)
         beyond[title] = page.evaluate(BEYOND, LEAST)
         page.keyboard.press("PageDown")
     assert {title: found for title, found in beyond.items() if found} == {}
@@ -171,10 +182,10 @@ def test_typing_in_a_field_does_not_leave_the_screen(lecture: Lecture) -> None:
 def test_f5_which_a_remote_sends_does_not_begin_anew(lecture: Lecture) -> None:
     lecture.page.evaluate("window.same = true")
     lecture.page.keyboard.press("F5")
-    lecture.page.wait_for_timeout(300)
-    assert lecture.page.evaluate("window.same && document.fullscreenElement !== null")
+    lecture.page.wait_for_function("document.fullscreenElement !== null")
     lecture.page.keyboard.press("f")
     lecture.page.wait_for_function("document.fullscreenElement === null")
+    assert lecture.page.evaluate("window.same")
 
 
 @longer
@@ -320,7 +331,7 @@ def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
     lecture.page.set_viewport_size(SIZES[0])
     screen = lecture.open(words)
     DONE[words](screen)
-    lecture.page.wait_for_timeout(400)  # until bars have grown and the type has found its size
+    lecture.page.evaluate(SETTLED)
     assert lecture.page.evaluate(BEYOND, 0) == []
 
 
@@ -347,7 +358,36 @@ def test_no_screen_has_a_serious_violation(lecture: Lecture, theme: str) -> None
         expect(lecture.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
     found = {}
     for title in lecture.screens:
-        lecture.page.wait_for_timeout(300)  # colours fade in
+        lecture.page.evaluate(SETTLED)
         found[title] = axe.violations(lecture.page)
         lecture.page.keyboard.press("PageDown")
     assert {title: each for title, each in found.items() if each} == {}
+
+
+def arrive(page: Page, address: str, cells: int) -> None:
+    """Open two screens at an address, of whose five cells so many have run."""
+    page.goto(address)
+    one, other = (f"<section class='screen'{how}><h2>x</h2></section>" for how in ("", " hidden"))
+    head = "<title>x</title><link rel='icon' href='data:,'>"
+    page.set_content(f"{head}<main>{one}{other}</main>")
+    page.add_script_tag(path=SCRIPT)
+    for cell in range(cells + 1):
+        page.evaluate("cell => lecture.arrived(cell, 5)", cell)
+
+
+@pytest.mark.parametrize(("fragment", "number"), [("", 1), ("#2", 2), ("#9.5", 2), ("#x", 1)])
+def test_the_address_names_a_screen_that_is_there(
+    page: Page, built: str, fragment: str, number: int
+) -> None:
+    arrive(page, f"{built}/blank.html{fragment}", 5)
+    expect(page.locator("#bar .place")).to_have_text(f"{number} / 2")
+    shown = page.locator(".screen").evaluate_all("all => all.map(each => !each.hidden)")
+    assert shown == [number == 1, number == 2]
+
+
+def test_a_cell_that_fails_is_told_where_the_others_were_counted(page: Page, built: str) -> None:
+    arrive(page, f"{built}/blank.html#2", 2)
+    expect(page.get_by_role("status")).to_have_text("Getting ready: 2 of 5")
+    page.evaluate("lecture.ended()")
+    expect(page.get_by_role("status")).to_contain_text("Something failed on screen 2, and nothing")
+    expect(page.locator("progress")).to_have_count(0)

@@ -20,7 +20,6 @@ from tests.browser.static import served
 from web.build import build_page, build_single
 
 FIRST = next(iter(EXAMPLES.values())).line
-ADVICE = "What stands there? Type it or choose it"
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from playwright.sync_api import Page
+from safetensors import safe_open
 from torch import Tensor
 
 from cloze import checkpoint
@@ -124,7 +125,6 @@ def test_every_held_out_logit_is_torchs(engine: Page, name: Direction) -> None:
     assert abs(loss - held_out_loss(shipped_model(name), held_out())) < 0.001
 
 
-ANY_LOGITS = "([ids, selected]) => any.logitsAt(ids, selected).map((row) => [...row])"
 SHAPES = [
     EncoderConfig(d_model=12, n_heads=3, n_layers=1, d_ff=5, max_len=9, direction="left"),
     EncoderConfig(d_model=2, n_heads=1, n_layers=3, d_ff=1, max_len=17, direction="right"),
@@ -436,14 +436,47 @@ def damaged_files(good: bytes) -> Iterator[tuple[str, bytes]]:
     yield "text", b"<!doctype html><title>Not found</title>"
 
 
+DAMAGED = [
+    "CheckpointError",
+    "both.safetensors is damaged: it is not what was written; load the page again, or build it "
+    "again.",
+]
+
+
 def test_damaged_weights_get_one_sentence(engine: Page, folder: Path) -> None:
     for what, content in damaged_files((folder / "both.safetensors").read_bytes()):
         (folder / "bad.safetensors").write_bytes(content)
-        assert read_again(engine, "bad.safetensors") == [
-            "CheckpointError",
-            "both.safetensors is damaged: it is not what was written; load the page again, or "
-            "build it again.",
-        ], what
+        assert read_again(engine, "bad.safetensors") == DAMAGED, what
+
+
+def test_weights_that_do_not_fit_their_config_get_one_sentence(engine: Page, folder: Path) -> None:
+    with safe_open(folder / "both.safetensors", "pt") as file:
+        metadata = json.loads(file.metadata()["cloze"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    del metadata["sha256"]
+    weight, bias = tensors["head.weight"], tensors["head.bias"]
+    for bad in (
+        {name: tensor for name, tensor in tensors.items() if tensor is not bias},
+        {**tensors, "more": bias.clone()},
+        {**tensors, "head.weight": weight.T},
+        {**tensors, "head.bias": bias[:-1].clone()},
+    ):
+        checkpoint.write(folder / "bad.safetensors", bad, metadata)
+        assert read_again(engine, "bad.safetensors") == DAMAGED, list(bad)
+    checkpoint.write(folder / "bad.safetensors", tensors, metadata)
+    assert read_again(engine, "bad.safetensors") == ["read"]
+
+
+def test_where_a_browser_digests_nothing_what_can_be_seen_is_told(
+    engine: Page, folder: Path
+) -> None:
+    """As on a page that came neither encrypted nor from this machine."""
+    engine.evaluate("Object.defineProperty(crypto, 'subtle', { value: undefined })")
+    assert read_again(engine, "both.safetensors") == ["read"]
+    good = (folder / "both.safetensors").read_bytes()
+    for bad in (good[:-1], good + b"\0", good[:-2] + b"\x00\x7e", b"<!doctype html>"):  # 7e00: NaN
+        (folder / "bad.safetensors").write_bytes(bad)
+        assert read_again(engine, "bad.safetensors") == DAMAGED
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import random
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,9 +19,12 @@ from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
 from cloze.predictor import Predictor
+from cloze.vocabulary import counted
 from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.line import signed
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES
+from cloze.widgets.view import in_nats
 from tests.browser import replay
 from tests.browser.replay import Action, Noting, NotingRandom
 from web import build, weights
@@ -168,6 +173,7 @@ CHOSEN: list[Sequence[Action]] = [
      {"do": "view", "view": "pair"}, {"do": "fill", "at": "5", "symbol": "q"},
      {"do": "focus", "at": "5"}, {"do": "view", "view": "guesses"}, *ask("present", "unmask")],
     ask(*["word"] * 10),
+    [{"do": "line", "text": "abc"}, *ask(*["random"] * 12)],
 ]  # fmt: skip
 
 
@@ -203,6 +209,36 @@ def test_the_pages_own_numbers_are_pythons_but_for_a_last_digit_now_and_then(
         alike.compare(ours, theirs, run)
     assert alike.numbers > 3000
     assert alike.differing <= alike.numbers / 1000
+
+
+NUMBERS = """async (numbers) => {
+  const { counted, fixed, inNats, oneDigit, percent, signed } = await import("./words.js");
+  return JSON.parse(numbers).map((number) => {
+    const whole = Math.trunc(number);
+    return [
+      ...[0, 1, 2, 3].map((decimals) => fixed(number, decimals)),
+      percent(number), inNats(number), signed(number), counted(whole, "gap"),
+      oneDigit(1 / 28 / (1 + Math.abs(whole))),
+    ];
+  });
+}"""
+
+
+def test_numbers_are_written_as_python_writes_them(built_page: Page) -> None:
+    """Ties go to even in Python, and away from zero in JavaScript."""
+    chance = random.Random(0)
+    eighths = [n / 8 for n in range(-40, 41)]
+    drawn = [chance.uniform(-1, 1) * 10 ** chance.randint(-9, 5) for _ in range(500)]
+    numbers = [0.0, -0.0, 0.005, 0.015, 0.285, 1.005, 1e-9, 12345.5, *eighths, *drawn]
+    # As text, for Playwright sends 0.0 as -0.0; JSON reads what is too large as infinite.
+    theirs = built_page.evaluate(NUMBERS, json.dumps(numbers))
+    for number, row in zip(numbers, theirs, strict=True):
+        whole = int(number)
+        ours = [f"{number:.{decimals}f}" for decimals in range(4)]
+        ours += [f"{number:.0%}", in_nats(number), signed(number), counted(whole, "gap")]
+        assert row == [*ours, f"{1 / 28 / (1 + abs(whole)):.1g}"], number
+    *_, nats, change, _, _ = built_page.evaluate(NUMBERS, "[1e999]")[0]
+    assert [nats, change] == [in_nats(math.inf), signed(math.inf)]
 
 
 # ── writing, and the game ────────────────────────────────────────────────────────────────────────

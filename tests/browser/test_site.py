@@ -209,6 +209,11 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
     expect(place.locator(".line .letter.masked")).to_have_count(2)
     own = place.get_by_role("link", name="a page of its own")
     assert "explorer/index.html#line=the+children" in (own.get_attribute("href") or "")
+    place = reader.locator(".living").nth(2)
+    place.evaluate("(each) => (each.dataset.mask = '')")  # a picture on which nothing is masked
+    place.get_by_role("button", name="Try this line").click()
+    expect(place.locator(".line button:focus")).to_have_attribute("data-with-at", "0")
+    expect(place.locator(".line .letter.masked")).to_have_count(0)
 
 
 def test_the_game_and_the_unmasking_live_as_well(address: str, reader: Page) -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+from cloze.checkpoint import CheckpointError
 from web.site.build import ROOT, SiteError, build_site
 
 
@@ -14,12 +15,15 @@ def main(arguments: list[str]) -> int:
     if len(arguments) > 1 or any(name.startswith("-") for name in arguments):
         print("The site takes one thing at most, the folder to build it in; the default is _site.")
         return 2
-    folder = Path(arguments[0]) if arguments else ROOT / "_site"
+    folder = Path(arguments[0]).resolve() if arguments else ROOT / "_site"
     started = time.perf_counter()
     try:
         build_site(folder)
-    except (SiteError, OSError) as error:
-        print(error if isinstance(error, SiteError) else f"{folder} cannot be written: {error}.")
+    except (SiteError, CheckpointError) as error:
+        print(error)
+        return 1
+    except OSError as error:
+        print(f"{folder} cannot be written: {error.strerror or error}.")
         return 1
     files = [path for path in folder.rglob("*") if path.is_file()]
     pages = sum(path.suffix == ".html" for path in files)

@@ -39,6 +39,7 @@ def build_site(folder: Path) -> None:
 
     Raises:
         SiteError: the folder has something else in it, or Sphinx warned of something.
+        OSError: it cannot be written; what was there still is.
     """
     if (
         folder.exists()
@@ -46,7 +47,9 @@ def build_site(folder: Path) -> None:
         and (not folder.is_dir() or any(folder.iterdir()))
     ):
         raise SiteError(f"{folder} has something else in it than a site: name another folder.")
-    with tempfile.TemporaryDirectory() as temporary:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Beside the folder, so that a whole site takes the place of the one before in one step.
+    with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as temporary:
         sources, built = Path(temporary) / "sources", Path(temporary) / "site"
         lay_out(sources)
         # Sphinx tells its warnings on stderr, and they are errors: a link that leads nowhere, say.
@@ -59,8 +62,9 @@ def build_site(folder: Path) -> None:
         build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
         (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(built, folder)
+        if folder.exists():
+            folder.rename(Path(temporary) / "before")
+        built.rename(folder)
 
 
 def series() -> tuple[str, list[Path]]:

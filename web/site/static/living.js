@@ -12,9 +12,9 @@ const FOLDER = new URL("../explorer/", import.meta.url);
 const MAKERS = {
   async explorer({ predictors, examples }, { line, mask }) {
     const explorer = await Explorer.of(predictors, examples);
-    const masked = mask.split(",").map(Number);
+    const masked = mask ? mask.split(",").map(Number) : [];
     await explorer.become(explorer.state.withLine(line, explorer.maxLen).withMasked(masked));
-    await explorer.act("focus", { at: masked[0] });
+    await explorer.act("focus", { at: masked[0] ?? 0 });
     return explorer;
   },
   game: ({ predictors, game }, { seed }) => new GuessingGame(predictors, game, Number(seed)),

@@ -33,7 +33,8 @@ const lecture = (() => {
     <div id="notes" tabindex="0"></div>
     <p class="next" id="after"></p>`;
 
-  let at = Math.max(0, Number(location.hash.slice(1)) - 1 || 0);
+  const named = () => Math.max(0, Number.parseInt(location.hash.slice(1), 10) - 1 || 0);
+  let at = named(); // the screen that the address names
   let window_ = null; // the lecturer's
   let entered = Date.now();
   const bar = document.createElement("footer");
@@ -72,7 +73,8 @@ const lecture = (() => {
     part(".said").textContent = `Getting ready: ${cell} of ${cells}`;
     complete = cell === cells;
     if (complete) document.body.append(bar); // behind the screens, for the Tab key
-    if (screens().length > at && screens()[at].hidden) go(at);
+    const here = screens()[at];
+    if (here ? here.hidden : complete) go(at); // it has come, or there is none of that number
     else tell();
   }
 
@@ -168,7 +170,7 @@ const lecture = (() => {
   bar.addEventListener("click", (event) => DOES[event.target.closest("button")?.dataset.does]?.());
   document.body.append(bar);
   addEventListener("pagehide", () => window_?.close());
-  addEventListener("hashchange", () => go(Number(location.hash.slice(1)) - 1 || 0));
+  addEventListener("hashchange", () => go(named()));
   setInterval(tell, 1000);
   const watcher = new MutationObserver(ready);
   return { arrived, ended };
