@@ -19,7 +19,10 @@ HERE = Path(__file__).resolve().parent
 TAG = "colab"
 """The tag of the cell that installs."""
 FOLDED = {"source_hidden": True}
-"""What folds that cell in JupyterLab, where it does nothing: three dots stand in its place."""
+"""What folds that cell in JupyterLab, where it does nothing: its first line stands in its place,
+
+and three dots, on one line that is never broken, so it is short enough for a narrow window.
+"""
 NOT_THERE = {
     "ipykernel": "every notebook runs in one, and Colab's is Colab's own",
     "jupyterlab": "Colab stands in its place",
@@ -50,7 +53,8 @@ def setup() -> str:
     names = [re.split(r"[<>=]", line)[0] for line in described["dependencies"]]
     missing = " ".join(name for name in names if name not in NOT_THERE)
     return f"""\
-# In Google Colab this installs what is missing; everywhere else it does nothing.
+# Only for Google Colab:
+# there this installs what is missing, and everywhere else it does nothing.
 import sys
 
 if "google.colab" in sys.modules:
