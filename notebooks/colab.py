@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 TAG = "colab"
 """The tag of the cell that installs."""
 FOLDED = {"source_hidden": True}
-"""What folds that cell in JupyterLab: its first line, which is never broken there, stands for it."""
+"""What folds that cell in JupyterLab: its first line, never broken there, stands for it."""
 NOT_THERE = {
     "ipykernel": "every notebook runs in one, and Colab's is Colab's own",
     "jupyterlab": "Colab stands in its place",

@@ -159,7 +159,7 @@ class Misled(World):
     ],
 )
 def test_what_is_said_of_the_shades_is_what_is_seen(helps: Sequence[float], said: str) -> None:
-    line = " ".join("the cat sat a dog".split()[: len(helps)])
+    line = " ".join(["the", "cat", "sat", "a", "dog"][: len(helps)])
     explorer = MaskExplorer({"exact": Misled(helps)}, line, [1])
     assert f"Exact: the answer leans {said}" in explorer.html
     shaded = [str(each["style"]) for each in read(explorer.html).select(".letter.heat")]
