@@ -30,6 +30,11 @@ VARIANTS: dict[str, tuple[EncoderConfig, Recipe]] = {
     "mask_prob 0.15": (CONFIG, Recipe(mask_prob=0.15)),
     "mask_prob 0.4": (CONFIG, Recipe(mask_prob=0.4)),
     "one rate for all matrices": (CONFIG, EVEN),
+    "queries and keys at 0.03": (CONFIG, Recipe(query_key_learning_rate=3e-2)),
+    "ordinary heads, at 0.03": (
+        replace(CONFIG, neighbour_focus=0.0),
+        Recipe(query_key_learning_rate=3e-2),
+    ),
     "half the Muon rates": (
         CONFIG,
         Recipe(matrix_learning_rate=1.5e-2, query_key_learning_rate=3.75e-3),

@@ -127,11 +127,13 @@ export function leaningInWords(answers) {
   const what = state.knownTruth(state.focus) ? "costs" : "changes the answer by";
   const nothing = `${who}: the answer leans on no single ${state.symbols.unit}`;
   if (!top.length) return `${nothing}; hiding one more ${what} less than ${LEAST} nats.`;
+  const shaded = costs.some((cost) => heat("leaning", cost));
+  // What is seen is named, too.
+  if (shaded && top.every((at) => costs[at] < 0)) top.splice(2, 1, ...largest(costs, 1));
   const places = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
   const listed = places.join(", ");
   if (top.every((at) => costs[at] < 0))
     return `${nothing}; hiding one more even helps, in nats: ${listed}.`;
-  const shaded = costs.some((cost) => heat("leaning", cost));
   const leaning = shaded ? `${who}: the answer leans on what is shaded` : `${nothing} by much`;
   return `${leaning}. Hiding one more ${what}, in nats: ${listed}.`;
 }

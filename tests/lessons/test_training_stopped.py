@@ -17,7 +17,7 @@ from notebooks import colab
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "04_training.ipynb"
 OF_THE_RUN = re.compile(r"\b(run\.(model|history|seconds)|held|answers|fillings)\b(?!-)")
-SENTENCE = "Training was stopped at step {}, and this cell needs step "
+SENTENCE = "Training stands at step {}, and this cell needs step "
 
 
 class SmallCorpus(Corpus):

@@ -120,11 +120,13 @@ def test_what_an_answer_leans_on_follows_from_predictions_alone(explorer: MaskEx
 class Misled(World):
     """Pays less for every gap more: whatever it reads misleads it, but by how much is set."""
 
-    def __init__(self, helps: float) -> None:
+    max_len = 5
+
+    def __init__(self, helps: Sequence[float]) -> None:
         self.helps = helps
 
     def predict(self, line: Sequence[str], gaps: Sequence[int]) -> Answer:
-        cost = 2.0 - self.helps * len(gaps)
+        cost = 3.0 - sum(self.helps[at] for at in gaps)
         others = (1 - math.exp(-cost)) / (len(self.symbols.known) - 1)
         rows = [
             [math.exp(-cost) if word == line[at] else others for word in self.symbols.known]
@@ -136,14 +138,29 @@ class Misled(World):
 @pytest.mark.parametrize(
     ("helps", "said"),
     [
-        (0.4, "on no single word; hiding one more even helps, in nats: the at 0 −0.40, sat at 2 −"),
-        (0.01, "on no single word; hiding one more costs less than 0.05 nats."),
-        (-0.06, "on no single word by much. Hiding one more costs, in nats: the at 0 +0.06, sat"),
-        (-0.4, "on what is shaded. Hiding one more costs, in nats: the at 0 +0.40, sat at 2 +0.40"),
+        (
+            (0.4, 0, 0.4),
+            "on no single word; hiding one more even helps, in nats: the at 0 −0.40, sat at 2 −",
+        ),
+        ((0.01, 0, 0.01), "on no single word; hiding one more costs less than 0.05 nats."),
+        (
+            (-0.06, 0, -0.06),
+            "on no single word by much. Hiding one more costs, in nats: the at 0 +0.06, sat",
+        ),
+        (
+            (-0.4, 0, -0.4),
+            "on what is shaded. Hiding one more costs, in nats: the at 0 +0.40, sat at 2 +0.40",
+        ),
+        (
+            (0.9, 0, 0.8, 0.7, -0.3),
+            "on what is shaded. Hiding one more costs, in nats: the at 0 −0.90, sat at 2 −0.80, "
+            "dog at 4 +0.30.",
+        ),
     ],
 )
-def test_what_is_said_of_the_shades_is_what_is_seen(helps: float, said: str) -> None:
-    explorer = MaskExplorer({"exact": Misled(helps)}, "the cat sat", [1])
+def test_what_is_said_of_the_shades_is_what_is_seen(helps: Sequence[float], said: str) -> None:
+    line = " ".join(["the", "cat", "sat", "a", "dog"][: len(helps)])
+    explorer = MaskExplorer({"exact": Misled(helps)}, line, [1])
     assert f"Exact: the answer leans {said}" in explorer.html
     shaded = [str(each["style"]) for each in read(explorer.html).select(".letter.heat")]
     assert ("shaded" in said) == any(style != "--heat: 0%" for style in shaded)

@@ -150,8 +150,8 @@ class TrainingCurve(View):
         done = self.run.step - self.run.unmeasured
         if done < step:
             print(
-                f"Training was stopped at step {done}, and this cell needs step {step}: "
-                "run the training cell again to go on."
+                f"Training stands at step {done}, and this cell needs step {step}: "
+                "run the training cell to go on."
             )
         return done >= step
 

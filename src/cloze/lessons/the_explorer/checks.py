@@ -87,8 +87,10 @@ def _judge_finding(answer: Any) -> str:
     except TextError as error:
         raise Symptom(str(error)) from None
     text = VOCABULARY.decode(input_ids, gap=GAP)
-    if GAP in text:
-        raise Symptom("Write the line in full, without a gap; the position says what is hidden.")
+    if GAP in text or "[" in line:
+        raise Symptom(
+            "Write the line in full, without a gap or brackets; the position says what is hidden."
+        )
     if text in SHOWN:
         raise Symptom(f"The line {text!r} is the notebook's; find one of your own.")
     if at < 0:
@@ -183,6 +185,7 @@ check_right_finding = Exercise(
         "Your line holds no letters": ("12 345", 0),
         "the model reads 64": ("he sat up very straight in his chair " * 2, 10),
         "without a gap": ("he sat up _ery straight in his chair", 10),
+        "or brackets": ("he sat up [v]ery straight in his chair", 10),
         "'the cat sat' is the notebook's": ("the cat sat", 4),
         "about the weather' is the notebook's": ("She asked a question about the weather.", 12),
         "position 11 is he sat up v[e]ry straight in his chair. The": (

@@ -136,10 +136,13 @@ def leaning_in_words(answers: Answers) -> str:
     nothing = f"{who}: the answer leans on no single {state.symbols.unit}"
     if not top:
         return f"{nothing}; hiding one more {what} less than {LEAST} nats."
+    shaded = any(heat("leaning", cost) for cost in costs)
+    if shaded and all(costs[i] < 0 for i in top):  # what is seen is named, too
+        top = [*top[:2], *largest(costs, 1)]
     listed = ", ".join(f"{visible(state.held[i])} at {i} {signed(costs[i])}" for i in top)
     if all(costs[i] < 0 for i in top):
         return f"{nothing}; hiding one more even helps, in nats: {listed}."
     leaning = f"{who}: the answer leans on what is shaded"
-    if not any(heat("leaning", cost) for cost in costs):
+    if not shaded:
         leaning = f"{nothing} by much"
     return f"{leaning}. Hiding one more {what}, in nats: {listed}."
