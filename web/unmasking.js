@@ -13,6 +13,8 @@ import { counted, percent, spoken, visible } from "./words.js";
 const TEMPERATURES = [["0", "0.0"], ["0.5", "0.5"], ["1", "1.0"], ["1.5", "1.5"]];
 const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
 const [GIVEN, OPEN, WRITTEN, NEW, TAKEN_BACK] = ["given", "open", "written", "new", "taken back"];
+/** So that a line is broken between symbols where there is no style sheet, too. */
+const APART = "display: inline-block";
 const LEGEND =
   "The number below what was written in this step is the probability that the model gave it; " +
   "↺ was taken back.";
@@ -251,7 +253,7 @@ export class Unmasking extends Widget {
       const sign = { [NEW]: percent(said[at]), [TAKEN_BACK]: "↺" }[fates[at]] ?? "\u00a0";
       const shown = symbol === GAP ? "▒" : visible(symbol);
       const look = `cell ${fates[at].replace(" ", "-")}`;
-      return element("span", { class: look }, shown, element("small", null, sign));
+      return element("span", { class: look, style: APART }, shown, element("small", null, sign));
     });
     const label = `The line: ${this.text.replaceAll(GAP, "▒")}`;
     return element("div", { role: "img", "aria-label": label, class: "unmasking" }, ...cells);
