@@ -389,7 +389,8 @@ def test_a_value_is_compared_as_it_is() -> None:
     told(check, {"A": ...}, "Replace the ...")
     told(check, {"A": 1}, "That is B's.")
     told(check, lambda: {"A": 2}, "You hand in a function")
-    told(check, {"A": 3}, "You answer {'A': 3} instead of")
+    told(check, {"A": 3}, "one more than the right one")
+    told(check, {"A": 17}, "You answer {'A': 17} instead of")
     told(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
 
 

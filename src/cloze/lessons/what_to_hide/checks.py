@@ -359,6 +359,7 @@ def lines(chance: random.Random) -> list[Probe]:
         ("the cat and the hat", {13}),
         ("a cat", {0}),
         ("one two three", {3, 5}),
+        ("there it is", {1, 7}),
         ("we were here", set()),
         ("he saw the sea", {7, 8, 13}),
     ]
