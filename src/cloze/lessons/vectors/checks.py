@@ -121,7 +121,10 @@ def similar_things(chance: random.Random) -> list[Probe]:
     """
     source = torch.Generator().manual_seed(chance.getrandbits(31))
     probes: list[Probe] = []
-    for n, n_groups, k in ((18, 2, 1), (19, 3, 2), (22, 3, 4), (17, 2, 3), (20, 4, 1)):
+    for n, n_groups, k in (
+        *((18, 2, 1), (19, 3, 2), (22, 3, 4), (17, 2, 3), (20, 4, 1)),
+        *((61, 2, 5), (53, 3, 3)),  # among so many two different shares are hardly ever equal
+    ):
         half = torch.rand(n, n, generator=source)
         groups = torch.randint(n_groups, (n,), generator=source)
         groups[:2] = 0
