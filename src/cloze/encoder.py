@@ -349,8 +349,9 @@ class Encoder(nn.Module):
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
         mask = self._mask(input_ids, padding_mask, prefix)
-        x, ids = self.embedding(input_ids), None  # (batch, length, d_model)
-        if selected is not None and self.config.vocab_size < input_ids.numel():
+        if selected is None or input_ids.numel() <= self.config.vocab_size:
+            x, ids = self.embedding(input_ids), None  # (batch, length, d_model)
+        else:
             # In training a symbol stands at many places. The first layer's norm and projections
             # make the same of it at each, so that is done once per symbol and looked up.
             x, ids = self.embedding.weight, input_ids

@@ -97,7 +97,8 @@ class Recipe:
 EVEN = Recipe(steps=1100, matrix_learning_rate=2e-2, query_key_learning_rate=2e-2)
 """The default as it was before queries and keys had a rate of their own.
 
-The checkpoints that ship with the series, and the results that its lessons keep, were trained so.
+The checkpoints that ship with the series, and the results that its lessons keep, had one rate for
+all matrices, this one where they name no other; steps and decay were their own.
 """
 
 
