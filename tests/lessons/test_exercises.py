@@ -78,6 +78,7 @@ def test_every_mistake_is_told_its_own_symptom(name: str) -> None:
         verdict = exercise(wrong)
         assert not verdict.solved
         assert symptom in verdict.message
+        assert "NameError" not in verdict.message
 
 
 @pytest.mark.parametrize("name", ANSWERS)

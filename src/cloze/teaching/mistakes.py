@@ -12,12 +12,14 @@ of a mistake, and below it stands the mistake as a learner would write it::
         return sum(math.log(P[i][x[i]]) for i in M)
     ```
 
-The code sees what the lesson's ``checks.py`` sees. It is read and run only if an answer is wrong.
+The code has ``math``, ``np``, ``torch`` and ``F`` at hand, and what the lesson's ``checks.py`` has.
+It is read and run only if an answer is wrong.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -25,6 +27,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+AT_HAND = {"math": math, "np": np, "torch": torch, "F": F}
+"""What the code of every mistake may use, as the notebooks import it."""
 
 ENTRY = re.compile(
     r"^# (?P<exercise>.+)\n|^## (?P<sentence>.+)\n\s*^```python\n(?P<code>(?s:.*?))^```$", re.M
@@ -93,7 +102,7 @@ class Mistakes(Mapping[str, Any]):
 
     def _run(self, sentence: str, code: str) -> Any:
         """Run the code of a mistake where it sees what the checks see, but not the solution."""
-        names = {**vars(sys.modules[self.module])}
+        names = {**AT_HAND, **vars(sys.modules[self.module])}
         names.pop(self.exercise, None)
         try:
             exec(code, names)  # noqa: S102 - a file of the package, as trusted as its modules

@@ -1161,18 +1161,5 @@ check_diagnosis = Exercise(
     solved="A never calls zero_grad, B masks once and for all, C measures on the text it trains "
     "on.",
     judge=_judge_diagnosis,
-    mistakes={
-        LOOK["A", 1]: {"A": 1, "B": 2, "C": 3},
-        LOOK["A", 3]: {"A": 3, "B": 2, "C": 1},
-        LOOK["B", 1]: {"A": 2, "B": 1, "C": 3},
-        "what is asked for is a dict": [2, 3, 1],
-        "turned round": {1: "C", 2: "A", 3: "B"},
-        "no entry for loop B, C": {"A": 2},
-        "no loop D": {"A": 2, "B": 3, "C": 1, "D": 4},
-        "B and C the same symptom": {"A": 2, "B": 3, "C": 3},
-        "replace None": {"A": None, "B": None, "C": None},
-        "without quotes": {"A": "2", "B": "3", "C": "1"},
-        "the symptoms are 1, 2 and 3": {"A": 2, "B": 3, "C": 4},
-    },
 )
 """Mark which broken loop (A, B, C) shows which symptom (1, 2, 3)."""
