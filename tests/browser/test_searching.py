@@ -10,7 +10,7 @@ from tests.browser.jupyter import Notebook, low_contrasts
 SEARCH = """
 from cloze.lessons.vectors.search import Index, Search, encoder_vectors
 from cloze.prediction import shipped_model
-from cloze.vectors import Passage
+from cloze.use.vectors import Passage
 
 texts = ["the boat left the harbour", "a ship on the sea", "bread from the oven", "salt and bread"]
 passages = [Passage(f"piece {n}", text) for n, text in enumerate(texts)]
