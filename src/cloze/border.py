@@ -17,7 +17,17 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    SupportsIndex,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+)
 
 import numpy as np
 from beartype import BeartypeConf
@@ -62,6 +72,8 @@ Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
+Positions = Iterable[SupportsIndex]
+"""Positions in a line, in any collection; :func:`positions` reads them."""
 Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
@@ -124,6 +136,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 NAMES: dict[Any, str] = {
     int: "a whole number",
+    SupportsIndex: "a whole number",
     float: "a number",
     str: "text",
     bool: "True or False",

@@ -27,7 +27,7 @@ from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler, spoil, words_of
 from cloze.masking import seeded
-from cloze.prediction import disbelief, surprise
+from cloze.prediction import surprise, visible_costs
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import World
 from tests.markup import assert_works, check, said_by
@@ -192,7 +192,7 @@ def test_finders_score_what_stands_there() -> None:
     model = MaskedLM().eval()
     lines = VOCABULARY.encode("rain fell on")[None]
     found = {name: finder(lines) for name, finder in typos.finders(model).items()}
-    torch.testing.assert_close(found["masked, one look"], disbelief(model, lines))
+    torch.testing.assert_close(found["masked, one look"], visible_costs(model, lines))
     torch.testing.assert_close(found["masked, in turn"][0], surprise(model, lines[0]))
 
 
