@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 
 import cloze.lessons
-from cloze.teaching.measurements import begun, made_by, read, write
+from cloze.teaching.measurements import made_by, measure, read, write
 
 PROJECT = Path(__file__).parents[2]
 LESSONS = Path(cloze.lessons.__file__).parent
@@ -20,8 +22,7 @@ def test_every_committed_file_is_as_it_would_be_written(path: Path, tmp_path: Pa
     kept, again = read(path), tmp_path / path.name
     module = path.relative_to(LESSONS).with_suffix("").parts
     assert kept["command"] == f"python -m cloze.lessons.{'.'.join(module)}"
-    by_run = path.parent.name == "put_to_use"
-    write(again, kept, rows="runs" if by_run else "")
+    write(again, kept)
     assert again.read_bytes() == path.read_bytes()
 
 
@@ -33,31 +34,45 @@ def test_the_data_card_says_how_to_make_every_file_again(path: Path) -> None:
     assert f"`{read(path)['command']}`" in row
 
 
-def test_only_what_was_made_in_the_same_way_is_gone_on_with(
+def test_what_is_made_is_kept_and_made_again_only_in_another_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, made = tmp_path / "kept.json", made_by("cloze.measured", steps=3, seeds=(0, 1))
+    path, done = tmp_path / "kept.json", []
+
+    def run(*keys: object) -> tuple[tuple[object, ...], Callable[[], int]]:
+        def make() -> int:
+            if keys[-1] == "stops":
+                raise KeyboardInterrupt
+            done.append(keys)
+            return len(done)
+
+        return keys, make
+
+    made = made_by("cloze.measured", steps=3, seeds=[0, 1])
     assert made["torch"] == torch.__version__
-    assert begun(path, made) == {}
-    write(path, {**made, "runs": [1]})
-    assert begun(path, made)["runs"] == [1]
+    with pytest.raises(KeyboardInterrupt):
+        measure(path, made, [run("runs", "a", 0), run("runs", "stops"), run("last")])
+    kept = measure(path, made, [run("runs", "a", 0), run("runs", "a", 1), run("last")])
+    assert done == [("runs", "a", 0), ("runs", "a", 1), ("last",)]
+    assert kept == {**made, "runs": {"a": {"0": 1, "1": 2}}, "last": 3}
+    assert read(path) == json.loads(json.dumps(kept))
     for other in (
-        made_by("cloze.measured", steps=4, seeds=(0, 1)),
-        made_by("cloze.measured", steps=3, seeds=(0, 1), lines=5),
-        made_by("cloze.else", steps=3, seeds=(0, 1)),
+        made_by("cloze.measured", steps=4, seeds=[0, 1]),
+        made_by("cloze.measured", steps=3, seeds=[0, 1], lines=5),
+        made_by("cloze.else", steps=3, seeds=[0, 1]),
     ):
-        assert begun(path, other) == {}
+        assert measure(path, other, [run("last")]).keys() == {*other, "last"}
+        write(path, kept)
     monkeypatch.setattr(torch, "__version__", "1.0")
-    assert begun(path, made_by("cloze.measured", steps=3, seeds=(0, 1))) == {}
+    assert measure(path, made_by("cloze.measured", steps=3, seeds=[0, 1]), [])["torch"] == "1.0"
 
 
 def test_a_command_that_is_stopped_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "kept.json"
-    write(path, {"runs": [1, 2]}, rows="runs")
+    write(path, {"runs": [1, 2]})
     before = path.read_text("utf-8")
-    assert before == '{\n "runs": [\n  1,\n  2\n ]\n}\n'
 
     def stopped(part: Path, text: str, **_: object) -> None:
         with part.open("w", encoding="utf-8") as file:

@@ -188,38 +188,48 @@ def main(
         lines=LINES,
         tuned_shots=TUNED_SHOTS,
     )
-    nothing: dict[str, Any] = {"milliseconds": {}, "steps": {}, "runs": {}}
-    kept = made | nothing | measurements.begun(path, made)
-    keep = partial(measurements.write, path, kept)
-    for text, names in TEXTS.items():
-        if text not in kept["milliseconds"]:
-            times = step_milliseconds(sources[text], names)
-            kept["milliseconds"][text] = times
-            budget = budgets[text] * times["masked"]
-            kept["steps"][text] = {name: round(budget / ms) for name, ms in times.items()}
-            keep()
-    kept["steps"]["world"]["infilling"] = infilling_steps
-    todo = [
-        (text, name, seed)
+    kept = measurements.measure(
+        path,
+        made,
+        (
+            (("milliseconds", text), partial(step_milliseconds, sources[text], names))
+            for text, names in TEXTS.items()
+        ),
+    )
+
+    def affordable(text: str, times: dict[str, float]) -> dict[str, int]:
+        found = {name: round(budgets[text] * times["masked"] / ms) for name, ms in times.items()}
+        return found | ({"infilling": infilling_steps} if text == "world" else {})
+
+    kept = measurements.measure(
+        path,
+        made,
+        (
+            (("steps", text), partial(affordable, text, times))
+            for text, times in kept["milliseconds"].items()
+        ),
+    )
+    steps = kept["steps"]
+
+    def run(text: str, name: str, seed: int) -> dict[str, Any]:
+        model, found = one_run(sources[text], name, steps[text][name], seed)
+        key = f"{text}/{name}/{seed}"
+        if key in SHIPPED and checkpoints:
+            about = {"command": made["command"], "seed": seed, "steps": steps[text][name]}
+            about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
+            save_model(checkpoints / SHIPPED[key], model, about)
+        return found
+
+    runs = [
+        (("runs", f"{text}/{name}/{seed}"), partial(run, text, name, seed))
         for asked_first in (True, False)
         for seed in seeds
         for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
         for name in names
         if asked_first == (name != "masked 15 %")
     ]
-    for text, name, seed in todo:
-        key = f"{text}/{name}/{seed}"
-        if key not in kept["runs"]:
-            steps = kept["steps"][text][name]
-            model, kept["runs"][key] = one_run(sources[text], name, steps, seed)
-            if key in SHIPPED and checkpoints:
-                about = {"command": kept["command"], "seed": seed, "steps": steps}
-                about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
-                save_model(checkpoints / SHIPPED[key], model, about)
-            keep()
-    if "baselines" not in kept:
-        kept["baselines"] = baselines(sources["world"])
-        keep()
+    last = ("baselines",), lambda: baselines(sources["world"])
+    measurements.measure(path, made, [*runs, last])
 
 
 def baselines(world: Source) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -185,19 +187,22 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
     windows = corpus.held_out_windows()
     asked = {gaps: questions(windows, gaps, n) for gaps, n in lines.items()}
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))
-    masked, masked_curve = train(MASKED, recipe, corpus, some)
-    causal, causal_curve = train(CAUSAL, recipe, corpus, some)
-    pairs = {"one minute": (masked, causal), "as shipped": (shipped_model(), shipped_causal())}
-    filling: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    for budget, (reads_both, reads_left) in pairs.items():
+    trained = cache(partial(train, recipe=recipe, corpus=corpus, asked=some))
+
+    def curve(objective: Objective) -> Curve:
+        return trained(objective)[1]
+
+    def pair(budget: str) -> tuple[MaskedLM, MaskedLM]:
+        if budget == "as shipped":
+            return shipped_model(), shipped_causal()
+        return trained(MASKED)[0], trained(CAUSAL)[0]
+
+    def paid(budget: str, gaps: int) -> dict[str, Any]:
+        reads_both, reads_left = pair(budget)
         assert isinstance(reads_left, CausalLM)
-        filling[budget] = {
-            str(gaps): {
-                name: vars(paid)
-                for name, paid in compare(ways(reads_both, reads_left, gaps), those).items()
-            }
-            for gaps, those in asked.items()
-        }
+        answers = compare(ways(reads_both, reads_left, gaps), asked[gaps])
+        return {name: vars(each) for name, each in answers.items()}
+
     made = measurements.made_by(
         __spec__.name,
         corpus_sha256=corpus.sha256,
@@ -206,8 +211,15 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
         symbols=VOCABULARY.n_ordinary,
         lines={str(gaps): n for gaps, n in lines.items()},
     )
-    curves = {"masked": masked_curve, "causal": causal_curve}
-    measurements.write(path, {**made, "curves": curves, "filling": filling})
+    curves = (
+        (("curves", objective.name), partial(curve, objective)) for objective in (MASKED, CAUSAL)
+    )
+    filling = (
+        (("filling", budget, gaps), partial(paid, budget, gaps))
+        for budget in ("one minute", "as shipped")
+        for gaps in asked
+    )
+    measurements.measure(path, made, chain(curves, filling))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ idle core).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +107,7 @@ def measured(pictures: World, rate: float, seed: int, steps: int = STEPS) -> dic
 
 @cache
 def results() -> dict[str, Any]:
-    """Return what was measured: "runs", each a rate, a seed and what was scored."""
+    """Return what was measured: "runs", what was scored by rate and seed."""
     return measurements.read(RESULTS)
 
 
@@ -118,18 +117,11 @@ def scores(what: str) -> dict[float, Repeated]:
     Args:
         what: "above at 0.15" and so on, "frozen" or "fine-tuned".
     """
-    by_rate: dict[float, list[float]] = {}
-    for rate, _, found in results()["runs"]:
-        if what in found:
-            by_rate.setdefault(rate, []).append(found[what])
-    return {rate: Repeated.of(found) for rate, found in by_rate.items()}
-
-
-def runs(seeds: int = SEEDS) -> Iterator[tuple[float, int]]:
-    """Yield the rate and the seed of every run."""
-    for rate in (UNTRAINED, *RATES):
-        for seed in range(seeds):
-            yield rate, seed
+    return {
+        float(rate): Repeated.of(found[what] for found in by_seed.values())
+        for rate, by_seed in results()["runs"].items()
+        if all(what in found for found in by_seed.values())
+    }
 
 
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
@@ -138,12 +130,12 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     made = measurements.made_by(
         __spec__.name, world_sha256=pictures.sha256, steps=steps, labels=LABELS
     )
-    found = measurements.begun(path, made).get("runs", [])
-    done = {(rate, seed) for rate, seed, _ in found}
-    for rate, seed in runs(seeds):
-        if (rate, seed) not in done:
-            found.append([rate, seed, measured(pictures, rate, seed, steps)])
-            measurements.write(path, {**made, "runs": found})
+    runs = (
+        (("runs", rate, seed), partial(measured, pictures, rate, seed, steps))
+        for rate in (UNTRAINED, *RATES)
+        for seed in range(seeds)
+    )
+    measurements.measure(path, made, runs)
 
 
 if __name__ == "__main__":

@@ -213,19 +213,21 @@ class Results:
         return Repeated.of(paid[question] for paid in self.runs(part, name))
 
 
+def rounded(arm: Arm, seed: int) -> Paid:
+    """Do a run, and round what its model pays."""
+    return {question: round(nats, 5) for question, nats in arm.run(seed).items()}
+
+
 def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
     """Do every run that is not in the file yet, and write it down with what repeats it."""
     plan = plan or Plan(Corpus.load(), World.load())
-    made = plan.provenance()
-    runs: dict[str, dict[str, dict[str, Paid]]] = measurements.begun(path, made).get("runs", {})
     arms = list(plan.arms())
-    for seed in SEEDS:
-        for arm in arms:
-            done = runs.setdefault(arm.part, {}).setdefault(arm.name, {})
-            if str(seed) not in done:
-                paid = arm.run(seed)
-                done[str(seed)] = {question: round(nats, 5) for question, nats in paid.items()}
-                measurements.write(path, {**made, "runs": runs})
+    runs = (
+        (("runs", arm.part, arm.name, seed), partial(rounded, arm, seed))
+        for seed in SEEDS
+        for arm in arms
+    )
+    measurements.measure(path, plan.provenance(), runs)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,10 +104,7 @@ def main(
     recipe: Recipe = RECIPE,
     seeds: tuple[int, ...] = SEEDS,
 ) -> None:
-    """Train and judge every model, and keep the results in ``path`` after each.
-
-    What is there already, made in the same way, is not made again.
-    """
+    """Train and judge every model, and keep the results in ``path`` after each."""
     corpus = corpus or Corpus.load()
     windows = corpus.held_out_windows(recipe.length)
     made = measurements.made_by(
@@ -116,16 +114,17 @@ def main(
         windows=len(windows),
         draws=DRAWS,
     )
-    runs: dict[str, dict[str, Any]] = measurements.begun(path, made).get("runs", {})
-    for seed in seeds:
-        for objective in ASKED:
-            of_seed = runs.setdefault(str(seed), {})
-            if objective.name in of_seed:
-                continue
-            model, seconds = trained(objective, corpus, replace(recipe, seed=seed))
-            of_seed[objective.name] = judged(model, windows, seconds)._asdict()
-            measurements.write(path, made | {"runs": runs})
-            print(seed, objective.name, of_seed[objective.name], flush=True)
+
+    def paid(objective: Objective, seed: int) -> dict[str, Any]:
+        model, seconds = trained(objective, corpus, replace(recipe, seed=seed))
+        return judged(model, windows, seconds)._asdict()
+
+    runs = (
+        (("runs", seed, objective.name), partial(paid, objective, seed))
+        for seed in seeds
+        for objective in ASKED
+    )
+    measurements.measure(path, made, runs)
 
 
 if __name__ == "__main__":

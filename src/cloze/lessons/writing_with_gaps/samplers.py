@@ -8,7 +8,7 @@ English, and writes what came of it to samplers.json (about six minutes on an id
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -232,10 +232,7 @@ def words_of(texts: list[str]) -> set[str]:
 
 
 def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int = 32) -> None:
-    """Train, write, judge, and keep the results in ``path`` after each part.
-
-    What is there already, made in the same way, is not made again.
-    """
+    """Train, write, judge, and keep the results in ``path`` after each part."""
     world, corpus = World.load(), Corpus.load()
     known = words_of([piece.text for piece in corpus.train])
     made = measurements.made_by(
@@ -247,22 +244,16 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
         draws=draws,
         lines=lines,
     )
-    nothing: dict[str, Any] = {"english": {}, "in_steps": {}, "world": {}}
-    results = made | nothing | measurements.begun(path, made)
-
-    def keep(part: str, name: str, seed: int, make: Callable[[], Mapping[str, Any]]) -> None:
-        runs = results[part].setdefault(name, {})
-        if str(seed) not in runs:
-            runs[str(seed)] = make()
-            measurements.write(path, results)
-            print(part, name, seed, flush=True)
 
     def in_world_by_name(model: Reader, n: int, seed: int) -> dict[str, Any]:
         return {name: row._asdict() for name, row in in_world(model, world, n, seed).items()}
 
+    def learned(objective: Objective, seed: int) -> dict[str, Any]:
+        return in_world_by_name(trained(objective, world, seed, steps), draws, seed)
+
     held_out = corpus.held_out_windows()
     text = partial(text_judged, held_out, known, lines)
-    keep("english", "held-out text", 0, lambda: {"as it is": text()})
+    runs: list[measurements.Run] = [(("english", "held-out text", 0), lambda: {"as it is": text()})]
     models = {
         "causal": shipped_causal(),
         "masked": shipped_model(),
@@ -271,21 +262,20 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
     sentences, truth = of_length(world)
     for seed in SEEDS:
         for name, model in models.items():
-            keep("english", name, seed, partial(in_english, model, known, lines, seed))
+            english = partial(in_english, model, known, lines, seed)
+            runs.append((("english", name, seed), english))
         in_looks = partial(in_steps, models["diffusion"], known, lines, seed)
-        keep("in_steps", "diffusion", seed, in_looks)
-        keep("world", "drawn from the truth", seed, partial(drawn, sentences, truth, draws, seed))
-        for objective in (MASKED, DIFFUSION):
-            keep(
-                "world",
-                objective.name,
-                seed,
-                lambda o=objective, s=seed: in_world_by_name(  # type: ignore[misc]
-                    trained(o, world, s, steps), draws, s
-                ),
-            )
+        runs.append((("in_steps", "diffusion", seed), in_looks))
+        perfect = partial(drawn, sentences, truth, draws, seed)
+        runs.append((("world", "drawn from the truth", seed), perfect))
+        runs += [
+            (("world", objective.name, seed), partial(learned, objective, seed))
+            for objective in (MASKED, DIFFUSION)
+        ]
         exact = Truth(world, corruption=CAREFUL)
-        keep("world", "exact", seed, partial(in_world_by_name, exact, draws // 10, seed))
+        by_rule = partial(in_world_by_name, exact, draws // 10, seed)
+        runs.append((("world", "exact", seed), by_rule))
+    measurements.measure(path, made, runs)
 
 
 if __name__ == "__main__":
