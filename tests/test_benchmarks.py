@@ -28,7 +28,7 @@ from benchmarks.peers import Bert, ModernBert, Textbook
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.vocabulary import VOCABULARY
-from tests.browser import jupyter
+from web.browser import NO_CHROMIUM, chromium
 
 NO_DROPOUT = "textbook, no dropout"
 ROOT = Path(__file__).resolve().parents[1]
@@ -42,7 +42,7 @@ def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not jupyter.chromium(), reason=jupyter.NO_CHROMIUM)
+@pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
     latency.main(["--quick"])
     said = capsys.readouterr().out
@@ -64,7 +64,7 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not jupyter.chromium(), reason=jupyter.NO_CHROMIUM)
+@pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     page.main(["--quick"])
     _, browser, title, *rows = capsys.readouterr().out.splitlines()

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser import engine, jupyter
-from tests.browser.jupyter import Notebook, Server, Watch
-from tests.browser.static import served
+from benchmarks import jupyter
+from benchmarks.jupyter import Notebook, Server
+from tests.browser.watch import Watch
+from web import browser as browsers
 
 HERE = Path(__file__).parent
 
@@ -48,16 +49,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # this thread, which neither nbval's client nor another Playwright could bear.
 @pytest.fixture(scope="package", autouse=True)
 def chromium() -> str:
-    executable = jupyter.chromium()
+    executable = browsers.chromium()
     if not executable:
         required = os.environ.get("CLOZE_BROWSER_TESTS") == "required"
-        (pytest.fail if required else pytest.skip)(jupyter.NO_CHROMIUM)
+        (pytest.fail if required else pytest.skip)(browsers.NO_CHROMIUM)
     return executable
 
 
 @pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
-    with jupyter.browsing(chromium) as browser:
+    with browsers.browsing(chromium) as browser:
         yield browser
 
 
@@ -65,7 +66,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """One for all pages, so that JupyterLab's scripts are loaded once."""
     context = browser.new_context(viewport=jupyter.VIEWPORT)
-    context.set_default_timeout(jupyter.PATIENCE * 1000)
+    context.set_default_timeout(browsers.PATIENCE * 1000)
     yield context
     context.close()
 
@@ -122,8 +123,8 @@ def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page without Python, served as any web server would."""
     folder = tmp_path_factory.mktemp("page")
-    engine.write(folder)
-    with served(folder) as address:
+    browsers.write_with_blank(folder)
+    with browsers.served(folder) as address:
         yield address
 
 

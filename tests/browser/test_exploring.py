@@ -10,7 +10,8 @@ import pytest
 from matplotlib.image import imread
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.jupyter import Notebook, Server, Watch, low_contrasts
+from benchmarks.jupyter import Notebook, Server
+from tests.browser.watch import Watch, low_contrasts
 
 LINE = "she took her umbrella because it was raining"
 EXPLORER = f"""

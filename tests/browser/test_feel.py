@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.jupyter import Notebook, Watch
+from benchmarks.jupyter import Notebook
+from tests.browser.watch import Watch
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 GAME = """

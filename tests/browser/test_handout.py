@@ -14,8 +14,7 @@ from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
 
 from lecture import handout
-from tests.browser import jupyter
-from tests.browser.jupyter import Watch
+from tests.browser.watch import Watch, low_contrasts
 
 MILLIMETRE = 96 / 25.4  # in CSS pixels
 INSIDE = {"A4": 210 - 22, "Letter": 215.9 - 22}  # the width between the margins
@@ -90,7 +89,7 @@ def test_nothing_is_cut_off_and_there_is_room_to_write(
         box = figures.nth(i).bounding_box()
         assert box
         assert box["width"] > 100 * MILLIMETRE
-    assert jupyter.low_contrasts(sheet.locator("body")) == []
+    assert low_contrasts(sheet.locator("body")) == []
 
 
 def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:

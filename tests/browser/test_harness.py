@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser import axe, jupyter
-from tests.browser.jupyter import Notebook, Watch, low_contrasts
+from benchmarks import jupyter
+from benchmarks.jupyter import Notebook
+from tests.browser.watch import Watch, low_contrasts, violations
+from web.browser import NO_CHROMIUM
 
 TEXTS = """
 <body style="background: white; color: black">
@@ -55,15 +57,15 @@ def test_low_contrasts_are_found_and_only_they(page: Page) -> None:
 
 def test_what_somebody_cannot_use_is_found_within_what_is_asked_about(page: Page) -> None:
     page.set_content("<main><p style='color: #999'>faint</p><p>good</p></main><input>")
-    everywhere = axe.violations(page)
+    everywhere = violations(page)
     assert [each.partition(":")[0] for each in everywhere] == [
         "color-contrast (serious)",
         "document-title (serious)",
         "html-has-lang (serious)",
         "label (critical)",
     ]
-    assert axe.violations(page, "main") == everywhere[:1]
-    assert axe.violations(page, "p + p") == []
+    assert violations(page, "main") == everywhere[:1]
+    assert violations(page, "p + p") == []
 
 
 def test_requests_to_other_machines_and_errors_are_seen_and_fail(page: Page, watch: Watch) -> None:
@@ -91,11 +93,11 @@ def test_a_missing_browser_is_reported(tests: str, outcome: str) -> None:
     name = "test_low_contrasts_are_found_and_only_they"
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", f"{Path(__file__)}::{name}"],
-        cwd=Path(jupyter.__file__).parents[2],
+        cwd=Path(jupyter.__file__).parents[1],
         env={**os.environ, "CLOZE_CHROMIUM": "nowhere", "CLOZE_BROWSER_TESTS": tests},
         capture_output=True,
         text=True,
         check=False,
     )
     assert outcome in result.stdout.splitlines()[-1]
-    assert jupyter.NO_CHROMIUM in result.stdout
+    assert NO_CHROMIUM in result.stdout

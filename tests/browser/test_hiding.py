@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.jupyter import Notebook, low_contrasts
+from benchmarks.jupyter import Notebook
+from tests.browser.watch import low_contrasts
 
 HIDING = """
 from cloze.lessons.what_to_hide.hiding import Hiding

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
+from benchmarks import jupyter
 from run import ROOT
-from tests.browser import axe, jupyter
 from tests.browser.conftest import STOCK_ERRORS, without
-from tests.browser.jupyter import Watch
+from tests.browser.watch import Watch, violations
 
 SIZES: list[ViewportSize] = [
     {"width": 1024, "height": 768},
@@ -216,7 +216,7 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
     assert "Do:" in said
     assert said not in page.locator("body").inner_text()
     assert "elapsed" not in page.locator("body").inner_text()
-    assert axe.violations(notes) == []
+    assert violations(notes) == []
     notes.get_by_role("button", name="Back").click()
     lecture.at(1)
     notes.get_by_role("button", name="Reset the clock").click()
@@ -359,7 +359,7 @@ def test_no_screen_has_a_serious_violation(lecture: Lecture, theme: str) -> None
     found = {}
     for title in lecture.screens:
         lecture.page.evaluate(SETTLED)
-        found[title] = axe.violations(lecture.page)
+        found[title] = violations(lecture.page)
         lecture.page.keyboard.press("PageDown")
     assert {title: each for title, each in found.items() if each} == {}
 

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.jupyter import Notebook, Server, Watch, click_and_time, low_contrasts
+from benchmarks.jupyter import Notebook, Server, click_and_time
+from tests.browser.watch import Watch, low_contrasts
 
 # A model so small, and a schedule so long, that its steps pass quickly and never end.
 SETUP = """

@@ -14,9 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from cloze.lessons.the_explorer.guessing_rules import pool
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES
-from tests.browser import axe
-from tests.browser.jupyter import Watch, low_contrasts
-from tests.browser.static import served
+from tests.browser.watch import Watch, low_contrasts, violations
+from web.browser import served
 from web.build import build_page, build_single
 
 FIRST = next(iter(EXAMPLES.values())).line
@@ -139,7 +138,7 @@ def test_nobody_is_kept_out(
     opened(page, f"{built}/#line=the+cat+slept+on+the+chair&mask=4,5")
 
     def judge(what: str) -> None:
-        assert axe.violations(page) == [], what
+        assert violations(page) == [], what
         assert low_contrasts(page.locator("body")) == [], what
         assert page.evaluate("document.documentElement.scrollWidth") <= width, what
         assert page.evaluate(SMALL) == [], what

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from benchmarks.jupyter import Notebook
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
@@ -23,9 +24,9 @@ from cloze.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
-from tests.browser.jupyter import Notebook, low_contrasts
 from tests.browser.test_view_alone import Put
 from tests.browser.test_view_alone import put as put
+from tests.browser.watch import low_contrasts
 
 HALLS = {(1024, 768): 20, (1280, 800): 22, (1920, 1080): 30}
 """Screens, and the least size of type in pixels: a fortieth of the height."""

@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cloze.widgets import MaskExplorer, Quiz
-from tests.browser.axe import violations
-from tests.browser.jupyter import Watch
-from tests.browser.static import served
+from tests.browser.watch import Watch, violations
 from tests.building import build
+from web.browser import served
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.jupyter import Notebook, low_contrasts
+from benchmarks.jupyter import Notebook
+from tests.browser.watch import low_contrasts
 
 SPOILER = """
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.jupyter import Notebook, low_contrasts
+from benchmarks.jupyter import Notebook
+from tests.browser.watch import low_contrasts
 
 PLAYER = """
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
