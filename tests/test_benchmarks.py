@@ -17,6 +17,7 @@ from benchmarks import (
     classroom,
     cost,
     latency,
+    lines,
     operations,
     page,
     recipe,
@@ -282,3 +283,23 @@ def test_bad_arguments_get_a_usage_line(
     with pytest.raises(SystemExit):
         benchmark.main(arguments)
     assert f"usage: python -m {benchmark.__name__}" in capsys.readouterr().err
+
+
+def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> None:
+    text = '"""Say."""\n\n# Say.\ndef f(\n    x,\n):\n    """Say\n    more."""\n    return """a\nb"""\n'
+    assert lines.of_python(text) == 5
+    (tmp_path / "mistakes.md").write_text(f"# A\n\n```python\n{text}```\n\n```text\nno\n```\n")
+    (tmp_path / "a.js").write_text("/* say\nmore */\n// say\nf();\n\n  g(); // and say\n")
+    assert lines.of_file(tmp_path / "mistakes.md") == 5
+    assert lines.of_file(tmp_path / "a.js") == 2
+
+
+def test_the_project_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    lines.main([])
+    _, *rows, layers, chain, loaded = capsys.readouterr().out.splitlines()
+    counts = {row.split()[0]: list(map(int, row.split()[1:])) for row in rows}
+    inside = ("core", "lessons", "teaching", "widgets")
+    assert counts["src"] >= [sum(counts[name][n] for name in inside) for n in (0, 1)]
+    assert re.fullmatch(r"layers of the package: \d+", layers)
+    assert re.fullmatch(r"longest chain of imports: \d+, cloze\.\w+ → .*", chain)
+    assert re.fullmatch(r"import cloze\.training loads \d+ modules of the package", loaded)

@@ -17,7 +17,6 @@ from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
-from tests.building import build
 from web.site import build as making
 from web.site.__main__ import main
 from web.site.pages import page
@@ -28,13 +27,6 @@ LOADED = ("script[src]", "link[href]", "img[src]", "source[src]", "iframe[src]",
 AWAKE = ".living-quiz, .living[data-at-once], :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("built") / "site"
-    build(folder)
-    return folder
 
 
 @cache

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from benchmarks import jupyter
 from benchmarks.jupyter import Notebook, Server
+from cloze.widgets import view
+from cloze.widgets.view import View
 from tests.browser.watch import Watch
 from web import browser as browsers
 
@@ -35,6 +38,31 @@ STOCK_ERRORS = (
     # Notebook 7 asks for the settings of a plugin that it has not.
     r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
+
+VIEW = Path(view.__file__).with_name("view.js")
+STAGE = """
+<body data-jp-theme-light="true"><style>{css}</style>
+<div id="first"></div><div id="second"></div></body>
+"""
+# What anywidget gives a view: the model's html, its changes, and a way to send.
+MODEL = """html => {
+  const listeners = new Set();
+  window.show = (fresh) => { html = fresh; listeners.forEach((listener) => listener()); };
+  const model = {
+    get: () => html,
+    on: (name, listener) => name === "change:html" && listeners.add(listener),
+    off: (_, listener) => listeners.delete(listener),
+    send: async (message) => {
+      if (window.broken) throw new Error("Cannot send");
+      show(await python(message));
+    },
+  };
+  window.ends = ["first", "second"].map((id) =>
+    view.render({ model, el: document.getElementById(id) }));
+  window.listeners = listeners;
+}"""
+
+Put = Callable[[View], Locator]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -142,3 +170,24 @@ def classic(notebook7: Server, page: Page) -> Iterator[Notebook]:
     yield notebook
     notebook.end_kernels()
     notebook7.forget_settings()
+
+
+@pytest.fixture
+def put(page: Page) -> Put:
+    """Show a widget twice on an empty page, without Jupyter."""
+
+    def show(widget: View) -> Locator:
+        def answer(message: Any) -> str:
+            widget._receive(widget, message, [])
+            return widget.html
+
+        page.set_viewport_size({"width": 700, "height": 900})
+        page.set_content(STAGE.format(css=widget._css))
+        page.expose_function("python", answer)
+        source = VIEW.read_text("utf-8")
+        page.add_script_tag(type="module", content=f"{source}\nwindow.view = {{ render }};")
+        page.wait_for_function("window.view")
+        page.evaluate(MODEL, widget.html)
+        return page.locator("#first")
+
+    return show

@@ -109,7 +109,9 @@ def page_logits(engine: Page, name: Direction) -> Tensor:
     return torch.tensor(json.loads(engine.evaluate(LOGITS, [name, json.dumps(lines)])))
 
 
-@pytest.mark.parametrize("name", DIRECTIONS)
+@pytest.mark.parametrize(
+    "name", ["both", *(pytest.param(name, marks=pytest.mark.slow) for name in ("left", "right"))]
+)
 def test_every_held_out_logit_is_torchs(engine: Page, name: Direction) -> None:
     inputs, labels = held_out()
     selected = labels != IGNORE

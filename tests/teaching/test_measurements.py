@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,32 +37,30 @@ def test_what_is_made_is_kept_and_made_again_only_in_another_way(
 ) -> None:
     path, done = tmp_path / "kept.json", []
 
-    def run(*keys: object) -> tuple[tuple[object, ...], Callable[[], int]]:
-        def make() -> int:
-            if keys[-1] == "stops":
-                raise KeyboardInterrupt
-            done.append(keys)
-            return len(done)
-
-        return keys, make
+    def one(name: str, seed: int) -> int:
+        if name == "stops":
+            raise KeyboardInterrupt
+        done.append((name, seed))
+        return len(done)
 
     made = made_by("cloze.measured", steps=3, seeds=[0, 1])
     assert made["torch"] == torch.__version__
     with pytest.raises(KeyboardInterrupt):
-        measure(path, made, [run("runs", "a", 0), run("runs", "stops"), run("last")])
-    kept = measure(path, made, [run("runs", "a", 0), run("runs", "a", 1), run("last")])
-    assert done == [("runs", "a", 0), ("runs", "a", 1), ("last",)]
-    assert kept == {**made, "runs": {"a": {"0": 1, "1": 2}}, "last": 3}
-    assert read(path) == json.loads(json.dumps(kept))
+        measure(path, made, "runs", [("a", 0), ("stops", 0)], one)
+    measure(path, made, "runs", [("a", 0), ("a", 1)], one)
+    kept = measure(path, made, "last", [()], lambda: "whole")
+    assert done == [("a", 0), ("a", 1)]
+    assert kept == {**made, "runs": {"a": {"0": 1, "1": 2}}, "last": "whole"} == read(path)
     for other in (
         made_by("cloze.measured", steps=4, seeds=[0, 1]),
         made_by("cloze.measured", steps=3, seeds=[0, 1], lines=5),
         made_by("cloze.else", steps=3, seeds=[0, 1]),
     ):
-        assert measure(path, other, [run("last")]).keys() == {*other, "last"}
+        assert measure(path, other, "last", [()], int) == {**other, "last": 0}
         write(path, kept)
     monkeypatch.setattr(torch, "__version__", "1.0")
-    assert measure(path, made_by("cloze.measured", steps=3, seeds=[0, 1]), [])["torch"] == "1.0"
+    anew = made_by("cloze.measured", steps=3, seeds=[0, 1])
+    assert measure(path, anew, "last", [()], int) == {**anew, "last": 0}
 
 
 def test_a_command_that_is_stopped_leaves_the_file_as_it_was(

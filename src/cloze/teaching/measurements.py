@@ -8,13 +8,15 @@ delete the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import torch
 
 from cloze.checkpoint import beside
+
+Keys = TypeVarTuple("Keys")
 
 
 def made_by(module: str, **more: object) -> dict[str, Any]:
@@ -44,31 +46,35 @@ def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
     return kept if json.loads(json.dumps(made)).items() <= kept.items() else {}
 
 
-Run = tuple[Sequence[object], Callable[[], Any]]
-"""The keys, from the outermost on, under which a file keeps a result, and what makes the result."""
-
-
-def measure(path: Path, made: Mapping[str, Any], runs: Iterable[Run]) -> dict[str, Any]:
+def measure(
+    path: Path,
+    made: Mapping[str, Any],
+    name: str,
+    runs: Iterable[tuple[*Keys]],
+    one: Callable[[*Keys], Any],
+) -> dict[str, Any]:
     """Make every run whose result a file does not hold yet, and write the file after each.
 
     Args:
         path: the file.
         made: how measurements are made now, as :func:`made_by` says it.
-        runs: what is to be measured.
+        name: under which name the file keeps the results.
+        runs: of each run its keys, under which its result is kept within that name.
+        one: makes a run, from its keys.
 
     Returns:
         What the file then holds.
     """
     kept = begun(path, made) or dict(made)
-    for keys, make in runs:
-        *outer, last = map(str, keys)
+    for keys in runs:
+        *outer, last = name, *map(str, keys)
         place = kept
         for key in outer:
             place = place.setdefault(key, {})
         if last not in place:
-            place[last] = make()
+            place[last] = one(*keys)
             write(path, kept)
-            print(*keys, flush=True)
+            print(name, *keys, flush=True)
     return kept
 
 

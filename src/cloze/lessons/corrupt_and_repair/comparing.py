@@ -188,48 +188,38 @@ def main(
         lines=LINES,
         tuned_shots=TUNED_SHOTS,
     )
-    kept = measurements.measure(
-        path,
-        made,
-        (
-            (("milliseconds", text), partial(step_milliseconds, sources[text], names))
-            for text, names in TEXTS.items()
-        ),
+    measure = partial(measurements.measure, path, made)
+    texts = [*zip(TEXTS, strict=True)]
+    times = measure(
+        "milliseconds", texts, lambda text: step_milliseconds(sources[text], TEXTS[text])
     )
 
-    def affordable(text: str, times: dict[str, float]) -> dict[str, int]:
-        found = {name: round(budgets[text] * times["masked"] / ms) for name, ms in times.items()}
-        return found | ({"infilling": infilling_steps} if text == "world" else {})
+    def affordable(text: str) -> dict[str, int]:
+        each = times["milliseconds"][text]
+        steps = {name: round(budgets[text] * each["masked"] / ms) for name, ms in each.items()}
+        return steps | ({"infilling": infilling_steps} if text == "world" else {})
 
-    kept = measurements.measure(
-        path,
-        made,
-        (
-            (("steps", text), partial(affordable, text, times))
-            for text, times in kept["milliseconds"].items()
-        ),
-    )
-    steps = kept["steps"]
+    steps = measure("steps", texts, affordable)["steps"]
 
-    def run(text: str, name: str, seed: int) -> dict[str, Any]:
-        model, found = one_run(sources[text], name, steps[text][name], seed)
-        key = f"{text}/{name}/{seed}"
+    def run(key: str) -> dict[str, Any]:
+        text, name, seed = key.split("/")
+        model, found = one_run(sources[text], name, steps[text][name], int(seed))
         if key in SHIPPED and checkpoints:
-            about = {"command": made["command"], "seed": seed, "steps": steps[text][name]}
+            about = {"command": made["command"], "seed": int(seed), "steps": steps[text][name]}
             about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
             save_model(checkpoints / SHIPPED[key], model, about)
         return found
 
-    runs = [
-        (("runs", f"{text}/{name}/{seed}"), partial(run, text, name, seed))
+    runs = (
+        (f"{text}/{name}/{seed}",)
         for asked_first in (True, False)
         for seed in seeds
         for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
         for name in names
         if asked_first == (name != "masked 15 %")
-    ]
-    last = ("baselines",), lambda: baselines(sources["world"])
-    measurements.measure(path, made, [*runs, last])
+    )
+    measure("runs", runs, run)
+    measure("baselines", [()], lambda: baselines(sources["world"]))
 
 
 def baselines(world: Source) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
-from itertools import chain
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -187,18 +187,16 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
     windows = corpus.held_out_windows()
     asked = {gaps: questions(windows, gaps, n) for gaps, n in lines.items()}
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))
-    trained = cache(partial(train, recipe=recipe, corpus=corpus, asked=some))
 
-    def curve(objective: Objective) -> Curve:
-        return trained(objective)[1]
-
-    def pair(budget: str) -> tuple[MaskedLM, MaskedLM]:
-        if budget == "as shipped":
-            return shipped_model(), shipped_causal()
-        return trained(MASKED)[0], trained(CAUSAL)[0]
+    @cache
+    def trained(name: str) -> tuple[MaskedLM, Curve]:
+        return train({"masked": MASKED, "causal": CAUSAL}[name], recipe, corpus, some)
 
     def paid(budget: str, gaps: int) -> dict[str, Any]:
-        reads_both, reads_left = pair(budget)
+        reads_both: MaskedLM = shipped_model()
+        reads_left: MaskedLM = shipped_causal()
+        if budget == "one minute":
+            reads_both, reads_left = (trained(name)[0] for name in ("masked", "causal"))
         assert isinstance(reads_left, CausalLM)
         answers = compare(ways(reads_both, reads_left, gaps), asked[gaps])
         return {name: vars(each) for name, each in answers.items()}
@@ -211,15 +209,10 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
         symbols=VOCABULARY.n_ordinary,
         lines={str(gaps): n for gaps, n in lines.items()},
     )
-    curves = (
-        (("curves", objective.name), partial(curve, objective)) for objective in (MASKED, CAUSAL)
-    )
-    filling = (
-        (("filling", budget, gaps), partial(paid, budget, gaps))
-        for budget in ("one minute", "as shipped")
-        for gaps in asked
-    )
-    measurements.measure(path, made, chain(curves, filling))
+    curves = [("masked",), ("causal",)]
+    measurements.measure(path, made, "curves", curves, lambda name: trained(name)[1])
+    fillings = product(("one minute", "as shipped"), asked)
+    measurements.measure(path, made, "filling", fillings, paid)
 
 
 if __name__ == "__main__":

@@ -271,10 +271,13 @@ def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -
     made = measurements.made_by(
         __spec__.name, world_sha256=World.load().sha256, corpus_sha256=Corpus.load().sha256
     )
-    todo = filter(only, runs(found))
-    measurements.measure(
-        path, made, ((("runs", *run), partial(measure, run, found[run.task])) for run in todo)
-    )
+
+    def one(*key: Any) -> dict[str, float]:
+        run = Run(*key)
+        return measure(run, found[run.task])
+
+    todo = (run for run in runs(found) if only(run))
+    measurements.measure(path, made, "runs", todo, one)
 
 
 if __name__ == "__main__":

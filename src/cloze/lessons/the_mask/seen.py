@@ -81,7 +81,7 @@ def train(name: str, recipe: Recipe, corpus: Corpus) -> MaskedLM:
     return run.model.eval()
 
 
-def measure(name: str, recipe: Recipe, corpus: Corpus) -> dict[str, Any]:
+def measure(corpus: Corpus, recipe: Recipe, name: str) -> dict[str, Any]:
     """Train, and ask about the held-out pieces under the fixed masks and one line with a typo."""
     model, windows = train(name, recipe, corpus), corpus.held_out_windows()
     return {
@@ -100,9 +100,8 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN) -> None:
     """Train both models and write what they believe, with what it takes to repeat it."""
     corpus = Corpus.load()
     made = measurements.made_by(__spec__.name, steps=recipe.steps, seed=recipe.seed)
-    measurements.measure(
-        path, made, ((("models", name), partial(measure, name, recipe, corpus)) for name in SHARES)
-    )
+    one = partial(measure, corpus, recipe)
+    measurements.measure(path, made, "models", zip(SHARES, strict=True), one)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +87,7 @@ def main(path: Path = RESULTS, lengths: tuple[int, ...] = LENGTHS) -> None:
     """Measure every length in every way, and write it with what it takes to repeat it."""
     usual = EncoderConfig()
     made = measurements.made_by(__spec__.name, heads=usual.n_heads, d_model=usual.d_model)
-    runs = (
-        (("measured", way, length), partial(measure_apart, way, length))
-        for way in WAYS
-        for length in lengths
-    )
-    measurements.measure(path, made, runs)
+    measurements.measure(path, made, "measured", product(WAYS, lengths), measure_apart)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def shapes_named(pictures: World, encoder: Encoder) -> dict[str, float]:
     return {way: sum(shares) / DRAWS for way, shares in right.items()}
 
 
-def measured(pictures: World, rate: float, seed: int, steps: int = STEPS) -> dict[str, float]:
+def measured(pictures: World, steps: int, rate: float, seed: int) -> dict[str, float]:
     """Train one encoder and judge it."""
     model = trained(pictures, rate, seed, steps)
     paid = {}
@@ -130,12 +131,8 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     made = measurements.made_by(
         __spec__.name, world_sha256=pictures.sha256, steps=steps, labels=LABELS
     )
-    runs = (
-        (("runs", rate, seed), partial(measured, pictures, rate, seed, steps))
-        for rate in (UNTRAINED, *RATES)
-        for seed in range(seeds)
-    )
-    measurements.measure(path, made, runs)
+    runs = product((UNTRAINED, *RATES), range(seeds))
+    measurements.measure(path, made, "runs", runs, partial(measured, pictures, steps))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -176,7 +177,7 @@ def trained_results(after: str = "plain") -> dict[str, tuple[Repeated, Repeated]
     }
 
 
-def trained(corpus: Corpus, name: str, seed: int, steps: int) -> dict[str, list[float | None]]:
+def trained(corpus: Corpus, steps: int, seed: int, name: str) -> dict[str, list[float | None]]:
     """Train contrastively once, and ask the encoder."""
     run = contrastive_run(corpus, name, seed, steps)
     for _ in fit(run):
@@ -201,13 +202,9 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
         windows=len(held_out(corpus).pieces),
         chance=round(precision_by_chance(held_out(corpus).pieces), 4),
     )
-    untrained_run = ("untrained",), lambda: _rounded(untrained(corpus))
-    runs = (
-        (("runs", seed, name), partial(trained, corpus, name, seed, steps))
-        for seed in range(seeds)
-        for name in OBJECTIVES
-    )
-    measurements.measure(path, made, [untrained_run, *runs])
+    measurements.measure(path, made, "untrained", [()], lambda: _rounded(untrained(corpus)))
+    runs = product(range(seeds), OBJECTIVES)
+    measurements.measure(path, made, "runs", runs, partial(trained, corpus, steps))
 
 
 if __name__ == "__main__":

@@ -213,21 +213,17 @@ class Results:
         return Repeated.of(paid[question] for paid in self.runs(part, name))
 
 
-def rounded(arm: Arm, seed: int) -> Paid:
-    """Do a run, and round what its model pays."""
-    return {question: round(nats, 5) for question, nats in arm.run(seed).items()}
-
-
 def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
     """Do every run that is not in the file yet, and write it down with what repeats it."""
     plan = plan or Plan(Corpus.load(), World.load())
-    arms = list(plan.arms())
-    runs = (
-        (("runs", arm.part, arm.name, seed), partial(rounded, arm, seed))
-        for seed in SEEDS
-        for arm in arms
-    )
-    measurements.measure(path, plan.provenance(), runs)
+    arms = {(arm.part, arm.name): arm for arm in plan.arms()}
+
+    def one(part: str, name: str, seed: int) -> Paid:
+        paid = arms[part, name].run(seed)
+        return {question: round(nats, 5) for question, nats in paid.items()}
+
+    runs = ((*arm, seed) for seed in SEEDS for arm in arms)
+    measurements.measure(path, plan.provenance(), "runs", runs, one)
 
 
 if __name__ == "__main__":

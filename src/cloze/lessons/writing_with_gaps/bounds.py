@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from cloze.training import EVEN, Recipe, TrainingRun, fit
 
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
-ASKED = (MASKED, DIFFUSION, CAUSAL)
+ASKED = {objective.name: objective for objective in (MASKED, DIFFUSION, CAUSAL)}
 RECIPE = replace(EVEN, evaluations=0)
 
 
@@ -115,16 +115,11 @@ def main(
         draws=DRAWS,
     )
 
-    def paid(objective: Objective, seed: int) -> dict[str, Any]:
-        model, seconds = trained(objective, corpus, replace(recipe, seed=seed))
+    def paid(seed: int, name: str) -> dict[str, Any]:
+        model, seconds = trained(ASKED[name], corpus, replace(recipe, seed=seed))
         return judged(model, windows, seconds)._asdict()
 
-    runs = (
-        (("runs", seed, objective.name), partial(paid, objective, seed))
-        for seed in seeds
-        for objective in ASKED
-    )
-    measurements.measure(path, made, runs)
+    measurements.measure(path, made, "runs", product(seeds, ASKED), paid)
 
 
 if __name__ == "__main__":

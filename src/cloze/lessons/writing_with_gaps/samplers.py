@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ WORDS = 11
 CAREFUL = Corruption(0.5, 1 - 1e-6, 1e-6)
 """For the exact reader: gaps, and one word in a million that is not what was said, so that it has
 an answer even beside words that never stand together."""
+TRAINED = {objective.name: objective for objective in (MASKED, DIFFUSION)}
 STEPS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -245,37 +247,36 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
         lines=lines,
     )
 
-    def in_world_by_name(model: Reader, n: int, seed: int) -> dict[str, Any]:
-        return {name: row._asdict() for name, row in in_world(model, world, n, seed).items()}
-
-    def learned(objective: Objective, seed: int) -> dict[str, Any]:
-        return in_world_by_name(trained(objective, world, seed, steps), draws, seed)
-
+    measure = partial(measurements.measure, path, made)
     held_out = corpus.held_out_windows()
-    text = partial(text_judged, held_out, known, lines)
-    runs: list[measurements.Run] = [(("english", "held-out text", 0), lambda: {"as it is": text()})]
-    models = {
+    models: dict[str, Reader] = {
         "causal": shipped_causal(),
         "masked": shipped_model(),
         "diffusion": shipped_diffusion(),
     }
-    sentences, truth = of_length(world)
-    for seed in SEEDS:
-        for name, model in models.items():
-            english = partial(in_english, model, known, lines, seed)
-            runs.append((("english", name, seed), english))
-        in_looks = partial(in_steps, models["diffusion"], known, lines, seed)
-        runs.append((("in_steps", "diffusion", seed), in_looks))
-        perfect = partial(drawn, sentences, truth, draws, seed)
-        runs.append((("world", "drawn from the truth", seed), perfect))
-        runs += [
-            (("world", objective.name, seed), partial(learned, objective, seed))
-            for objective in (MASKED, DIFFUSION)
-        ]
-        exact = Truth(world, corruption=CAREFUL)
-        by_rule = partial(in_world_by_name, exact, draws // 10, seed)
-        runs.append((("world", "exact", seed), by_rule))
-    measurements.measure(path, made, runs)
+
+    def english(name: str, seed: int) -> dict[str, Any]:
+        if name == "held-out text":
+            return {"as it is": text_judged(held_out, known, lines)}
+        return in_english(models[name], known, lines, seed)
+
+    def steps_of(name: str, seed: int) -> dict[str, Any]:
+        return in_steps(models[name], known, lines, seed)
+
+    def of_world(name: str, seed: int) -> dict[str, Any]:
+        if name == "drawn from the truth":
+            return drawn(*of_length(world), draws, seed)
+        if name == "exact":
+            found = in_world(Truth(world, corruption=CAREFUL), world, draws // 10, seed)
+        else:
+            found = in_world(trained(TRAINED[name], world, seed, steps), world, draws, seed)
+        return {name: row._asdict() for name, row in found.items()}
+
+    in_turn = ((name, seed) for seed in SEEDS for name in models)
+    measure("english", [("held-out text", 0), *in_turn], english)
+    measure("in_steps", product(["diffusion"], SEEDS), steps_of)
+    readers = ("drawn from the truth", *TRAINED, "exact")
+    measure("world", ((name, seed) for seed in SEEDS for name in readers), of_world)
 
 
 if __name__ == "__main__":
