@@ -286,7 +286,7 @@ def test_bad_arguments_get_a_usage_line(
 
 
 def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> None:
-    text = '"""Say."""\n\n# Say.\ndef f(\n    x,\n):\n    """Say\n    more."""\n    return """a\nb"""\n'
+    text = '"""Say."""\n\n# Say.\ndef f(\n    x,\n):\n    """Say."""\n    return """a\nb"""\n'
     assert lines.of_python(text) == 5
     (tmp_path / "mistakes.md").write_text(f"# A\n\n```python\n{text}```\n\n```text\nno\n```\n")
     (tmp_path / "a.js").write_text("/* say\nmore */\n// say\nf();\n\n  g(); // and say\n")
