@@ -42,7 +42,7 @@ def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2.0 < float(row.split()[-1]) < 8.0
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
     latency.main(["--quick"])
@@ -64,7 +64,7 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
         assert re.search(pattern, said), pattern
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     page.main(["--quick"])
@@ -81,7 +81,7 @@ def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert slow > 1.5 * fast
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_classroom_quick() -> None:
     # In a process of its own: the kernels' clients leave event loops open in every thread.
     command = [sys.executable, "-m", "benchmarks.classroom", "--quick"]
@@ -116,6 +116,7 @@ def test_what_limits_a_class() -> None:
     assert "the processor is used up first" in classroom.limits(busy)
 
 
+@pytest.mark.slow
 def test_time_to_loss_quick(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +183,7 @@ def test_the_readme_quotes_the_race_that_is_kept() -> None:
         assert said in readme
 
 
+@pytest.mark.slow
 def test_the_peers_have_our_size_and_learn() -> None:
     size = sum(p.numel() for p in MaskedLM().parameters())
     models: list[Textbook | Bert | ModernBert] = [Textbook()]
@@ -201,6 +203,7 @@ def numbers(line: str) -> list[float]:
     return [float(number.replace(",", "")) for number in re.findall(r"(?<=\s)-?[\d,.]+", line)]
 
 
+@pytest.mark.slow
 def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
     throughput.main(["--quick"])
     _, *lines = capsys.readouterr().out.splitlines()  # the first names the machine
@@ -241,7 +244,7 @@ def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (tmp_path / "cost.png").stat().st_size > 10_000
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_scale_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     scale.main(["--quick", "--picture", str(tmp_path / "scale.png")])
     sizes, processes = capsys.readouterr().out.split("\n\n")
@@ -267,13 +270,9 @@ def test_the_sizes_go_from_a_quarter_of_the_default_to_fifteen_times_it() -> Non
         (latency, ["--only", "nothing"]),
         (classroom, ["--learners", "0"]),
         (page, ["--slowly"]),
-        (time_to_loss, ["--only", "nobody"]),
         (time_to_loss, ["--kept", "README.md"]),
-        (time_to_loss, ["--keep", "no/such/folder/race.json"]),
         (throughput, ["--rounds", "0"]),
-        (cost, ["--lengths", "16"]),
         (cost, ["--picture", "no/such/folder/cost.png"]),
-        (scale, ["--only", "nothing"]),
         (scale, ["--picture", "scale.txt"]),
     ],
 )

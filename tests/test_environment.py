@@ -12,7 +12,6 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 from rattler import MatchSpec
-from rattler.exceptions import InvalidMatchSpecError
 
 import run
 
@@ -158,12 +157,6 @@ def test_conda_has_what_pyproject_names_in_the_versions_of_the_lock() -> None:
 @pytest.mark.parametrize("spec", conda_specs())
 def test_every_spec_is_strictly_valid(spec: str) -> None:
     MatchSpec(spec, strict=True)
-
-
-@pytest.mark.parametrize("spec", ["numpy=>2", "pytorch=2.13.0=cpu*", "Num Py ==2.4.6 a b"])
-def test_a_bad_spec_is_refused(spec: str) -> None:
-    with pytest.raises(InvalidMatchSpecError):
-        MatchSpec(spec, strict=True)
 
 
 def test_pytorch_is_the_build_for_the_cpu() -> None:

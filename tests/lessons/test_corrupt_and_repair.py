@@ -226,12 +226,12 @@ def test_the_committed_results_are_of_this_command() -> None:
 def test_the_command_writes_what_the_committed_file_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "TUNED_DRAWS", 1)
-    monkeypatch.setattr(comparing, "LINES", 2)
     monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"]})
     monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
     monkeypatch.setattr(comparing, "baselines", lambda _: {})
     monkeypatch.setattr(mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
+    for name in ("worth", "tuned", "found_typos"):
+        monkeypatch.setattr(comparing, name, lambda *_, **__: {})
     path = tmp_path / "comparing.json"
     comparing.main(path, {"world": 2, "english": 1}, (0,), 1, None)
     new = json.loads(path.read_text("utf-8"))

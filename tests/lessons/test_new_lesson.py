@@ -97,7 +97,7 @@ class Doubler(View):
     ),
 }
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 OPENING = """# Tiny
 
