@@ -85,15 +85,15 @@ LAB_OPTIONS = (
     "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
     "--LabApp.extension_manager=readonly",  # which would list what a network has to offer
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
-    "--ServerApp.kernel_websocket_connection_class=cloze.server.PromptConnection",
-    "--ServerApp.contents_manager_class=cloze.server.Notebooks",
-    "--ServerApp.kernel_manager_class=cloze.server.Kernels",
+    "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
+    "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",
+    "--ServerApp.kernel_manager_class=cloze.serving.server.Kernels",
 )
 LECTURES = ("60", "90")  # minutes; the first is shown when none is named
 LECTURE_OPTIONS = (
     "--template=lecture",  # lecture/voila/templates/lecture, found through JUPYTER_PATH
-    "--Voila.kernel_websocket_connection_class=cloze.server.PromptConnection",
-    "--VoilaConfiguration.multi_kernel_manager_class=cloze.server.Kernels",
+    "--Voila.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
+    "--VoilaConfiguration.multi_kernel_manager_class=cloze.serving.server.Kernels",
 )
 # Nothing asks the network and nothing asks the learner, who would be asked at the first start.
 LAB_SETTINGS = {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cloze.world import World
 
 OBJECTIVE_NAMES = ("masked", "causal", "infilling", "replaced", "diffusion")
-"""Those of ``cloze.objectives.OBJECTIVES``, which needs torch and is loaded when it is used."""
+"""Those of ``cloze.objectives.DEFINED_IN``, which needs torch and is loaded when it is used."""
 CHOICES = (
     "steps",
     "mask_prob",
@@ -205,12 +205,12 @@ def _begun(options: argparse.Namespace, team: Team) -> TrainingRun:
 
     from cloze.encoder import EncoderConfig
     from cloze.heads import CausalLM
-    from cloze.objectives import OBJECTIVES
+    from cloze.objectives import objective_named
     from cloze.training import Recipe, TrainingRun, steps_in
     from cloze.world import World
 
     corpus = options.corpus
-    objective = OBJECTIVES[options.objective or "masked"]
+    objective = objective_named(options.objective or "masked")
     left = issubclass(objective.model, CausalLM)
     direction: Direction = options.direction or ("left" if left else "both")
     if isinstance(corpus, World):
@@ -298,12 +298,12 @@ def _evaluate(options: argparse.Namespace) -> None:
     from cloze.evaluation import held_out_loss
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
-    from cloze.objectives import OBJECTIVES
+    from cloze.objectives import objective_named
     from cloze.prediction import shipped_model
 
     corpus = _corpus(options.corpus)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
-    if model.vocabulary != OBJECTIVES[model.objective].vocabulary(corpus.vocabulary):
+    if model.vocabulary != objective_named(model.objective).vocabulary(corpus.vocabulary):
         raise ValueError(
             f"{options.checkpoint} reads the words of a small world; name it with --world."
         )
@@ -317,12 +317,12 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 def _evaluate_in_world(options: argparse.Namespace) -> None:
     from cloze.checkpoint import load_model
-    from cloze.objectives import OBJECTIVES
+    from cloze.objectives import objective_named
     from cloze.prediction import shipped_world_model
 
     world = _world(options.world)
     model = load_model(options.checkpoint) if options.checkpoint else shipped_world_model()
-    if model.vocabulary != OBJECTIVES[model.objective].vocabulary(world.vocabulary):
+    if model.vocabulary != objective_named(model.objective).vocabulary(world.vocabulary):
         raise ValueError(f"{options.checkpoint} does not read the words of {options.world}.")
     if _answers_its_own(model, world, options.objective):
         return
@@ -336,9 +336,9 @@ def _evaluate_in_world(options: argparse.Namespace) -> None:
 
 def _answers_its_own(model: MaskedLM, source: Source, asked: str | None) -> bool:
     """Measure a model on questions that are not those of the baselines, if it is to answer such."""
-    from cloze.objectives import MASKED, OBJECTIVES
+    from cloze.objectives import MASKED, objective_named
 
-    objective = OBJECTIVES[asked or model.objective]
+    objective = objective_named(asked or model.objective)
     if objective is MASKED:
         return False
     if objective.model.objective != model.objective:
@@ -375,12 +375,15 @@ def _fill(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     from cloze.checkpoint import SHIPPED
-    from cloze.export import to_hugging_face, to_onnx
+    from cloze.handover.export import to_hugging_face, to_onnx
 
     checkpoint = options.checkpoint or SHIPPED
     if options.format == "hf":
         to_hugging_face(options.output, checkpoint)
-        print(f"{options.output}: load it after `import cloze.huggingface`; README.md says more.")
+        print(
+            f"{options.output}: load it after `import cloze.handover.huggingface`, as "
+            "README.md says."
+        )
     else:
         to_onnx(options.output, checkpoint)
         print(

@@ -26,7 +26,8 @@ from torch import Tensor, nn
 from cloze import arguments
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.heads import HEADS, CausalLM, MaskedLM
+from cloze.heads import CausalLM, MaskedLM
+from cloze.objectives import objective_named
 from cloze.signals import held_signals
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
@@ -360,13 +361,10 @@ def load_model(path: Path | str = SHIPPED) -> MaskedLM:
             f"{path} knows {config.vocab_size} symbols; a masked language model of its vocabulary "
             f"needs at least {len(vocabulary)}, [MASK] among them."
         )
-    objective = metadata.get("objective", MaskedLM.objective)
-    if objective not in [*HEADS]:
-        raise CheckpointError(
-            f"{path} was trained with the objective {objective!r:.50}, which is none of "
-            f"{', '.join(HEADS)}."
-        )
-    head = HEADS[objective]
+    try:
+        head = objective_named(str(metadata.get("objective", MaskedLM.objective))).model
+    except ValueError as error:
+        raise CheckpointError(f"{path} was trained in an unknown way. {error}") from None
     if head is CausalLM and config.direction != "left":
         raise CheckpointError(
             f"{path} holds no usable config, restore it: a causal model looks to the left only."

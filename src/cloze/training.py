@@ -18,7 +18,7 @@ from cloze.checkpoint import CheckpointError
 from cloze.encoder import Layer
 from cloze.heads import MaskedLM
 from cloze.muon import Muon
-from cloze.objectives import MASKED, OBJECTIVES, Objective
+from cloze.objectives import MASKED, Objective, objective_named
 from cloze.signals import held_signals
 from cloze.vocabulary import Vocabulary
 
@@ -273,8 +273,8 @@ class TrainingRun:
         Args:
             path: where it was saved.
             corpus: what it was begun with.
-            objective: what it was begun with, if that is none of ``OBJECTIVES``; None to look it up
-                there by the name that the file remembers.
+            objective: what it was begun with, if it is not registered; None to find it by the name
+                that the file remembers.
 
         Raises:
             CheckpointError: the file is damaged, not a run, or was made with another corpus or
@@ -285,13 +285,16 @@ class TrainingRun:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
-        known = OBJECTIVES if objective is None else {objective.name: objective}
-        if metadata.get("objective") not in [*known]:
+        name = str(metadata.get("objective"))
+        try:
+            objective = objective or objective_named(name)
+        except ValueError as error:
+            raise CheckpointError(f"{path} was trained in an unknown way. {error}") from None
+        if objective.name != name:
             raise CheckpointError(
-                f"{path} was trained with the objective {metadata.get('objective')!r:.50}, which "
-                f"is none of {', '.join(known)}; load it with the objective it was begun with."
+                f"{path} was trained with the objective {name!r:.50}, not {objective.name!r}; load "
+                "it with the objective it was begun with."
             )
-        objective = known[metadata["objective"]]
         config = checkpoint.model_config(path, metadata)
         parts = metadata.get("recipe")
         if isinstance(parts, dict) and parts.keys() != {field.name for field in fields(Recipe)}:

@@ -10,7 +10,7 @@ from cloze.lessons.vectors.search import Index, Search, encoder_vectors
 from cloze.lessons.what_to_hide.hiding import Hiding
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.prediction import shipped_model
-from cloze.vectors import Passage
+from cloze.use.vectors import Passage
 from tests.browser.conftest import Put
 
 TEXTS = ("the boat left the harbour", "a ship on the sea", "bread from the oven", "salt and bread")

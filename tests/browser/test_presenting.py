@@ -20,7 +20,7 @@ from cloze.lessons.what_to_hide.hiding import Hiding
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.prediction import shipped_model, shipped_world_model
 from cloze.training import Record, TrainingRun
-from cloze.vectors import passages
+from cloze.use.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View

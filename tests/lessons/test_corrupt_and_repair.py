@@ -10,15 +10,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze import corruptions
 from cloze.checkpoint import CHECKPOINTS, load_model
-from cloze.corruptions import CORRUPTIONS, out_of, take_out
 from cloze.evaluation import area_under_curve
-from cloze.heads import MaskedLM, PrefixLM, ReplacedLM
-from cloze.lessons.corrupt_and_repair import checks, comparing, exact, mending, probes, typos
+from cloze.heads import MaskedLM
+from cloze.lessons.corrupt_and_repair import (
+    checks,
+    comparing,
+    corruptions,
+    exact,
+    mending,
+    probes,
+    typos,
+)
+from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, out_of, take_out
+from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
+from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler, spoil, words_of
 from cloze.masking import seeded
-from cloze.objectives import INFILLING
 from cloze.prediction import disbelief, surprise
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import World

@@ -14,10 +14,10 @@ import torch
 
 from cloze.corpus import DATA, Corpus
 from cloze.encoder import Direction, Encoder
-from cloze.finetuning import Entity, entities
-from cloze.heads import best_span, mean_pool
 from cloze.lessons.put_to_use import checks, comparison, faults, tasks
 from cloze.masking import IGNORE
+from cloze.use.finetuning import Entity, entities
+from cloze.use.heads import best_span, mean_pool
 from cloze.vocabulary import PAD, TextError
 from cloze.world import World
 

@@ -13,7 +13,7 @@ import torch
 from cloze.encoder import Attention, Layer
 from cloze.lessons.the_real_ones import asking, context, family, rates, rebuilt
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
-from cloze.patches import world_of_pictures
+from cloze.lessons.the_real_ones.patches import world_of_pictures
 
 
 def test_ours_rebuilt_is_the_same_function() -> None:

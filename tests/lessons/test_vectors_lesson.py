@@ -14,7 +14,7 @@ from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
 from cloze.lessons.vectors.search import Found, Index, Search, encoder_vectors, read_query
 from cloze.prediction import shipped_world_model
-from cloze.vectors import Passage, centring
+from cloze.use.vectors import Passage, centring
 from cloze.vocabulary import TextError
 from cloze.world import World
 from tests.markup import check, said_by

@@ -13,9 +13,9 @@ import torch
 
 from cloze.causal import shipped_causal, text_costs
 from cloze.corpus import Corpus
-from cloze.diffusion import bound
 from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
+from cloze.lessons.writing_with_gaps.diffusion import bound
 from cloze.objectives import MASKED
 from cloze.prediction import shipped_model
 from cloze.training import Recipe

@@ -21,10 +21,11 @@ from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
-from cloze.heads import CausalLM, MaskedLM, PrefixLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
-from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
-from cloze.replaced import electra_loss
+from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
+from cloze.lessons.corrupt_and_repair.replaced import REPLACED, electra_loss
+from cloze.objectives import MASKED, Objective
 from cloze.teaching import measurements
 from cloze.training import EVEN, Source, TrainingRun, fit
 from cloze.world import World

@@ -10,7 +10,7 @@ import torch
 from markupsafe import Markup
 
 from cloze import arguments
-from cloze.corruptions import CORRUPTIONS, SENTINELS, with_sentinels
+from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, SENTINELS, with_sentinels
 from cloze.masking import seeded
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
 from cloze.widgets.view import View, button, element, form, join, status, style

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from cloze.corruptions import replace
-from cloze.heads import MaskedLM, ReplacedLM
+from cloze.heads import MaskedLM
+from cloze.lessons.corrupt_and_repair.corruptions import replace
+from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.masking import seeded
 from cloze.prediction import disbelief, surprise
 

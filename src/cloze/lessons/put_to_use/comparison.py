@@ -18,8 +18,6 @@ from torch import Tensor
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder
 from cloze.evaluation import Repeated
-from cloze.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
-from cloze.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.lessons.put_to_use import tasks
 from cloze.lessons.put_to_use.faults import (
     PROGRAMS,
@@ -33,6 +31,8 @@ from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE
 from cloze.prediction import shipped_model, shipped_world_model
 from cloze.teaching import measurements
+from cloze.use.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
+from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.world import World
 
 RESULTS = Path(__file__).with_suffix(".json")

@@ -11,9 +11,10 @@ from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import DATA
 from cloze.encoder import Direction
-from cloze.finetuning import answers
-from cloze.heads import FineTuned, MaskedLM
+from cloze.heads import MaskedLM
 from cloze.masking import IGNORE, seeded
+from cloze.use.finetuning import answers
+from cloze.use.heads import FineTuned
 from cloze.vocabulary import BEGIN, END, PAD
 from cloze.world import Corruption, Reader, Truth, World
 

@@ -18,14 +18,15 @@ import torch
 
 from cloze.encoder import Encoder
 from cloze.evaluation import Repeated
-from cloze.finetuning import FineTuning, accuracy, answers, finetune
-from cloze.heads import MaskedLM, TextClassifier
+from cloze.heads import MaskedLM
+from cloze.lessons.the_real_ones.patches import shapes_of, world_of_pictures
 from cloze.masking import seeded
 from cloze.objectives import masked
-from cloze.patches import shapes_of, world_of_pictures
 from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
-from cloze.vectors import LinearReader, embed
+from cloze.use.finetuning import FineTuning, accuracy, answers, finetune
+from cloze.use.heads import TextClassifier
+from cloze.use.vectors import LinearReader, embed
 from cloze.world import Corruption, World
 
 RESULTS = Path(__file__).with_suffix(".json")

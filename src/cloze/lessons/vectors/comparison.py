@@ -24,7 +24,7 @@ from cloze.objectives import Objective
 from cloze.prediction import shipped_model
 from cloze.teaching import measurements
 from cloze.training import Recipe, TrainingRun, fit
-from cloze.vectors import (
+from cloze.use.vectors import (
     TWICE_MASKED,
     TWO_WINDOWS,
     Pairs,

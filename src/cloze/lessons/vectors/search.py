@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cloze import arguments
 from cloze.encoder import Encoder
-from cloze.vectors import (
+from cloze.use.vectors import (
     Passage,
     TfIdf,
     Whitening,

@@ -20,11 +20,11 @@ from torch import Tensor
 
 from cloze.causal import log_probs
 from cloze.corpus import Corpus
-from cloze.diffusion import DRAWS, held_out_lines, line_bounds
 from cloze.generation import LINES_AT_ONCE
 from cloze.heads import CausalLM, MaskedLM
+from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, DRAWS, held_out_lines, line_bounds
 from cloze.masking import MaskedBatch
-from cloze.objectives import CAUSAL, DIFFUSION, MASKED, Objective
+from cloze.objectives import CAUSAL, MASKED, Objective
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 

@@ -21,11 +21,16 @@ from torch import Tensor
 
 from cloze.causal import log_probs, shipped_causal
 from cloze.corpus import Corpus
-from cloze.diffusion import all_costs, random_order_cost, shipped_diffusion
 from cloze.generation import POLICIES, Reader, mask_predict, path_costs, unmask, write
 from cloze.heads import MaskedLM
+from cloze.lessons.writing_with_gaps.diffusion import (
+    DIFFUSION,
+    all_costs,
+    random_order_cost,
+    shipped_diffusion,
+)
 from cloze.masking import seeded
-from cloze.objectives import DIFFUSION, MASKED, Objective
+from cloze.objectives import MASKED, Objective
 from cloze.prediction import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit

@@ -7,9 +7,8 @@ import pytest
 from cloze.__main__ import main
 from cloze.checkpoint import CHECKPOINTS, load_model, provenance
 from cloze.corpus import DATA, Corpus
-from cloze.diffusion import bound, shipped_diffusion
 from cloze.heads import MaskedLM
-from cloze.objectives import DIFFUSION
+from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, bound, shipped_diffusion
 from cloze.vocabulary import VOCABULARY
 
 CAPTURE = pytest.CaptureFixture[str]

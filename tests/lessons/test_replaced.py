@@ -14,16 +14,17 @@ from cloze.__main__ import main
 from cloze.checkpoint import load_model, save_model
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
-from cloze.heads import ReplacedLM, quarter
-from cloze.masking import seeded
-from cloze.objectives import REPLACED
-from cloze.replaced import (
+from cloze.lessons.corrupt_and_repair.replaced import (
+    REPLACED,
     MasksAndDraws,
+    ReplacedLM,
     detection_loss,
     electra_loss,
     hide_for_two,
+    quarter,
     refilled,
 )
+from cloze.masking import seeded
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
 

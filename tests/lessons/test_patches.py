@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.patches import (
+from cloze.lessons.the_real_ones.patches import (
     COLUMNS,
     PATTERNS,
     SHAPES,

@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze import arguments
-from cloze.heads import FineTuned
 from cloze.masking import IGNORE, seeded
+from cloze.use.heads import FineTuned
 
 # Learning from labels
 

@@ -12,7 +12,15 @@ from tokenizers import Tokenizer as Theirs
 from tokenizers import models, pre_tokenizers, trainers
 
 from cloze.corpus import Corpus
-from cloze.tokenizer import START, Tokenizer, in_words, merge, pair_counts, shown, word_counts
+from cloze.lessons.the_real_ones.tokenizer import (
+    START,
+    Tokenizer,
+    in_words,
+    merge,
+    pair_counts,
+    shown,
+    word_counts,
+)
 from cloze.vocabulary import TextError
 
 WORDS = st.lists(st.text("aabbcdé", min_size=1, max_size=9), min_size=1, max_size=12)

@@ -11,7 +11,7 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from traitlets.utils.importstring import import_item
 
 import run
-from cloze.server import Kernels, Notebooks, PromptConnection
+from cloze.serving.server import Kernels, Notebooks, PromptConnection
 
 
 def test_every_message_is_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.generation import LINES_AT_ONCE, Reader
 from cloze.heads import MaskedLM
 from cloze.masking import IGNORE, MaskedBatch, seeded
+from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
 from cloze.world import Mean, World
 
@@ -291,3 +292,18 @@ def entropy_given_length(world: World) -> float:
     of_length.index_add_(0, n, world.probabilities)
     entropy_of_length = float(torch.special.entr(of_length).sum())
     return (world.entropy - entropy_of_length) / float((world.probabilities * n).sum())
+
+
+DIFFUSION = register(
+    Objective(
+        name="diffusion",
+        ask=lambda windows, mask_prob, chance, vocabulary: hide(  # noqa: ARG005
+            windows, spread(len(windows), chance), vocabulary=vocabulary, generator=chance
+        ),
+        loss=bound_on,
+        held_out=held_out_lines,
+        measure=held_out_bound,
+        measured="bound",
+    )
+)
+"""Masked diffusion's: any number of symbols is hidden, all numbers equally often."""

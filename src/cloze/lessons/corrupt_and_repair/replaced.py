@@ -9,22 +9,62 @@ Source: Clark et al. 2020, ELECTRA, section 2.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from cloze import arguments
-from cloze.heads import MaskedLM, ReplacedLM
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens, seeded
-from cloze.vocabulary import Vocabulary
+from cloze.objectives import Objective, register
+from cloze.vocabulary import VOCABULARY, Vocabulary
 
 WEIGHT = 50.0
 """ELECTRA's λ: how much the detection counts beside the generator's loss. Its two models share an
 embedding; where nothing is shared, as here, each optimizer step is nearly the same for any λ,
 because AdamW and Muon divide by the size of the gradient."""
+
+
+class ReplacedLM(MaskedLM):
+    """ELECTRA's two models: a small one fills masks, and the encoder says which symbols are its.
+
+    The encoder with its head is the discriminator, asked at *every* position whether the symbol was
+    replaced; it never reads ``[MASK]``. The ``generator`` is a masked model a quarter as wide (of
+    ELECTRA's small models, too), needed for training alone. ELECTRA's two share their embedding;
+    here they share nothing, for a table of a few symbols is small beside the layers.
+
+    Source: Clark et al. 2020, ELECTRA, section 2.
+    """
+
+    objective = "replaced"
+
+    def __init__(
+        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
+    ) -> None:
+        super().__init__(config, vocabulary)
+        self.head = nn.Linear(self.config.d_model, 1)
+        self.generator = MaskedLM(quarter(self.config), vocabulary)
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+        """Return logits that each symbol was replaced, ``(batch, length)``."""
+        return super().forward(input_ids, padding_mask).squeeze(-1)
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits that the selected symbols were replaced, shape ``(|M|,)``."""
+        return super().logits_at(input_ids, selected).squeeze(-1)
+
+
+def quarter(config: EncoderConfig) -> EncoderConfig:
+    """Return a shape with heads of the same width, a quarter as many, and all else to match."""
+    heads = max(1, config.n_heads // 4)
+    return replace(
+        config, n_heads=heads, d_model=heads * config.d_head, d_ff=max(1, config.d_ff // 4)
+    )
 
 
 class MasksAndDraws(NamedTuple):
@@ -124,3 +164,17 @@ def detection_loss(model: MaskedLM, held_out: MasksAndDraws, batch_size: int = 6
         total += n * _detection(both, batch, refilled(both, batch)).item()
         count += n
     return total / count
+
+
+REPLACED = register(
+    Objective(
+        name="replaced",
+        ask=hide_for_two,
+        loss=electra_loss,
+        held_out=held_out_draws,
+        measure=detection_loss,
+        model=ReplacedLM,
+        measured="detection",
+    )
+)
+"""ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""

@@ -16,8 +16,8 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.factory import KernelProvisionerFactory
 
-from cloze import warm
-from cloze.warm import KERNEL, Forked, Source, WarmKernel
+from cloze.serving import warm
+from cloze.serving.warm import KERNEL, Forked, Source, WarmKernel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Kernels are warm on Linux.")
 

@@ -19,9 +19,10 @@ from torch.nn.utils.rnn import pad_sequence
 from cloze import arguments
 from cloze.corpus import Corpus, Piece, sample_windows
 from cloze.encoder import Encoder
-from cloze.heads import MaskedLM, Pooling, mean_pool
+from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch, mask_tokens
 from cloze.objectives import Objective
+from cloze.use.heads import Pooling, mean_pool
 from cloze.vocabulary import TextError, Vocabulary
 
 # From hidden states to vectors

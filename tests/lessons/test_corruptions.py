@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from cloze import corruptions
-from cloze.corruptions import (
+from cloze.lessons.corrupt_and_repair import corruptions
+from cloze.lessons.corrupt_and_repair.corruptions import (
     CORRUPTIONS,
     SENTINELS,
     number_of_spans,

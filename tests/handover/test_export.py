@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from cloze import export
 from cloze.__main__ import main
 from cloze.checkpoint import CHECKPOINTS, SHIPPED, load_model, provenance, save_model
 from cloze.encoder import EncoderConfig
-from cloze.export import UNKNOWN, to_hugging_face
+from cloze.handover import export
+from cloze.handover.export import UNKNOWN, to_hugging_face
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction import distribution, fill
 from cloze.vocabulary import ALPHABET, MASK, PAD, VOCABULARY, Vocabulary, normalise, read_line
@@ -37,7 +37,7 @@ SMALL = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=9)
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
     """The folder of each checkpoint that is exported here."""
-    import cloze.huggingface  # noqa: F401 - makes the architecture known
+    import cloze.handover.huggingface  # noqa: F401 - makes the architecture known
 
     home = tmp_path_factory.mktemp("hf")
     folders = {
@@ -74,7 +74,7 @@ def random_ids(model: MaskedLM, batch: int, length: int) -> Tensor:
 def test_the_folder_holds_the_same_function(exported: dict[Path, Path], name: str) -> None:
     path = CHECKPOINTS / f"{name}.safetensors"
     ours, theirs = load_model(path), loaded(exported[path])
-    assert type(theirs).__module__ == "cloze.huggingface"
+    assert type(theirs).__module__ == "cloze.handover.huggingface"
     for length in (1, ours.config.max_len):
         input_ids = random_ids(ours, 3, length)
         logits = theirs(input_ids).logits
@@ -105,7 +105,7 @@ def test_a_line_that_is_too_long_is_refused(exported: dict[Path, Path]) -> None:
 
 
 def test_a_model_made_anew_is_born_as_the_encoder_is() -> None:
-    from cloze.huggingface import ClozeConfig, ClozeForMaskedLM
+    from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
 
     made = dict(ClozeForMaskedLM(ClozeConfig()).named_parameters())
     for name, parameter in MaskedLM().named_parameters():

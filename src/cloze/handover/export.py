@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -47,9 +48,9 @@ def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> Non
     """Write a masked model as a folder that ``transformers`` loads.
 
     ``AutoModelForMaskedLM``, ``AutoTokenizer`` and ``pipeline("fill-mask")`` take it, without its
-    own code after ``import cloze.huggingface``, elsewhere with ``trust_remote_code=True``. Its ids
-    are the checkpoint's, with ``[PAD]`` and ``[UNK]`` after them if they are not among those
-    (:func:`with_room`).
+    own code after ``import cloze.handover.huggingface``, elsewhere with ``trust_remote_code=True``.
+    Its ids are the checkpoint's, with ``[PAD]`` and ``[UNK]`` after them if they are not among
+    those (:func:`with_room`).
 
     Args:
         folder: a new or an empty one; it is there whole or not at all.
@@ -69,12 +70,13 @@ def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> Non
     vocabulary, state = with_room(model)
     config = asdict(model.config) | {"vocab_size": len(vocabulary)}
     with _written(arguments.path(folder), is_folder=True) as part:
-        from cloze.huggingface import ClozeConfig, ClozeForMaskedLM
+        from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
         exported.load_state_dict(state)
         with _progress_silenced():
             exported.save_pretrained(part)
+        _add_code(part)
         shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
         tokenizer(vocabulary, model.config).save_pretrained(part)
         (part / "README.md").write_text(_card(model, made_by, checkpoint), encoding="utf-8")
@@ -117,6 +119,20 @@ def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
             vocabulary=json.dumps(model.vocabulary.symbols), provenance=json.dumps(made_by)
         )
         program.save(part, external_data=False)
+
+
+def _add_code(folder: Path) -> None:
+    """Put the model's source files into a folder, where they import each other and not cloze."""
+    package = Path(str(sys.modules["cloze"].__file__)).parent
+    for module in (
+        package / "handover" / "huggingface.py",
+        package / "encoder.py",
+        *(package / f"{n}.py" for n in ("arguments", "ledger")),
+    ):
+        text = module.read_text("utf-8").replace(
+            "from cloze.encoder import", "from .encoder import"
+        )
+        (folder / module.name).write_text(text, encoding="utf-8")
 
 
 def with_room(model: MaskedLM) -> tuple[Vocabulary, dict[str, Tensor]]:
@@ -323,8 +339,8 @@ fill("{example}")
 ```
 
 `AutoModelForMaskedLM` and `AutoTokenizer` load it in the same way. `trust_remote_code=True` runs
-the Python files of this folder; whoever has the package `cloze` says `import cloze.huggingface`
-instead.
+the Python files of this folder; if you have the package `cloze`, say
+`import cloze.handover.huggingface` instead.
 
 It knows {n_ordinary} {units} and reads at most {max_len} symbols at a time.
 {reading}

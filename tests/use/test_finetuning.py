@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from cloze.encoder import Encoder, EncoderConfig
-from cloze.finetuning import (
+from cloze.masking import IGNORE
+from cloze.use.finetuning import (
     Entity,
     FineTuning,
     accuracy,
@@ -23,8 +24,7 @@ from cloze.finetuning import (
     finetune,
     label_loss,
 )
-from cloze.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
-from cloze.masking import IGNORE
+from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
 from cloze.vocabulary import PAD, VOCABULARY
 
 WITH_PAD = VOCABULARY.with_specials(PAD)

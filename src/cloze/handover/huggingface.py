@@ -3,7 +3,7 @@
 Importing it makes the architecture known to ``transformers``, so that what ``python -m cloze export
 hf`` wrote is loaded without its own code::
 
-    import cloze.huggingface
+    import cloze.handover.huggingface
     from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
 
     model = AutoModelForMaskedLM.from_pretrained("folder")
@@ -11,7 +11,7 @@ hf`` wrote is loaded without its own code::
     pipeline("fill-mask", "folder")("the qu[MASK]ck brown f[MASK]x")
 
 Where there is no ``cloze``, the folder is loaded with ``trust_remote_code=True``: a copy of this
-file lies in it, with copies of the modules that it imports. Their imports are relative for that.
+file lies in it, and beside it a copy of ``encoder.py``, the one module that it imports.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import MaskedLMOutput
 
-from .encoder import Attention, Encoder, EncoderConfig, rotary_angles
+from cloze.encoder import Attention, Encoder, EncoderConfig, rotary_angles
 
 
 class ClozeConfig(PreTrainedConfig):  # type: ignore[misc] # its types are not read
@@ -108,6 +108,6 @@ class ClozeForMaskedLM(PreTrainedModel):  # type: ignore[misc]
 ClozeConfig.register_for_auto_class()
 ClozeForMaskedLM.register_for_auto_class("AutoModelForMaskedLM")
 
-if __name__ == "cloze.huggingface":  # and not its copy in a folder
+if __name__ == "cloze.handover.huggingface":  # and not its copy in a folder
     AutoConfig.register(ClozeConfig.model_type, ClozeConfig)
     AutoModelForMaskedLM.register(ClozeConfig, ClozeForMaskedLM)

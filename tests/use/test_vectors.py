@@ -19,7 +19,7 @@ from cloze.encoder import Encoder, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masking import seeded
 from cloze.training import Recipe, TrainingRun, fit
-from cloze.vectors import (
+from cloze.use.vectors import (
     TWICE_MASKED,
     TWO_WINDOWS,
     LinearReader,

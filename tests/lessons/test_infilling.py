@@ -12,12 +12,17 @@ import torch
 
 from cloze.checkpoint import load_model, save_model
 from cloze.corpus import DATA, Corpus, Piece
-from cloze.corruptions import Corrupted, take_out
 from cloze.encoder import EncoderConfig, attention_mask
-from cloze.heads import PrefixLM
-from cloze.infilling import fill, joined, log_probability, questions
+from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, take_out
+from cloze.lessons.corrupt_and_repair.infilling import (
+    INFILLING,
+    PrefixLM,
+    fill,
+    joined,
+    log_probability,
+    questions,
+)
 from cloze.masking import seeded
-from cloze.objectives import INFILLING
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary, normalise
 

@@ -11,7 +11,7 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
-from cloze import warm
+from cloze.serving import warm
 
 
 class PromptConnection(ZMQChannelsWebsocketConnection):

@@ -2,8 +2,8 @@
 
 A kernel's first cell waits for IPython, torch and what draws figures and widgets: more than a
 second of a core, which the kernels of a class that opens its notebooks together have to share.
-``start`` makes a process that loads them while nobody waits yet (``python -m cloze.warm``). It then
-forks a kernel whenever Jupyter asks for one, and what it has loaded stays in memory once.
+``start`` makes a process that loads them while nobody waits yet (``python -m cloze.serving.warm``).
+It then forks a kernel whenever Jupyter asks for one, and what it has loaded stays in memory once.
 
 Only libraries are warm. A kernel loads the package ``cloze`` itself, so a restart sees what was
 edited; and once something was installed, kernels start as they always did. They do so as well
@@ -67,7 +67,7 @@ class Source:
         self._orders, theirs = Pipe()
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 - itself
-                [sys.executable, "-m", "cloze.warm", str(theirs.fileno())],
+                [sys.executable, "-m", "cloze.serving.warm", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is the server's

@@ -1,6 +1,6 @@
 """Infilling: a line with sentinels is read, and what belongs into its gaps is written.
 
-A question is one line, *spoilt line, [WRITE], target*, and a :class:`~cloze.heads.PrefixLM` is
+A question is one line, *spoilt line, [WRITE], target*, and a :class:`PrefixLM` is
 asked about every symbol of the target from the whole spoilt line and the target so far.
 """
 
@@ -10,11 +10,74 @@ import torch
 from torch import Tensor
 
 from cloze import arguments
-from cloze.corruptions import MEAN_LENGTH, SHARE, Corrupted, take_out
+from cloze.encoder import EncoderConfig, Past
+from cloze.evaluation import held_out_loss
 from cloze.generation import checked_temperature
-from cloze.heads import PrefixLM
-from cloze.masking import IGNORE, MaskedBatch
-from cloze.vocabulary import WRITE, Vocabulary
+from cloze.heads import CausalLM
+from cloze.lessons.corrupt_and_repair.corruptions import (
+    MEAN_LENGTH,
+    SENTINELS,
+    SHARE,
+    Corrupted,
+    sentinel,
+    take_out,
+)
+from cloze.masking import IGNORE, MaskedBatch, seeded
+from cloze.objectives import Objective, masked_loss, register
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary
+
+
+class PrefixLM(CausalLM):
+    """A causal model that reads what stands before ``[WRITE]`` from both sides.
+
+    One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
+    written stand in one line. The first two are in everybody's sight, and of what is written each
+    position sees its left. A line without ``[WRITE]`` is all written. Sentinels are written, too.
+
+    Raises:
+        ValueError: as :class:`CausalLM`; or the vocabulary has no ``[WRITE]``.
+    """
+
+    objective = "infilling"
+
+    def __init__(
+        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
+    ) -> None:
+        super().__init__(config, vocabulary)
+        if WRITE not in vocabulary.specials:
+            raise ValueError(
+                f"A model that fills gaps needs {WRITE} and sentinels in its vocabulary, as "
+                "INFILLING.vocabulary(…) puts them there."
+            )
+        read_only = {MASK, BEGIN, END, PAD, WRITE}
+        written = [i for symbol, i in vocabulary.ids.items() if symbol not in read_only]
+        self.never[written] = False
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
+        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
+        return self._answers(self.encoder(read, prefix=prefix))
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
+        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
+        return self._answers(self.encoder(read, selected=selected, prefix=prefix))
+
+    def prefix(self, input_ids: Tensor) -> Tensor:
+        """Return how many positions of each line everybody sees, one place late: ``(batch,)``."""
+        ends = input_ids == self.vocabulary.ids[WRITE]
+        return torch.where(ends.any(1), ends.int().argmax(1) + 2, 0)
+
+    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:  # noqa: ARG002
+        """Refuse: what was read before ``[WRITE]`` is not read from the left alone.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "A model that reads a spoilt line from both sides cannot read on; ask it for the whole "
+            "line again."
+        )
 
 
 def joined(spoilt: list[Corrupted], vocabulary: Vocabulary) -> MaskedBatch:
@@ -46,7 +109,7 @@ def questions(
     ends can be seen.
 
     Raises:
-        ValueError: as :func:`~cloze.corruptions.take_out`.
+        ValueError: as :func:`~cloze.lessons.corrupt_and_repair.corruptions.take_out`.
     """
     lines = [window[window < vocabulary.n_ordinary] for window in windows]
     return joined(
@@ -125,3 +188,23 @@ def fill(
         else:
             written.append(int(logits.argmax()))
     return Corrupted(inputs, torch.tensor(written))
+
+
+INFILLING = register(
+    Objective(
+        name="infilling",
+        ask=lambda windows, mask_prob, chance, vocabulary: questions(
+            windows, mask_prob, MEAN_LENGTH, vocabulary=vocabulary, generator=chance
+        ),
+        loss=masked_loss,
+        held_out=lambda windows, vocabulary: questions(
+            windows, SHARE, MEAN_LENGTH, vocabulary=vocabulary, generator=seeded(0)
+        ),
+        measure=held_out_loss,
+        model=PrefixLM,
+        measured="infilling",
+        specials=(WRITE, *map(sentinel, range(SENTINELS))),
+        room=2 * SENTINELS,
+    )
+)
+"""T5's: write what was taken out, sentinel by sentinel (Raffel et al. 2020), by one stack."""

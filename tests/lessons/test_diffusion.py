@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloze.corpus import DATA, Corpus, Piece
-from cloze.diffusion import (
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.lessons.writing_with_gaps.diffusion import (
+    DIFFUSION,
     all_costs,
     bound,
     curve,
@@ -24,10 +27,8 @@ from cloze.diffusion import (
     random_order_cost,
     spread,
 )
-from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
 from cloze.masking import seeded
-from cloze.objectives import DIFFUSION, MASKED
+from cloze.objectives import MASKED
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
 from cloze.world import GAPS_ONLY, Truth, World
