@@ -34,14 +34,24 @@ ASLEEP = Markup(
 widget is there. Where it is not, Jupyter would say "model not found", which this hides in turn."""
 
 
+STILL = HERE / "still.css"
+SHEETS = (STILL, HERE / "view.css")
+"""What styles every widget."""
+
+
 def style(module: str) -> str:
     """Return the style sheet of all widgets and, after it, the one beside a widget's module.
 
     Args:
         module: the module's ``__file__``.
     """
-    sheets = dict.fromkeys([HERE / "view.css", Path(module).with_suffix(".css")])
+    sheets = dict.fromkeys([*SHEETS, Path(module).with_suffix(".css")])
     return "\n".join([palette.css(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)])
+
+
+def still_style() -> str:
+    """Return the style sheet of a picture that stays, in one line: it is stored with each."""
+    return " ".join(f"{palette.css()} {STILL.read_text(encoding='utf-8')}".split())
 
 
 def element(tag: str, /, *children: object, **attributes: object) -> Markup:
