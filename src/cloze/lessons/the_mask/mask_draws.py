@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from markupsafe import Markup
 
-from cloze.arguments import whole_number
+from cloze.border import Whole, checked, whole_number
 from cloze.masking import KEPT, MASKED, PROMISED, RANDOM, Draw, draw_masks
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.view import View, button, element, status, style
@@ -63,9 +63,10 @@ class MaskDraws(View):
 
     _css = style(__file__)
 
-    def __init__(self, line: str, seed: int = 0) -> None:
+    @checked
+    def __init__(self, line: str, seed: Whole = 0) -> None:
         self.input_ids, _ = read_line(line)
-        self.seed = whole_number(seed, 0, 999_999_999, "The seed")
+        self.seed = seed
         self.do_restart()
         super().__init__()
         self.refresh()
