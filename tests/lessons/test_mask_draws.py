@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.lessons.the_mask.mask_draws import MaskDraws, closeness
-from cloze.masking import PROMISED, draw_masks, mask_tokens
+from cloze.lessons.the_mask.mask_draws import PROMISED, MaskDraws, closeness, draw_masks
+from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, TextError
 from tests.markup import assert_works, check
 

@@ -19,12 +19,12 @@ from cloze.lessons.what_to_hide.choices import (
     Shares,
     percent,
 )
-from cloze.masking import IGNORE, KEPT, MASKED, RANDOM, seeded
+from cloze.masking import IGNORE, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
 from cloze.widgets.view import View, button, element, form, in_nats, join, select, status, style
 
-FATES = {MASKED: "masked", RANDOM: "random", KEPT: "kept"}
+FATES = {"M": "masked", "R": "random", "K": "kept"}
 
 
 class Asked(NamedTuple):
@@ -101,8 +101,7 @@ def asked(
     at = selected[0].nonzero().flatten().tolist()
     hidden = model.vocabulary.mask_id
     fates = {
-        i: MASKED if inputs[0, i] == hidden else RANDOM if either[0, i] == hidden else KEPT
-        for i in at
+        i: "M" if inputs[0, i] == hidden else "R" if either[0, i] == hidden else "K" for i in at
     }
     return Asked(inputs[0], dict(zip(at, costs.tolist(), strict=True)), fates)
 
