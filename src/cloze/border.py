@@ -16,8 +16,19 @@ import reprlib
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
 
 import numpy as np
 from beartype import BeartypeConf
@@ -52,6 +63,9 @@ Count = Annotated[int, between(1, MOST)]
 Whole = Annotated[int, between(0, MOST)]
 """A whole number that may be zero: a seed, an epoch, a position."""
 
+FilePath = Path | str
+"""Where a file or a folder is."""
+
 Ids = Int64[Tensor, "*positions"]
 """Ids of symbols, in any shape."""
 Where = Bool[Tensor, "*positions"]
@@ -68,8 +82,16 @@ Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Hold the arguments of a function to its annotations.
+@overload
+def checked(function: type[R]) -> type[R]: ...
+
+
+@overload
+def checked(function: Callable[P, R]) -> Callable[P, R]: ...
+
+
+def checked(function: Any) -> Any:
+    """Hold the arguments of a function, or the fields of a dataclass, to their annotations.
 
     A number that comes from NumPy or torch becomes Python's. A wrong number of arguments stays the
     ``TypeError`` that Python words itself.
@@ -77,10 +99,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     Raises:
         ValueError: an argument is not what its annotation says; the sentence names it.
     """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def at_the_border(*args: P.args, **kwargs: P.kwargs) -> R:
+    def at_the_border(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         hints = _hints(function)
         with jaxtyped("context"):
@@ -137,6 +162,7 @@ NAMES: dict[Any, str] = {
     bool: "True or False",
     type(None): "None",
     Tensor: "a tensor",
+    Path: "a path",
     Any: "anything",
 }
 

@@ -16,7 +16,7 @@ from cloze.masking import IGNORE, seeded
 from cloze.use.finetuning import answers
 from cloze.use.heads import FineTuned
 from cloze.vocabulary import BEGIN, END, PAD
-from cloze.world import Corruption, Reader, Truth, World
+from cloze.world import Corruption, Model, Truth, World
 
 PROGRAMS = DATA / "programs.toml"
 ONE_FAULT = Corruption(mask_prob=0.16, mask_share=0.5, random_share=0.5)
@@ -117,7 +117,7 @@ def posterior(world: World, input_ids: Lines) -> Tensor:
     return torch.stack(found)
 
 
-def surprises(world: World, reader: Reader, input_ids: Tensor) -> Tensor:
+def surprises(world: World, reader: Model, input_ids: Tensor) -> Tensor:
     """Return what each symbol costs a reader while it is hidden, in nats: ``(n, length)``.
 
     Where no ordinary symbol stands the cost is 0.
