@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
 from cloze.checkpoint import CHECKPOINTS, load_model
-from cloze.encoder import Past
+from cloze.fast import Past
 from cloze.generation import checked_temperature, draw
 from cloze.heads import CausalLM
 from cloze.prediction import Baseline, Filled, Predictor, symbols_of, top_k

@@ -8,7 +8,7 @@ from cloze.prediction import Comparison
 from cloze.widgets.explorer.answers import Answers
 from cloze.widgets.explorer.chart import chart
 from cloze.widgets.explorer.line import line, occlusion_in_words
-from cloze.widgets.view import View, element
+from cloze.widgets.view import element, still_style
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,4 +33,4 @@ class Picture:
             element("p", occlusion_in_words(self.answers), class_="quiet"),
             class_="cloze still" + " words" * self.answers.asked.wide,
         )
-        return f"<style>{View._css}</style>{picture}"
+        return f"<style>{still_style()}</style>{picture}"
