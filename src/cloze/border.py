@@ -66,8 +66,10 @@ Whole = Annotated[int, between(0, MOST)]
 FilePath = Path | str
 """Where a file or a folder is."""
 
-Ids = Int64[Tensor, "..."]
+Ids = Int64[Tensor, "*positions"]
 """Ids of symbols, in any shape."""
+Where = Bool[Tensor, "*positions"]
+"""True at some positions, of the same shape as their ids."""
 Line = Int64[Tensor, "length"]
 """The ids of one line."""
 Lines = Int64[Tensor, "batch length"]
@@ -117,7 +119,13 @@ def checked(function: Any) -> Any:
 
 @functools.cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    return typing.get_type_hints(function, include_extras=True)
+    hints = typing.get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in hints and parameter.kind is parameter.VAR_POSITIONAL:
+            hints[name] = tuple[hints[name], ...]
+        elif name in hints and parameter.kind is parameter.VAR_KEYWORD:
+            hints[name] = dict[str, hints[name]]  # type: ignore[valid-type]
+    return hints
 
 
 def _read(name: str, value: Any, hint: Any) -> Any:
@@ -178,10 +186,9 @@ def in_words(hint: Any) -> str:
         return "a function"
     if isinstance(hint, type) and issubclass(hint, AbstractArray):
         kinds = {"Int64": "int64", "Bool": "bool", "Float": "floating point"}
-        shape = (
-            "any shape" if hint.dim_str == "..." else f"shape ({', '.join(hint.dim_str.split())})"
-        )
-        return f"a tensor of {kinds.get(hint.__name__.partition('[')[0], 'numbers')} and {shape}"
+        shape = ", ".join(hint.dim_str.replace("*positions", "…").split())
+        kind = kinds.get(hint.__name__.partition("[")[0], "numbers")
+        return f"a tensor of {kind} and shape ({shape})"
     name = getattr(origin or hint, "__name__", str(hint))
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
