@@ -61,9 +61,7 @@ def _say(sentence: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m cloze", description="Masked language modeling"
-    )
+    parser = argparse.ArgumentParser(prog="python -m cloze", description="Masked language modeling")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a model and save it")
@@ -226,9 +224,7 @@ def _take_steps(
 
     read = "positions" if run.model.vocabulary.separator else "characters"
     saved = time.monotonic()
-    for record in fit(
-        run, stop=lambda: team.highest(asked_to_stop()) > 0, progress=team.leads
-    ):
+    for record in fit(run, stop=lambda: team.highest(asked_to_stop()) > 0, progress=team.leads):
         if team.leads and record.held_out is not None:
             print(
                 f"step {record.step:>6}  {record.characters:>12,} {read}  "
