@@ -16,6 +16,7 @@ from cloze.lessons.corrupt_and_repair import corruptions
 from cloze.lessons.corrupt_and_repair.corruptions import (
     CORRUPTIONS,
     SENTINELS,
+    drawn_spans,
     number_of_spans,
     number_taken,
     out_of,
@@ -129,7 +130,7 @@ def test_all_ways_to_take_spans_out_are_equally_likely() -> None:
     line, chance = torch.arange(8), seeded(0)
     n = 20_000
     seen = Counter(
-        tuple(take_out(line, 0.5, 2.0, vocabulary=LETTERS, generator=chance).inputs.tolist())
+        tuple(out_of(line, drawn_spans(8, 0.5, 2.0, chance), LETTERS).inputs.tolist())
         for _ in range(n)
     )
     # 4 of 8 in 2 spans: 3 ways to share out, C(5, 2) places

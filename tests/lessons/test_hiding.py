@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
 from cloze.lessons.what_to_hide.hiding import Hiding, asked
 from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.prediction import predict, shipped_model
@@ -52,7 +52,7 @@ def test_it_costs_what_predictions_cost() -> None:
     st.sampled_from([*SHARES]),
     st.integers(0, 99),
 )
-def test_the_fates_are_what_happened(rate: float, shape: str, shares: str, seed: int) -> None:
+def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, seed: int) -> None:
     now = asked(LINE, rate, shape, shares, seed)
     for i, symbol in enumerate(now.inputs.tolist()):
         fate = now.fates.get(i)

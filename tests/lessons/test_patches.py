@@ -14,6 +14,8 @@ from cloze.lessons.the_real_ones.patches import (
     PATTERNS,
     SHAPES,
     SIDE,
+    Pattern,
+    Shape,
     assembled,
     draw,
     pixels_of,
@@ -28,7 +30,7 @@ from cloze.world import Corruption, World
 
 @given(st.sampled_from(SHAPES), st.sampled_from(PATTERNS), st.integers(1, SIDE), st.data())
 def test_a_picture_comes_back_from_its_patches(
-    shape: str, pattern: str, size: int, data: st.DataObject
+    shape: Shape, pattern: Pattern, size: int, data: st.DataObject
 ) -> None:
     left, top = (data.draw(st.integers(0, SIDE - size)) for _ in range(2))
     picture = draw(shape, pattern, size, left, top)
