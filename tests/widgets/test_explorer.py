@@ -717,13 +717,6 @@ def test_any_typed_text_is_text(text: str) -> None:
     assert_consistent(explorer)
 
 
-def test_messages_that_no_view_sends(explorer: MaskExplorer) -> None:
-    for content in ("x", {}, {"do": "toggle"}, {"do": "toggle", "at": {}}, {"do": "act", "at": 1}):
-        explorer._receive(explorer, content, [])
-        assert explorer.problem
-    assert_consistent(explorer)
-
-
 def test_models_by_name_keep_their_names() -> None:
     models: Mapping[str, MaskedLM] = {"<mine>": MODELS["both"], "yours": MODELS["left"]}
     explorer = MaskExplorer(models, LINE, masked=[3])
