@@ -16,8 +16,19 @@ import reprlib
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
 
 import numpy as np
 from beartype import BeartypeConf
@@ -52,8 +63,13 @@ Count = Annotated[int, between(1, MOST)]
 Whole = Annotated[int, between(0, MOST)]
 """A whole number that may be zero: a seed, an epoch, a position."""
 
-Ids = Int64[Tensor, "..."]
+FilePath = Path | str
+"""Where a file or a folder is."""
+
+Ids = Int64[Tensor, "*positions"]
 """Ids of symbols, in any shape."""
+Where = Bool[Tensor, "*positions"]
+"""True at some positions, of the same shape as their ids."""
 Line = Int64[Tensor, "length"]
 """The ids of one line."""
 Lines = Int64[Tensor, "batch length"]
@@ -66,8 +82,16 @@ Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Hold the arguments of a function to its annotations.
+@overload
+def checked(function: type[R]) -> type[R]: ...
+
+
+@overload
+def checked(function: Callable[P, R]) -> Callable[P, R]: ...
+
+
+def checked(function: Any) -> Any:
+    """Hold the arguments of a function, or the fields of a dataclass, to their annotations.
 
     A number that comes from NumPy or torch becomes Python's. A wrong number of arguments stays the
     ``TypeError`` that Python words itself.
@@ -75,10 +99,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     Raises:
         ValueError: an argument is not what its annotation says; the sentence names it.
     """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def at_the_border(*args: P.args, **kwargs: P.kwargs) -> R:
+    def at_the_border(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         hints = _hints(function)
         with jaxtyped("context"):
@@ -92,7 +119,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 @functools.cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    return typing.get_type_hints(function, include_extras=True)
+    hints = typing.get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in hints and parameter.kind is parameter.VAR_POSITIONAL:
+            hints[name] = tuple[hints[name], ...]
+        elif name in hints and parameter.kind is parameter.VAR_KEYWORD:
+            hints[name] = dict[str, hints[name]]  # type: ignore[valid-type]
+    return hints
 
 
 def _read(name: str, value: Any, hint: Any) -> Any:
@@ -129,6 +162,7 @@ NAMES: dict[Any, str] = {
     bool: "True or False",
     type(None): "None",
     Tensor: "a tensor",
+    Path: "a path",
     Any: "anything",
 }
 
@@ -152,10 +186,9 @@ def in_words(hint: Any) -> str:
         return "a function"
     if isinstance(hint, type) and issubclass(hint, AbstractArray):
         kinds = {"Int64": "int64", "Bool": "bool", "Float": "floating point"}
-        shape = (
-            "any shape" if hint.dim_str == "..." else f"shape ({', '.join(hint.dim_str.split())})"
-        )
-        return f"a tensor of {kinds.get(hint.__name__.partition('[')[0], 'numbers')} and {shape}"
+        shape = ", ".join(hint.dim_str.replace("*positions", "…").split())
+        kind = kinds.get(hint.__name__.partition("[")[0], "numbers")
+        return f"a tensor of {kind} and shape ({shape})"
     name = getattr(origin or hint, "__name__", str(hint))
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
-from cloze.encoder import Past
+from cloze.fast import Past
 from cloze.generation import checked_temperature, draw
 from cloze.heads import CausalLM
 from cloze.prediction import Filled, top_k

@@ -19,7 +19,7 @@ from cloze.baselines import BASELINES, NeighbourBaseline
 from cloze.corpus import Corpus, windows
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, checked, held_out_batch
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.vocabulary import VOCABULARY
 
 
@@ -30,7 +30,7 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) 
     Raises:
         ValueError: there is no model, or nothing to ask it.
     """
-    arguments.model(model, int(checked(held_out).inputs.max()) + 1)
+    arguments.model(model, int(held_out.inputs.max()) + 1)
     batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
     answers = _answers(model, held_out, batch_size)
     total = sum(mlm_loss(logits, labels, reduction="sum").item() for logits, labels in answers)

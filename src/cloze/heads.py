@@ -7,7 +7,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from cloze.encoder import Encoder, EncoderConfig, Past
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.fast import Past, read_on, states_at
 from cloze.vocabulary import END, VOCABULARY, Vocabulary
 
 
@@ -44,7 +45,7 @@ class MaskedLM(nn.Module):
             input_ids: shape ``(batch, length)``.
             selected: boolean, shape ``(batch, length)``.
         """
-        return self.head(self.encoder(input_ids, self._padding(input_ids), selected))
+        return self.head(states_at(self.encoder, input_ids, selected, self._padding(input_ids)))
 
     def _padding(self, input_ids: Tensor) -> Tensor | None:
         pad_id = self.vocabulary.pad_id
@@ -86,7 +87,7 @@ class CausalLM(MaskedLM):
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
-        return self._answers(self.encoder(self.one_place_late(input_ids), selected=selected))
+        return self._answers(states_at(self.encoder, self.one_place_late(input_ids), selected))
 
     def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
         """Read on from where another call stopped, without reading what came before again.
@@ -99,7 +100,7 @@ class CausalLM(MaskedLM):
             The logits of the symbol that follows each one read, ``(batch, length, |V|)``, and what
             the next call needs.
         """
-        states, past = self.encoder.extend(read, past)
+        states, past = read_on(self.encoder, read, past)
         return self._answers(states), past
 
     def one_place_late(self, input_ids: Tensor) -> Tensor:

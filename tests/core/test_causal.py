@@ -25,6 +25,7 @@ from cloze.causal import (
 )
 from cloze.checkpoint import CheckpointError, load_model, read, save_model, write
 from cloze.encoder import EncoderConfig
+from cloze.fast import read_on
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction import fill, score
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
@@ -69,7 +70,7 @@ def test_reading_on_equals_reading_at_once(line: Tensor, data: st.DataObject) ->
 
 def test_only_the_left_can_be_read_on() -> None:
     with pytest.raises(ValueError, match="looks to the left alone can read on"):
-        MaskedLM(EncoderConfig(**SHAPE)).encoder.extend(torch.zeros(1, 3, dtype=torch.int64))
+        read_on(MaskedLM(EncoderConfig(**SHAPE)).encoder, torch.zeros(1, 3, dtype=torch.int64))
     _, past = MODEL.extend(torch.zeros(1, 20, dtype=torch.int64))
     with pytest.raises(ValueError, match="has 25 symbols, but this encoder reads at most"):
         MODEL.extend(torch.zeros(1, 5, dtype=torch.int64), past)

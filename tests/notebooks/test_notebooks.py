@@ -73,6 +73,11 @@ def test_nothing_of_the_machine_is_kept(path: Path) -> None:
 
 
 @each
+def test_a_notebook_is_small_enough_to_be_reviewed(path: Path) -> None:
+    assert path.stat().st_size <= 250_000
+
+
+@each
 def test_cells_are_short(path: Path) -> None:
     lengths = [len(cell.source.splitlines()) for cell in code_cells(path)]
     assert max(lengths) <= MAX_LINES

@@ -124,11 +124,7 @@ def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
 def _add_code(folder: Path) -> None:
     """Put the model's source files into a folder, where they import each other and not cloze."""
     package = Path(str(sys.modules["cloze"].__file__)).parent
-    for module in (
-        package / "handover" / "huggingface.py",
-        package / "encoder.py",
-        *(package / f"{n}.py" for n in ("arguments", "ledger")),
-    ):
+    for module in (package / "handover" / "huggingface.py", package / "encoder.py"):
         text = module.read_text("utf-8").replace(
             "from cloze.encoder import", "from .encoder import"
         )

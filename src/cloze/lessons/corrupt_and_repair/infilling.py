@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from cloze import arguments
-from cloze.encoder import EncoderConfig, Past
+from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
+from cloze.fast import Past, states_at
 from cloze.generation import checked_temperature
 from cloze.heads import CausalLM
 from cloze.lessons.corrupt_and_repair.corruptions import (
@@ -61,7 +62,7 @@ class PrefixLM(CausalLM):
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
         read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
-        return self._answers(self.encoder(read, selected=selected, prefix=prefix))
+        return self._answers(states_at(self.encoder, read, selected, prefix=prefix))
 
     def prefix(self, input_ids: Tensor) -> Tensor:
         """Return how many positions of each line everybody sees, one place late: ``(batch,)``."""

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from cloze.encoder import Attention, EncoderConfig
+from cloze.encoder import Attention, EncoderConfig, join
 from cloze.teaching import measurements
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -58,8 +58,8 @@ def measure(way: str, length: int) -> tuple[float, int]:
         if way == "fused":
             attention(x, None)
         else:
-            _, _, value = attention._project(x)
-            attention.output((attention.weights(x, None) @ value).transpose(1, 2).flatten(2))
+            value = attention.value(x).unflatten(-1, (attention.config.n_heads, -1))
+            attention.output(join(attention.weights(x, None) @ value.transpose(1, 2)))
 
     look(64)
     before, seconds = peak_bytes(), []

@@ -147,11 +147,11 @@ class Plan:
             if name != "80/10/10":  # that is 30 % above
                 other = masked(name, mask_tokens, *shares)
                 yield Arm("shares", name, partial(self._in_english, other, RATE))
-        for name, mask in SHAPES.items():
-            if name != "characters":  # that is 30 % above, too
-                yield Arm("shapes", name, partial(self._in_english, masked(name, mask), RATE))
-        for name, copies in COPIES.items():
-            yield Arm("copies", name, partial(self._on_little, copies))
+        for shape, mask in SHAPES.items():
+            if shape != "characters":  # that is 30 % above, too
+                yield Arm("shapes", shape, partial(self._in_english, masked(shape, mask), RATE))
+        for how, copies in COPIES.items():
+            yield Arm("copies", how, partial(self._on_little, copies))
 
     def _in_english(self, objective: Objective, rate: float, seed: int) -> Paid:
         recipe = replace(self.english, mask_prob=rate, seed=seed)
