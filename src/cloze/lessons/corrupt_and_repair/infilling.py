@@ -9,13 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-<<<<<<< HEAD
-from cloze import arguments
-from cloze.encoder import EncoderConfig
-=======
 from cloze.border import Line, checked, known_symbols
-from cloze.encoder import EncoderConfig, Past
->>>>>>> lessons
+from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.fast import Past, states_at
 from cloze.generation import checked_temperature
