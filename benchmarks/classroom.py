@@ -33,7 +33,7 @@ from jupyter_client.manager import KernelManager
 from tqdm import tqdm
 
 from benchmarks.machine import machine
-from cloze import warm
+from cloze.serving import warm
 
 LEARNERS = (1, 4, 8, 16)
 SECONDS = 60.0

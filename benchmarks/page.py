@@ -7,8 +7,8 @@ throttled as Chromium's own tools do it for a middling phone,
   the browser has not yet compiled anything for;
 * predictions: three models on a line of 64 characters with 1, 2 and 10 gaps at places drawn at
   random;
-* leaning: one model, asked once for each character of the line, and the longest that a frame had to
-  wait meanwhile.
+* occlusion: one model, asked once for each character of the line, and the longest that a frame had
+  to wait meanwhile.
 
 The last column is what the page's thread itself was busy, on average: on a machine that others use
 as well it says what the code takes, and the median what one waited. About two minutes.
@@ -31,8 +31,7 @@ from tqdm import tqdm
 
 from benchmarks.latency import LINE
 from benchmarks.machine import machine
-from tests.browser import engine, jupyter
-from tests.browser.static import served
+from web import browser as browsers
 
 SPEEDS = {"": 1, "four times slower": 4}
 """How many times slower Chromium makes the processor."""
@@ -44,7 +43,7 @@ PREDICT = """([line, draws]) => draws.map((gaps) => {
   for (const each of Object.values(predictors)) each.predict(line, gaps);
   return performance.now() - started;
 })"""
-LEANING = """async ([line, at]) => {
+OCCLUSION = """async ([line, at]) => {
   let running = true, shown = performance.now(), longest = 0;
   requestAnimationFrame(function frame(now) {
     longest = Math.max(longest, performance.now() - shown);
@@ -52,7 +51,7 @@ LEANING = """async ([line, at]) => {
     if (running) requestAnimationFrame(frame);
   });
   const started = performance.now();
-  await predictors.both.leaning(line, [at], at);
+  await predictors.both.occlusion(line, [at], at);
   const took = performance.now() - started;
   await new Promise(requestAnimationFrame);
   running = false;
@@ -97,7 +96,7 @@ class Bench:
         """Measure everything once, predictions so many times, at one speed."""
         self.tools.send("Emulation.setCPUThrottlingRate", {"rate": SPEEDS[speed]})
         loading = self.times.setdefault(("loading three models", speed), Times())
-        loading.waited.append(engine.load(self.page, self.address))
+        loading.waited.append(browsers.load_engine(self.page, self.address))
         everywhere = range(len(LINE))
         self.ask("the first answer of all", speed, PREDICT, [draw.sample(everywhere, 1)])
         for count in GAPS:
@@ -106,7 +105,7 @@ class Bench:
             self.ask(f"three models, {count} gap{'s' * (count > 1)}", speed, PREDICT, draws)
         for _ in range(max(1, repeats // 10)):
             at = draw.randrange(len(LINE))
-            self.ask("leaning", speed, LEANING, at)
+            self.ask("occlusion", speed, OCCLUSION, at)
             waits = self.times.setdefault(("… the longest wait for a frame", speed), Times())
             waits.waited.append(self.page.evaluate("longest"))
 
@@ -140,13 +139,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a little of each, for the tests")
     options = parser.parse_args(arguments)
-    executable = jupyter.chromium()
+    executable = browsers.chromium()
     if not executable:
-        parser.exit(1, f"{jupyter.NO_CHROMIUM}\n")
+        parser.exit(1, f"{browsers.NO_CHROMIUM}\n")
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
-        engine.write(Path(folder))
-        with served(Path(folder)) as address, jupyter.browsing(executable) as browser:
+        browsers.write_with_blank(Path(folder))
+        with browsers.served(Path(folder)) as address, browsers.browsing(executable) as browser:
             print(f"Chromium {browser.version}")
             times = measure(browser, address, *((1, 5) if options.quick else (5, 30)))
     for line in rows(times):

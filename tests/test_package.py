@@ -1,5 +1,6 @@
 """The package as a whole: light to import, one thread, no cycles, no paths, no network."""
 
+import ast
 import os
 import re
 import subprocess
@@ -36,31 +37,30 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert not loaded & {"torch", "numpy", "matplotlib", "safetensors", "tqdm", "anywidget"}
 
 
-@pytest.mark.parametrize(
-    ("module", "unneeded"),
-    [("__main__", "torch"), ("training", "matplotlib"), ("widgets.quiz", "torch")],
-)
-def test_a_module_loads_only_what_it_needs(module: str, unneeded: str) -> None:
-    assert run(f"import sys, cloze.{module}; print({unneeded!r} in sys.modules)") == "False"
+NEEDED = """
+import os, sys
+def loaded(name):
+    print(name, name in sys.modules)
+import cloze.__main__, cloze.widgets.quiz
+loaded("torch")
+import cloze.training
+loaded("matplotlib")
+from cloze.widgets import MaskExplorer
+MaskExplorer()
+loaded("torch._dynamo")  # it takes nearly as long to load as torch, and nothing is compiled
+print(sys.modules["torch"].get_num_threads(), os.environ["OMP_NUM_THREADS"])
+"""
 
 
-def test_a_first_answer_does_without_torchs_compiler() -> None:
-    # It takes nearly as long to load as torch, and nothing in the series is compiled.
-    shown = "from cloze.widgets import MaskExplorer; MaskExplorer()"
-    assert run(f"{shown}; import sys; print('torch._dynamo' in sys.modules)") == "False"
+def test_a_module_loads_only_what_it_needs() -> None:
+    said = ["torch False", "matplotlib False", "torch._dynamo False", "1 1"]
+    assert run(NEEDED).splitlines() == said
 
 
-def test_torch_gets_one_thread_whichever_is_imported_first() -> None:
-    # A machine with one core gets one thread anyway, so look at what torch was told as well.
-    told = "import os; print(os.environ['OMP_NUM_THREADS'])"
-    assert run(f"import cloze; {THREADS}; {told}") == "1\n1"
+def test_torch_gets_one_thread_unless_another_number_is_chosen() -> None:
     # torch itself may have found one core only, so give it two before the package comes.
     assert run(f"import torch; torch.set_num_threads(2); import cloze; {THREADS}") == "1"
-
-
-def test_another_choice_of_threads_is_respected() -> None:
     assert run(f"import cloze; {THREADS}", OMP_NUM_THREADS="2") == "2"
-    assert run(f"import torch, cloze; {THREADS}", OMP_NUM_THREADS="2") == "2"
 
 
 def test_imports_run_one_way() -> None:
@@ -103,42 +103,42 @@ def test_no_tracked_file_holds_a_path_of_this_machine() -> None:
 # No network
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "socket.create_connection(('192.0.2.1', 80), timeout=1)",
-        "socket.socket().connect(('192.0.2.1', 80))",
-        "socket.socket(socket.AF_INET6).connect(('2001:db8::1', 80))",
-        "socket.socket().connect_ex(('192.0.2.1', 80))",
-        "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))",
-        "socket.getaddrinfo('example.org', 80)",
-        "socket.gethostbyname('example.org')",
-        "urllib.request.urlopen('http://example.org', timeout=1)",
-        "urllib.request.urlopen('https://192.0.2.1', timeout=1)",
-    ],
-)
-def test_the_network_is_really_forbidden(attempt: str) -> None:
-    code = f"""
-import socket, urllib.request
-try:
-    {attempt}
-except PermissionError as error:
-    print(error)
-except urllib.error.URLError as error:
-    print(error.reason)
-else:
-    print("went through")
-"""
-    said = run(code, PYTHONPATH=str(ROOT / "tests" / "no_network"))
-    assert said.startswith("The series touches no network")
-
-
-def test_the_machine_itself_can_still_be_reached() -> None:
+def test_tests_reach_this_machine_and_no_network() -> None:
     code = """
-import socket
-for host in ("127.0.0.1", "localhost"):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        with socket.create_connection((host, server.getsockname()[1]), timeout=5):
-            print("reached")
+import socket, urllib.request
+with socket.create_server(("127.0.0.1", 0)) as server:
+    socket.create_connection(("localhost", server.getsockname()[1]), timeout=5).close()
+for attempt in (
+    lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
+    lambda: socket.getaddrinfo("example.org", 80),
+    lambda: urllib.request.urlopen("https://192.0.2.1", timeout=1),
+):
+    try:
+        attempt()
+    except OSError as error:
+        print(getattr(error, "reason", error))
 """
-    assert run(code, PYTHONPATH=str(ROOT / "tests" / "no_network")) == "reached\nreached"
+    said = run(code, PYTHONPATH=str(ROOT / "tests" / "no_network")).splitlines()
+    assert len(said) == 3
+    assert all(line.startswith("The series touches no network") for line in said)
+
+
+# Where what is
+
+
+def test_nothing_outside_tests_imports_from_tests() -> None:
+    found = {
+        path.relative_to(ROOT).parts[0]
+        for path in tracked_files()
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+        if name.partition(".")[0] == "tests"
+    }
+    assert found == {"tests"}

@@ -11,7 +11,7 @@ from torch import Tensor
 from cloze import arguments
 from cloze.corpus import Corpus, windows
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, checked, mask_tokens, seeded
+from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import VOCABULARY
 
 
@@ -129,7 +129,7 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
         Mean loss in nats by name, from that of knowing nothing downwards.
     """
     arguments.of_type(corpus, Corpus, "corpus")
-    train = windows(corpus.train_ids, checked(held_out).inputs.shape[1])
+    train = windows(corpus.train_ids, held_out.inputs.shape[1])
     losses = {"uniform": uniform_loss()}
     for name, offsets in BASELINES.items():
         log_probs = NeighbourBaseline(offsets).fit(train).log_probs(held_out.inputs)

@@ -10,15 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .arguments import shown  # relative: this file also goes where there is no cloze (export.py)
-from .ledger import parameter_ledger
-
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
 # Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
 # asks for more memory than there is.
-LARGEST = {
+SIZES = {
     "vocab_size": 1 << 18,
     "max_len": 1 << 14,
     "d_model": 1 << 13,
@@ -50,28 +47,21 @@ class EncoderConfig:
     """How sharply the heads look at a neighbour before the first step; 0 gives ordinary heads."""
 
     def __post_init__(self) -> None:
-        for name, largest in LARGEST.items():
-            value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= largest:
-                raise ValueError(
-                    f"{name} is a whole number, at least 1 and at most {largest}, not "
-                    f"{shown(value)}."
-                )
-        for name, (least, most) in RANGES.items():
-            value = getattr(self, name)
-            if type(value) not in (int, float) or not least <= value <= most:  # NaN is neither
-                raise ValueError(
-                    f"{name} is a number from {least} to {most:g}, not {shown(value)}."
-                )
+        for name, most in SIZES.items():
+            size = getattr(self, name)
+            if type(size) is not int or not 1 <= size <= most:
+                raise ValueError(f"{name} is a whole number from 1 to {most}, not {size!r:.60}.")
+        for name, (low, high) in RANGES.items():
+            number = getattr(self, name)
+            if type(number) not in (int, float) or not low <= number <= high:  # NaN is neither
+                raise ValueError(f"{name} is a number from {low} to {high:g}, not {number!r:.60}.")
         if self.d_model % (2 * self.n_heads):
             raise ValueError(
                 f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
                 f"rotates pairs of numbers), not {self.d_model}."
             )
         if self.direction not in DIRECTIONS:
-            raise ValueError(
-                f"direction is 'both', 'left' or 'right', not {shown(self.direction)}."
-            )
+            raise ValueError(f"direction is 'both', 'left' or 'right', not {self.direction!r:.60}.")
         if self.n_parameters > MOST_PARAMETERS:
             raise ValueError(
                 f"An encoder of this shape has {self.n_parameters} parameters; at most "
@@ -81,18 +71,17 @@ class EncoderConfig:
     @property
     def n_parameters(self) -> int:
         """How many parameters an encoder of this shape and its head have."""
-        ledger = parameter_ledger(self.vocab_size, self.d_model, self.n_layers, self.d_ff)
-        return sum(ledger.values())
+        d, d_ff = self.d_model, self.d_ff
+        attention, norm = 4 * (d * d + d), 2 * d
+        feed_forward = (d * d_ff + d_ff) + (d_ff * d + d)
+        layers = self.n_layers * (attention + feed_forward + 2 * norm)
+        embedding, head = self.vocab_size * d, d * self.vocab_size + self.vocab_size
+        return embedding + layers + norm + head
 
     @property
     def d_head(self) -> int:
         """The width of one head."""
         return self.d_model // self.n_heads
-
-
-Past = tuple[tuple[Tensor, Tensor], ...]
-"""What a one-sided encoder keeps of the text it has read: by layer, the keys and the values, each
-``(batch, n_heads, length, d_head)``."""
 
 
 def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) -> Tensor | None:
@@ -143,11 +132,6 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
     return torch.view_as_real(pairs * turns).flatten(-2)
 
 
-def look_up(x: Tensor, ids: Tensor | None) -> Tensor:
-    """Return the rows of a table ``x`` that stand at ``ids``; without ids, ``x`` as it is."""
-    return x if ids is None else F.embedding(ids, x)
-
-
 class Attention(nn.Module):
     """Multi-head self-attention with rotary positions."""
 
@@ -164,30 +148,19 @@ class Attention(nn.Module):
         self.register_buffer("angles", angles, persistent=False)
         self.look_at_neighbours()
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None,
-        selected: Tensor | None = None,
-        ids: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Let every position gather what it needs from the positions it may look at.
 
         Args:
-            x: shape ``(batch, length, d_model)``, or with ``ids`` a table ``(|V|, d_model)``.
+            x: shape ``(batch, length, d_model)``.
             mask: True where a query (row) may look at a key (column); broadcastable to
                 ``(batch, n_heads, length, length)``; ``None`` for everywhere.
-            selected: where an answer is wanted, ``(batch, length)``; ``None`` for everywhere.
-            ids: which row of ``x`` stands at each place, ``(batch, length)``.
 
         Returns:
-            Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
+            Shape ``(batch, length, d_model)``.
         """
-        query, key, value = self._project(x, ids=ids)
-        gathered = self.gather(query, key, value, mask)
-        # heads side by side again: (batch, length, d_model)
-        gathered = gathered.transpose(1, 2).flatten(2)
-        return self.output(gathered if selected is None else gathered[selected])
+        query, key, value = self.split(self.query(x), self.key(x), self.value(x))
+        return self.output(join(self.gather(query, key, value, mask)))
 
     def gather(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         """Return what each query finds: values, weighted by how well their keys answer it.
@@ -196,45 +169,27 @@ class Attention(nn.Module):
         """
         return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
-    def extend(
-        self, x: Tensor, past: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Let positions that follow an earlier text gather from it and from what is left of them.
-
-        Args:
-            x: shape ``(batch, length, d_model)``.
-            past: keys and values of what came before, or None.
-
-        Returns:
-            Shape ``(batch, length, d_model)``, and the keys and values with the new ones added.
-        """
-        read = 0 if past is None else past[0].shape[2]
-        query, *new = self._project(x, read)
-        key, value = new if past is None else (torch.cat(p, 2) for p in zip(past, new, strict=True))
-        mask = torch.ones(x.shape[1], key.shape[2], dtype=torch.bool).tril(read)
-        gathered = self.gather(query, key, value, mask)
-        return self.output(gathered.transpose(1, 2).flatten(2)), (key, value)
-
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
-        query, key, _ = self._project(x)
+        query, key, _ = self.split(self.query(x), self.key(x), self.value(x))
         scores = query @ key.transpose(-1, -2) / math.sqrt(self.config.d_head)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         return scores.softmax(dim=-1)
 
-    def _project(
-        self, x: Tensor, start: int = 0, ids: Tensor | None = None
+    def split(
+        self, query: Tensor, key: Tensor, value: Tensor, start: int = 0
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Project to queries, keys and values, each ``(batch, n_heads, length, d_head)``.
+        """Split vectors ``(batch, length, d_model)`` into heads, and turn queries and keys.
 
-        The first position of ``x`` is number ``start`` of its line.
+        The first position is number ``start`` of its line.
+
+        Returns:
+            Queries, keys and values, each ``(batch, n_heads, length, d_head)``.
         """
         heads = (self.config.n_heads, self.config.d_head)
         query, key, value = (
-            # (batch, length, d_model) -> (batch, length, n_heads, d_head) -> heads before length
-            torch.unflatten(look_up(project(x), ids), -1, heads).transpose(1, 2)
-            for project in (self.query, self.key, self.value)
+            torch.unflatten(x, -1, heads).transpose(1, 2) for x in (query, key, value)
         )
         angles = self.angles[start : start + query.shape[2]]
         return rotate(query, angles), rotate(key, angles), value
@@ -256,6 +211,11 @@ class Attention(nn.Module):
         offsets = torch.tensor(neighbour_offsets(config), dtype=torch.float32)
         self.key.bias.copy_(ahead.flatten())
         self.query.bias.copy_(rotate(ahead, torch.outer(offsets, rates)).flatten())
+
+
+def join(heads: Tensor) -> Tensor:
+    """Put heads ``(batch, n_heads, length, d_head)`` side by side: ``(batch, length, d_model)``."""
+    return heads.transpose(1, 2).flatten(2)
 
 
 def neighbour_offsets(config: EncoderConfig) -> list[int]:
@@ -288,29 +248,10 @@ class Layer(nn.Module):
             nn.Linear(config.d_ff, config.d_model),
         )
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None,
-        selected: Tensor | None = None,
-        ids: Tensor | None = None,
-    ) -> Tensor:
-        """Refine ``x`` of shape ``(batch, length, d_model)``, everywhere or where ``selected``.
-
-        Where a line's vectors are rows of a table, ``x`` may be that table, with the ``ids``.
-        """
-        gathered = self.attention(self.attention_norm(x), mask, selected, ids)
-        x = look_up(x, ids)
-        x = gathered + (x if selected is None else x[selected])
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """Refine ``x`` of shape ``(batch, length, d_model)``."""
+        x = x + self.attention(self.attention_norm(x), mask)
         return x + self.feed_forward(self.feed_forward_norm(x))
-
-    def extend(
-        self, x: Tensor, past: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Refine positions that follow an earlier text; see :meth:`Attention.extend`."""
-        gathered, past = self.attention.extend(self.attention_norm(x), past)
-        x = x + gathered
-        return x + self.feed_forward(self.feed_forward_norm(x)), past
 
 
 class Encoder(nn.Module):
@@ -324,11 +265,7 @@ class Encoder(nn.Module):
         self.norm = nn.LayerNorm(config.d_model)
 
     def forward(
-        self,
-        input_ids: Tensor,
-        padding_mask: Tensor | None = None,
-        selected: Tensor | None = None,
-        prefix: Tensor | None = None,
+        self, input_ids: Tensor, padding_mask: Tensor | None = None, prefix: Tensor | None = None
     ) -> Tensor:
         """Compute the hidden states.
 
@@ -336,58 +273,20 @@ class Encoder(nn.Module):
             input_ids: shape ``(batch, length)``, int64.
             padding_mask: True where a position is padding, which nobody may look at; shape
                 ``(batch, length)``.
-            selected: True where a hidden state is wanted, ``(batch, length)``. Every position
-                informs the others all the same, but the last layer finishes only these, which
-                saves time in training.
             prefix: how many positions at the beginning of each line everybody may look at, whatever
                 the direction; shape ``(batch,)``.
 
         Returns:
-            Shape ``(batch, length, d_model)``, or ``(|M|, d_model)`` with ``selected``.
+            Shape ``(batch, length, d_model)``.
 
         Raises:
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
-        mask = self._mask(input_ids, padding_mask, prefix)
-        if selected is None or input_ids.numel() <= self.config.vocab_size:
-            x, ids = self.embedding(input_ids), None  # (batch, length, d_model)
-        else:
-            # In training a symbol stands at many places. The first layer's norm and projections
-            # make the same of it at each, so that is done once per symbol and looked up.
-            x, ids = self.embedding.weight, input_ids
-        for layer in self.layers[:-1]:
-            x, ids = layer(x, mask, ids=ids), None
-        return self.norm(self.layers[-1](x, mask, selected, ids))
-
-    def extend(self, input_ids: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Read on from where another call stopped; only with direction "left".
-
-        What is left of a position never changes when the text goes on, so keys and values are
-        computed once.
-
-        Args:
-            input_ids: what follows, shape ``(batch, length)``.
-            past: what the earlier call returned, for a batch of the same size; None to begin.
-
-        Returns:
-            Hidden states of shape ``(batch, length, d_model)``, and what the next call needs.
-
-        Raises:
-            ValueError: the encoder looks to the right, too, or the line gets too long.
-        """
-        if self.config.direction != "left":
-            raise ValueError(
-                "Only an encoder that looks to the left alone can read on: what it has read would "
-                "look different to the others once there is more to the right."
-            )
-        self._check(input_ids, 0 if past is None else past[0][0].shape[2])
-        x = self.embedding(input_ids)
-        kept = []
-        for layer, before in zip(self.layers, past or [None] * len(self.layers), strict=True):
-            assert isinstance(layer, Layer)
-            x, after = layer.extend(x, before)
-            kept.append(after)
-        return self.norm(x), tuple(kept)
+        mask = self.mask(input_ids, padding_mask, prefix)
+        x = self.embedding(input_ids)  # (batch, length, d_model)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
 
     @torch.no_grad()
     def attention(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
@@ -395,7 +294,7 @@ class Encoder(nn.Module):
 
         Row i of a head says how position i spreads its attention; each row sums to 1.
         """
-        mask = self._mask(input_ids, padding_mask)
+        mask = self.mask(input_ids, padding_mask)
         x = self.embedding(input_ids)
         weights = []
         for layer in self.layers:
@@ -404,11 +303,17 @@ class Encoder(nn.Module):
             x = layer(x, mask)
         return torch.stack(weights)
 
-    def _mask(
-        self, input_ids: Tensor, padding_mask: Tensor | None, prefix: Tensor | None = None
+    def mask(
+        self,
+        input_ids: Tensor,
+        padding_mask: Tensor | None = None,
+        prefix: Tensor | None = None,
     ) -> Tensor | None:
-        """Combine direction and padding: True where a query may look at a key."""
-        length = self._check(input_ids)
+        """Return where a query may look at a key, for :meth:`Attention.forward`.
+
+        For the arguments and errors see :meth:`forward`.
+        """
+        length = self.checked_length(input_ids)
         mask = attention_mask(length, self.config.direction, 0 if prefix is None else prefix)
         mask = None if mask is None else mask.to(input_ids.device)
         if padding_mask is None:
@@ -418,8 +323,12 @@ class Encoder(nn.Module):
         real = ~padding_mask[:, None, None, :] | itself
         return real if mask is None else real & mask
 
-    def _check(self, input_ids: Tensor, read: int = 0) -> int:
-        """Return the length of a line of which so many symbols have been read before."""
+    def checked_length(self, input_ids: Tensor, read: int = 0) -> int:
+        """Return the length of lines ``(batch, length)``, with ``read`` symbols before them.
+
+        Raises:
+            ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
+        """
         if input_ids.dim() != 2:
             raise ValueError(
                 f"input_ids need the shape (batch, length), not {tuple(input_ids.shape)}; "

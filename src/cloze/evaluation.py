@@ -19,8 +19,7 @@ from cloze.baselines import BASELINES, NeighbourBaseline
 from cloze.corpus import Corpus, windows
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, checked, held_out_batch
-from cloze.prediction import shipped_models
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.vocabulary import VOCABULARY
 
 
@@ -31,7 +30,7 @@ def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) 
     Raises:
         ValueError: there is no model, or nothing to ask it.
     """
-    arguments.model(model, int(checked(held_out).inputs.max()) + 1)
+    arguments.model(model, int(held_out.inputs.max()) + 1)
     batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
     answers = _answers(model, held_out, batch_size)
     total = sum(mlm_loss(logits, labels, reduction="sum").item() for logits, labels in answers)
@@ -167,7 +166,7 @@ class HeldOutCosts:
 
 @torch.no_grad()
 def held_out_costs(
-    corpus: Corpus, models: Mapping[str, MaskedLM] | None = None, length: int = 64
+    corpus: Corpus, models: Mapping[str, MaskedLM], length: int = 64
 ) -> HeldOutCosts:
     """Let models and baselines answer exactly the same questions about all held-out pieces.
 
@@ -176,13 +175,13 @@ def held_out_costs(
 
     Args:
         corpus: its training pieces are what the baselines count.
-        models: by name; by default the shipped encoder and its one-sided twins.
+        models: by name.
         length: of the windows that the pieces are cut into.
 
     Raises:
         TextError: a held-out piece is shorter than one window.
     """
-    models = shipped_models() if models is None else arguments.models(models, len(VOCABULARY))
+    models = arguments.models(models, len(VOCABULARY))
     held_out = held_out_batch(arguments.of_type(corpus, Corpus, "corpus").held_out_windows(length))
     selected = held_out.selected
     truth = held_out.labels[selected]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from cloze import arguments
-from cloze.encoder import Encoder, EncoderConfig, Past
-from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.fast import Past, read_on, states_at
+from cloze.vocabulary import END, VOCABULARY, Vocabulary
 
 
 class MaskedLM(nn.Module):
@@ -47,7 +45,7 @@ class MaskedLM(nn.Module):
             input_ids: shape ``(batch, length)``.
             selected: boolean, shape ``(batch, length)``.
         """
-        return self.head(self.encoder(input_ids, self._padding(input_ids), selected))
+        return self.head(states_at(self.encoder, input_ids, selected, self._padding(input_ids)))
 
     def _padding(self, input_ids: Tensor) -> Tensor | None:
         pad_id = self.vocabulary.pad_id
@@ -89,7 +87,7 @@ class CausalLM(MaskedLM):
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
-        return self._answers(self.encoder(self.one_place_late(input_ids), selected=selected))
+        return self._answers(states_at(self.encoder, self.one_place_late(input_ids), selected))
 
     def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
         """Read on from where another call stopped, without reading what came before again.
@@ -102,7 +100,7 @@ class CausalLM(MaskedLM):
             The logits of the symbol that follows each one read, ``(batch, length, |V|)``, and what
             the next call needs.
         """
-        states, past = self.encoder.extend(read, past)
+        states, past = read_on(self.encoder, read, past)
         return self._answers(states), past
 
     def one_place_late(self, input_ids: Tensor) -> Tensor:
@@ -112,237 +110,3 @@ class CausalLM(MaskedLM):
 
     def _answers(self, states: Tensor) -> Tensor:
         return self.head(states).masked_fill(self.never, float("-inf"))
-
-
-class PrefixLM(CausalLM):
-    """A causal model that reads what stands before ``[WRITE]`` from both sides.
-
-    One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
-    written stand in one line. The first two are in everybody's sight, and of what is written each
-    position sees its left. A line without ``[WRITE]`` is all written. Sentinels are written, too.
-
-    Raises:
-        ValueError: as :class:`CausalLM`; or the vocabulary has no ``[WRITE]``.
-    """
-
-    objective = "infilling"
-
-    def __init__(
-        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
-    ) -> None:
-        super().__init__(config, vocabulary)
-        if WRITE not in vocabulary.specials:
-            raise ValueError(
-                f"A model that fills gaps needs {WRITE} and sentinels in its vocabulary, as "
-                "INFILLING.vocabulary(…) puts them there."
-            )
-        read_only = {MASK, BEGIN, END, PAD, WRITE}
-        written = [i for symbol, i in vocabulary.ids.items() if symbol not in read_only]
-        self.never[written] = False
-
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
-        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
-        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
-        return self._answers(self.encoder(read, prefix=prefix))
-
-    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
-        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
-        return self._answers(self.encoder(read, selected=selected, prefix=prefix))
-
-    def prefix(self, input_ids: Tensor) -> Tensor:
-        """Return how many positions of each line everybody sees, one place late: ``(batch,)``."""
-        ends = input_ids == self.vocabulary.ids[WRITE]
-        return torch.where(ends.any(1), ends.int().argmax(1) + 2, 0)
-
-    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:  # noqa: ARG002
-        """Refuse: what was read before ``[WRITE]`` is not read from the left alone.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError(
-            "A model that reads a spoilt line from both sides cannot read on; ask it for the whole "
-            "line again."
-        )
-
-
-class ReplacedLM(MaskedLM):
-    """ELECTRA's two models: a small one fills masks, and the encoder says which symbols are its.
-
-    The encoder with its head is the discriminator, asked at *every* position whether the symbol was
-    replaced; it never reads ``[MASK]``. The ``generator`` is a masked model a quarter as wide (of
-    ELECTRA's small models, too), needed for training alone. ELECTRA's two share their embedding;
-    here they share nothing, for a table of a few symbols is small beside the layers.
-
-    Source: Clark et al. 2020, ELECTRA, section 2.
-    """
-
-    objective = "replaced"
-
-    def __init__(
-        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
-    ) -> None:
-        super().__init__(config, vocabulary)
-        self.head = nn.Linear(self.config.d_model, 1)
-        self.generator = MaskedLM(quarter(self.config), vocabulary)
-
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
-        """Return logits that each symbol was replaced, ``(batch, length)``."""
-        return super().forward(input_ids, padding_mask).squeeze(-1)
-
-    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        """Return logits that the selected symbols were replaced, shape ``(|M|,)``."""
-        return super().logits_at(input_ids, selected).squeeze(-1)
-
-
-def quarter(config: EncoderConfig) -> EncoderConfig:
-    """Return a shape with heads of the same width, a quarter as many, and all else to match."""
-    heads = max(1, config.n_heads // 4)
-    return replace(
-        config, n_heads=heads, d_model=heads * config.d_head, d_ff=max(1, config.d_ff // 4)
-    )
-
-
-HEADS: dict[str, type[MaskedLM]] = {
-    head.objective: head for head in (MaskedLM, CausalLM, PrefixLM, ReplacedLM)
-}
-"""Every kind of model, by the objective that trains it."""
-
-
-Pooling = Literal["first", "mean"]
-
-
-class FineTuned(nn.Module):
-    """A copy of a pretrained encoder with a new head, which begins at random.
-
-    Args:
-        encoder: what was pretrained; it stays as it is, the copy can be trained.
-        vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
-        n_outputs: how many numbers the head makes of a hidden state.
-
-    Raises:
-        ValueError: the encoder knows fewer symbols than the vocabulary.
-    """
-
-    def __init__(self, encoder: Encoder, vocabulary: Vocabulary, n_outputs: int) -> None:
-        super().__init__()
-        arguments.of_type(encoder, Encoder, "What a head is put on")
-        self.vocabulary = arguments.of_type(vocabulary, Vocabulary, "What the ids mean")
-        if encoder.config.vocab_size < len(vocabulary):
-            raise ValueError(
-                f"The encoder knows {encoder.config.vocab_size} symbols and the vocabulary has "
-                f"{len(vocabulary)}; widen it with encoder.add_symbols(count)."
-            )
-        self.encoder = deepcopy(encoder).requires_grad_(True)
-        n_outputs = arguments.whole_number(n_outputs, 1, 1 << 16, "The number of labels")
-        self.head = nn.Linear(encoder.config.d_model, n_outputs)
-
-    def states(self, input_ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Return hidden states ``(batch, length, d_model)`` and where padding is.
-
-        Raises:
-            ValueError: these are no such ids, or a line holds nothing but ``[PAD]``.
-        """
-        arguments.token_ids(input_ids, self.encoder.config.vocab_size, dim=2)
-        pad_id = self.vocabulary.pad_id
-        padding = input_ids == (-1 if pad_id is None else pad_id)
-        if padding.all(1).any():
-            raise ValueError("A line holds nothing but [PAD]; leave empty lines out.")
-        return self.encoder(input_ids, padding), padding
-
-
-class TextClassifier(FineTuned):
-    """One answer per line: softmax(W h), where h stands for the whole line.
-
-    Args:
-        encoder: what was pretrained.
-        vocabulary: what its ids mean.
-        n_labels: K, how many answers there are.
-        pooling: where h comes from: "first" takes the state at the first position, BERT's
-            ``[CLS]`` (in a small world ``[BEGIN]`` stands there); "mean" that of all positions
-            that are not padding.
-    """
-
-    def __init__(
-        self, encoder: Encoder, vocabulary: Vocabulary, n_labels: int, pooling: Pooling = "mean"
-    ) -> None:
-        super().__init__(encoder, vocabulary, n_labels)
-        self.pooling = arguments.one_of(pooling, get_args(Pooling), "pooling")
-
-    def forward(self, input_ids: Tensor) -> Tensor:
-        """Return logits ``(batch, K)`` for ids ``(batch, length)``."""
-        states, padding = self.states(input_ids)
-        return self.head(states[:, 0] if self.pooling == "first" else mean_pool(states, padding))
-
-
-def mean_pool(states: Tensor, padding: Tensor) -> Tensor:
-    """Average hidden states over what is not padding.
-
-    Args:
-        states: shape ``(batch, length, d_model)``.
-        padding: True where nobody reads, shape ``(batch, length)``.
-
-    Returns:
-        Shape ``(batch, d_model)``.
-    """
-    real = ~padding[..., None]
-    return (states * real).sum(1) / real.sum(1)
-
-
-class TokenClassifier(FineTuned):
-    """One answer per position, as for parts of speech and names (``n_labels`` is K)."""
-
-    def forward(self, input_ids: Tensor) -> Tensor:
-        """Return logits ``(batch, length, K)`` for ids ``(batch, length)``."""
-        return self.head(self.states(input_ids)[0])
-
-
-class SpanExtractor(FineTuned):
-    """Where an answer begins and where it ends (Devlin et al. 2019, section 4.2)."""
-
-    def __init__(self, encoder: Encoder, vocabulary: Vocabulary) -> None:
-        super().__init__(encoder, vocabulary, 2)
-
-    def forward(self, input_ids: Tensor) -> Tensor:
-        """Return the logits of start and end at each position: ``(batch, 2, length)``.
-
-        At padding they are −∞.
-        """
-        states, padding = self.states(input_ids)
-        logits = self.head(states).transpose(1, 2)
-        return logits.masked_fill(padding[:, None], float("-inf"))
-
-
-def best_span(logits: Tensor, allowed: Tensor | None = None) -> Tensor:
-    """Return the start and the end with the greatest sum of logits, the start not after the end.
-
-    Args:
-        logits: of start and end, shape ``(batch, 2, length)``.
-        allowed: where a span may begin and end, shape ``(batch, length)``; None for everywhere.
-
-    Returns:
-        Positions, shape ``(batch, 2)``; the end belongs to the span.
-
-    Raises:
-        ValueError: the logits have another shape, or nowhere in a line is allowed.
-    """
-    if arguments.of_type(logits, Tensor, "logits").dim() != 3 or logits.shape[1] != 2:
-        raise ValueError(
-            f"The logits of spans have the shape (batch, 2, length), not {tuple(logits.shape)}."
-        )
-    if allowed is not None:
-        wanted = (logits.shape[0], logits.shape[2])
-        if arguments.of_type(allowed, Tensor, "allowed").shape != wanted:
-            raise ValueError(
-                f"allowed has the shape {wanted}, as the logits do, not {tuple(allowed.shape)}."
-            )
-        logits = logits.masked_fill(~allowed[:, None], float("-inf"))
-    start, end = logits.unbind(1)
-    length = logits.shape[2]
-    sums = start[:, :, None] + end[:, None, :]
-    sums = sums.masked_fill(~torch.ones(length, length, dtype=torch.bool).triu(), float("-inf"))
-    best, at = sums.flatten(1).max(1)
-    if best.isneginf().any():
-        raise ValueError("A line has no position where a span may stand; allow at least one.")
-    return torch.stack([at // length, at % length], dim=1)

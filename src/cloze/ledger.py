@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .arguments import whole_number  # relative: this file goes where encoder.py goes
+from cloze.arguments import whole_number
 
 
 def parameter_ledger(

@@ -6,17 +6,17 @@ import math
 from collections.abc import Mapping
 from typing import Literal
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import Labels, Logits, Probability, checked
 from cloze.masking import IGNORE
 
 LOG2 = math.log(2)
 
 
-def mlm_loss(logits: Tensor, labels: Tensor, reduction: Literal["mean", "sum"] = "mean") -> Tensor:
+@checked
+def mlm_loss(logits: Logits, labels: Labels, reduction: Literal["mean", "sum"] = "mean") -> Tensor:
     """Compute the masked language modeling loss in nats.
 
     Args:
@@ -28,66 +28,50 @@ def mlm_loss(logits: Tensor, labels: Tensor, reduction: Literal["mean", "sum"] =
         A scalar tensor.
 
     Raises:
-        ValueError: no position is selected (the mean over nothing would be NaN), the shapes do
-            not fit, or a label is none.
+        ValueError: no position is selected (the mean over nothing would be NaN), or the shapes do
+            not fit.
     """
-    arguments.one_of(reduction, ("mean", "sum"), "reduction")
-    if not arguments.of_type(logits, Tensor, "logits").is_floating_point() or not logits.dim():
-        raise ValueError(f"Logits are a tensor of numbers (…, |V|), not {arguments.shown(logits)}.")
-    if arguments.of_type(labels, Tensor, "labels").dtype != torch.int64:
-        raise ValueError(f"Labels are a tensor of int64, not {arguments.shown(labels)}.")
-    if logits.shape[:-1] != labels.shape:
-        raise ValueError(
-            f"Logits of shape {tuple(logits.shape)} need labels of shape "
-            f"{tuple(logits.shape[:-1])}, not {tuple(labels.shape)}."
-        )
-    if not (labels != IGNORE).any():
+    if (labels == IGNORE).all():
         raise ValueError(
             "No position is selected: every label is -100, so there is nothing to average over."
         )
     rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
-    try:
-        return F.cross_entropy(rows, labels.flatten(), ignore_index=IGNORE, reduction=reduction)
-    except IndexError:  # torch looks at every label anyway
-        raise ValueError(
-            f"A label is -100 or an id from 0 to {logits.shape[-1] - 1}, for there are "
-            f"{logits.shape[-1]} logits at a position; one of these is neither."
-        ) from None
+    return F.cross_entropy(rows, labels.flatten(), ignore_index=IGNORE, reduction=reduction)
 
 
-def cost(probability: float) -> float:
+@checked
+def cost(probability: Probability) -> float:
     """Return −log P in nats; what was called impossible costs infinitely much."""
-    p = arguments.probability(probability, "What has a cost")
-    return abs(math.log(p)) if p else math.inf
+    return abs(math.log(probability)) if probability else math.inf
 
 
-def expected_cost(truth: Mapping[str, float], bet: Mapping[str, float]) -> float:
+@checked
+def expected_cost(truth: Mapping[str, Probability], bet: Mapping[str, Probability]) -> float:
     """Return −Σ p(c) log q(c) in nats: what bet q pays on average if the truth is drawn from p.
 
     No bet pays less than ``bet = truth`` (Gibbs' inequality); what that pays is the entropy of p.
+    A bet may leave some of its money at home.
+
+    Raises:
+        ValueError: the truth does not sum to 1, or the bet to more.
     """
-    _total(truth, "The truth", at_least=1.0)
-    _total(bet, "The bet", at_least=0.0)
+    for what, least, shares in (("The truth", 1.0, truth), ("The bet", 0.0, bet)):
+        total = sum(shares.values())
+        if not least - 1e-6 <= total <= 1 + 1e-6:
+            raise ValueError(f"{what} is a distribution: its shares sum to 1, not to {total:.6g}.")
     return sum(p * cost(bet.get(c, 0.0)) for c, p in truth.items() if p)
 
 
-def _total(shares: Mapping[str, float], what: str, at_least: float) -> None:
-    """Refuse what is no distribution; a bet may leave some of its money at home."""
-    if not isinstance(shares, Mapping):
-        raise ValueError(f"{what} is a dict of probabilities, not {arguments.shown(shares)}.")
-    total = sum(arguments.probability(p, f"A share of {what.lower()}") for p in shares.values())
-    if not at_least - 1e-6 <= total <= 1 + 1e-6:
-        raise ValueError(f"{what} is a distribution: its shares sum to 1, not to {total:.6g}.")
-
-
+@checked
 def to_bits(nats: float) -> float:
     """Convert nats to bits: one bit is log 2 = 0.693 nats."""
-    return arguments.number(nats, "A cost in nats") / LOG2
+    return nats / LOG2
 
 
+@checked
 def perplexity(nats: float) -> float:
-    """Return e^loss: among how many equally likely symbols the model as good as hesitates."""
+    """Return e^loss: the model is as unsure as if it chose among so many equally likely symbols."""
     try:
-        return math.exp(arguments.number(nats, "A loss in nats"))
+        return math.exp(nats)
     except OverflowError:
         return math.inf

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import Count, Ids, Probability, Where, Whole, between, checked, known_symbols
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 IGNORE = -100
@@ -30,12 +30,13 @@ class MaskedBatch(NamedTuple):
         return self.labels != IGNORE
 
 
+@checked
 def mask_tokens(
-    input_ids: Tensor,
-    mask_prob: float = 0.15,
+    input_ids: Ids,
+    mask_prob: Probability = 0.15,
     *,
-    mask_share: float = 0.8,
-    random_share: float = 0.1,
+    mask_share: Probability = 0.8,
+    random_share: Probability = 0.1,
     vocabulary: Vocabulary = VOCABULARY,
     at_least_one: bool = True,
     generator: torch.Generator | None = None,
@@ -70,9 +71,8 @@ def mask_tokens(
 
     Source: Devlin et al. 2019, BERT, section 3.1.
     """
-    rate, maskable = _given(input_ids, mask_prob, vocabulary, at_least_one, generator)
-    _shares(mask_share, random_share)
-    selected = _select(maskable, None, rate, at_least_one, generator)
+    maskable = ordinary(input_ids, vocabulary)
+    selected = select(maskable, mask_prob, at_least_one=at_least_one, generator=generator)
     return corrupt(
         input_ids,
         selected,
@@ -83,15 +83,97 @@ def mask_tokens(
     )
 
 
-def mask_words(
-    input_ids: Tensor,
-    mask_prob: float = 0.15,
+@checked
+def corrupt(
+    input_ids: Ids,
+    selected: Where,
+    heads: Ids | None = None,
     *,
-    mask_share: float = 0.8,
-    random_share: float = 0.1,
+    mask_share: Probability = 0.8,
+    random_share: Probability = 0.1,
+    vocabulary: Vocabulary = VOCABULARY,
+    generator: torch.Generator | None = None,
+) -> MaskedBatch:
+    """Corrupt selected positions by BERT's rule, and ask about them.
+
+    Args:
+        input_ids: ids of shape ``(…, length)``; never changed.
+        selected: the set M, boolean, of the same shape; no special symbol is in it.
+        heads: for every position the one of its line whose number decides for it too, so that
+            several share a fate; by default each has its own.
+        mask_share: the share of selected positions that become ``[MASK]``.
+        random_share: the share that become an ordinary symbol, drawn uniformly from all of them.
+        vocabulary: what the ids mean.
+        generator: the source of chance.
+
+    Raises:
+        ValueError: the shares are more than all, or the selection does not fit the ids.
+    """
+    if mask_share + random_share > 1 + 1e-9:
+        raise ValueError(
+            "mask_share and random_share are shares of the selected positions: at most 1 together, "
+            f"not {mask_share} and {random_share}."
+        )
+    action = torch.rand(input_ids.shape, generator=generator)
+    if heads is not None:
+        action = action.gather(-1, heads)
+    random_ids = torch.randint(vocabulary.n_ordinary, input_ids.shape, generator=generator)
+    hide = selected & (action < mask_share)
+    swap = selected & (action >= mask_share) & (action < mask_share + random_share)
+
+    inputs = input_ids.masked_fill(hide, vocabulary.mask_id)
+    inputs = torch.where(swap, random_ids, inputs)
+    labels = input_ids.masked_fill(~selected, IGNORE)
+    return MaskedBatch(inputs, labels)
+
+
+def select(
+    maskable: Tensor,
+    rate: float,
+    heads: Tensor | None = None,
+    *,
+    at_least_one: bool = True,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Select each position with probability ``rate``: the set M, boolean.
+
+    Args:
+        maskable: where something can be selected, boolean, ``(…, length)``.
+        rate: of selection.
+        heads: as for :func:`corrupt`: positions that share a head are selected together.
+        at_least_one: as for :func:`mask_tokens`.
+        generator: the source of chance.
+    """
+    chance = torch.rand(maskable.shape, generator=generator)
+    if heads is not None:
+        chance = chance.gather(-1, heads)
+    # What is not maskable gets 2, which no uniform number reaches, so it is never the smallest.
+    chance = chance.masked_fill(~maskable, 2.0)
+    selected = chance < rate
+    return selected | (maskable & (chance == chance.min())) if at_least_one else selected
+
+
+def ordinary(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """Return where an ordinary symbol stands; only these are ever selected.
+
+    Raises:
+        ValueError: there is none, or an id has no symbol.
+    """
+    where = known_symbols(input_ids, len(vocabulary)) < vocabulary.n_ordinary
+    if not where.any():
+        raise ValueError("There is no ordinary symbol in this batch, so nothing to select.")
+    return where
+
+
+@checked
+def mask_words(
+    input_ids: Ids,
+    mask_prob: Probability = 0.15,
+    *,
     vocabulary: Vocabulary = VOCABULARY,
     at_least_one: bool = True,
     generator: torch.Generator | None = None,
+    **shares: float,
 ) -> MaskedBatch:
     """Select whole words to predict, and corrupt each of them in one way.
 
@@ -108,11 +190,10 @@ def mask_words(
     Args:
         input_ids: ids of shape ``(…, length)``; never changed.
         mask_prob: the rate of selection, 0 … 1.
-        mask_share: as for :func:`mask_tokens`.
-        random_share: as for :func:`mask_tokens`.
         vocabulary: special symbols of it are never selected, and part words.
         at_least_one: False leaves the selection to chance alone; otherwise some word is selected.
         generator: the source of chance; the same generator state gives the same masks.
+        shares: ``mask_share`` and ``random_share``, as for :func:`mask_tokens`.
 
     Returns:
         ``inputs`` and ``labels``, both with the shape of ``input_ids``.
@@ -123,32 +204,23 @@ def mask_words(
     Source: "whole word masking" of the code of BERT (release of May 2019), which decides for each
     word piece by itself what becomes of it.
     """
-    rate, maskable = _given(input_ids, mask_prob, vocabulary, at_least_one, generator)
-    _shares(mask_share, random_share)
+    maskable = ordinary(input_ids, vocabulary)
     heads = _run_heads(_letters(input_ids, vocabulary), alone=bool(vocabulary.separator))
-    selected = _select(maskable, heads, rate, at_least_one, generator)
-    return corrupt(
-        input_ids,
-        selected,
-        heads=heads,
-        mask_share=mask_share,
-        random_share=random_share,
-        vocabulary=vocabulary,
-        generator=generator,
-    )
+    selected = select(maskable, mask_prob, heads, at_least_one=at_least_one, generator=generator)
+    return corrupt(input_ids, selected, heads, vocabulary=vocabulary, generator=generator, **shares)
 
 
+@checked
 def mask_spans(
-    input_ids: Tensor,
-    mask_prob: float = 0.15,
+    input_ids: Ids,
+    mask_prob: Probability = 0.15,
     *,
-    stop: float = 0.2,
-    longest: int = 10,
-    mask_share: float = 0.8,
-    random_share: float = 0.1,
+    stop: Annotated[float, between(1e-9, 1)] = 0.2,
+    longest: Annotated[int, between(1, 1000)] = 10,
     vocabulary: Vocabulary = VOCABULARY,
     at_least_one: bool = True,
     generator: torch.Generator | None = None,
+    **shares: float,
 ) -> MaskedBatch:
     """Select spans of neighbouring words to predict, and corrupt each of them in one way.
 
@@ -171,11 +243,10 @@ def mask_spans(
         mask_prob: the rate of selection, 0 … 1.
         stop: the probability that a span ends after a word, above 0 up to 1; 1 for single words.
         longest: the most words of a span.
-        mask_share: as for :func:`mask_tokens`.
-        random_share: as for :func:`mask_tokens`.
         vocabulary: special symbols of it are never selected, and part words.
         at_least_one: False leaves the selection to chance alone; otherwise some word is selected.
         generator: the source of chance; the same generator state gives the same masks.
+        shares: ``mask_share`` and ``random_share``, as for :func:`mask_tokens`.
 
     Returns:
         ``inputs`` and ``labels``, both with the shape of ``input_ids``.
@@ -185,17 +256,12 @@ def mask_spans(
 
     Source: Joshi et al. 2020, SpanBERT, section 3.1.
     """
-    rate, maskable = _given(input_ids, mask_prob, vocabulary, at_least_one, generator)
-    _shares(mask_share, random_share)
-    if not arguments.probability(stop, "stop"):
-        raise ValueError("stop is the probability that a span ends after a word: above 0, not 0.")
-    longest = arguments.whole_number(longest, 1, 1000, "longest, the most words of a span,")
-    letters = _letters(input_ids, vocabulary)
+    maskable, letters = ordinary(input_ids, vocabulary), _letters(input_ids, vocabulary)
     if not letters.any():
         raise ValueError("There is no word in this batch, so no span to select; give it letters.")
-    between = maskable & ~letters
+    between_words = maskable & ~letters
     surviving = _surviving(stop, longest)
-    begin = _begin_prob(rate, surviving, int(between.sum()) / int(maskable.sum()))
+    begin = _begin_prob(mask_prob, surviving, int(between_words.sum()) / int(maskable.sum()))
 
     # Words are numbered along the line behind `longest` others that stand before it.
     heads = _run_heads(letters, alone=bool(vocabulary.separator))
@@ -209,118 +275,18 @@ def mask_spans(
         begun = (chance < begin) & (length < share)
         covered[..., k:] |= begun[..., : shape[-1] - k]
     here, behind = covered.gather(-1, word), covered.gather(-1, word + 1)
-    selected = (letters & here) | (between & here & behind)
+    selected = (letters & here) | (between_words & here & behind)
     if at_least_one and not selected.any():
         own = chance.gather(-1, word).masked_fill(~letters, 2.0)
         selected = own == own.min()
     return corrupt(
         input_ids,
         selected,
-        heads=_run_heads(selected),
-        mask_share=mask_share,
-        random_share=random_share,
+        _run_heads(selected),
         vocabulary=vocabulary,
         generator=generator,
+        **shares,
     )
-
-
-def corrupt(
-    input_ids: Tensor,
-    selected: Tensor,
-    *,
-    heads: Tensor | None = None,
-    mask_share: float = 0.8,
-    random_share: float = 0.1,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> MaskedBatch:
-    """Corrupt selected positions by BERT's rule, and ask about them.
-
-    Args:
-        input_ids: ids of shape ``(…, length)``; never changed.
-        selected: the set M, boolean, of the same shape; no special symbol is in it.
-        heads: for every position the one of its line whose number decides for it too, so that
-            several share a fate; by default each has its own.
-        mask_share: the share of selected positions that become ``[MASK]``.
-        random_share: the share that become an ordinary symbol, drawn uniformly from all of them.
-        vocabulary: what the ids mean.
-        generator: the source of chance.
-
-    Raises:
-        ValueError: the shares are none, or the selection does not fit the ids.
-    """
-    mask_share, random_share = _shares(mask_share, random_share)
-    if (
-        not isinstance(selected, Tensor)
-        or selected.dtype != torch.bool
-        or selected.shape != input_ids.shape
-    ):
-        raise ValueError(
-            f"selected is a tensor of bool and shape {tuple(input_ids.shape)}, not "
-            f"{arguments.shown(selected)}."
-        )
-    action = torch.rand(input_ids.shape, generator=generator)
-    if heads is not None:
-        action = action.gather(-1, heads)
-    random_ids = torch.randint(vocabulary.n_ordinary, input_ids.shape, generator=generator)
-    hide = selected & (action < mask_share)
-    swap = selected & (action >= mask_share) & (action < mask_share + random_share)
-
-    inputs = input_ids.masked_fill(hide, vocabulary.mask_id)
-    inputs = torch.where(swap, random_ids, inputs)
-    labels = input_ids.masked_fill(~selected, IGNORE)
-    return MaskedBatch(inputs, labels)
-
-
-def _given(
-    input_ids: Tensor,
-    mask_prob: float,
-    vocabulary: Vocabulary,
-    at_least_one: bool,
-    generator: torch.Generator | None,
-) -> tuple[float, Tensor]:
-    """Check what all ways to mask are given; return the rate, and where something can be selected.
-
-    Raises:
-        ValueError: something is not what it should be, or nothing can be selected.
-    """
-    rate = arguments.probability(mask_prob, "mask_prob")
-    arguments.token_ids(input_ids, len(arguments.of_type(vocabulary, Vocabulary, "vocabulary")))
-    arguments.of_type(at_least_one, bool, "at_least_one")
-    if generator is not None:
-        arguments.of_type(generator, torch.Generator, "generator")
-    maskable = input_ids < vocabulary.n_ordinary
-    if not maskable.any():
-        raise ValueError("There is no ordinary symbol in this batch, so nothing to select.")
-    return rate, maskable
-
-
-def _shares(mask_share: float, random_share: float) -> tuple[float, float]:
-    mask_share = arguments.probability(mask_share, "mask_share")
-    random_share = arguments.probability(random_share, "random_share")
-    if mask_share + random_share > 1 + 1e-9:
-        raise ValueError(
-            "mask_share and random_share are shares of the selected positions: at most 1 together, "
-            f"not {mask_share} and {random_share}."
-        )
-    return mask_share, random_share
-
-
-def _select(
-    maskable: Tensor,
-    heads: Tensor | None,
-    rate: float,
-    at_least_one: bool,
-    generator: torch.Generator | None,
-) -> Tensor:
-    """Select with probability ``rate`` all positions that share a head, or none of them."""
-    chance = torch.rand(maskable.shape, generator=generator)
-    if heads is not None:
-        chance = chance.gather(-1, heads)
-    # Special symbols get 2, a number that no uniform draw reaches, so they are never the smallest.
-    chance = chance.masked_fill(~maskable, 2.0)
-    selected = chance < rate
-    return selected | (maskable & (chance == chance.min())) if at_least_one else selected
 
 
 def _letters(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
@@ -386,35 +352,10 @@ def _begin_prob(rate: float, surviving: list[float], between: float) -> float:
     return low
 
 
-def checked(batch: MaskedBatch) -> MaskedBatch:
-    """Return windows that were masked, as :func:`held_out_batch` makes them.
-
-    Raises:
-        ValueError: they are none, or do not fit together, or nothing is selected.
-    """
-    inputs, labels = arguments.of_type(batch, MaskedBatch, "held_out")
-    arguments.token_ids(inputs, dim=2)
-    if (
-        not isinstance(labels, Tensor)
-        or labels.dtype != torch.int64
-        or labels.shape != inputs.shape
-    ):
-        raise ValueError(
-            f"Labels are a tensor of int64 and shape {tuple(inputs.shape)}, not "
-            f"{arguments.shown(labels)}."
-        )
-    if not batch.selected.any():
-        raise ValueError("No position is selected, so there is no loss: mask some first.")
-    return batch
-
-
-def seeded(seed: int) -> torch.Generator:
-    """Return a source of chance of its own; the same seed gives the same numbers.
-
-    Raises:
-        ValueError: the seed is no whole number, or is negative.
-    """
-    return torch.Generator().manual_seed(arguments.whole_number(seed, 0, None, "The seed"))
+@checked
+def seeded(seed: Whole) -> torch.Generator:
+    """Return a source of chance of its own; the same seed gives the same numbers."""
+    return torch.Generator().manual_seed(seed)
 
 
 class StaticMasks:
@@ -425,24 +366,26 @@ class StaticMasks:
     :func:`mask_tokens` call each time.
     """
 
+    @checked
     def __init__(
-        self, input_ids: Tensor, mask_prob: float = 0.15, *, copies: int = 1, seed: int = 0
+        self, input_ids: Ids, mask_prob: Probability = 0.15, *, copies: Count = 1, seed: Whole = 0
     ) -> None:
-        copies = arguments.whole_number(copies, 1, 1000, "The number of copies")
         generator = seeded(seed)
         self._copies = [
             mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)
         ]
 
-    def epoch(self, n: int) -> MaskedBatch:
+    @checked
+    def epoch(self, n: Whole) -> MaskedBatch:
         """Return the masked batch that epoch ``n`` = 0, 1, … sees."""
-        return self._copies[arguments.whole_number(n, 0, None, "The epoch") % len(self._copies)]
+        return self._copies[n % len(self._copies)]
 
 
+@checked
 def held_out_batch(
-    windows: Tensor,
-    mask_prob: float = 0.15,
-    seed: int = 0,
+    windows: Ids,
+    mask_prob: Probability = 0.15,
+    seed: Whole = 0,
     vocabulary: Vocabulary = VOCABULARY,
 ) -> MaskedBatch:
     """Return held-out windows ``(n, length)`` under the fixed masks of the series.
@@ -451,45 +394,3 @@ def held_out_batch(
     two of its numbers can be compared.
     """
     return mask_tokens(windows, mask_prob, vocabulary=vocabulary, generator=seeded(seed))
-
-
-MASKED, RANDOM, KEPT = "M", "R", "K"
-"""What becomes of a selected position: ``[MASK]``, a random character, itself."""
-PROMISED = {MASKED: 0.8, RANDOM: 0.1, KEPT: 0.1}
-"""The share of the selected positions that each fate should meet."""
-
-
-class Draw(NamedTuple):
-    """Some lines, masked."""
-
-    inputs: Tensor
-    """What the model reads, ``(lines, length)``."""
-    fates: dict[str, Tensor]
-    """By fate, where it happened: boolean, ``(lines, length)``."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many positions met each fate."""
-        return {fate: int(where.sum()) for fate, where in self.fates.items()}
-
-
-def draw_masks(input_ids: Tensor, generator: torch.Generator, mask_prob: float = 0.15) -> Draw:
-    """Mask lines of shape ``(lines, length)`` with ``mask_tokens``, and tell the fates apart.
-
-    A random character may be the original by chance, and then nothing that the model reads shows
-    that it was swapped. So the same numbers are used a second time, with ``[MASK]`` for the swapped
-    ones as well: what is hidden only then is random.
-
-    Raises:
-        ValueError: as :func:`mask_tokens`; or there is no generator.
-    """
-    again = arguments.of_type(generator, torch.Generator, "generator").clone_state()
-    inputs, labels = mask_tokens(input_ids, mask_prob, generator=generator)
-    either = PROMISED[MASKED] + PROMISED[RANDOM]
-    corrupted = mask_tokens(
-        input_ids, mask_prob, mask_share=either, random_share=0, generator=again
-    ).inputs
-    selected = labels >= 0
-    masked = selected & (inputs == VOCABULARY.mask_id)
-    random = selected & (corrupted == VOCABULARY.mask_id) & ~masked
-    return Draw(inputs, {MASKED: masked, RANDOM: random, KEPT: selected & ~masked & ~random})

@@ -1,27 +1,25 @@
 """Objectives: what training asks about windows of text, and what the answers cost.
 
-Training draws windows and improves the model; all that lies between is the objective's. Another
-way to train is another :class:`Objective` here, and nothing else changes.
+Training draws windows and improves the model; everything in between belongs to the objective.
+Another way to train is another :class:`Objective` in a file of its own, which registers it, and a
+row in ``DEFINED_IN`` that says where the file is. Training and checkpoints know names only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from cloze.corruptions import MEAN_LENGTH, SENTINELS, SHARE, sentinel
-from cloze.diffusion import bound_on, held_out_bound, held_out_lines, hide, spread
 from cloze.evaluation import held_out_loss
-from cloze.heads import CausalLM, MaskedLM, PrefixLM, ReplacedLM
-from cloze.infilling import questions
+from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens, seeded
-from cloze.replaced import detection_loss, electra_loss, held_out_draws, hide_for_two
-from cloze.vocabulary import BEGIN, PAD, WRITE, Vocabulary
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
+from cloze.vocabulary import BEGIN, PAD, Vocabulary
 
 Batch = Any
 """What is read and what is asked: a named tuple of tensors with one line per window, such as
@@ -57,6 +55,38 @@ class Objective:
     def vocabulary(self, vocabulary: Vocabulary) -> Vocabulary:
         """Return what a model has to know that learns from a corpus with this vocabulary."""
         return vocabulary.with_specials(*self.specials)
+
+
+DEFINED_IN = {
+    "masked": "cloze.objectives",
+    "causal": "cloze.objectives",
+    "infilling": "cloze.lessons.corrupt_and_repair.infilling",
+    "replaced": "cloze.lessons.corrupt_and_repair.replaced",
+    "diffusion": "cloze.lessons.writing_with_gaps.diffusion",
+}
+"""The module that defines and registers each objective; it is imported when somebody asks."""
+
+_registered: dict[str, Objective] = {}
+
+
+def register(objective: Objective) -> Objective:
+    """Make an objective known by its name, so that saved runs and models find it, and return it."""
+    _registered[objective.name] = objective
+    return objective
+
+
+def objective_named(name: str) -> Objective:
+    """Return the objective of a name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name not in _registered and name in DEFINED_IN:
+        import_module(DEFINED_IN[name])
+    if name not in _registered:
+        known = ", ".join(dict.fromkeys([*DEFINED_IN, *_registered]))
+        raise ValueError(f"There is no objective {name!r:.50}; there are {known}.")
+    return _registered[name]
 
 
 def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
@@ -119,7 +149,7 @@ def masked(
     )
 
 
-MASKED = masked()
+MASKED = register(masked())
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
 
@@ -134,58 +164,15 @@ def next_symbols(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:
     return MaskedBatch(windows, windows.masked_fill(no_question, IGNORE))
 
 
-CAUSAL = Objective(
-    name="causal",
-    ask=lambda windows, mask_prob, chance, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
-    loss=masked_loss,
-    held_out=next_symbols,
-    measure=held_out_loss,
-    model=CausalLM,
-    measured="next-symbol",
+CAUSAL = register(
+    Objective(
+        name="causal",
+        ask=lambda windows, mask_prob, chance, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
+        loss=masked_loss,
+        held_out=next_symbols,
+        measure=held_out_loss,
+        model=CausalLM,
+        measured="next-symbol",
+    )
 )
 """GPT's: predict every symbol from those before it; nothing is hidden and nothing drawn."""
-
-INFILLING = Objective(
-    name="infilling",
-    ask=lambda windows, mask_prob, chance, vocabulary: questions(
-        windows, mask_prob, MEAN_LENGTH, vocabulary=vocabulary, generator=chance
-    ),
-    loss=masked_loss,
-    held_out=lambda windows, vocabulary: questions(
-        windows, SHARE, MEAN_LENGTH, vocabulary=vocabulary, generator=seeded(0)
-    ),
-    measure=held_out_loss,
-    model=PrefixLM,
-    measured="infilling",
-    specials=(WRITE, *map(sentinel, range(SENTINELS))),
-    room=2 * SENTINELS,
-)
-"""T5's: write what was taken out, sentinel by sentinel (Raffel et al. 2020), by one stack."""
-
-REPLACED = Objective(
-    name="replaced",
-    ask=hide_for_two,
-    loss=electra_loss,
-    held_out=held_out_draws,
-    measure=detection_loss,
-    model=ReplacedLM,
-    measured="detection",
-)
-"""ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""
-
-DIFFUSION = Objective(
-    name="diffusion",
-    ask=lambda windows, mask_prob, chance, vocabulary: hide(  # noqa: ARG005
-        windows, spread(len(windows), chance), vocabulary=vocabulary, generator=chance
-    ),
-    loss=bound_on,
-    held_out=held_out_lines,
-    measure=held_out_bound,
-    measured="bound",
-)
-"""Masked diffusion's: any number of symbols is hidden, all numbers equally often."""
-
-OBJECTIVES = {
-    objective.name: objective for objective in (MASKED, CAUSAL, INFILLING, REPLACED, DIFFUSION)
-}
-"""Every objective by name, so that a saved run goes on with the one it began with."""

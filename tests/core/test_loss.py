@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.baselines import uniform_loss
-from cloze.loss import mlm_loss, perplexity, to_bits
+from cloze.loss import expected_cost, mlm_loss, perplexity, to_bits
 from cloze.masking import IGNORE
 
 
@@ -63,10 +63,14 @@ def test_nothing_selected_is_an_error_and_never_nan() -> None:
         mlm_loss(torch.zeros(2, 3, 29), torch.full((2, 3), IGNORE))
 
 
-@pytest.mark.parametrize("shape", [(3, 2), (2,), (2, 4), (2, 3, 29)])
-def test_labels_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"Logits of shape \(2, 3, 29\) need labels of .*\(2, 3\)"):
-        mlm_loss(torch.zeros(2, 3, 29), torch.zeros(shape, dtype=torch.long))
+def test_a_bet_and_a_truth_are_distributions() -> None:
+    coin = {"a": 0.5, "b": 0.5}
+    assert expected_cost(coin, coin) == pytest.approx(math.log(2))
+    assert expected_cost(coin, {"a": 1.0}) == math.inf
+    with pytest.raises(ValueError, match="The truth is a distribution: its shares sum to 1, not"):
+        expected_cost({"a": 0.5}, coin)
+    with pytest.raises(ValueError, match="The bet is a distribution"):
+        expected_cost(coin, {"a": 1.0, "b": 1.0})
 
 
 def test_units() -> None:

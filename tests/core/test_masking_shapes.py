@@ -220,13 +220,6 @@ def test_the_rate_of_spans_is_kept_among_words() -> None:
 
 
 @maskers
-@pytest.mark.parametrize("rate", [-0.1, 1.1, math.nan])
-def test_a_rate_that_is_none_is_told(mask: Any, rate: float) -> None:
-    with pytest.raises(ValueError, match="mask_prob is a probability, from 0 to 1"):
-        mask(VOCABULARY.encode("abc"), rate)
-
-
-@maskers
 def test_shares_and_texts_that_cannot_be_are_told(mask: Any) -> None:
     with pytest.raises(ValueError, match=r"at most 1 together, not 0\.8 and 0\.3\.$"):
         mask(VOCABULARY.encode("abc"), mask_share=0.8, random_share=0.3)
@@ -247,10 +240,8 @@ def test_spans_may_be_longer_than_the_line() -> None:
 
 def test_spans_that_cannot_be_are_told() -> None:
     line = VOCABULARY.encode("abc")
-    with pytest.raises(ValueError, match="above 0, not 0"):
+    with pytest.raises(ValueError, match="stop is a number"):
         mask_spans(line, stop=0.0)
-    with pytest.raises(ValueError, match="longest, the most words of a span, is a whole number"):
-        mask_spans(line, longest=0)
     with pytest.raises(ValueError, match="There is no word in this batch"):
         mask_spans(VOCABULARY.encode(" \n "))
 
@@ -264,5 +255,5 @@ def test_a_selection_of_ones_own_is_corrupted_by_the_same_rule() -> None:
     hidden = corrupt(line, line > 20, mask_share=1.0, random_share=0.0)
     assert isinstance(hidden, MaskedBatch)
     assert torch.equal(hidden.inputs == 28, line > 20)
-    with pytest.raises(ValueError, match=r"selected is a tensor of bool and shape \(2, 29\)"):
-        corrupt(line, line)
+    with pytest.raises(ValueError, match="selected has the shape"):
+        corrupt(line, tokens.selected[0])

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from cloze.encoder import DIRECTIONS
-from cloze.vectors import cosine
+from cloze.use.vectors import cosine
 from cloze.world import World
 
 

@@ -21,10 +21,11 @@ from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
-from cloze.heads import CausalLM, MaskedLM, PrefixLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
-from cloze.objectives import INFILLING, MASKED, REPLACED, Objective
-from cloze.replaced import electra_loss
+from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
+from cloze.lessons.corrupt_and_repair.replaced import REPLACED, electra_loss
+from cloze.objectives import MASKED, Objective
 from cloze.teaching import measurements
 from cloze.training import EVEN, Source, TrainingRun, fit
 from cloze.world import World
@@ -107,18 +108,18 @@ def worth(model: MaskedLM, world: World) -> dict[str, dict[str, float]]:
     }
 
 
-def tuned(model: MaskedLM, world: World, draws: int = TUNED_DRAWS) -> dict[str, float]:
+def tuned(model: MaskedLM, world: World) -> dict[str, float]:
     """Return what the whole encoder is worth that is trained on: accuracy by task."""
     return {
-        name: round(probes.tuned_accuracy(model, task, TUNED_SHOTS, draws), 4)
+        name: round(probes.tuned_accuracy(model, task, TUNED_SHOTS, TUNED_DRAWS), 4)
         for name, task in probes.tasks(world).items()
     }
 
 
-def found_typos(model: MaskedLM, corpus: Corpus, lines: int = LINES) -> dict[str, float]:
+def found_typos(model: MaskedLM, corpus: Corpus) -> dict[str, float]:
     """Return the area under the curve of every way in which this model can look for typos."""
     windows = corpus.held_out_windows()
-    chosen = windows[torch.linspace(0, len(windows) - 1, lines).long()]
+    chosen = windows[torch.linspace(0, len(windows) - 1, LINES).long()]
     spoilt, wrong = typos.planted(chosen)
     return {
         name: round(area_under_curve(finder(spoilt), wrong), 4)
@@ -188,38 +189,38 @@ def main(
         lines=LINES,
         tuned_shots=TUNED_SHOTS,
     )
-    nothing: dict[str, Any] = {"milliseconds": {}, "steps": {}, "runs": {}}
-    kept = made | nothing | measurements.begun(path, made)
-    keep = partial(measurements.write, path, kept)
-    for text, names in TEXTS.items():
-        if text not in kept["milliseconds"]:
-            times = step_milliseconds(sources[text], names)
-            kept["milliseconds"][text] = times
-            budget = budgets[text] * times["masked"]
-            kept["steps"][text] = {name: round(budget / ms) for name, ms in times.items()}
-            keep()
-    kept["steps"]["world"]["infilling"] = infilling_steps
-    todo = [
-        (text, name, seed)
+    measure = partial(measurements.measure, path, made)
+    texts = [*zip(TEXTS, strict=True)]
+    times = measure(
+        "milliseconds", texts, lambda text: step_milliseconds(sources[text], TEXTS[text])
+    )
+
+    def affordable(text: str) -> dict[str, int]:
+        each = times["milliseconds"][text]
+        steps = {name: round(budgets[text] * each["masked"] / ms) for name, ms in each.items()}
+        return steps | ({"infilling": infilling_steps} if text == "world" else {})
+
+    steps = measure("steps", texts, affordable)["steps"]
+
+    def run(key: str) -> dict[str, Any]:
+        text, name, seed = key.split("/")
+        model, found = one_run(sources[text], name, steps[text][name], int(seed))
+        if key in SHIPPED and checkpoints:
+            about = {"command": made["command"], "seed": int(seed), "steps": steps[text][name]}
+            about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
+            save_model(checkpoints / SHIPPED[key], model, about)
+        return found
+
+    runs = (
+        (f"{text}/{name}/{seed}",)
         for asked_first in (True, False)
         for seed in seeds
         for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
         for name in names
         if asked_first == (name != "masked 15 %")
-    ]
-    for text, name, seed in todo:
-        key = f"{text}/{name}/{seed}"
-        if key not in kept["runs"]:
-            steps = kept["steps"][text][name]
-            model, kept["runs"][key] = one_run(sources[text], name, steps, seed)
-            if key in SHIPPED and checkpoints:
-                about = {"command": kept["command"], "seed": seed, "steps": steps}
-                about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
-                save_model(checkpoints / SHIPPED[key], model, about)
-            keep()
-    if "baselines" not in kept:
-        kept["baselines"] = baselines(sources["world"])
-        keep()
+    )
+    measure("runs", runs, run)
+    measure("baselines", [()], lambda: baselines(sources["world"]))
 
 
 def baselines(world: Source) -> dict[str, Any]:

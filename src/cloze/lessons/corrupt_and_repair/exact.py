@@ -15,7 +15,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.corruptions import (
+from cloze.lessons.corrupt_and_repair.corruptions import (
     MEAN_LENGTH,
     Corrupted,
     number_of_spans,

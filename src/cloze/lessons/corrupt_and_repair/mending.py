@@ -7,10 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.corruptions import Corrupted, restore, take_out
-from cloze.heads import PrefixLM
-from cloze.infilling import fill, log_probability
+from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, restore, take_out
 from cloze.lessons.corrupt_and_repair.exact import beside, entropy, fillings
+from cloze.lessons.corrupt_and_repair.infilling import PrefixLM, fill, log_probability
 from cloze.masking import seeded
 from cloze.vocabulary import Vocabulary
 from cloze.world import World

@@ -7,13 +7,52 @@ from typing import NamedTuple
 
 import torch
 from markupsafe import Markup
+from torch import Tensor
 
-from cloze.arguments import whole_number
-from cloze.masking import KEPT, MASKED, PROMISED, RANDOM, Draw, draw_masks
+from cloze.border import Ids, Probability, Whole, checked, whole_number
+from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.view import View, button, element, status, style
 
+MASKED, RANDOM, KEPT = "M", "R", "K"
+"""What becomes of a selected position: ``[MASK]``, a random character, itself."""
+PROMISED = {MASKED: 0.8, RANDOM: 0.1, KEPT: 0.1}
+"""The share of the selected positions that each fate should meet."""
 NAMES = {MASKED: "masked", RANDOM: "random", KEPT: "kept"}
+
+
+class Draw(NamedTuple):
+    """Some lines, masked."""
+
+    inputs: Tensor
+    """What the model reads, ``(lines, length)``."""
+    fates: dict[str, Tensor]
+    """By fate, where it happened: boolean, ``(lines, length)``."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many positions met each fate."""
+        return {fate: int(where.sum()) for fate, where in self.fates.items()}
+
+
+@checked
+def draw_masks(input_ids: Ids, generator: torch.Generator, mask_prob: Probability = 0.15) -> Draw:
+    """Mask lines of shape ``(lines, length)`` with ``mask_tokens``, and tell the fates apart.
+
+    A random character may be the original by chance, and then nothing that the model reads shows
+    that it was swapped. So the same numbers are used a second time, with ``[MASK]`` for the swapped
+    ones as well: what is hidden only then is random.
+    """
+    again = generator.clone_state()
+    inputs, labels = mask_tokens(input_ids, mask_prob, generator=generator)
+    either = PROMISED[MASKED] + PROMISED[RANDOM]
+    corrupted = mask_tokens(
+        input_ids, mask_prob, mask_share=either, random_share=0, generator=again
+    ).inputs
+    selected = labels >= 0
+    masked = selected & (inputs == VOCABULARY.mask_id)
+    random = selected & (corrupted == VOCABULARY.mask_id) & ~masked
+    return Draw(inputs, {MASKED: masked, RANDOM: random, KEPT: selected & ~masked & ~random})
 
 
 class Closeness(NamedTuple):
@@ -63,9 +102,10 @@ class MaskDraws(View):
 
     _css = style(__file__)
 
-    def __init__(self, line: str, seed: int = 0) -> None:
+    @checked
+    def __init__(self, line: str, seed: Whole = 0) -> None:
         self.input_ids, _ = read_line(line)
-        self.seed = whole_number(seed, 0, 999_999_999, "The seed")
+        self.seed = seed
         self.do_restart()
         super().__init__()
         self.refresh()

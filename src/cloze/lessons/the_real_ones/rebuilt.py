@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cloze.encoder import Attention, Encoder, EncoderConfig, Layer, look_up
+from cloze.encoder import Attention, Encoder, EncoderConfig, Layer
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
 
 CONFIG = EncoderConfig(
@@ -54,15 +54,9 @@ class Embedding(nn.Module):
 class PostNorm(Layer):
     """A layer as in BERT: the norms stand behind what is added, in ours before what is computed."""
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor | None,
-        selected: Tensor | None = None,
-        ids: Tensor | None = None,
-    ) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Refine ``x`` of shape ``(batch, length, d_model)``."""
-        x = self.attention_norm(look_up(x, ids) + self.attention(x, mask, selected, ids))
+        x = self.attention_norm(x + self.attention(x, mask))
         return self.feed_forward_norm(x + self.feed_forward(x))
 
 

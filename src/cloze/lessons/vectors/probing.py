@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from cloze.encoder import Encoder
-from cloze.heads import mean_pool
 from cloze.masking import seeded
-from cloze.vectors import LinearReader, cosine, layer_states
+from cloze.use.heads import mean_pool
+from cloze.use.vectors import LinearReader, cosine, layer_states
 from cloze.vocabulary import PAD
 from cloze.world import PARTS_OF_SPEECH, World
 

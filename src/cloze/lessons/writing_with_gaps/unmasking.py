@@ -5,20 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import torch
 from markupsafe import Markup
 
-from cloze.arguments import model as checked_model
-from cloze.arguments import one_of, whole_number
-from cloze.generation import POLICIES, Reader, Step, checked_temperature
+from cloze.border import Whole, between, checked
+from cloze.generation import POLICIES, Reader, Step
 from cloze.heads import MaskedLM
-from cloze.masked_predictor import ModelSymbols, symbols_of
 from cloze.masking import seeded
-from cloze.prediction import shipped_model
+from cloze.prediction import Symbols, shipped_model, symbols_of
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.view import View, button, element, form, spoken, status, style
+
+Temperature = Annotated[float, between(0, 100)]
+Speed = Literal["slow", "medium", "fast"]
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 SPEEDS = {"slow": 1.0, "medium": 3.0, "fast": 10.0}
@@ -45,8 +46,9 @@ class Frame:
         return [i for i, fate in enumerate(self.fates) if fate == NEW]
 
 
+@checked
 def frames(
-    model: MaskedLM, line: str, policy: str, temperature: float = 1.0, seed: int = 0
+    model: MaskedLM, line: str, policy: str, temperature: Temperature = 1.0, seed: Whole = 0
 ) -> Iterator[Frame]:
     """Yield a line as it was typed, and then after each step in which its gaps are filled.
 
@@ -65,12 +67,13 @@ def frames(
     shown, _ = _read(model, line)
     if GAP not in shown:
         raise TextError("The line has no gap; put a _ wherever something is missing.")
-    chance = seeded(whole_number(seed, 0, 999_999_999, "The seed"))
-    steps = POLICIES[one_of(policy, POLICIES, "policy")](
+    if policy not in POLICIES:
+        raise ValueError(f"policy is one of {', '.join(POLICIES)}, not {policy!r}.")
+    steps = POLICIES[policy](
         model,
         symbols.input_ids(shown)[None],
-        temperature=checked_temperature(temperature),
-        generator=chance,
+        temperature=temperature,
+        generator=seeded(seed),
     )
     return _frames(model, symbols, shown, steps)
 
@@ -78,17 +81,17 @@ def frames(
 def _read(model: MaskedLM, line: str) -> tuple[Sequence[str], str]:
     """Return the symbols of a line, and what reading it has changed."""
     symbols = symbols_of(model.vocabulary)
-    return symbols.read(line, model.config.max_len - 2 * symbols.before)
+    return symbols.read(line, model.config.max_len - 2 * symbols.framed)
 
 
 def _frames(
-    model: Reader, symbols: ModelSymbols, shown: Sequence[str], steps: Iterator[Step]
+    model: Reader, symbols: Symbols, shown: Sequence[str], steps: Iterator[Step]
 ) -> Iterator[Frame]:
     gaps = [symbol == GAP for symbol in shown]
     yield Frame(
         tuple(shown), tuple(OPEN if gap else GIVEN for gap in gaps), tuple(0.0 for _ in shown)
     )
-    part = slice(symbols.before, symbols.before + len(shown))
+    part = slice(symbols.framed, symbols.framed + len(shown))
     n, names = model.vocabulary.n_ordinary, model.vocabulary.symbols
     for step in steps:
         ids, filled, again = (each[0, part] for each in (step.lines, step.filled, step.remasked))
@@ -133,10 +136,10 @@ class Unmasking(View):
         temperature: float = 1.0,
         seed: int = 0,
     ) -> None:
-        self.model = shipped_model() if model is None else checked_model(model)
+        self.model = shipped_model() if model is None else model
         self.line, self.policy = line, policy
         self.temperature, self.seed = temperature, seed
-        self.speed = "medium"
+        self.speed: Speed = "medium"
         self._playing: threading.Event | None = None
         self._begin()
         super().__init__()
@@ -248,7 +251,7 @@ class Unmasking(View):
 
     def do_again(self) -> None:
         """Draw anew: another seed."""
-        self._begin(seed=(self.seed + 1) % 1_000_000_000)
+        self._begin(seed=self.seed + 1)
 
     def do_policy(self, value: object) -> None:
         """Choose the order."""
@@ -262,9 +265,10 @@ class Unmasking(View):
             raise ValueError(f"A temperature is a number from 0 to 100, not {value}.") from None
         self._begin(temperature=temperature)
 
-    def do_speed(self, value: object) -> None:
+    @checked
+    def do_speed(self, value: Speed) -> None:
         """Choose how fast it plays."""
-        self.speed = one_of(value, SPEEDS, "speed")
+        self.speed = value
 
     def do_line(self, typed: object) -> None:
         """Write another line."""

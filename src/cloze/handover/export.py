@@ -1,0 +1,354 @@
+"""Export: a checkpoint as others read it: a folder for Hugging Face, a file for ONNX runtimes.
+
+Both need packages that nothing else here needs, and ask for them where they are missing. Neither
+looks at a network.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from cloze.checkpoint import (
+    CHECKPOINTS,
+    SHIPPED,
+    CheckpointError,
+    load_model,
+    provenance,
+    written,
+)
+from cloze.encoder import EncoderConfig
+from cloze.heads import CausalLM, MaskedLM
+from cloze.vocabulary import BEGIN, END, MASK, PAD, WRITTEN_OUT, Vocabulary
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+UNKNOWN = "[UNK]"
+"""What a tokenizer puts where a text has a symbol that the vocabulary lacks."""
+NEVER = -100.0
+"""The logit of a symbol that is no answer: e^−100 is nothing, and still a number to train with."""
+
+
+def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> None:
+    """Write a masked model as a folder that ``transformers`` loads.
+
+    ``AutoModelForMaskedLM``, ``AutoTokenizer`` and ``pipeline("fill-mask")`` take it, without its
+    own code after ``import cloze.handover.huggingface``, elsewhere with ``trust_remote_code=True``.
+    Its ids are the checkpoint's, with ``[PAD]`` and ``[UNK]`` after them if they are not among
+    those (:func:`with_room`).
+
+    Args:
+        folder: a new or an empty one; it is there whole or not at all.
+        checkpoint: the model; by default the one that ships with the series.
+
+    Raises:
+        ValueError: a package is missing, the model is causal, the checkpoint cannot be used, or the
+            folder cannot be written.
+    """
+    _need(transformers=5, tokenizers=0)
+    model, made_by = load_model(checkpoint), provenance(checkpoint)
+    if isinstance(model, CausalLM):
+        raise CheckpointError(
+            f"{checkpoint} says what comes next, and for Hugging Face a model that fills gaps is "
+            "exported; name a masked one."
+        )
+    vocabulary, state = with_room(model)
+    config = asdict(model.config) | {"vocab_size": len(vocabulary)}
+    with _written(Path(folder), is_folder=True) as part:
+        from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
+
+        exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
+        exported.load_state_dict(state)
+        with _progress_silenced():
+            exported.save_pretrained(part)
+        _add_code(part)
+        shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
+        tokenizer(vocabulary, model.config).save_pretrained(part)
+        (part / "README.md").write_text(_card(model, made_by, checkpoint), encoding="utf-8")
+
+
+def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
+    """Write a model as an ONNX file: ``input_ids`` in, ``logits`` out.
+
+    ``input_ids`` are int64 of shape ``(batch, length)``, any batch and any length up to
+    ``max_len``, by the ids of the checkpoint's vocabulary; ``logits`` have the shape ``(batch,
+    length, |V|)``. The file's metadata hold, as JSON, the ``vocabulary`` (all symbols in the order
+    of their ids) and the ``provenance``.
+
+    Args:
+        path: a new file; it is there whole or not at all.
+        checkpoint: the model, which may be causal; by default the one that ships with the series.
+
+    Raises:
+        ValueError: a package is missing, the checkpoint cannot be used, or the file cannot be
+            written.
+    """
+    _need(onnx=1, onnxscript=0)
+    model, made_by = load_model(checkpoint), provenance(checkpoint)
+    dynamic = {0: torch.export.Dim("batch")}
+    if model.config.max_len > 1:
+        dynamic[1] = torch.export.Dim("length", max=model.config.max_len)
+    with _written(Path(path), is_folder=False) as part:
+        with _exporter_silenced():
+            program = torch.onnx.export(
+                model,
+                (torch.zeros(2, min(2, model.config.max_len), dtype=torch.int64),),
+                input_names=["input_ids"],
+                output_names=["logits"],
+                dynamic_shapes=(dynamic,),
+                dynamo=True,
+                verbose=False,
+            )
+        assert program is not None
+        program.model.metadata_props.update(
+            vocabulary=json.dumps(model.vocabulary.symbols), provenance=json.dumps(made_by)
+        )
+        program.save(part, external_data=False)
+
+
+def _add_code(folder: Path) -> None:
+    """Put the model's source files into a folder, where they import each other and not cloze."""
+    package = Path(str(sys.modules["cloze"].__file__)).parent
+    for module in (package / "handover" / "huggingface.py", package / "encoder.py"):
+        text = module.read_text("utf-8").replace(
+            "from cloze.encoder import", "from .encoder import"
+        )
+        (folder / module.name).write_text(text, encoding="utf-8")
+
+
+def with_room(model: MaskedLM) -> tuple[Vocabulary, dict[str, Tensor]]:
+    """Return a model's vocabulary with ``[PAD]`` and ``[UNK]`` in it, and weights that fit it.
+
+    All earlier ids and their logits stay. ``[PAD]`` is what nobody reads, so its vector is zero;
+    ``[UNK]`` says as ``[MASK]`` does that something unknown stands there, so it begins with a copy
+    of its vector. Neither is ever the answer.
+    """
+    vocabulary, state = model.vocabulary, model.state_dict()
+    unused = model.config.vocab_size - len(vocabulary)  # rows that have no name
+    vocabulary = vocabulary.with_specials(*(f"[unused{i}]" for i in range(unused)))
+    vectors = state["encoder.embedding.weight"]
+    read_as = {PAD: torch.zeros_like(vectors[0]), UNKNOWN: vectors[vocabulary.mask_id]}
+    added = [special for special in read_as if special not in vocabulary.specials]
+    if added:
+        rows = torch.stack([read_as[special] for special in added])
+        never = torch.full((len(added),), NEVER)
+        state["encoder.embedding.weight"] = torch.cat([vectors, rows])
+        state["head.weight"] = torch.cat([state["head.weight"], torch.zeros_like(rows)])
+        state["head.bias"] = torch.cat([state["head.bias"], never])
+    return vocabulary.with_specials(*added), state
+
+
+def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokenizerFast:
+    """Return the tokenizer of a vocabulary that has ``[PAD]`` and ``[UNK]``.
+
+    Characters are normalised as :func:`cloze.vocabulary.normalise` does, but for the ends of a
+    text, which stay, and for digits and letters of other scripts, which become ``[UNK]`` rather
+    than a space. Words are read as :func:`cloze.vocabulary.read_words` does, between ``[BEGIN]``
+    and ``[END]``.
+    """
+    from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
+    from tokenizers.models import WordLevel
+    from transformers import PreTrainedTokenizerFast
+
+    backend = Tokenizer(WordLevel(vocabulary.ids, unk_token=UNKNOWN))
+    if vocabulary.separator:
+        word = Regex(r"[\p{L}\p{N}]+")
+        backend.normalizer = normalizers.Lowercase()
+        backend.pre_tokenizer = pre_tokenizers.Split(word, "removed", invert=True)
+    else:
+        letters = {"ß": "ss"} | {chr(code): text for code, text in WRITTEN_OUT.items()}
+        replaced = {
+            r"['’]": "",
+            r"\r\n?": "\n",
+            r"[^\n\p{L}\p{N}]+": " ",
+            r" ?\n[\n ]*": "\n",
+            **letters,
+        }
+        backend.normalizer = normalizers.Sequence(
+            [
+                normalizers.NFKD(),
+                normalizers.StripAccents(),
+                normalizers.Lowercase(),
+                *(normalizers.Replace(Regex(old), new) for old, new in replaced.items()),
+            ]
+        )
+        backend.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+        backend.decoder = decoders.Fuse()
+    roles = {"mask_token": MASK, "pad_token": PAD, "unk_token": UNKNOWN}
+    if {BEGIN, END} <= set(vocabulary.specials):
+        roles |= {"bos_token": BEGIN, "eos_token": END}
+        frame = [(special, vocabulary.ids[special]) for special in (BEGIN, END)]
+        backend.post_processor = processors.TemplateProcessing(
+            single=f"{BEGIN} $A {END}", special_tokens=frame
+        )
+    others = [special for special in vocabulary.specials if special not in roles.values()]
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        **roles,
+        extra_special_tokens=others,
+        model_max_length=config.max_len,
+        model_input_names=["input_ids", "attention_mask"],
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def _need(**least: int) -> None:
+    """Ask for packages that are missing, or older than a major version."""
+    missing = []
+    for name, major in least.items():
+        try:
+            found = int(metadata.version(name).partition(".")[0]) >= major
+        except metadata.PackageNotFoundError:
+            found = False
+        if not found:
+            missing.append(f'"{name}>={major}"' if major else name)
+    if missing:
+        raise ValueError(
+            "Exporting needs packages that are not installed: "
+            f"`pip install {' '.join(missing)}` brings them."
+        )
+
+
+@contextmanager
+def _written(path: Path, *, is_folder: bool) -> Iterator[Path]:
+    """Yield a name to write to; what is written there gets the name ``path`` when it is whole."""
+    with written(path) as part:
+        empty = is_folder and path.is_dir() and not any(path.iterdir())
+        if (path.exists() or path.is_symlink()) and not empty:
+            raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
+        part.mkdir() if is_folder else part.touch()  # now rather than after the work
+        yield part
+        if empty:
+            path.rmdir()
+        part.rename(path)
+
+
+@contextmanager
+def _progress_silenced() -> Iterator[None]:
+    """Keep ``transformers`` from showing how it writes the one file."""
+    from transformers.utils import logging as notices
+
+    shown = notices.is_progress_bar_enabled()
+    notices.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            notices.enable_progress_bar()
+
+
+@contextmanager
+def _exporter_silenced() -> Iterator[None]:
+    """Keep torch's exporter from telling that it lacks torchvision and that it is deprecated."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)`", FutureWarning)
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -> str:
+    """Return the model card: what this is, how it is used, what made it."""
+    path = Path(checkpoint)
+    ours = path.resolve().parent == CHECKPOINTS.resolve()
+    of_words = bool(model.vocabulary.separator)
+    rows = [
+        f"| {name.replace('_', ' ')} | {f'`{value}`' if isinstance(value, str) else value} |"
+        for name, value in made_by.items()
+    ]
+    return CARD.format(
+        licence_tag="license: cc0-1.0\n" if ours else "",
+        name=path.stem,
+        units="words" if of_words else "characters",
+        n_parameters=sum(tensor.numel() for tensor in model.parameters()),
+        n_ordinary=model.vocabulary.n_ordinary,
+        max_len=model.config.max_len,
+        sight=SIGHT[model.config.direction],
+        example=WORDS_EXAMPLE if of_words else CHARACTERS_EXAMPLE,
+        reading=READS_WORDS if of_words else READS_CHARACTERS,
+        rows="\n".join(rows),
+        licence=OUR_LICENCE if ours else "Whoever trained the weights says under which licence.",
+    )
+
+
+SIGHT = {
+    "both": "what stands on both sides of a gap",
+    "left": "what stands left of a gap",
+    "right": "what stands right of a gap",
+}
+CHARACTERS_EXAMPLE = "the qu[MASK]ck brown f[MASK]x"
+WORDS_EXAMPLE = "the [MASK] took the umbrella"
+READS_CHARACTERS = """\
+One `[MASK]` stands for one missing character. The tokenizer knows newline, space and a–z: it makes
+letters small, folds accents, drops apostrophes and turns other punctuation into spaces; a digit or
+a letter of another script is `[UNK]`."""
+READS_WORDS = """\
+One `[MASK]` stands for one missing word. The tokenizer makes letters small, leaves punctuation out
+and puts the line between `[BEGIN]` and `[END]`; a word that is not of this world is `[UNK]`."""
+OUR_LICENCE = """\
+The weights and the text that they were trained on are in the public domain (CC0-1.0): the text was
+written for the series."""
+CARD = """\
+---
+library_name: transformers
+pipeline_tag: fill-mask
+language: en
+{licence_tag}tags:
+- cloze
+- masked-language-modeling
+---
+
+# {name}: a masked language model of {units}
+
+An encoder of {n_parameters:,} parameters that guesses missing {units} from {sight}.
+It was trained with Cloze, a series of notebooks that teaches masked language modeling on one core.
+It is there to be taken apart, and too small for anything else.
+
+## Use
+
+```python
+from transformers import pipeline
+
+fill = pipeline("fill-mask", "path/to/this/folder", trust_remote_code=True)
+fill("{example}")
+```
+
+`AutoModelForMaskedLM` and `AutoTokenizer` load it in the same way. `trust_remote_code=True` runs
+the Python files of this folder; if you have the package `cloze`, say
+`import cloze.handover.huggingface` instead.
+
+It knows {n_ordinary} {units} and reads at most {max_len} symbols at a time.
+{reading}
+
+`[UNK]` and `[PAD]` have ids of their own. What training did not have of them was added: nobody
+looks at padding, an unknown symbol is read as a gap is, and neither is ever the answer.
+
+## Training
+
+| | |
+| --- | --- |
+{rows}
+
+Losses are means of −log P(truth) per question on text that was not trained on, in nats.
+
+## Licence
+
+{licence} The Python files are Cloze's: © 2026 the Cloze authors, BSD-3-Clause.
+"""

@@ -1,0 +1,202 @@
+"""Infilling: a line with sentinels is read, and what belongs into its gaps is written.
+
+A question is one line, *spoilt line, [WRITE], target*, and a :class:`PrefixLM` is
+asked about every symbol of the target from the whole spoilt line and the target so far.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cloze.border import Line, checked, known_symbols
+from cloze.encoder import EncoderConfig
+from cloze.evaluation import held_out_loss
+from cloze.fast import Past, states_at
+from cloze.generation import checked_temperature
+from cloze.heads import CausalLM
+from cloze.lessons.corrupt_and_repair.corruptions import (
+    MEAN_LENGTH,
+    SENTINELS,
+    SHARE,
+    Corrupted,
+    drawn_spans,
+    out_of,
+    sentinel,
+)
+from cloze.masking import IGNORE, MaskedBatch, seeded
+from cloze.objectives import Objective, masked_loss, register
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary
+
+
+class PrefixLM(CausalLM):
+    """A causal model that reads what stands before ``[WRITE]`` from both sides.
+
+    One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
+    written stand in one line. The first two are in everybody's sight, and of what is written each
+    position sees its left. A line without ``[WRITE]`` is all written. Sentinels are written, too.
+
+    Raises:
+        ValueError: as :class:`CausalLM`; or the vocabulary has no ``[WRITE]``.
+    """
+
+    objective = "infilling"
+
+    def __init__(
+        self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
+    ) -> None:
+        super().__init__(config, vocabulary)
+        if WRITE not in vocabulary.specials:
+            raise ValueError(
+                f"A model that fills gaps needs {WRITE} and sentinels in its vocabulary, as "
+                "INFILLING.vocabulary(…) puts them there."
+            )
+        read_only = {MASK, BEGIN, END, PAD, WRITE}
+        written = [i for symbol, i in vocabulary.ids.items() if symbol not in read_only]
+        self.never[written] = False
+
+    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+        """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
+        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
+        return self._answers(self.encoder(read, prefix=prefix))
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
+        read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
+        return self._answers(states_at(self.encoder, read, selected, prefix=prefix))
+
+    def prefix(self, input_ids: Tensor) -> Tensor:
+        """Return how many positions of each line everybody sees, one place late: ``(batch,)``."""
+        ends = input_ids == self.vocabulary.ids[WRITE]
+        return torch.where(ends.any(1), ends.int().argmax(1) + 2, 0)
+
+    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:  # noqa: ARG002
+        """Refuse: what was read before ``[WRITE]`` is not read from the left alone.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            "A model that reads a spoilt line from both sides cannot read on; ask it for the whole "
+            "line again."
+        )
+
+
+def joined(spoilt: list[Corrupted], vocabulary: Vocabulary) -> MaskedBatch:
+    """Write inputs and targets behind each other, and ask about every symbol of the targets.
+
+    Shorter lines are filled up at the right, where nobody who is asked looks.
+    """
+    write = torch.tensor([vocabulary.ids[WRITE]])
+    lines = [torch.cat([inputs, write, target]) for inputs, target in spoilt]
+    filler = vocabulary.mask_id if vocabulary.pad_id is None else vocabulary.pad_id
+    ids = torch.nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=filler)
+    labels = torch.full_like(ids, IGNORE)
+    for row, (inputs, target) in zip(labels, spoilt, strict=True):
+        row[len(inputs) + 1 : len(inputs) + 1 + len(target)] = target
+    return MaskedBatch(ids, labels)
+
+
+def questions(
+    windows: Tensor,
+    share: float = SHARE,
+    mean_length: float = MEAN_LENGTH,
+    *,
+    vocabulary: Vocabulary,
+    generator: torch.Generator | None = None,
+) -> MaskedBatch:
+    """Take spans out of windows ``(n, length)`` and ask for them, each in a line of its own.
+
+    What frames a sentence, ``[BEGIN]``, ``[END]`` and ``[PAD]``, is left out: where it begins and
+    ends can be seen.
+    """
+    lines = [window[window < vocabulary.n_ordinary] for window in windows]
+    return joined(
+        [
+            out_of(line, drawn_spans(len(line), share, mean_length, generator), vocabulary)
+            for line in lines
+        ],
+        vocabulary,
+    )
+
+
+@torch.no_grad()
+def log_probability(model: PrefixLM, spoilt: list[Corrupted]) -> Tensor:
+    """Return log P(target | input) by the chain rule, shape ``(lines,)``; exact, for one order.
+
+    Args:
+        model: which writes.
+        spoilt: what it reads and what it might write.
+    """
+    ids, labels = joined(spoilt, model.vocabulary)
+    said = model(ids).log_softmax(-1)
+    paid = said.gather(2, labels.clamp(min=0)[..., None]).squeeze(2)
+    return paid.masked_fill(labels == IGNORE, 0.0).sum(1)
+
+
+@checked
+@torch.no_grad()
+def fill(
+    model: PrefixLM,
+    inputs: Line,
+    *,
+    temperature: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Corrupted:
+    """Write what belongs into the gaps of a spoilt line ``(length,)``, symbol by symbol.
+
+    It ends with the sentinel after the last gap's, or where the model can read no more.
+
+    Args:
+        model: which writes.
+        inputs: with a sentinel for each gap.
+        temperature: 0 takes the likeliest symbol, 1 draws by the model's probabilities.
+        generator: the source of chance.
+
+    Raises:
+        ValueError: there is no gap, or the line is too long, or no such temperature.
+    """
+    temperature = checked_temperature(temperature)
+    vocabulary = model.vocabulary
+    known_symbols(inputs, len(vocabulary))
+    signs = [i for s, i in vocabulary.ids.items() if s.startswith("<extra_id_")]
+    gaps = sum(symbol in signs for symbol in inputs.tolist())
+    room = model.config.max_len - len(inputs) - 1
+    if not 1 <= gaps < len(signs) or room < 1:
+        raise ValueError(
+            f"A line to fill has 1 to {len(signs) - 1} sentinels and at most "
+            f"{model.config.max_len - 2} symbols, not {gaps} and {len(inputs)}."
+        )
+    written: list[int] = []
+    while len(written) < room and signs[gaps] not in written:
+        target = torch.tensor([*written, vocabulary.mask_id])  # what stands last is not read
+        ids, labels = joined([Corrupted(inputs, target)], vocabulary)
+        last = torch.zeros_like(labels, dtype=torch.bool)
+        last[0, -1] = True
+        logits = model.logits_at(ids, last)[0]
+        if temperature:
+            chances = (logits / temperature).softmax(0)
+            written.append(int(torch.multinomial(chances, 1, generator=generator)))
+        else:
+            written.append(int(logits.argmax()))
+    return Corrupted(inputs, torch.tensor(written))
+
+
+INFILLING = register(
+    Objective(
+        name="infilling",
+        ask=lambda windows, mask_prob, chance, vocabulary: questions(
+            windows, mask_prob, MEAN_LENGTH, vocabulary=vocabulary, generator=chance
+        ),
+        loss=masked_loss,
+        held_out=lambda windows, vocabulary: questions(
+            windows, SHARE, MEAN_LENGTH, vocabulary=vocabulary, generator=seeded(0)
+        ),
+        measure=held_out_loss,
+        model=PrefixLM,
+        measured="infilling",
+        specials=(WRITE, *map(sentinel, range(SENTINELS))),
+        room=2 * SENTINELS,
+    )
+)
+"""T5's: write what was taken out, sentinel by sentinel (Raffel et al. 2020), by one stack."""

@@ -1,0 +1,300 @@
+"""Masked diffusion: hide any number of symbols, and bound −log P(x) by what the answers cost.
+
+Put the n symbols of a line into a random order and write them one after the other, each from what
+stands there already. The chain rule in that order, averaged over all orders (Jensen's inequality),
+gives −log P(x) ≤ Σ_k E[cost of a hidden symbol | k are hidden], k = 1 … n: the symbol written
+when k are missing is any one of the k. So
+
+    bound = n · E_k E_M [ 1/k · Σ_{i ∈ M} −log P(x_i | x̃) ],   k uniform on 1 … n, |M| = k,
+
+and divided by n it is the mean cost of a symbol, all *numbers of gaps* counted equally. Hiding each
+symbol with a rate t uniform on (0, 1) and weighing by 1/t is the same thing in expectation, with
+more chance in it.
+
+Sources: Uria et al. 2014 (NADE, any order); Austin et al. 2021 (D3PM); Sahoo et al. 2024 (MDLM).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze.border import Lines, checked, known_symbols
+from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.generation import LINES_AT_ONCE, Reader
+from cloze.heads import MaskedLM
+from cloze.masking import IGNORE, MaskedBatch, seeded
+from cloze.objectives import Objective, register
+from cloze.vocabulary import VOCABULARY, Vocabulary
+from cloze.world import Mean, World
+
+Shares = Float[Tensor, "batch"]
+"""A share for each line."""
+
+DRAWS = 4
+"""How often each line is asked about, with numbers of gaps far apart."""
+MOST_EXACT = 16
+"""The most symbols of a line of which every subset is hidden: 65 536 lines to read."""
+
+
+@lru_cache(maxsize=1)
+def shipped_diffusion() -> MaskedLM:
+    """Load the model that ships with the series and was trained with any number of gaps, once."""
+    return load_model(CHECKPOINTS / "diffusion.safetensors")
+
+
+@checked
+def hide(
+    input_ids: Lines,
+    shares: Shares,
+    *,
+    vocabulary: Vocabulary = VOCABULARY,
+    generator: torch.Generator | None = None,
+) -> MaskedBatch:
+    """Hide exactly k symbols of each line, any k of them equally likely; ``[MASK]`` alone is used.
+
+    Args:
+        input_ids: shape ``(lines, length)``; special symbols of it are never hidden.
+        shares: for each line a number from 0 to 1, shape ``(lines,)``: of n ordinary symbols
+            k = 1 + ⌊share · n⌋ are hidden, so a uniform share gives k uniform on 1 … n. A share of
+            1 hides all.
+        vocabulary: what the ids mean.
+        generator: the source of chance; the same state hides the same symbols.
+
+    Raises:
+        ValueError: ids or shares that are none, or a line without an ordinary symbol.
+    """
+    known_symbols(input_ids, len(vocabulary))
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError("The shares of symbols to hide are numbers from 0 to 1.")
+    ordinary = input_ids < vocabulary.n_ordinary
+    n = ordinary.sum(dim=1)
+    if not len(n) or (n == 0).any():
+        raise ValueError("A line without an ordinary symbol has nothing to hide; leave it out.")
+    k = (1 + (shares * n).long()).minimum(n)
+    # Special symbols get 2, a number that no uniform draw reaches, so they come last.
+    chance = torch.rand(input_ids.shape, generator=generator).masked_fill(~ordinary, 2.0)
+    place = chance.argsort(dim=1).argsort(dim=1)
+    hidden = place < k[:, None]
+    return MaskedBatch(
+        input_ids.masked_fill(hidden, vocabulary.mask_id), input_ids.masked_fill(~hidden, IGNORE)
+    )
+
+
+def spread(lines: int, generator: torch.Generator | None = None) -> Tensor:
+    """Return a uniform share for each line, evenly spread over 0 … 1: shape ``(lines,)``.
+
+    Each is uniform, but not independent of the others: a batch sees few and many gaps alike, and
+    its loss varies less (Kingma et al. 2021, Variational Diffusion Models, appendix I).
+    """
+    return (torch.rand(1, generator=generator) + torch.arange(lines) / lines) % 1
+
+
+def bound_on(model: Reader, batch: MaskedBatch) -> Tensor:
+    """Return the bound on −log P(x) in nats per symbol, estimated from lines with hidden symbols.
+
+    Every line counts n/k · Σ_{i ∈ M} −log P(x_i | x̃), and the sum over lines is divided by all
+    their symbols: a scalar with a gradient.
+    """
+    costs, symbols = line_bounds(model, batch)
+    return costs.sum() / symbols.sum()
+
+
+def line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+    """Return n/k · Σ_{i ∈ M} −log P(x_i | x̃) of each line, and its n; both ``(lines,)``."""
+    selected = batch.selected
+    k = selected.sum(dim=1)
+    n = k + (batch.inputs < model.vocabulary.n_ordinary).sum(dim=1)
+    paid = _paid(model, batch)
+    rows = selected.nonzero(as_tuple=True)[0]
+    total = paid.new_zeros(len(n)).index_add(0, rows, paid)
+    return total * n / k, n
+
+
+def _paid(model: Reader, batch: MaskedBatch) -> Tensor:
+    """Return −log P of the truth at the selected positions, shape ``(|M|,)``."""
+    logits = model.logits_at(batch.inputs, batch.selected)
+    return F.cross_entropy(logits, batch.labels[batch.selected], reduction="none")
+
+
+# What is measured
+
+
+def held_out_lines(windows: Tensor, vocabulary: Vocabulary = VOCABULARY) -> MaskedBatch:
+    """Hide symbols of held-out windows ``(n, length)``, each ``DRAWS`` times, always the same."""
+    return _hidden_often(windows, vocabulary, DRAWS, seeded(0))
+
+
+def held_out_bound(model: Reader, held_out: MaskedBatch) -> float:
+    """Return the bound in nats per symbol over lines with hidden symbols."""
+    costs, symbols = _all_line_bounds(model, held_out)
+    return float(costs.sum() / symbols.sum())
+
+
+def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Mean:
+    """Estimate the bound on −log P(x) in nats per symbol, and how far that is typically off.
+
+    Given the length: what tells a line's length is never hidden, and nothing is paid for it.
+
+    Args:
+        model: any model that reads both sides.
+        lines: shape ``(lines, length)``, without gaps.
+        draws: how often each line is asked about.
+        seed: of what is hidden; the same seed asks every model the same.
+    """
+    hidden = _hidden_often(lines, model.vocabulary, draws, seeded(seed))
+    costs, symbols = (each.view(-1, draws).sum(1) for each in _all_line_bounds(model, hidden))
+    mean = costs.sum() / symbols.sum()
+    off = (costs - mean * symbols).square().sum().sqrt() / symbols.sum()
+    return Mean(float(mean), float(off))
+
+
+def curve(model: Reader, windows: Tensor, seed: int = 0) -> list[Mean]:
+    """Return the mean cost of a hidden symbol when 1, 2, … n are hidden; their mean is a bound.
+
+    Args:
+        model: any model that reads both sides.
+        windows: lines of n ordinary symbols each, shape ``(lines, n)``.
+        seed: of what is hidden.
+    """
+    n = windows.shape[1]
+    chance = seeded(seed)
+    found = []
+    for k in range(1, n + 1):
+        shares = torch.full((len(windows),), (k - 0.5) / n)
+        batch = hide(windows, shares, vocabulary=model.vocabulary, generator=chance)
+        costs = _all_line_bounds(model, batch)[0] / n
+        found.append(Mean(float(costs.mean()), float(costs.std() / len(costs) ** 0.5)))
+    return found
+
+
+def _hidden_often(
+    lines: Tensor, vocabulary: Vocabulary, draws: int, chance: torch.Generator
+) -> MaskedBatch:
+    """Hide symbols of each line so often, with shares that are spread over 0 … 1."""
+    shares = (torch.arange(draws) + torch.rand(len(lines), 1, generator=chance)) / draws
+    return hide(
+        lines.repeat_interleave(draws, dim=0),
+        shares.flatten().clamp(max=1.0),
+        vocabulary=vocabulary,
+        generator=chance,
+    )
+
+
+@torch.no_grad()
+def _all_line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+    """Return what ``line_bounds`` does, so many lines at a time, in float64."""
+    parts = [
+        line_bounds(model, MaskedBatch(*part))
+        for part in zip(*(torch.split(each, LINES_AT_ONCE) for each in batch), strict=True)
+    ]
+    costs, symbols = (torch.cat(each).double() for each in zip(*parts, strict=True))
+    return costs, symbols
+
+
+# Exactly, where every subset can be hidden
+
+
+@torch.no_grad()
+def all_costs(model: Reader, input_ids: Tensor) -> Tensor:
+    """Return −log P of every symbol of a line under every set of hidden symbols.
+
+    Args:
+        model: any model that reads both sides.
+        input_ids: shape ``(length,)``, with n ordinary symbols, at most ``MOST_EXACT``.
+
+    Returns:
+        Shape ``(2 ** n, n)``, float64: row s hides the ordinary symbols whose bits are set in s;
+        0 at what is not hidden.
+
+    Raises:
+        ValueError: there are too many symbols, or none.
+    """
+    (at,) = (input_ids < model.vocabulary.n_ordinary).nonzero(as_tuple=True)
+    n = len(at)
+    if not 1 <= n <= MOST_EXACT:
+        raise ValueError(
+            f"A line of 1 to {MOST_EXACT} symbols can be hidden in all ways, and this one has {n}; "
+            "estimate its bound with bound(model, lines)."
+        )
+    bits = (torch.arange(2**n)[:, None] >> torch.arange(n)) & 1 == 1
+    hidden = torch.zeros(2**n, len(input_ids), dtype=torch.bool)
+    hidden[:, at] = bits
+    lines = input_ids.expand(2**n, -1)
+    batch = MaskedBatch(
+        lines.masked_fill(hidden, model.vocabulary.mask_id), lines.masked_fill(~hidden, IGNORE)
+    )
+    parts = zip(*(torch.split(each, LINES_AT_ONCE) for each in batch), strict=True)
+    costs = torch.zeros(2**n, n, dtype=torch.float64)
+    costs[bits] = torch.cat([_paid(model, MaskedBatch(*part)).double() for part in parts])
+    return costs
+
+
+def line_bound(costs: Tensor) -> float:
+    """Return the bound on −log P of a line in nats from ``all_costs``: Σ_k of the means for k."""
+    n = costs.shape[1]
+    k = ((torch.arange(2**n)[:, None] >> torch.arange(n)) & 1).sum(1)[1:]
+    ways = torch.tensor([math.comb(n, j) for j in range(n + 1)], dtype=torch.float64)
+    return float((costs[1:].sum(1) / (k * ways[k])).sum())
+
+
+def random_order_cost(costs: Tensor) -> float:
+    """Return −log P of a line when it is written in random order, from ``all_costs``.
+
+    P is the mean over all orders of the product of what is paid; it is found by going through the
+    sets of hidden symbols from the smallest, n · 2^n products in place of n!.
+    """
+    n = costs.shape[1]
+    said = (-costs).exp().tolist()
+    written = [1.0] * 2**n
+    for hidden in range(1, 2**n):
+        members = [i for i in range(n) if hidden >> i & 1]
+        total = sum(said[hidden][i] * written[hidden ^ 1 << i] for i in members)
+        written[hidden] = total / len(members)
+    return -math.log(written[-1]) if written[-1] else math.inf
+
+
+def exact_bound(model: Reader, world: World) -> float:
+    """Return the bound in nats per word over all sentences of a world, given their lengths.
+
+    The exact reader's is (H(X) − H(N)) / E[N], with H(N) the entropy of the length: nothing is paid
+    for the length. No model's is below that.
+
+    Raises:
+        ValueError: a sentence has more than ``MOST_EXACT`` words.
+    """
+    total = words = 0.0
+    for line, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
+        costs = all_costs(model, line)
+        total += p * line_bound(costs)
+        words += p * costs.shape[1]
+    return total / words
+
+
+def entropy_given_length(world: World) -> float:
+    """Return (H(X) − H(N)) / E[N] of a world in nats per word: the least that any bound can be."""
+    n = (world.input_ids < world.vocabulary.n_ordinary).sum(1)
+    of_length = torch.zeros(int(n.max()) + 1, dtype=torch.float64)
+    of_length.index_add_(0, n, world.probabilities)
+    entropy_of_length = float(torch.special.entr(of_length).sum())
+    return (world.entropy - entropy_of_length) / float((world.probabilities * n).sum())
+
+
+DIFFUSION = register(
+    Objective(
+        name="diffusion",
+        ask=lambda windows, mask_prob, chance, vocabulary: hide(  # noqa: ARG005
+            windows, spread(len(windows), chance), vocabulary=vocabulary, generator=chance
+        ),
+        loss=bound_on,
+        held_out=held_out_lines,
+        measure=held_out_bound,
+        measured="bound",
+    )
+)
+"""Masked diffusion's: any number of symbols is hidden, all numbers equally often."""

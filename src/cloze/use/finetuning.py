@@ -1,0 +1,227 @@
+"""Fine-tuning: a pretrained encoder and a new head learn from labels, and how well that went."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze import arguments
+from cloze.masking import IGNORE, seeded
+from cloze.use.heads import FineTuned
+
+# Learning from labels
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """How to fine-tune. The defaults suit a few hundred short lines and the series' encoder."""
+
+    epochs: int = 20
+    """How often every labelled line is read."""
+    batch_size: int = 16
+    learning_rate: float = 1e-3
+    """The peak step size of AdamW for the encoder; large encoders want about 1e-5."""
+    head_learning_rate: float = 1e-2
+    """The same for the head, which begins at random and has further to go."""
+    freeze: bool = False
+    """Leave the encoder as it is, and train the head alone."""
+    seed: int = 0
+    """Of the order in which lines are read."""
+
+    def __post_init__(self) -> None:
+        read: dict[str, float] = {
+            name: arguments.whole_number(getattr(self, name), 1, 10**6, name)
+            for name in ("epochs", "batch_size")
+        }
+        read["seed"] = arguments.whole_number(self.seed, 0, None, "seed")
+        arguments.of_type(self.freeze, bool, "freeze")
+        for name in ("learning_rate", "head_learning_rate"):
+            read[name] = rate = arguments.number(getattr(self, name), name)
+            if not 0 <= rate <= 10:
+                raise ValueError(f"{name} is a number from 0 to 10, not {rate:g}.")
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+
+
+def finetune(
+    model: FineTuned, input_ids: Tensor, labels: Tensor, how: FineTuning | None = None
+) -> list[float]:
+    """Train a model on labelled lines, in place, with AdamW and steps that shrink to zero.
+
+    Args:
+        model: an encoder with its head.
+        input_ids: the lines, shape ``(n, length)``.
+        labels: for each line what the head answers: its class ``(n,)``, the class of each position
+            ``(n, length)`` with ``IGNORE`` where there is none, or start and end ``(n, 2)``.
+        how: the recipe.
+
+    Returns:
+        The mean training loss of each epoch in nats.
+
+    Raises:
+        ValueError: labels do not fit the lines or the head.
+        FloatingPointError: the loss is not finite.
+    """
+    arguments.of_type(model, FineTuned, "What is fine-tuned")
+    how = FineTuning() if how is None else arguments.of_type(how, FineTuning, "how")
+    _check(model, input_ids, labels)
+    chance = seeded(how.seed)
+    groups = [{"params": [*model.head.parameters()], "lr": how.head_learning_rate}]
+    if not how.freeze:
+        groups.append({"params": [*model.encoder.parameters()], "lr": how.learning_rate})
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    steps = how.epochs * math.ceil(len(input_ids) / how.batch_size)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / (0.1 * steps), 1 - step / steps)
+    )
+    model.encoder.requires_grad_(not how.freeze)
+    model.train()
+    losses = []
+    for _ in range(how.epochs):
+        total = 0.0
+        for rows in torch.split(torch.randperm(len(input_ids), generator=chance), how.batch_size):
+            loss = label_loss(model(input_ids[rows]), labels[rows])
+            if not loss.isfinite():
+                raise FloatingPointError(
+                    "The loss is not finite any more: fine-tuning went astray; use smaller "
+                    "learning rates."
+                )
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            schedule.step()
+            total += loss.item() * len(rows)
+        losses.append(total / len(input_ids))
+    model.eval()
+    return losses
+
+
+def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the mean −log P(label) in nats, over all labels that are not ``IGNORE``.
+
+    Args:
+        logits: shape ``(…, K)``.
+        labels: shape ``(…)``.
+    """
+    return F.cross_entropy(logits.flatten(0, -2), labels.flatten(), ignore_index=IGNORE)
+
+
+@torch.no_grad()
+def answers(model: FineTuned, input_ids: Tensor, batch_size: int = 256) -> Tensor:
+    """Return the logits of a model for lines ``(n, length)``, some lines at a time."""
+    return torch.cat([model(lines) for lines in torch.split(input_ids, batch_size)])
+
+
+def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
+    arguments.token_ids(input_ids, model.encoder.config.vocab_size, dim=2)
+    if not isinstance(labels, Tensor) or labels.dtype != torch.int64:
+        raise ValueError(f"Labels are a tensor of int64, not {arguments.shown(labels)}.")
+    with torch.no_grad():
+        shape = model(input_ids[:1]).shape
+    wanted = (len(input_ids), *shape[1:-1])
+    if labels.shape != wanted:
+        raise ValueError(
+            f"Labels for these lines and this head have the shape {wanted}, not "
+            f"{tuple(labels.shape)}."
+        )
+    asked = labels[labels != IGNORE]
+    if not len(asked):
+        raise ValueError("There is no label to learn from; every one is IGNORE.")
+    if asked.min() < 0 or asked.max() >= shape[-1]:
+        wrong = int(asked.min() if asked.min() < 0 else asked.max())
+        raise ValueError(f"Labels run from 0 to {shape[-1] - 1}; {wrong} is none.")
+
+
+# How well it went
+
+
+def accuracy(said: Tensor, labels: Tensor) -> float:
+    """Return the share of labels that were said rightly; ``IGNORE`` does not count.
+
+    Raises:
+        ValueError: the shapes differ, or there is no label.
+    """
+    arguments.of_type(said, Tensor, "What was said")
+    if said.shape != arguments.of_type(labels, Tensor, "labels").shape:
+        raise ValueError(
+            f"Answers and labels have one shape, not {tuple(said.shape)} and {tuple(labels.shape)}."
+        )
+    asked = labels != IGNORE
+    if not asked.any():
+        raise ValueError("There is no label to compare with; every one is IGNORE.")
+    return float((said == labels)[asked].double().mean())
+
+
+class Entity(NamedTuple):
+    """A name in a line: of what kind it is, and where it begins and ends."""
+
+    kind: str
+    start: int
+    end: int
+    """Its last position."""
+
+
+def entities(tags: Sequence[str]) -> list[Entity]:
+    """Read the entities from the tags of a line: ``B-PER``, ``I-PER``, ``O``.
+
+    As conlleval and seqeval (default mode) read them, an ``I-`` that continues nothing begins an
+    entity.
+
+    Raises:
+        ValueError: a tag is none.
+    """
+    found: list[Entity] = []
+    for at, tag in enumerate(tags):
+        letter, _, kind = tag.partition("-") if isinstance(tag, str) else ("", "", "")
+        if not (tag == "O" or (letter in ("B", "I") and kind)):
+            raise ValueError(f"A tag is O, B-KIND or I-KIND, not {arguments.shown(tag)}.")
+        if letter == "O":
+            continue
+        last = found[-1] if found else None
+        if letter == "I" and last and (last.kind, last.end) == (kind, at - 1):
+            found[-1] = last._replace(end=at)
+        else:
+            found.append(Entity(kind, at, at))
+    return found
+
+
+class F1(NamedTuple):
+    """How well things were found."""
+
+    precision: float
+    """The share of what was found that is right."""
+    recall: float
+    """The share of what is there that was found."""
+    f1: float
+    """The harmonic mean of both."""
+
+    def __repr__(self) -> str:
+        return f"F1 {self.f1:.2f} (precision {self.precision:.2f}, recall {self.recall:.2f})"
+
+
+def entity_f1(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> F1:
+    """Compare the entities in tags, over all lines together (seqeval's micro average).
+
+    An entity is right if its kind, its first and its last position are. Where nothing is found, or
+    nothing is there, the share is 0.
+
+    Args:
+        true: by line, a tag for each position.
+        said: the same as a model says it.
+
+    Raises:
+        ValueError: there are not as many tags, or a tag is none.
+    """
+    if [len(line) for line in true] != [len(line) for line in said]:
+        raise ValueError("True and said tags differ in number; give one tag per position to both.")
+    there = {(n, entity) for n, line in enumerate(true) for entity in entities(line)}
+    found = {(n, entity) for n, line in enumerate(said) for entity in entities(line)}
+    right = len(there & found)
+    precision, recall = (right / len(of) if of else 0.0 for of in (found, there))
+    return F1(precision, recall, 2 * right / (len(there) + len(found)) if there or found else 0.0)

@@ -1,0 +1,150 @@
+"""Heads for labels: what is put on top of a pretrained encoder to fine-tune it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from cloze import arguments
+from cloze.encoder import Encoder
+from cloze.vocabulary import Vocabulary
+
+Pooling = Literal["first", "mean"]
+
+
+class FineTuned(nn.Module):
+    """A copy of a pretrained encoder with a new head, which begins at random.
+
+    Args:
+        encoder: what was pretrained; it stays as it is, the copy can be trained.
+        vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
+        n_outputs: how many numbers the head makes of a hidden state.
+
+    Raises:
+        ValueError: the encoder knows fewer symbols than the vocabulary.
+    """
+
+    def __init__(self, encoder: Encoder, vocabulary: Vocabulary, n_outputs: int) -> None:
+        super().__init__()
+        arguments.of_type(encoder, Encoder, "What a head is put on")
+        self.vocabulary = arguments.of_type(vocabulary, Vocabulary, "What the ids mean")
+        if encoder.config.vocab_size < len(vocabulary):
+            raise ValueError(
+                f"The encoder knows {encoder.config.vocab_size} symbols and the vocabulary has "
+                f"{len(vocabulary)}; widen it with encoder.add_symbols(count)."
+            )
+        self.encoder = deepcopy(encoder).requires_grad_(True)
+        n_outputs = arguments.whole_number(n_outputs, 1, 1 << 16, "The number of labels")
+        self.head = nn.Linear(encoder.config.d_model, n_outputs)
+
+    def states(self, input_ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return hidden states ``(batch, length, d_model)`` and where padding is.
+
+        Raises:
+            ValueError: these are no such ids, or a line holds nothing but ``[PAD]``.
+        """
+        arguments.token_ids(input_ids, self.encoder.config.vocab_size, dim=2)
+        pad_id = self.vocabulary.pad_id
+        padding = input_ids == (-1 if pad_id is None else pad_id)
+        if padding.all(1).any():
+            raise ValueError("A line holds nothing but [PAD]; leave empty lines out.")
+        return self.encoder(input_ids, padding), padding
+
+
+class TextClassifier(FineTuned):
+    """One answer per line: softmax(W h), where h stands for the whole line.
+
+    Args:
+        encoder: what was pretrained.
+        vocabulary: what its ids mean.
+        n_labels: K, how many answers there are.
+        pooling: where h comes from: "first" takes the state at the first position, BERT's
+            ``[CLS]`` (in a small world ``[BEGIN]`` stands there); "mean" that of all positions
+            that are not padding.
+    """
+
+    def __init__(
+        self, encoder: Encoder, vocabulary: Vocabulary, n_labels: int, pooling: Pooling = "mean"
+    ) -> None:
+        super().__init__(encoder, vocabulary, n_labels)
+        self.pooling = arguments.one_of(pooling, get_args(Pooling), "pooling")
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        """Return logits ``(batch, K)`` for ids ``(batch, length)``."""
+        states, padding = self.states(input_ids)
+        return self.head(states[:, 0] if self.pooling == "first" else mean_pool(states, padding))
+
+
+def mean_pool(states: Tensor, padding: Tensor) -> Tensor:
+    """Average hidden states over what is not padding.
+
+    Args:
+        states: shape ``(batch, length, d_model)``.
+        padding: True where nobody reads, shape ``(batch, length)``.
+
+    Returns:
+        Shape ``(batch, d_model)``.
+    """
+    real = ~padding[..., None]
+    return (states * real).sum(1) / real.sum(1)
+
+
+class TokenClassifier(FineTuned):
+    """One answer per position, as for parts of speech and names (``n_labels`` is K)."""
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        """Return logits ``(batch, length, K)`` for ids ``(batch, length)``."""
+        return self.head(self.states(input_ids)[0])
+
+
+class SpanExtractor(FineTuned):
+    """Where an answer begins and where it ends (Devlin et al. 2019, section 4.2)."""
+
+    def __init__(self, encoder: Encoder, vocabulary: Vocabulary) -> None:
+        super().__init__(encoder, vocabulary, 2)
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        """Return the logits of start and end at each position: ``(batch, 2, length)``.
+
+        At padding they are −∞.
+        """
+        states, padding = self.states(input_ids)
+        logits = self.head(states).transpose(1, 2)
+        return logits.masked_fill(padding[:, None], float("-inf"))
+
+
+def best_span(logits: Tensor, allowed: Tensor | None = None) -> Tensor:
+    """Return the start and the end with the greatest sum of logits, the start not after the end.
+
+    Args:
+        logits: of start and end, shape ``(batch, 2, length)``.
+        allowed: where a span may begin and end, shape ``(batch, length)``; None for everywhere.
+
+    Returns:
+        Positions, shape ``(batch, 2)``; the end belongs to the span.
+
+    Raises:
+        ValueError: the logits have another shape, or nowhere in a line is allowed.
+    """
+    if arguments.of_type(logits, Tensor, "logits").dim() != 3 or logits.shape[1] != 2:
+        raise ValueError(
+            f"The logits of spans have the shape (batch, 2, length), not {tuple(logits.shape)}."
+        )
+    if allowed is not None:
+        wanted = (logits.shape[0], logits.shape[2])
+        if arguments.of_type(allowed, Tensor, "allowed").shape != wanted:
+            raise ValueError(
+                f"allowed has the shape {wanted}, as the logits do, not {tuple(allowed.shape)}."
+            )
+        logits = logits.masked_fill(~allowed[:, None], float("-inf"))
+    start, end = logits.unbind(1)
+    length = logits.shape[2]
+    sums = start[:, :, None] + end[:, None, :]
+    sums = sums.masked_fill(~torch.ones(length, length, dtype=torch.bool).triu(), float("-inf"))
+    best, at = sums.flatten(1).max(1)
+    if best.isneginf().any():
+        raise ValueError("A line has no position where a span may stand; allow at least one.")
+    return torch.stack([at // length, at % length], dim=1)

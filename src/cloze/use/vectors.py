@@ -1,0 +1,603 @@
+"""Vectors: one per text, from hidden states or from counted words, and what lies near what."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import NamedTuple, get_args
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pad_sequence
+
+from cloze import arguments
+from cloze.corpus import Corpus, Piece, sample_windows
+from cloze.encoder import Encoder
+from cloze.heads import MaskedLM
+from cloze.masking import MaskedBatch, mask_tokens
+from cloze.objectives import Objective
+from cloze.use.heads import Pooling, mean_pool
+from cloze.vocabulary import TextError, Vocabulary
+
+# From hidden states to vectors
+
+
+def padding_of(shape: Sequence[int], padding_mask: Tensor | None) -> Tensor:
+    """Return a padding mask for lines of this shape, ``(n, length)``; None stands for no padding.
+
+    Raises:
+        ValueError: the mask does not fit the lines, or one of them is all padding.
+    """
+    if padding_mask is None:
+        return torch.zeros(*shape, dtype=torch.bool)
+    arguments.of_type(padding_mask, Tensor, "A padding mask")
+    if padding_mask.shape != shape or padding_mask.dtype != torch.bool:
+        raise ValueError(
+            f"A padding mask is a tensor of bool and of the lines' shape {tuple(shape)}, not of "
+            f"{str(padding_mask.dtype).removeprefix('torch.')} and {tuple(padding_mask.shape)}."
+        )
+    if padding_mask.all(1).any():
+        raise ValueError("A line is all padding; leave empty lines out.")
+    return padding_mask
+
+
+@torch.no_grad()
+def layer_states(
+    encoder: Encoder, input_ids: Tensor, padding_mask: Tensor | None = None
+) -> list[Tensor]:
+    """Return the hidden states that each layer hands on, the embedding first.
+
+    Args:
+        encoder: what reads.
+        input_ids: shape ``(n, length)``.
+        padding_mask: True where nobody looks, shape ``(n, length)``.
+
+    Returns:
+        One tensor ``(n, length, d_model)`` for the embedding and one for each layer. The last is
+        what the encoder returns, normalised.
+
+    Raises:
+        ValueError: ids that are none, a padding mask that does not fit them, or a line that is all
+            padding.
+    """
+    arguments.of_type(encoder, Encoder, "What reads")
+    arguments.token_ids(input_ids, encoder.config.vocab_size, dim=2)
+    if padding_mask is not None:
+        padding_of(input_ids.shape, padding_mask)
+    states: list[Tensor] = []
+    with ExitStack() as stack:
+        for part in (encoder.embedding, *encoder.layers[:-1]):
+            hook = part.register_forward_hook(lambda _, __, output: states.append(output))
+            stack.callback(hook.remove)
+        last = encoder(input_ids, padding_mask)
+    return [*states, last]
+
+
+@torch.no_grad()
+def embed(
+    encoder: Encoder,
+    input_ids: Tensor,
+    padding_mask: Tensor | None = None,
+    *,
+    pooling: Pooling = "mean",
+    layer: int = -1,
+    batch_size: int = 64,
+) -> Tensor:
+    """Return one vector per line.
+
+    Args:
+        encoder: what reads.
+        input_ids: shape ``(n, length)``.
+        padding_mask: True where nobody reads, shape ``(n, length)``; None for nowhere.
+        pooling: "mean" averages over all positions, "first" takes the state of the first one, where
+            BERT has its ``[CLS]`` and a small world its ``[BEGIN]``.
+        layer: whose states, 0 for the embedding, −1 for the last layer.
+        batch_size: how many lines are read at a time.
+
+    Returns:
+        Shape ``(n, d_model)``.
+
+    Raises:
+        ValueError: no such layer or pooling, ids that are none, a padding mask that does not fit
+            them, or a line that is all padding.
+    """
+    arguments.of_type(encoder, Encoder, "What reads")
+    arguments.token_ids(input_ids, encoder.config.vocab_size, dim=2)
+    arguments.one_of(pooling, get_args(Pooling), "pooling")
+    n_layers = encoder.config.n_layers
+    layer = arguments.whole_number(layer, -1, n_layers, "The layer")
+    batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
+    padding = padding_of(input_ids.shape, padding_mask)
+    found = []
+    for ids, pad in zip(
+        torch.split(input_ids, batch_size), torch.split(padding, batch_size), strict=True
+    ):
+        mask = pad if pad.any() else None  # without one attention is faster
+        last = layer in (-1, n_layers)
+        states = encoder(ids, mask) if last else layer_states(encoder, ids, mask)[layer]
+        found.append(states[:, 0] if pooling == "first" else mean_pool(states, pad))
+    return torch.cat(found)
+
+
+# Geometry
+
+
+def cosine(a: Tensor, b: Tensor) -> Tensor:
+    """Return the cosine of the angle between each vector of a and each of b.
+
+    Args:
+        a: shape ``(n, d)``.
+        b: shape ``(m, d)``.
+
+    Returns:
+        Shape ``(n, m)``, from −1 to 1; 0 where a vector is zero.
+
+    Raises:
+        ValueError: the vectors are of different width.
+    """
+    for vectors in (a, b):
+        if arguments.of_type(vectors, Tensor, "Vectors").dim() != 2:
+            raise ValueError(f"Vectors have the shape (n, d), not {tuple(vectors.shape)}.")
+    if a.shape[1] != b.shape[1]:
+        raise ValueError(f"Vectors of {a.shape[1]} and of {b.shape[1]} numbers have no angle.")
+    return F.normalize(a, dim=1) @ F.normalize(b, dim=1).T
+
+
+def mean_cosine(vectors: Tensor) -> float:
+    """Return the mean cosine between two different vectors of ``(n, d)``: 0 if all ways are taken.
+
+    Where it is far from 0 the vectors are anisotropic: they lie in a narrow cone.
+    """
+    n = len(vectors)
+    if n < 2:
+        raise ValueError("A mean over pairs needs at least two vectors.")
+    unit = F.normalize(vectors.double(), dim=1)
+    # The sum over all pairs is the squared length of the sum; each is paired with itself once.
+    return float((unit.sum(0).square().sum() - unit.square().sum()) / (n * (n - 1)))
+
+
+class Whitening(NamedTuple):
+    """A change of coordinates: x ↦ (x − mean) @ turn."""
+
+    mean: Tensor
+    """Shape ``(d,)``."""
+    turn: Tensor
+    """Shape ``(d, k)``."""
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Change the coordinates of vectors ``(n, d)``; the result has the shape ``(n, k)``."""
+        return (vectors - self.mean) @ self.turn
+
+
+def centring(vectors: Tensor) -> Whitening:
+    """Return what moves the mean of vectors ``(n, d)`` to 0."""
+    return Whitening(vectors.mean(0), torch.eye(vectors.shape[1]))
+
+
+def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whitening:
+    """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance 1.
+
+    Args:
+        vectors: what is measured.
+        k: keep only the k directions of greatest variance; None for all. There are no more of
+            them than vectors.
+        floor: a direction counts at least this share of the greatest variance, for where nothing
+            but rounding varies nothing should be blown up.
+
+    Raises:
+        ValueError: fewer than two vectors, no such k, or vectors that are all the same or hold a
+            number that is not finite.
+
+    Source: Su et al. 2021, Whitening Sentence Representations.
+    """
+    if arguments.of_type(vectors, Tensor, "Vectors").dim() != 2:
+        raise ValueError(f"Vectors have the shape (n, d), not {tuple(vectors.shape)}.")
+    if not vectors.isfinite().all():
+        raise ValueError("Vectors with a number that is not finite cannot be whitened.")
+    n, d = vectors.shape
+    k = d if k is None else arguments.whole_number(k, 1, min(n, d), "k")
+    if n < 2:
+        raise ValueError("Whitening measures how vectors vary, so it needs at least two.")
+    mean = vectors.mean(0)
+    _, sizes, directions = torch.linalg.svd(
+        (vectors - mean).double() / math.sqrt(n - 1), full_matrices=False
+    )
+    if not sizes[0] > 0:
+        raise ValueError(
+            "Vectors that are all the same vary in no direction that could be whitened."
+        )
+    sizes = sizes.clamp(min=math.sqrt(floor) * float(sizes[0]))
+    return Whitening(mean, (directions[:k].T / sizes[:k]).float())
+
+
+def principal_plane(vectors: Tensor) -> tuple[Tensor, float]:
+    """Return where vectors ``(n, d)`` lie along their two directions of greatest variance.
+
+    Returns:
+        Coordinates ``(n, 2)``, signs chosen so that the largest number of each is positive, and
+        the share of the variance that they show (principal component analysis).
+    """
+    centred = (vectors - vectors.mean(0)).double()
+    left, sizes, _ = torch.linalg.svd(centred, full_matrices=False)
+    points = left[:, :2] * sizes[:2]
+    signs = points.gather(0, points.abs().argmax(0, keepdim=True)).sign()
+    share = sizes[:2].square().sum() / sizes.square().sum()
+    return (points * signs).float(), float(share)
+
+
+# Near and far
+
+
+def nearest(similarity: Tensor, k: int = 1, *, but_itself: bool = False) -> Tensor:
+    """Return for each row the columns of the k greatest similarities, the greatest first.
+
+    Args:
+        similarity: shape ``(n, m)``.
+        k: how many.
+        but_itself: rows and columns are the same things, and none is its own neighbour.
+
+    Returns:
+        Shape ``(n, k)``.
+    """
+    if but_itself:
+        similarity = similarity.clone().fill_diagonal_(-math.inf)
+    most = similarity.shape[1] - but_itself
+    return similarity.topk(arguments.whole_number(k, 1, most, "k"), dim=1).indices
+
+
+def precision_at(similarity: Tensor, groups: Tensor, k: int = 1) -> float:
+    """Return how many of the k nearest others are of one's own group, on average.
+
+    Args:
+        similarity: of all with all, shape ``(n, n)``.
+        groups: the group of each, shape ``(n,)``.
+        k: how many neighbours are looked at.
+    """
+    if similarity.shape != (len(groups), len(groups)):
+        raise ValueError(
+            f"{len(groups)} groups need similarities of shape {(len(groups),) * 2}, not "
+            f"{tuple(similarity.shape)}."
+        )
+    found = nearest(similarity, k, but_itself=True)
+    return float((groups[found] == groups[:, None]).double().mean())
+
+
+def precision_by_chance(groups: Tensor) -> float:
+    """Return the precision of neighbours drawn blindly from all others."""
+    sizes = torch.bincount(groups).double()
+    return float((sizes * (sizes - 1)).sum() / (len(groups) * (len(groups) - 1)))
+
+
+def late_interaction(
+    one: Tensor,
+    other: Tensor,
+    one_padding: Tensor | None = None,
+    other_padding: Tensor | None = None,
+) -> Tensor:
+    """Compare texts position by position: each position of one finds its best match in the other.
+
+    Args:
+        one: hidden states of queries, shape ``(n, length, d)``.
+        other: those of documents, shape ``(m, length, d)``.
+        one_padding: True where a query is padding and asks for nothing, ``(n, length)``.
+        other_padding: True where a document is padding and answers nothing, ``(m, length)``.
+
+    Returns:
+        The mean over a query's positions of the greatest cosine, shape ``(n, m)``. It is not
+        symmetric.
+
+    Raises:
+        ValueError: the states have other shapes, a padding mask does not fit them, or a text is all
+            padding.
+
+    Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
+    """
+    if not one.dim() == other.dim() == 3 or one.shape[2] != other.shape[2]:
+        raise ValueError(
+            "Hidden states are compared by position, (n, length, d) with (m, length, d), not "
+            f"{tuple(one.shape)} with {tuple(other.shape)}."
+        )
+    asks, answers = (
+        ~padding_of(states.shape[:2], padding)
+        for states, padding in ((one, one_padding), (other, other_padding))
+    )
+    all_positions = F.normalize(other, dim=-1).flatten(0, 1).T
+    found = []
+    for query, real in zip(F.normalize(one, dim=-1), asks, strict=True):
+        near = (query[real] @ all_positions).unflatten(1, other.shape[:2])
+        found.append(near.masked_fill_(~answers, -math.inf).amax(2).mean(0))
+    return torch.stack(found)
+
+
+def clusters(vectors: Tensor, k: int, rounds: int = 20) -> Tensor:
+    """Sort vectors ``(n, d)`` into k groups: k-means on directions, which needs no chance.
+
+    The first centre is the vector nearest to the mean direction, each further one the vector that
+    is least like any centre so far.
+
+    Returns:
+        The group of each, shape ``(n,)``.
+    """
+    unit = F.normalize(vectors.double(), dim=1)
+    k = arguments.whole_number(k, 1, len(unit), "The number of clusters")
+    chosen = [int((unit @ unit.mean(0)).argmax())]
+    while len(chosen) < k:
+        chosen.append(int((unit @ unit[chosen].T).amax(1).argmin()))
+    centres = unit[chosen]
+    for _ in range(rounds):
+        groups = (unit @ centres.T).argmax(1)
+        sums = torch.zeros_like(centres).index_add_(0, groups, unit)
+        centres = torch.where(sums.norm(dim=1, keepdim=True) > 0, F.normalize(sums, dim=1), centres)
+    return (unit @ centres.T).argmax(1)
+
+
+# Words that are counted
+
+Terms = Callable[[str], Sequence[str]]
+"""What a text is taken apart into."""
+
+
+def words(text: str) -> list[str]:
+    """Take a text apart into words."""
+    return text.split()
+
+
+def character_ngrams(text: str, shortest: int = 3, longest: int = 5) -> list[str]:
+    """Take a text apart into all stretches of so many characters, spaces between words included."""
+    line = f" {' '.join(text.split())} "
+    return [
+        line[start : start + n]
+        for n in range(shortest, longest + 1)
+        for start in range(len(line) - n + 1)
+    ]
+
+
+def padded(lines: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """Fill ids of several lengths up to one, and say where.
+
+    Returns:
+        Ids and, True where they fill up, the padding mask; both ``(n, length)``.
+    """
+    lengths = torch.tensor([len(line) for line in lines])
+    ids = pad_sequence([*lines], batch_first=True)
+    return ids, torch.arange(ids.shape[1]) >= lengths[:, None]
+
+
+class Passage(NamedTuple):
+    """A stretch of a piece."""
+
+    piece: str
+    text: str
+
+
+def passages(pieces: Iterable[Piece], length: int = 64) -> list[Passage]:
+    """Cut pieces between words into passages of at most so many characters."""
+    return [
+        Passage(piece.name, line) for piece in pieces for line in textwrap.wrap(piece.text, length)
+    ]
+
+
+class TfIdf:
+    """Texts as counted terms, each weighted by how rare it is: tf · log(N / df).
+
+    Args:
+        texts: N texts; df is the number of them in which a term occurs.
+        terms: what a text is taken apart into.
+
+    Raises:
+        TextError: there is no text.
+
+    Source: Spärck Jones 1972, A statistical interpretation of term specificity.
+    """
+
+    def __init__(self, texts: Sequence[str], terms: Terms = words) -> None:
+        self.terms = terms
+        counts = [Counter(terms(text)) for text in texts]
+        if not counts:
+            raise TextError("There is no text to count terms in; give at least one.")
+        df = Counter(term for count in counts for term in count)
+        self.ids = {term: i for i, term in enumerate(sorted(df))}
+        self.idf = torch.tensor([math.log(len(counts) / df[term]) for term in self.ids])
+        self._vectors = self._weighed(counts)
+
+    def _weighed(self, counts: Sequence[Counter[str]]) -> Tensor:
+        """Return sparse vectors of length 1, ``(n, terms)``; unknown terms count nothing."""
+        at = [
+            (row, self.ids[term], n)
+            for row, count in enumerate(counts)
+            for term, n in count.items()
+            if term in self.ids
+        ]
+        rows, columns, tf = torch.tensor(at, dtype=torch.int64).reshape(-1, 3).T
+        weights = tf * self.idf[columns]
+        lengths = torch.zeros(len(counts)).index_add_(0, rows, weights.square()).sqrt()
+        weights = weights / lengths[rows].clamp(min=1e-12)
+        shape = (len(counts), len(self.ids))
+        return torch.sparse_coo_tensor(
+            torch.stack([rows, columns]), weights, shape, check_invariants=False
+        )
+
+    def similarity(self, queries: Sequence[str] | None = None) -> Tensor:
+        """Return the cosine of each query with each text, ``(queries, texts)``.
+
+        Args:
+            queries: None for the texts themselves.
+        """
+        asked = self._vectors
+        if queries is not None:
+            asked = self._weighed([Counter(self.terms(query)) for query in queries])
+        return torch.cat(
+            [
+                torch.sparse.mm(self._vectors, some.T).T
+                for some in torch.split(asked.to_dense(), 256)
+            ]
+        )
+
+    def shared(self, query: str, text: str) -> list[str]:
+        """Return the terms that make a query and a text alike, what weighs most first."""
+        both = Counter(self.terms(query)) & Counter(self.terms(text))
+        known = [term for term in both if term in self.ids]
+        return sorted(known, key=lambda term: (-float(self.idf[self.ids[term]]), term))
+
+
+# What a linear reader finds
+
+
+class LinearReader:
+    """The linear map that comes closest to naming the class of a vector (ridge regression).
+
+    Args:
+        vectors: shape ``(n, d)``.
+        classes: of each, shape ``(n,)``.
+        ridge: how much large weights cost, as a share of the mean variance; a little keeps it from
+            reading noise.
+
+    Raises:
+        ValueError: there are not as many classes as vectors, or none.
+    """
+
+    def __init__(self, vectors: Tensor, classes: Tensor, ridge: float = 1e-3) -> None:
+        if vectors.dim() != 2 or classes.shape != vectors.shape[:1] or not len(classes):
+            raise ValueError(
+                f"Vectors (n, d) are read with classes (n,), not {tuple(vectors.shape)} with "
+                f"{tuple(classes.shape)}."
+            )
+        x = F.pad(vectors.double(), (0, 1), value=1.0)
+        wanted = F.one_hot(classes).double()
+        gram = x.T @ x
+        cost = ridge * float(gram.diagonal().mean()) * torch.eye(len(gram), dtype=torch.float64)
+        self.weights = torch.linalg.solve(gram + cost, x.T @ wanted)
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Return the class that it names for each of ``(n, d)``: shape ``(n,)``."""
+        return (F.pad(vectors.double(), (0, 1), value=1.0) @ self.weights).argmax(1)
+
+
+# Contrastive training
+
+TEMPERATURE = 0.1
+
+
+def info_nce(one: Tensor, other: Tensor, temperature: float = TEMPERATURE) -> Tensor:
+    """Return the mean −log P(other_i | one_i, all others): each view is to find its partner.
+
+    Args:
+        one: a view of each thing, shape ``(n, d)``.
+        other: another view of it, in the same order; the others of the batch are wrong answers.
+        temperature: cosines are divided by it before the softmax.
+
+    Returns:
+        A scalar in nats, the mean of both directions; log n is what guessing pays.
+
+    Raises:
+        ValueError: there are not as many views as partners, or the temperature is not above 0.
+
+    Sources: van den Oord et al. 2018; Gao et al. 2021, SimCSE, equation 1.
+    """
+    if len(one) != len(other):
+        raise ValueError(f"{len(one)} views and {len(other)} partners are no pairs.")
+    if not arguments.number(temperature, "temperature") > 0:
+        raise ValueError(f"temperature is a number above 0, not {temperature:g}.")
+    scores = cosine(one, other) / temperature
+    right = torch.arange(len(one))
+    return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2
+
+
+def pair_loss(model: MaskedLM, batch: MaskedBatch, temperature: float = TEMPERATURE) -> Tensor:
+    """Return :func:`info_nce` of a batch whose first half are views, its second their partners."""
+    padding = torch.zeros_like(batch.inputs, dtype=torch.bool)
+    vectors = mean_pool(model.encoder(batch.inputs), padding)
+    one, other = vectors.chunk(2)
+    return info_nce(one, other, temperature)
+
+
+def _asked(views: Tensor) -> MaskedBatch:
+    """Make a batch of views ``(2 n, length)``; what is to be found is the row of the partner."""
+    if len(views) % 2 or len(views) < 4:
+        raise ValueError(
+            f"Contrastive training reads pairs, at least two of them: {len(views)} windows are "
+            "none; take an even batch_size."
+        )
+    return MaskedBatch(views, torch.arange(len(views)).roll(len(views) // 2))
+
+
+def _held_out(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:  # noqa: ARG001
+    """Pair held-out windows that follow each other, spread over all pieces."""
+    chosen = torch.linspace(0, len(windows) - 2, min(64, len(windows) // 2)).long()
+    return _asked(torch.cat([windows[chosen], windows[chosen + 1]]))
+
+
+@torch.no_grad()
+def _measured(model: MaskedLM, batch: MaskedBatch) -> float:
+    return pair_loss(model, batch).item()
+
+
+TWO_WINDOWS = Objective(
+    name="two windows",
+    ask=lambda views, mask_prob, chance, vocabulary: _asked(views),  # noqa: ARG005
+    loss=pair_loss,
+    held_out=_held_out,
+    measure=_measured,
+    measured="partner",
+    head=False,
+)
+"""Two windows of one piece are to be alike; train with it on :class:`Pairs`."""
+
+TWICE_MASKED = replace(
+    TWO_WINDOWS,
+    name="twice masked",
+    ask=lambda views, mask_prob, chance, vocabulary: _asked(
+        mask_tokens(
+            views[: len(views) // 2].repeat(2, 1),
+            mask_prob,
+            vocabulary=vocabulary,
+            generator=chance,
+        ).inputs
+    ),
+)
+"""One window, masked twice, is to be alike: SimCSE with masks in place of dropout."""
+
+
+class Pairs:
+    """A corpus that is drawn in pairs: rows i and i + n/2 of a sample are of one piece.
+
+    No two pairs of a sample share a piece, so no right answer counts as wrong.
+
+    Args:
+        corpus: whose training pieces are drawn from.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = arguments.of_type(corpus, Corpus, "What is drawn from")
+        self.vocabulary: Vocabulary = corpus.vocabulary
+
+    @property
+    def sha256(self) -> str:
+        """A fingerprint: not that of the corpus, from which other windows would be drawn."""
+        return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
+
+    def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> Tensor:
+        """Draw n/2 pieces and two windows of each, shape ``(n, length)``.
+
+        Raises:
+            TextError: there are not as many pieces as pairs, or one is shorter than a window.
+        """
+        n = arguments.whole_number(n, 2, 10**6, "The number of windows") // 2
+        pieces = self.corpus.train
+        if n > len(pieces):
+            raise TextError(f"{n} pairs need as many pieces, and there are {len(pieces)}.")
+        drawn = [
+            sample_windows(pieces[i].input_ids, 2, length, generator)
+            for i in torch.randperm(len(pieces), generator=generator)[:n].tolist()
+        ]
+        return torch.stack(drawn, dim=1).flatten(0, 1)
+
+    def held_out_windows(self, length: int) -> Tensor:
+        """Return the held-out windows of the corpus."""
+        return self.corpus.held_out_windows(length)

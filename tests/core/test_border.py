@@ -1,0 +1,143 @@
+"""Border: annotations are held, and every refusal is one sentence that names the argument."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import torch
+
+from cloze.border import (
+    Count,
+    Ids,
+    Line,
+    Lines,
+    Probability,
+    Selected,
+    checked,
+    known_symbols,
+    positions,
+    shown,
+    whole_number,
+)
+
+
+@checked
+def ask(
+    lines: Lines | None = None,
+    selected: Selected | None = None,
+    rate: Probability = 0.5,
+    k: Count = 1,
+    within: Literal["alone", "words"] = "alone",
+    *,
+    at_once: bool = False,
+    shares: Mapping[str, float] | None = None,
+) -> tuple[Any, ...]:
+    """Return what arrived."""
+    return lines, selected, rate, k, within, at_once, shares
+
+
+IDS = torch.zeros(2, 3, dtype=torch.int64)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"rate": 2}, "rate is a number from 0 to 1, not 2."),
+        ({"rate": math.nan}, "rate is a number from 0 to 1, not nan."),
+        ({"rate": "0.5"}, "rate is a number from 0 to 1, not '0.5'."),
+        ({"rate": True}, "rate is a number from 0 to 1, not True."),
+        ({"k": 0}, "k is a whole number of at least 1, not 0."),
+        ({"k": 1.5}, "k is a whole number of at least 1, not 1.5."),
+        ({"within": "both"}, "within is one of 'alone', 'words', not 'both'."),
+        ({"at_once": 1}, "at_once is True or False, not 1."),
+        ({"shares": [1]}, "shares is a dict from text to a number or None, not [1]."),
+        (
+            {"lines": IDS.float()},
+            "lines is a tensor of int64 and shape (batch, length) or None, not a tensor of float32 "
+            "and shape (2, 3).",
+        ),
+        (
+            {"lines": IDS, "selected": torch.ones(2, 4, dtype=torch.bool)},
+            "selected has the shape (2, 4), which does not fit the other arguments: it is a tensor "
+            "of bool and shape (batch, length) or None.",
+        ),
+    ],
+)
+def test_a_bad_argument_is_refused_in_one_sentence(given: Any, sentence: str) -> None:
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the whole sentence is compared
+        ask(**given)
+    assert str(refusal.value) == sentence
+
+
+@checked
+@dataclass(frozen=True)
+class Range:
+    """Fields that are held when it is made."""
+
+    low: Probability = 0.0
+    names: tuple[str, ...] = ()
+
+
+def test_the_fields_of_a_dataclass_are_held() -> None:
+    assert Range(np.float64(0.5)).low == 0.5
+    with pytest.raises(ValueError, match=r"^low is a number from 0 to 1, not 2\.$"):
+        replace(Range(), low=2)
+    with pytest.raises(ValueError, match=r"^names is a list, each of it text, not \['a'\]\.$"):
+        Range(names=["a"])  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_and_torch_become_pythons() -> None:
+    numbers: Any = np.float32(0.25), torch.tensor(3)
+    given = ask(IDS, IDS > 0, *numbers)
+    assert given[2:4] == (0.25, 3)
+    assert type(given[2]) is float
+    assert type(given[3]) is int
+
+
+def test_python_words_a_wrong_number_of_arguments() -> None:
+    with pytest.raises(TypeError, match="unexpected"):
+        ask(nothing=1)  # type: ignore[call-arg]
+
+
+def test_a_dimension_has_one_size_in_one_call_only() -> None:
+    @checked
+    def same(a: Line, b: Line, inner: Any) -> Any:
+        return (a == b).all() if inner is None else inner()
+
+    assert same(IDS[0], IDS[1], lambda: same(IDS[0, :2], IDS[1, :2], None))
+    with pytest.raises(ValueError, match="does not fit"):
+        same(IDS[0], IDS[1, :2], None)
+
+
+def test_ids_that_no_vocabulary_knows() -> None:
+    ids: Ids = torch.tensor([0, 28])
+    assert known_symbols(ids, 29) is ids
+    with pytest.raises(ValueError, match="0 to 27, not to 28"):
+        known_symbols(ids, 28)
+
+
+@pytest.mark.parametrize("bad", ["4", 4, None, [4.5], [-1], [9], [None], [True]])
+def test_positions_outside_a_line_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match="whole number"):
+        positions(bad, 9)
+
+
+def test_positions_come_in_any_collection() -> None:
+    assert positions((np.int64(3), torch.tensor(5)), 9) == [3, 5]
+
+
+@pytest.mark.parametrize("bad", [None, "x", 1.5, math.inf, 11, -1, True, np.True_, [1], 2**9999])
+def test_what_a_browser_sends_is_read_as_a_whole_number_or_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"^A width is a whole number from 0 to 10, not "):
+        whole_number(bad, 0, 10, "A width")
+
+
+def test_what_is_shown_is_one_short_line() -> None:
+    assert shown("a\nb") == r"'a\nb'"
+    assert len(shown("x" * 1000)) < 70
+    assert shown(IDS) == "a tensor of int64 and shape (2, 3)"

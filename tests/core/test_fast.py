@@ -1,0 +1,106 @@
+"""Fast: what is computed in fewer steps equals what the encoder computes, gradients included."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from cloze.encoder import DIRECTIONS, Direction, EncoderConfig, Layer
+from cloze.heads import MaskedLM
+
+SMALL = EncoderConfig(max_len=20, d_model=16, n_heads=2, d_ff=24)
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+def random_ids(batch: int, length: int, vocab_size: int = SMALL.vocab_size) -> torch.Tensor:
+    return torch.randint(vocab_size, (batch, length))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@torch.no_grad()
+def test_logits_at_are_the_logits_there(direction: Direction) -> None:
+    model = MaskedLM(replace(SMALL, direction=direction))
+    with torch.no_grad():
+        for parameter in model.parameters():  # norms and biases that matter
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    ids = random_ids(4, 20)
+    selected = torch.rand(4, 20) < 0.3
+    logits = model(ids)
+    assert logits.shape == (4, 20, SMALL.vocab_size)
+    at = model.logits_at(ids, selected)
+    assert at.shape == (int(selected.sum()), SMALL.vocab_size)
+    torch.testing.assert_close(at, logits[selected], atol=1e-5, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_logits_at_no_position_and_at_every_position() -> None:
+    model = MaskedLM(SMALL)
+    ids = random_ids(2, 5)
+    everywhere = torch.ones(2, 5, dtype=torch.bool)
+    assert model.logits_at(ids, ~everywhere).shape == (0, SMALL.vocab_size)
+    at = model.logits_at(ids, everywhere)
+    torch.testing.assert_close(at, model(ids).flatten(0, 1), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2])
+@pytest.mark.parametrize("length", [9, 14])
+def test_what_is_done_once_per_symbol_has_the_gradients_of_every_place(
+    n_layers: int, length: int
+) -> None:
+    """Two lines of 9 are fewer places than there are symbols, and two of 14 are more."""
+    config = replace(SMALL, n_layers=n_layers, vocab_size=20)
+    looked_up = MaskedLM(config).double()
+    everywhere = deepcopy(looked_up)
+    ids, selected = random_ids(2, length, 20), torch.rand(2, length) < 0.5
+    normed: list[torch.Tensor] = []
+    first = looked_up.get_submodule("encoder.layers.0.attention_norm")
+    first.register_forward_hook(lambda _, __, output: normed.append(output))
+    looked_up.logits_at(ids, selected).square().sum().backward()  # type: ignore[no-untyped-call]
+    assert [len(n.flatten(0, -2)) for n in normed] == [min(20, ids.numel())]
+    everywhere(ids)[selected].square().sum().backward()
+    for one, other in zip(looked_up.parameters(), everywhere.parameters(), strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_unselected_positions_get_gradients_through_what_they_tell() -> None:
+    model = MaskedLM(SMALL)
+    ids = torch.arange(6)[None]
+    selected = torch.zeros(1, 6, dtype=torch.bool)
+    selected[0, 2] = True
+    F.cross_entropy(model.logits_at(ids, selected), torch.tensor([2])).backward()  # type: ignore[no-untyped-call]
+    gradient = model.encoder.embedding.weight.grad
+    assert gradient is not None
+    assert (gradient[:6].norm(dim=-1) > 0).all()
+    assert (gradient[6:] == 0).all()
+
+
+@torch.no_grad()
+def test_a_part_of_somebodys_own_is_asked_itself() -> None:
+    class Last(Layer):
+        def forward(self, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
+            return super().forward(x, mask).flip(-1)
+
+    class Placed(nn.Embedding):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:  # noqa: A002 - torch's name
+            return super().forward(input) + torch.arange(input.shape[-1])[:, None]
+
+    ids, selected = random_ids(4, 20), torch.rand(4, 20) < 0.3
+    for name, part in (
+        ("layers.1", Last(SMALL)),
+        ("embedding", Placed(SMALL.vocab_size, SMALL.d_model)),
+    ):
+        model = MaskedLM(SMALL)
+        before = model.logits_at(ids, selected)
+        model.encoder.set_submodule(name, part)
+        after = model.logits_at(ids, selected)
+        assert not torch.allclose(before, after, atol=0.1)
+        torch.testing.assert_close(after, model(ids)[selected])

@@ -1,0 +1,464 @@
+"""What is handed on: the folder that Hugging Face loads, the file that ONNX runtimes read."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from cloze.__main__ import main
+from cloze.checkpoint import CHECKPOINTS, SHIPPED, load_model, provenance, save_model
+from cloze.encoder import EncoderConfig
+from cloze.handover import export
+from cloze.handover.export import UNKNOWN, to_hugging_face
+from cloze.heads import CausalLM, MaskedLM
+from cloze.prediction import distribution, fill
+from cloze.vocabulary import ALPHABET, MASK, PAD, VOCABULARY, Vocabulary, normalise, read_line
+from cloze.world import World
+
+CAPTURE = pytest.CaptureFixture[str]
+LINE = "the qu[MASK]ck brown f[MASK]x jumps"
+WORLD = CHECKPOINTS / "world.safetensors"
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=9)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Path]:
+    """The folder of each checkpoint that is exported here."""
+    import cloze.handover.huggingface  # noqa: F401 - makes the architecture known
+
+    home = tmp_path_factory.mktemp("hf")
+    folders = {
+        path: home / path.stem for path in (SHIPPED, CHECKPOINTS / "left.safetensors", WORLD)
+    }
+    assert main(["export", "hf", str(folders[SHIPPED])]) == 0
+    for path, folder in list(folders.items())[1:]:
+        to_hugging_face(folder, path)
+    return folders
+
+
+def loaded(folder: Path) -> Any:
+    from transformers import AutoModelForMaskedLM
+
+    return AutoModelForMaskedLM.from_pretrained(folder).eval()
+
+
+def tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def random_ids(model: MaskedLM, batch: int, length: int) -> Tensor:
+    draw = torch.Generator().manual_seed(length)
+    return torch.randint(model.config.vocab_size, (batch, length), generator=draw)
+
+
+# Hugging Face: the model
+
+
+@pytest.mark.parametrize("name", ["masked", "left", "world"])
+@torch.no_grad()
+def test_the_folder_holds_the_same_function(exported: dict[Path, Path], name: str) -> None:
+    path = CHECKPOINTS / f"{name}.safetensors"
+    ours, theirs = load_model(path), loaded(exported[path])
+    assert type(theirs).__module__ == "cloze.handover.huggingface"
+    for length in (1, ours.config.max_len):
+        input_ids = random_ids(ours, 3, length)
+        logits = theirs(input_ids).logits
+        known = ours.config.vocab_size
+        torch.testing.assert_close(logits[..., :known], ours(input_ids), atol=1e-4, rtol=0)
+        assert logits.shape[-1] == len(tokenizer(exported[path])) > known
+        assert logits.softmax(-1)[..., known:].max() < 1e-30
+
+
+@torch.no_grad()
+def test_padding_never_leaks(exported: dict[Path, Path]) -> None:
+    model, tokenize = loaded(exported[SHIPPED]), tokenizer(exported[SHIPPED])
+    alone, batch = (
+        tokenize(lines, padding=True, return_tensors="pt")
+        for lines in ([LINE], [LINE, LINE[:20] * 2])
+    )
+    length = alone["input_ids"].shape[1]
+    expected = model(**alone).logits[0]
+    assert (batch["input_ids"][0, length:] == tokenize.pad_token_id).all()
+    unsaid = {"input_ids": batch["input_ids"]}  # then padding is known by its id
+    for asked in (batch, unsaid):
+        torch.testing.assert_close(model(**asked).logits[0, :length], expected, atol=1e-4, rtol=0)
+
+
+def test_a_line_that_is_too_long_is_refused(exported: dict[Path, Path]) -> None:
+    with pytest.raises(ValueError, match="The line has 65 symbols"):
+        loaded(exported[SHIPPED])(torch.zeros(1, 65, dtype=torch.int64))
+
+
+def test_a_model_made_anew_is_born_as_the_encoder_is() -> None:
+    from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
+
+    made = dict(ClozeForMaskedLM(ClozeConfig()).named_parameters())
+    for name, parameter in MaskedLM().named_parameters():
+        torch.testing.assert_close(made[name].std(), parameter.std(), atol=0.02, rtol=0.3)
+        if name.endswith(("query.bias", "key.bias")):  # where the heads look
+            torch.testing.assert_close(made[name], parameter)
+
+
+def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path, Path]) -> None:
+    folder = exported[SHIPPED]
+    code = {"huggingface.py", "encoder.py"}
+    assert {path.name for path in folder.iterdir()} == code | {
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    }
+    package = ROOT / "src" / "cloze"  # one encoder, not two
+    assert (folder / "encoder.py").read_bytes() == (package / "encoder.py").read_bytes()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir() if path.suffix != ".py"}
+    assert len(modes) == 1
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert "license: cc0-1.0" in card
+    for value in provenance().values():
+        assert str(value) in card
+
+
+def test_a_model_of_ones_own_claims_no_licence(tmp_path: Path) -> None:
+    save_model(tmp_path / "mine.safetensors", MaskedLM(SMALL), {"seed": 7})
+    to_hugging_face(tmp_path / "mine", tmp_path / "mine.safetensors")
+    card = (tmp_path / "mine" / "README.md").read_text(encoding="utf-8")
+    assert "license" not in card
+    assert "| seed | 7 |" in card
+
+
+def test_symbols_without_a_name_keep_their_rows(tmp_path: Path) -> None:
+    vocabulary = VOCABULARY.with_specials(PAD)
+    model = MaskedLM(replace(SMALL, vocab_size=32), vocabulary)
+    save_model(tmp_path / "mine.safetensors", model, {})
+    to_hugging_face(tmp_path / "mine", tmp_path / "mine.safetensors")
+    tokenize = tokenizer(tmp_path / "mine")
+    assert tokenize.convert_tokens_to_ids([PAD, UNKNOWN]) == [29, 32]
+    assert loaded(tmp_path / "mine").config.vocab_size == len(tokenize) == 33
+
+
+# Hugging Face: the tokenizer
+
+
+def test_special_symbols_have_ids_of_their_own(exported: dict[Path, Path]) -> None:
+    for path, folder in exported.items():
+        tokenize, vocabulary = tokenizer(folder), load_model(path).vocabulary
+        special = [tokenize.mask_token_id, tokenize.pad_token_id, tokenize.unk_token_id]
+        assert len(set(special)) == 3
+        assert tokenize.convert_tokens_to_ids(list(vocabulary.symbols)) == [*range(len(vocabulary))]
+    characters = tokenizer(exported[SHIPPED])
+    assert characters("5я")["input_ids"] == [characters.unk_token_id] * 2
+    words = tokenizer(exported[WORLD])
+    assert words("quux", add_special_tokens=False)["input_ids"] == [words.unk_token_id]
+
+
+@given(text=st.text(ALPHABET + "".join(map(chr, range(32, 48))) + "AZ\r\t[]’“”…éÉàüßæÆœøłđðþıħﬁ"))
+def test_text_is_normalised_as_it_was_for_training(exported: dict[Path, Path], text: str) -> None:
+    tokenize = tokenizer_of_characters(exported)
+    assert tokenize.decode(tokenize(text)["input_ids"]).strip() == normalise(text).text
+
+
+@given(text=st.text(ALPHABET).map(lambda text: normalise(text).text))
+def test_normalised_text_goes_there_and_back(exported: dict[Path, Path], text: str) -> None:
+    tokenize = tokenizer_of_characters(exported)
+    masked = text.replace("e", MASK)
+    for line in (text, masked):
+        input_ids = tokenize(line)["input_ids"]
+        assert input_ids == VOCABULARY.encode(line).tolist()
+        assert tokenize.decode(input_ids) == line
+
+
+def tokenizer_of_characters(exported: dict[Path, Path], kept: dict[str, Any] = {}) -> Any:  # noqa: B006
+    """Load it once; hypothesis asks a hundred times."""
+    if not kept:
+        kept["tokenizer"] = tokenizer(exported[SHIPPED])
+    return kept["tokenizer"]
+
+
+def test_sentences_of_the_world_go_there_and_back(exported: dict[Path, Path]) -> None:
+    tokenize, world = tokenizer(exported[WORLD]), World.load()
+    for sentence in world.sentences[::100]:
+        encoded = tokenize(f"{sentence.capitalize()}.")["input_ids"]
+        assert encoded == world.encode(sentence).tolist()
+        assert tokenize.decode(encoded, skip_special_tokens=True) == sentence
+
+
+# Hugging Face: fill-mask and fine-tuning
+
+
+def test_the_pipeline_fills_one_gap_several_and_among_targets(exported: dict[Path, Path]) -> None:
+    from transformers import pipeline
+
+    fill_mask = pipeline("fill-mask", str(exported[SHIPPED]))
+    first, second = fill_mask(LINE, top_k=28)
+    expected = distribution(load_model(), read_line(LINE)[0])
+    for guesses, position in ((first, 6), (second, 17)):
+        for guess in guesses:
+            if guess["token"] < len(ALPHABET):
+                p = expected[position, guess["token"]].item()
+                assert guess["score"] == pytest.approx(p, abs=1e-4)
+    assert (first[0]["token_str"], second[0]["token_str"]) == ("i", "o")
+    assert first[0]["sequence"] == LINE.replace(MASK, "i", 1)
+    one_gap = LINE.replace(MASK, "i", 1)
+    assert fill_mask(one_gap)[0]["sequence"] == fill(one_gap).text
+    among = fill_mask(one_gap, targets=["a", "i"])
+    assert [guess["token_str"] for guess in among] == ["i", "a"]
+
+
+def test_the_pipeline_fills_words(exported: dict[Path, Path]) -> None:
+    from transformers import pipeline
+
+    world, model = World.load(), load_model(WORLD)
+    line = world.sentences[7].split()
+    line[2] = MASK
+    input_ids = world.encode(" ".join(line))
+    best = distribution(model, input_ids)[3].argmax()
+    found = pipeline("fill-mask", str(exported[WORLD]))(" ".join(line))[0]
+    assert found["token_str"] == world.vocabulary.symbols[best]
+    assert found["sequence"] == " ".join(line).replace(MASK, found["token_str"])
+
+
+ELSEWHERE = """
+import socket, sys
+
+asked = []
+def refuse(*where, **how):
+    asked.append(where)
+    raise OSError("no network")
+socket.getaddrinfo = socket.socket.connect = refuse
+sys.modules["cloze"] = None  # there is no such package
+
+from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
+
+folder, again = sys.argv[1:]
+trusted = {"trust_remote_code": True}
+model = AutoModelForMaskedLM.from_pretrained(folder, **trusted)
+tokenizer = AutoTokenizer.from_pretrained(folder, **trusted)
+model.save_pretrained(again)
+tokenizer.save_pretrained(again)
+first, second = pipeline("fill-mask", again, **trusted)("the qu[MASK]ck brown f[MASK]x jumps")
+print(type(model).__module__, first[0]["token_str"], second[0]["token_str"], asked)
+"""
+
+
+@pytest.mark.slow
+def test_elsewhere_the_folder_brings_its_code_and_asks_no_network(
+    exported: dict[Path, Path], tmp_path: Path
+) -> None:
+    offline = {"HF_HUB_OFFLINE", "PYTHONPATH"}
+    result = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, str(exported[SHIPPED]), str(tmp_path / "again")],
+        cwd=tmp_path,
+        env={k: v for k, v in os.environ.items() if k not in offline} | {"HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    module, *said = result.stdout.split()
+    assert module.startswith("transformers_modules.")
+    assert said == ["i", "o", "[]"]
+
+
+@pytest.mark.slow
+def test_trainer_goes_on_with_the_model(exported: dict[Path, Path], tmp_path: Path) -> None:
+    from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
+
+    model, tokenize = loaded(exported[SHIPPED]), tokenizer(exported[SHIPPED])
+    lines = [dict(tokenize(line)) for line in ("xyzzy plugh " * 4, "plover xyzzy", "plugh")]
+    trainer = Trainer(
+        model=model,
+        args=TrainingArguments(
+            str(tmp_path),
+            max_steps=8,
+            per_device_train_batch_size=3,
+            learning_rate=3e-3,
+            use_cpu=True,
+            report_to="none",
+            save_strategy="no",
+            disable_tqdm=True,
+            dataloader_pin_memory=False,
+            seed=0,
+        ),
+        data_collator=DataCollatorForLanguageModeling(tokenize, mlm_probability=0.4),
+        train_dataset=lines,
+        eval_dataset=lines,
+    )
+    torch.manual_seed(0)
+    before = trainer.evaluate()["eval_loss"]
+    trainer.train()
+    torch.manual_seed(0)
+    assert trainer.evaluate()["eval_loss"] < before - 1
+    trainer.save_model(str(tmp_path / "tuned"))
+    again = loaded(tmp_path / "tuned")
+    input_ids = torch.arange(5)[None]
+    torch.testing.assert_close(again(input_ids).logits, model.eval()(input_ids).logits)
+
+
+# ONNX
+
+
+def session(path: Path) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(str(path), options)
+
+
+def answers(running: Any, input_ids: Tensor) -> Tensor:
+    (logits,) = running.run(["logits"], {"input_ids": input_ids.numpy()})
+    return torch.tensor(logits)
+
+
+def words() -> MaskedLM:
+    vocabulary = Vocabulary(("a", "cat", "sat"), (MASK, PAD))
+    return MaskedLM(replace(SMALL, vocab_size=5), vocabulary)
+
+
+def causal() -> MaskedLM:
+    return CausalLM(replace(SMALL, direction="left"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "made", [words, *(pytest.param(made, marks=pytest.mark.slow) for made in (None, causal))]
+)
+@torch.no_grad()
+def test_onnx_runs_any_batch_and_any_length(made: Any, tmp_path: Path, capsys: CAPTURE) -> None:
+    path, checkpoint = tmp_path / "new" / "model.onnx", tmp_path / "mine.safetensors"
+    if made:
+        save_model(checkpoint, made(), {"seed": 3})
+    named = ["--checkpoint", str(checkpoint)] if made else []
+    assert main(["export", "onnx", str(path), *named]) == 0
+    assert "input_ids (batch, length)" in capsys.readouterr().out
+    model, running = load_model(checkpoint if made else SHIPPED), session(path)
+    longest = model.config.max_len
+    for batch, length in ((1, 1), (2, longest), (5, longest // 2)):
+        input_ids = random_ids(model, batch, length)
+        found = answers(running, input_ids)
+        torch.testing.assert_close(found, model(input_ids), atol=1e-4, rtol=0)
+    with pytest.raises(Exception, match="broadcast"):
+        answers(running, random_ids(model, 1, longest + 1))
+    kept = running.get_modelmeta().custom_metadata_map
+    assert json.loads(kept["vocabulary"]) == list(model.vocabulary.symbols)
+    assert json.loads(kept["provenance"]) == provenance(checkpoint if made else SHIPPED)
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+# What cannot be
+
+
+def says(capsys: CAPTURE, *reasons: str) -> None:
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert line.startswith("cloze: ")
+    assert all(reason in line for reason in reasons), line
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["hf", "full"], "full exists; name a new folder."),
+        (["hf", "file.txt"], "file.txt exists; name a new folder."),
+        (["onnx", "file.txt"], "file.txt exists; name a new file."),
+        (["onnx", "empty"], "empty exists; name a new file."),
+        (["hf", "file.txt/within"], "file.txt/within cannot be written: "),
+        (["onnx", "file.txt/within"], "file.txt/within cannot be written: "),
+        (["hf", "x" * 300], "cannot be written: File name too long."),
+        (["hf", "new", "--checkpoint", "none.safetensors"], "There is no checkpoint at"),
+        (["hf", "new", "--checkpoint", "file.txt"], "file.txt is not a checkpoint of Cloze"),
+        (["onnx", "new", "--checkpoint", "damaged.safetensors"], "damaged.safetensors is damaged"),
+        (["hf", "new", "--checkpoint", str(CHECKPOINTS / "causal.safetensors")], "says what comes"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(
+    words: list[str],
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: CAPTURE,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("full", "empty"):
+        Path(folder).mkdir()
+    for file in ("full/mine.txt", "file.txt"):
+        Path(file).write_text("precious")
+    content = bytearray(SHIPPED.read_bytes())
+    content[-5] ^= 1
+    Path("damaged.safetensors").write_bytes(content)
+    before = sorted(tmp_path.rglob("*"))
+    assert main(["export", *words]) == 1
+    says(capsys, reason)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert Path("full/mine.txt").read_text() == Path("file.txt").read_text() == "precious"
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path, exported: dict[Path, Path]) -> None:
+    (tmp_path / "empty").mkdir()
+    to_hugging_face(tmp_path / "empty")
+    assert len([*(tmp_path / "empty").iterdir()]) == len([*exported[SHIPPED].iterdir()])
+
+
+def test_what_is_not_finished_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(export, "_card", broken)
+    with pytest.raises(KeyboardInterrupt):
+        to_hugging_face(tmp_path / "folder")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("format_", "versions", "asked_for"),
+    [
+        ("hf", {}, '`pip install "transformers>=5" tokenizers`'),
+        ("hf", {"transformers": "4.57.1", "tokenizers": "0.22"}, '`pip install "transformers>=5"`'),
+        ("onnx", {}, '`pip install "onnx>=1" onnxscript`'),
+        ("onnx", {"onnx": "1.23"}, "`pip install onnxscript`"),
+    ],
+)
+def test_missing_packages_are_asked_for(
+    format_: str,
+    versions: dict[str, str],
+    asked_for: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: CAPTURE,
+) -> None:
+    def version(name: str) -> str:
+        if name not in versions:
+            raise metadata.PackageNotFoundError(name)
+        return versions[name]
+
+    fake = SimpleNamespace(version=version, PackageNotFoundError=metadata.PackageNotFoundError)
+    monkeypatch.setattr(export, "metadata", fake)
+    assert main(["export", format_, str(tmp_path / "new")]) == 1
+    says(capsys, "needs packages that are not installed", asked_for)
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("words", [["tflite", "x"], ["hf"], []])
+def test_unknown_formats_get_a_usage_line(words: list[str], capsys: CAPTURE) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["export", *words])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: python -m cloze export")

@@ -1,0 +1,239 @@
+"""Corruptions: what is read and written, how often what happens, and that sentinels restore."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import combinations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from cloze.lessons.corrupt_and_repair import corruptions
+from cloze.lessons.corrupt_and_repair.corruptions import (
+    CORRUPTIONS,
+    SENTINELS,
+    drawn_spans,
+    number_of_spans,
+    number_taken,
+    out_of,
+    restore,
+    take_out,
+    with_sentinels,
+)
+from cloze.masking import seeded
+from cloze.vocabulary import MASK, VOCABULARY, Vocabulary
+
+LETTERS = with_sentinels(VOCABULARY, 64)
+MILLION = torch.randint(28, (1_000_000,), generator=seeded(7))
+SHORT = torch.randint(28, (64,), generator=seeded(8))
+
+
+def near(share: float, expected: float, n: int) -> bool:
+    """Whether a share of n independent draws lies within five standard errors."""
+    return abs(share - expected) < 5 * math.sqrt(expected * (1 - expected) / n)
+
+
+lines = st.lists(st.integers(0, 27), min_size=1, max_size=60).map(torch.tensor)
+
+
+@given(lines, st.floats(0, 1), st.integers(0, 10**6))
+@settings(max_examples=200, deadline=None)
+def test_target_and_input_restore_the_original(line: Tensor, share: float, seed: int) -> None:
+    mean_length = min(3.0, len(line))
+    spoilt = take_out(line, share, mean_length, vocabulary=LETTERS, generator=seeded(seed))
+    assert torch.equal(restore(*spoilt, LETTERS), line)
+    taken = number_taken(len(line), share)
+    gaps = number_of_spans(len(line), taken, mean_length)
+    assert len(spoilt.inputs) == len(line) - taken + gaps
+    assert len(spoilt.target) == taken + gaps + 1
+    signs = spoilt.inputs >= 29
+    assert not (signs[1:] & signs[:-1]).any(), "two gaps touch"
+
+
+@given(lines, st.sampled_from([*CORRUPTIONS]), st.integers(0, 1000))
+@settings(max_examples=100, deadline=None)
+def test_every_corruption_repeats_and_changes_nothing_it_is_given(
+    line: Tensor, name: str, seed: int
+) -> None:
+    before = line.clone()
+    more = {"mean_length": 1.0} if name in ("text infilling", "sentinels") else {}
+    first, again = (
+        CORRUPTIONS[name](line, **more, vocabulary=LETTERS, generator=seeded(seed))
+        for _ in range(2)
+    )
+    assert all(map(torch.equal, first, again))
+    assert torch.equal(line, before)
+    assert first.inputs.dtype == first.target.dtype == torch.int64
+    if name != "sentinels":
+        assert torch.equal(first.target, line)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.15, 0.5, 1.0])
+def test_each_symbol_is_corrupted_with_the_rate(rate: float) -> None:
+    n = len(MILLION)
+    deleted = corruptions.delete(MILLION, rate, generator=seeded(0)).inputs
+    replaced = corruptions.replace(MILLION, rate, generator=seeded(1)).inputs
+    masked = corruptions.mask(MILLION, rate, generator=seeded(2)).inputs
+    shares = [
+        1 - len(deleted) / n,
+        float((replaced != MILLION).double().mean()),
+        float((masked == VOCABULARY.mask_id).double().mean()),
+    ]
+    assert all(near(share, rate, n) if 0 < rate < 1 else share == rate for share in shares)
+    kept = masked != VOCABULARY.mask_id
+    assert torch.equal(masked[kept], MILLION[kept])
+
+
+def test_a_replacement_is_any_other_symbol_equally_often() -> None:
+    zeros = torch.zeros(270_000, dtype=torch.int64)
+    counts = torch.bincount(corruptions.replace(zeros, 1.0, generator=seeded(0)).inputs)
+    assert counts[0] == 0
+    assert len(counts) == 28
+    assert all(near(int(count) / len(zeros), 1 / 27, len(zeros)) for count in counts[1:])
+
+
+def test_deletion_leaves_the_rest_in_order() -> None:
+    distinct = torch.randperm(28)
+    left = corruptions.delete(distinct, 0.5, generator=seeded(3)).inputs.tolist()
+    assert left == [symbol for symbol in distinct.tolist() if symbol in left]
+
+
+def test_infilling_takes_the_share_out_and_its_lengths_are_poisson() -> None:
+    lengths: Counter[int] = Counter()
+    chance = seeded(0)
+    distinct = Vocabulary(tuple(f"w{i}" for i in range(400)), (MASK,))
+    line = torch.arange(400)
+    for _ in range(60):
+        inputs = corruptions.infill(line, 0.3, vocabulary=distinct, generator=chance).inputs
+        kept = inputs[inputs < 400].tolist()
+        assert len(kept) == 280
+        ends = [-1, *inputs.tolist(), 400]
+        found = 0
+        for before, sign, after in zip(ends, ends[1:], ends[2:], strict=False):
+            if sign == distinct.mask_id:
+                lengths[after - before - 1] += 1
+                found += 1
+        assert found == (inputs == distinct.mask_id).sum()
+    n = sum(lengths.values())
+    for k in range(7):
+        # the last span of each line is cut short, 60 of about 2 400
+        expected = math.exp(-3) * 3**k / math.factorial(k)
+        assert abs(lengths[k] / n - expected) < 0.03, (k, lengths[k] / n)
+    assert lengths[0] > 0
+
+
+def test_all_ways_to_take_spans_out_are_equally_likely() -> None:
+    line, chance = torch.arange(8), seeded(0)
+    n = 20_000
+    seen = Counter(
+        tuple(out_of(line, drawn_spans(8, 0.5, 2.0, chance), LETTERS).inputs.tolist())
+        for _ in range(n)
+    )
+    # 4 of 8 in 2 spans: 3 ways to share out, C(5, 2) places
+    ways = {
+        tuple(out_of(line, [(a, a + s), (b + s, b + 4)], LETTERS).inputs.tolist())
+        for s in (1, 2, 3)
+        for a, b in combinations(range(5), 2)
+    }
+    assert seen.keys() == ways
+    assert len(ways) == 30
+    assert all(near(count / n, 1 / 30, n) for count in seen.values())
+
+
+def test_lines_of_one_length_become_lines_of_one_length() -> None:
+    shapes = {
+        tuple(map(len, take_out(SHORT, vocabulary=LETTERS, generator=seeded(seed))))
+        for seed in range(50)
+    }
+    assert shapes == {(64 - 10 + 3, 10 + 3 + 1)}
+
+
+def test_sentences_are_permuted_whole_and_in_every_order() -> None:
+    text = VOCABULARY.encode("ab\nc\ndef")
+    orders = Counter(
+        VOCABULARY.decode(corruptions.permute(text, generator=seeded(seed)).inputs)
+        for seed in range(600)
+    )
+    assert set(orders) == {
+        "\n".join(order)
+        for order in [
+            ("ab", "c", "def"),
+            ("ab", "def", "c"),
+            ("c", "ab", "def"),
+            ("c", "def", "ab"),
+            ("def", "ab", "c"),
+            ("def", "c", "ab"),
+        ]
+    }
+    assert all(near(count / 600, 1 / 6, 600) for count in orders.values())
+
+
+def test_a_text_is_rotated_to_every_beginning() -> None:
+    text = VOCABULARY.encode("abcd")
+    seen = {
+        VOCABULARY.decode(corruptions.rotate(text, generator=seeded(seed)).inputs)
+        for seed in range(100)
+    }
+    assert seen == {"abcd", "bcda", "cdab", "dabc"}
+
+
+def test_what_t5_s_paper_shows() -> None:
+    words = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
+    vocabulary = with_sentinels(Vocabulary(tuple(words), (MASK,)), 3)
+    spoilt = out_of(torch.arange(10), [(2, 4), (8, 9)], vocabulary)
+    read, written = (vocabulary.decode(part) for part in spoilt)
+    assert read == "Thank you <extra_id_0> me to your party <extra_id_1> week"
+    assert written == "<extra_id_0> for inviting <extra_id_1> last <extra_id_2>"
+
+
+EMPTY = torch.tensor([], dtype=torch.int64)
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_an_empty_line_and_special_symbols_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="line is empty, so there is nothing to spoil"):
+        CORRUPTIONS[name](EMPTY, vocabulary=LETTERS)
+    with pytest.raises(ValueError, match=r"Only text can be spoilt, and this line holds \[MASK\]"):
+        CORRUPTIONS[name](torch.tensor([1, 2, 28, 3]), vocabulary=LETTERS)
+
+
+@pytest.mark.parametrize("name", ["delete", "replace", "mask", "infill", "take_out"])
+def test_rates_are_probabilities(name: str) -> None:
+    with pytest.raises(ValueError, match=r"(rate|share) is a number from 0 to 1, not 1\.1"):
+        getattr(corruptions, name)(SHORT, 1.1, vocabulary=LETTERS)
+
+
+def test_spans_longer_than_the_line_and_too_few_sentinels_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"at least 1 and at most 64, the length of the line"):
+        take_out(SHORT, 0.5, 65, vocabulary=LETTERS)
+    with pytest.raises(ValueError, match=r"not 0\.5"):
+        corruptions.infill(SHORT, 0.5, 0.5, vocabulary=LETTERS)
+    few = with_sentinels(VOCABULARY, 3)
+    with pytest.raises(ValueError, match=r"16 gaps and the end need 17 sentinels.*has 3"):
+        take_out(SHORT, 0.25, 1, vocabulary=few)
+    with pytest.raises(ValueError, match=r"no sentinels; make it with with_sentinels"):
+        take_out(SHORT, vocabulary=VOCABULARY)
+    with pytest.raises(ValueError, match="The separator is an ordinary symbol"):
+        corruptions.permute(SHORT, ".")
+    assert len(with_sentinels(VOCABULARY)) == 29 + SENTINELS
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "",
+        "ab",
+        "<extra_id_0>a",
+        "<extra_id_1>a<extra_id_0>",
+        "x<extra_id_0>a<extra_id_1>",
+        "<extra_id_0>a<extra_id_1>b",
+        "<extra_id_0><extra_id_0><extra_id_1>",
+    ],
+)
+def test_a_target_that_fits_no_input_is_refused(target: str) -> None:
+    with pytest.raises(ValueError, match="behind the sentinels of the input"):
+        restore(LETTERS.encode("ab<extra_id_0>c"), LETTERS.encode(target), LETTERS)

@@ -1,0 +1,250 @@
+"""Masked diffusion: what is hidden, what it costs, and the bound on −log P(x) that this gives."""
+
+import math
+from collections.abc import Callable
+from itertools import combinations, permutations
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cloze.corpus import DATA, Corpus, Piece
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.lessons.writing_with_gaps.diffusion import (
+    DIFFUSION,
+    all_costs,
+    bound,
+    curve,
+    entropy_given_length,
+    exact_bound,
+    hide,
+    line_bound,
+    line_bounds,
+    random_order_cost,
+    spread,
+)
+from cloze.masking import seeded
+from cloze.objectives import MASKED
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
+from cloze.world import GAPS_ONLY, Truth, World
+
+WORDS = Vocabulary(("cat", "dog", "eats"), (MASK, BEGIN, END, PAD))
+SMALL = EncoderConfig(d_model=16, n_heads=2, d_ff=24)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    text = normalise((DATA / "sample.txt").read_text("ascii")).text
+    return Corpus((Piece("a", text),), (Piece("b", text[:128]),))
+
+
+def test_exactly_as_many_are_hidden_as_the_share_says_and_only_ordinary_ones() -> None:
+    lines = torch.randint(28, (64, 64))
+    kept = lines.clone()
+    shares = torch.arange(64) / 64
+    batch = hide(lines, shares, generator=seeded(1))
+    assert torch.equal(lines, kept)
+    assert batch.selected.sum(1).tolist() == [*range(1, 65)]
+    assert (batch.inputs[batch.selected] == VOCABULARY.mask_id).all()
+    assert torch.equal(batch.labels[batch.selected], lines[batch.selected])
+    assert torch.equal(batch.inputs[~batch.selected], lines[~batch.selected])
+    again = hide(lines, shares, generator=seeded(1))
+    assert all(map(torch.equal, batch, again))
+    line = torch.tensor([[WORDS.ids[s] for s in (BEGIN, "cat", "eats", "dog", END, PAD)]])
+    for share, k in ((0.0, 1), (0.5, 2), (0.99, 3), (1.0, 3)):
+        selected = hide(line, torch.tensor([share]), vocabulary=WORDS).selected[0]
+        assert selected.sum() == k
+        assert not selected[[0, 4, 5]].any()
+
+
+def test_every_set_of_positions_and_every_number_is_hidden_equally_often() -> None:
+    """Chi-squared with 30 degrees of freedom lies above 67.6 once in ten thousand times."""
+    n, times = 5, 31_000
+    lines = torch.zeros(times, n, dtype=torch.int64)
+    chance = seeded(0)
+    selected = hide(lines, torch.rand(times, generator=chance), generator=chance).selected
+    counts = torch.bincount((selected * 2 ** torch.arange(n)).sum(1), minlength=2**n)
+    each = times / n  # of each number k: the same
+    total = torch.zeros(())
+    for k in range(1, n + 1):
+        sets = [sum(2**i for i in chosen) for chosen in combinations(range(n), k)]
+        for code in sets:
+            total += (counts[code] - each / len(sets)) ** 2 / (each / len(sets))
+    assert counts[0] == 0
+    assert total < 67.6
+
+
+def test_shares_are_spread_evenly_and_each_is_uniform() -> None:
+    shares = torch.stack([spread(8, seeded(s)) for s in range(4000)])
+    assert ((shares >= 0) & (shares < 1)).all()
+    assert (shares.sort(dim=1).values.diff(dim=1) - 1 / 8).abs().max() < 1e-5
+    assert (shares.mean(0) - 0.5).abs().max() < 5 * 12**-0.5 / 4000**0.5
+
+
+def test_a_line_counts_n_over_k_times_what_its_gaps_cost() -> None:
+    torch.manual_seed(0)
+    model = MaskedLM(SMALL)
+    lines = torch.randint(28, (6, 20))
+    batch = hide(lines, torch.linspace(0, 1, 6))
+    costs, n = line_bounds(model, batch)
+    assert n.tolist() == [20] * 6
+    for row in range(6):
+        gaps = batch.selected[row]
+        said = model(batch.inputs[row : row + 1])[0].log_softmax(-1)
+        paid = -said[gaps].gather(1, lines[row, gaps, None]).sum()
+        assert costs[row].item() == pytest.approx(20 / gaps.sum().item() * paid.item(), rel=1e-5)
+    assert DIFFUSION.loss(model, batch).item() == pytest.approx(costs.sum().item() / 120)
+
+
+def test_rates_with_weights_and_numbers_with_weights_are_the_same_in_expectation() -> None:
+    """E_t[1/t · Σ over a random set] = n · E_k[mean over k]: exactly, summed over all sets."""
+    n = 4
+    values = torch.rand(2**n, n, dtype=torch.float64)  # any cost of position i given the set hidden
+    t = (torch.arange(20_000, dtype=torch.float64) + 0.5) / 20_000
+    by_rate = by_number = 0.0
+    for code in range(1, 2**n):
+        members = [i for i in range(n) if code >> i & 1]
+        k, cost = len(members), values[code, members].sum()
+        by_rate += float((t ** (k - 1) * (1 - t) ** (n - k)).mean() * cost)
+        sets = len([*combinations(range(n), k)])
+        by_number += float(n / k * cost / sets / n)
+    assert by_rate == pytest.approx(by_number, rel=1e-6)
+
+
+def test_diffusion_trains_a_masked_model_and_is_measured_by_its_bound(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    recipe = Recipe(steps=30, batch_size=4, length=32, evaluations=2)
+    whole = TrainingRun(MaskedLM(SMALL), corpus, recipe, objective=DIFFUSION)
+    before = whole.measure()
+    whole.save(tmp_path / "run")
+    records = list(fit(whole, progress=False))
+    assert records[-1].held_out is not None
+    assert records[-1].held_out < before - 0.5
+    resumed = TrainingRun.load(tmp_path / "run", corpus)
+    assert resumed.objective is DIFFUSION
+    assert [r.loss for r in fit(resumed, progress=False)] == [r.loss for r in records]
+    assert DIFFUSION.measured not in (MASKED.measured, "next-symbol")
+
+
+def test_what_is_held_out_is_always_hidden_the_same_way() -> None:
+    windows = torch.randint(28, (40, 32))
+    first, second = (DIFFUSION.held_out(windows, VOCABULARY) for _ in range(2))
+    assert all(map(torch.equal, first, second))
+    assert first.labels.where(first.selected, first.inputs).equal(windows.repeat_interleave(4, 0))
+    assert first.selected.sum(1).float().mean() == pytest.approx(16.5, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("lines", "shares", "message"),
+    [
+        (torch.zeros(2, 3, dtype=torch.int64), torch.tensor([0.5]), "shares has the shape"),
+        (torch.zeros(1, 3, dtype=torch.int64), torch.tensor([1.5]), "numbers from 0 to 1"),
+        (torch.full((1, 3), 28), torch.tensor([0.5]), "without an ordinary symbol"),
+    ],
+)
+def test_bad_input_is_answered_in_a_sentence(
+    lines: torch.Tensor, shares: torch.Tensor, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        hide(lines, shares)
+    assert str(caught.value).count("\n") == 0
+
+
+# The bound
+
+
+SENTENCES = st.lists(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join),
+    min_size=1,
+    max_size=6,
+    unique=True,
+)
+
+
+class Opinionated:
+    """A reader with some opinion about every gap of every line, whatever is true."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.vocabulary, self.seed = world.vocabulary, seed
+
+    def logits_at(self, input_ids: torch.Tensor, selected: torch.Tensor) -> torch.Tensor:
+        found = []
+        for line, here in zip(input_ids, selected, strict=True):
+            chance = seeded(hash((self.seed, *line.tolist())) % 2**31)
+            found.append(3 * torch.randn(len(line), len(self.vocabulary), generator=chance)[here])
+        return torch.cat(found)
+
+
+@given(SENTENCES, st.integers(0, 99), st.data())
+@settings(max_examples=40, deadline=None)
+def test_no_model_is_below_the_entropy_given_the_length_and_the_exact_one_is_at_it(
+    sentences: list[str], seed: int, data: st.DataObject
+) -> None:
+    weights = [data.draw(st.integers(1, 20)) for _ in sentences]
+    world = World({s: w / sum(weights) for s, w in zip(sentences, weights, strict=True)})
+    least = entropy_given_length(world)
+    assert exact_bound(Truth(world, corruption=GAPS_ONLY), world) == pytest.approx(least, abs=1e-9)
+    assert exact_bound(Opinionated(world, seed), world) >= least - 1e-9
+
+
+def test_the_bound_is_the_mean_over_all_orders_and_no_order_is_paid_less_than_their_mixture() -> (
+    None
+):
+    world = World({"a b c": 0.5, "b a a": 0.3, "c c b": 0.2})
+    model = Opinionated(world, 7)
+    for line in world.input_ids:
+        costs = all_costs(model, line)
+        paths = []
+        for order in permutations(range(3)):
+            hidden, paid = 0b111, 0.0
+            for i in order:
+                paid += float(costs[hidden, i])
+                hidden ^= 1 << i
+            paths.append(paid)
+        assert line_bound(costs) == pytest.approx(sum(paths) / 6)
+        mixture = -math.log(sum(math.exp(-paid) for paid in paths) / 6)
+        assert random_order_cost(costs) == pytest.approx(mixture)
+        assert mixture <= line_bound(costs)
+
+
+def test_the_estimate_is_near_the_exact_bound() -> None:
+    world = World({"a b c": 0.5, "b a": 0.3, "c c b a": 0.2})
+    model = Opinionated(world, 3)
+    found = bound(model, world.sample(4000, generator=seeded(1)), draws=2)
+    assert abs(found.nats - exact_bound(model, world)) < 4 * found.standard_error
+    assert found.standard_error < 0.05
+    several = [bound(model, world.sample(200, generator=seeded(s)), 2, seed=s) for s in range(40)]
+    typically_off = stdev(each.nats for each in several)
+    assert fmean(e.standard_error for e in several) == pytest.approx(typically_off, rel=0.3)
+
+
+def test_the_mean_height_of_the_curve_is_the_bound(corpus: Corpus) -> None:
+    torch.manual_seed(0)
+    model = MaskedLM(SMALL).eval()
+    windows = corpus.held_out_windows(16)
+    points = curve(model, windows)
+    assert len(points) == 16
+    mean = sum(point.nats for point in points) / 16
+    off = sum(point.standard_error**2 for point in points) ** 0.5 / 16
+    found = bound(model, windows, draws=64)
+    assert abs(mean - found.nats) < 4 * (off + found.standard_error)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda model: all_costs(model, torch.zeros(20, dtype=torch.int64)), "1 to 16 symbols"),
+        (lambda model: all_costs(model, torch.full((3,), 28)), "and this one has 0"),
+    ],
+)
+def test_what_cannot_be_bounded_is_said(ask: Callable[[MaskedLM], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        ask(MaskedLM(SMALL))
+    assert "\n" not in str(caught.value)

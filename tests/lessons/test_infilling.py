@@ -1,0 +1,187 @@
+"""Infilling by one stack: who sees whom, what is paid, what is written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+
+from cloze.checkpoint import load_model, save_model
+from cloze.corpus import DATA, Corpus, Piece
+from cloze.encoder import EncoderConfig, attention_mask
+from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, take_out
+from cloze.lessons.corrupt_and_repair.infilling import (
+    INFILLING,
+    PrefixLM,
+    fill,
+    joined,
+    log_probability,
+    questions,
+)
+from cloze.masking import seeded
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary, normalise
+
+LETTERS = INFILLING.vocabulary(VOCABULARY)
+SHAPE = EncoderConfig(
+    vocab_size=len(LETTERS), max_len=64, d_model=16, n_heads=2, d_ff=24, direction="left"
+)
+LINE = VOCABULARY.encode("rain fell on the umbrella")
+
+
+def model(seed: int = 0) -> PrefixLM:
+    torch.manual_seed(seed)
+    return PrefixLM(SHAPE, LETTERS).eval().requires_grad_(False)
+
+
+def spoilt(seed: int = 0, length: int = 25) -> Corrupted:
+    return take_out(LINE[:length], 0.3, vocabulary=LETTERS, generator=seeded(seed))
+
+
+def test_each_line_has_a_prefix_of_its_own() -> None:
+    masks = attention_mask(5, "left", torch.tensor([0, 2, 4]))
+    assert masks is not None
+    for mask, prefix in zip(masks, (0, 2, 4), strict=True):
+        alone = attention_mask(5, "left", prefix)
+        assert alone is not None
+        assert torch.equal(mask[0], alone)
+
+
+def test_a_batch_asks_about_every_symbol_of_the_targets() -> None:
+    ids, labels = joined([spoilt(0), spoilt(1, 12)], LETTERS)
+    for row, asked, (inputs, target) in zip(ids, labels, [spoilt(0), spoilt(1, 12)], strict=True):
+        at = len(inputs)
+        assert torch.equal(row[:at], inputs)
+        assert row[at] == LETTERS.ids[WRITE]
+        assert torch.equal(row[at + 1 : at + 1 + len(target)], target)
+        assert torch.equal(asked[asked >= 0], target)
+
+
+def test_what_frames_a_sentence_is_left_out() -> None:
+    words = INFILLING.vocabulary(Vocabulary(("a", "b", "c", "d"), (MASK, BEGIN, END, PAD)))
+    window = torch.tensor([[words.ids[s] for s in (BEGIN, "a", "b", "c", "d", END, PAD)]])
+    ids, _ = questions(window, 0.5, vocabulary=words, generator=seeded(0))
+    assert not {words.ids[s] for s in (BEGIN, END)} & {*ids[0].tolist()}
+
+
+def test_answers_see_all_that_is_read_and_what_is_written_before_them() -> None:
+    asked = model()
+    ids, labels = joined([spoilt(0), spoilt(1, 12)], LETTERS)
+    before = asked(ids)
+    for row in range(2):
+        targets = (labels[row] >= 0).nonzero().flatten().tolist()
+        for at in range(targets[-1] + 1):
+            if ids[row, at] == LETTERS.ids[WRITE]:
+                continue
+            changed = ids.clone()
+            changed[row, at] = (changed[row, at] + 1) % 28
+            moved = (asked(changed) - before).nan_to_num().abs().amax(2) > 1e-6
+            expected = [i for i in targets if at < targets[0] or i > at]
+            assert [i for i in targets if moved[row, i]] == expected
+            assert not moved[1 - row].any()
+
+
+def test_a_line_means_the_same_alone_and_in_a_batch() -> None:
+    asked = model()
+    together = log_probability(asked, [spoilt(0), spoilt(1, 12), spoilt(2, 6)])
+    alone = [log_probability(asked, [each]) for each in (spoilt(0), spoilt(1, 12), spoilt(2, 6))]
+    torch.testing.assert_close(together, torch.cat(alone))
+
+
+def test_the_loss_is_the_mean_cost_of_what_is_written() -> None:
+    asked, each = model(), [spoilt(0), spoilt(1, 12)]
+    paid = -log_probability(asked, each).sum() / sum(len(s.target) for s in each)
+    assert INFILLING.loss(asked, joined(each, LETTERS)).item() == pytest.approx(paid.item())
+    assert INFILLING.measure(asked, joined(each, LETTERS)) == pytest.approx(paid.item())
+
+
+def test_what_cannot_be_written_has_no_probability() -> None:
+    logits = model()(joined([spoilt()], LETTERS).inputs)
+    never = {MASK, WRITE}
+    assert all((logits[..., LETTERS.ids[s]] == float("-inf")).all() for s in never)
+    assert torch.isfinite(logits[..., LETTERS.ids["<extra_id_0>"]]).all()
+
+
+def test_fill_takes_the_likeliest_symbol_each_time_and_repeats_with_a_generator() -> None:
+    asked, inputs = model(), spoilt().inputs
+    written = fill(asked, inputs).target
+    for k in range(min(4, len(written))):
+        ids, labels = joined([Corrupted(inputs, written[: k + 1])], LETTERS)
+        last = (labels >= 0).nonzero()[-1, 1]
+        assert asked(ids)[0, last].argmax() == written[k]
+    draws = [fill(asked, inputs, temperature=1.0, generator=seeded(3)).target for _ in range(2)]
+    assert torch.equal(*draws)
+    assert len(written) <= SHAPE.max_len - len(inputs) - 1
+
+
+def test_fill_ends_with_the_sentinel_after_the_last_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = model()
+    script = LETTERS.encode("<extra_id_0>x<extra_id_1>yz").tolist()
+    said = iter(script)
+    monkeypatch.setattr(
+        asked, "logits_at", lambda *_: torch.eye(len(LETTERS))[next(said)].unsqueeze(0)
+    )
+    assert fill(asked, LETTERS.encode("ab<extra_id_0>c")).target.tolist() == script[:3]
+
+
+@pytest.mark.parametrize("inputs", [LINE, LETTERS.encode("a" * 62 + "<extra_id_0>")])
+def test_fill_refuses_lines_without_gaps_and_lines_too_long(inputs: torch.Tensor) -> None:
+    with pytest.raises(ValueError, match="A line to fill has 1 to 15 sentinels and at most 62"):
+        fill(model(), inputs)
+
+
+def test_fill_refuses_a_temperature_that_is_none() -> None:
+    for wrong in (-1, math.nan, "hot"):
+        with pytest.raises(ValueError, match=r"temperature is a number"):
+            fill(model(), spoilt().inputs, temperature=wrong)  # type: ignore[arg-type]
+
+
+def test_everybody_sees_the_line_up_to_write_and_nothing_of_a_line_that_is_all_written() -> None:
+    ids = joined([spoilt(0), spoilt(1, 12)], LETTERS).inputs
+    # One place late, [MASK] comes before the line, and [WRITE] is seen as well.
+    assert model().prefix(ids).tolist() == [len(s.inputs) + 2 for s in (spoilt(0), spoilt(1, 12))]
+    assert model().prefix(LINE[None]).tolist() == [0]
+
+
+def test_a_model_without_write_and_one_that_reads_on_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"needs \[WRITE\] and sentinels in its vocabulary"):
+        PrefixLM(replace(SHAPE, vocab_size=29))
+    with pytest.raises(ValueError, match="ask it for the whole line again"):
+        model().extend(LINE[None])
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    text = normalise((DATA / "sample.txt").read_text("ascii")).text
+    return Corpus((Piece("a", text),), (Piece("b", text[:128]),))
+
+
+def begun(corpus: Corpus) -> TrainingRun:
+    torch.manual_seed(0)
+    recipe = Recipe(steps=30, batch_size=4, length=32, evaluations=2)
+    return TrainingRun(PrefixLM(SHAPE, LETTERS), corpus, recipe, INFILLING)
+
+
+def test_it_trains_is_saved_and_goes_on(corpus: Corpus, tmp_path: Path) -> None:
+    whole, broken = begun(corpus), begun(corpus)
+    before = whole.measure()
+    records = list(fit(whole, progress=False))
+    assert records[-1].held_out is not None
+    assert records[-1].held_out < before - 0.3
+    list(islice(fit(broken, progress=False), 10))
+    broken.save(tmp_path / "run")
+    rest = list(fit(TrainingRun.load(tmp_path / "run", corpus), progress=False))
+    assert [r.loss for r in rest] == [r.loss for r in records[10:]]
+    save_model(tmp_path / "model", whole.model, {})
+    again = load_model(tmp_path / "model")
+    assert isinstance(again, PrefixLM)
+    assert again.vocabulary == LETTERS
+
+
+def test_windows_need_room_for_their_targets(corpus: Corpus) -> None:
+    with pytest.raises(ValueError, match="Windows of 33 characters and 32 symbols more are too"):
+        TrainingRun(PrefixLM(SHAPE, LETTERS), corpus, Recipe(length=33), INFILLING)

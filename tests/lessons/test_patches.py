@@ -1,0 +1,111 @@
+"""Pictures as sentences of patches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cloze.lessons.the_real_ones.patches import (
+    COLUMNS,
+    PATTERNS,
+    SHAPES,
+    SIDE,
+    Pattern,
+    Shape,
+    assembled,
+    draw,
+    pixels_of,
+    shapes_of,
+    to_patches,
+    to_pixels,
+    world_of_pictures,
+)
+from cloze.vocabulary import TextError
+from cloze.world import Corruption, World
+
+
+@given(st.sampled_from(SHAPES), st.sampled_from(PATTERNS), st.integers(1, SIDE), st.data())
+def test_a_picture_comes_back_from_its_patches(
+    shape: Shape, pattern: Pattern, size: int, data: st.DataObject
+) -> None:
+    left, top = (data.draw(st.integers(0, SIDE - size)) for _ in range(2))
+    picture = draw(shape, pattern, size, left, top)
+    assert torch.equal(to_pixels(to_patches(picture)).bool(), picture)
+    outside = torch.ones(SIDE, SIDE, dtype=torch.bool)
+    outside[top : top + size, left : left + size] = False
+    assert torch.equal(picture[outside], draw("square", pattern, 1, left, top)[outside])
+
+
+def test_shapes_and_patterns_are_what_they_are_called() -> None:
+    plain = {shape: draw(shape, "plain", 8, 4, 4) for shape in SHAPES}
+    assert plain["square"].sum() == 64
+    assert plain["ring"].sum() < plain["disc"].sum() < 64
+    assert not plain["ring"][7:9, 7:9].any()
+    widths = plain["triangle"].sum(1)[4:12].tolist()
+    assert widths == sorted(widths)
+    assert widths[0] < widths[-1]
+    rows = draw("square", "rows", 1, 0, 0)
+    assert rows[1].all()
+    assert not rows[2].any()
+    assert torch.equal(rows[4:], draw("square", "columns", 1, 0, 0).T[4:])
+
+
+def test_a_gap_has_no_pixels() -> None:
+    patches = to_patches(draw("disc", "rows", 8, 4, 4))
+    seen = to_pixels([patch if i else "_" for i, patch in enumerate(patches)])
+    assert seen[:4, :4].isnan().all()
+    assert not seen[4:].isnan().any()
+    shapes = torch.stack([pixels_of(patch) for patch in patches])
+    assert torch.equal(assembled(shapes), to_pixels(patches))
+
+
+@pytest.mark.parametrize("name", ["", "_", "-1", "fffff", "0_0f", "[PAD]"])
+def test_what_is_no_name_is_a_gap(name: str) -> None:
+    assert pixels_of(name).isnan().all()
+
+
+def test_the_world_of_pictures_knows_what_is_hidden() -> None:
+    world = world_of_pictures()
+    assert len(world.sentences) == len(SHAPES) * len(PATTERNS) * (36 + 25 + 16)
+    assert world.max_len == COLUMNS**2 + 2
+    hide = Corruption(0.75, 1.0, 0.0)
+    line = world.encode(" ".join(to_patches(draw("ring", "slopes", 8, 2, 6))))[None]
+    selected = torch.zeros_like(line, dtype=torch.bool)
+    selected[0, 1] = True
+    seen = line.masked_fill(selected, world.vocabulary.mask_id)
+    truth = world.truth(seen, selected, corruption=hide)
+    assert truth.argmax().item() == line[0, 1]
+    few, many = (
+        world.floor(world.questions(20, c, seed=0), corruption=c).nats
+        for c in (Corruption(0.1, 1.0, 0.0), hide)
+    )
+    assert few < many / 4
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: draw("star", "rows", 6, 0, 0), "shape is one of 'square', 'disc'"),  # type: ignore[arg-type]
+        (lambda: draw("disc", "rows", 17, 0, 0), "size is a whole number from 1 to 16"),
+        (lambda: draw("disc", "rows", 10, 7, 0), "left is a whole number from 0 to 6"),
+        (lambda: to_patches(torch.zeros(4, 4)), r"A picture is a tensor of shape \(16, 16\)"),
+        (lambda: to_pixels(["00ff"]), "A picture has 16 patches, not 1"),
+        (lambda: shapes_of(World({"a b": 1.0})), r"Shapes stand in pictures; give world_of"),
+    ],
+)
+def test_bad_input_is_answered_in_a_sentence(call: Any, said: str) -> None:
+    with pytest.raises((TextError, ValueError), match=said):
+        call()
+
+
+def test_every_picture_has_the_shape_it_was_drawn_with() -> None:
+    world = world_of_pictures()
+    shapes = shapes_of(world)
+    assert torch.bincount(shapes).tolist() == [len(world.sentences) // len(SHAPES)] * len(SHAPES)
+    for shape in SHAPES:
+        at = world.sentences.index(" ".join(to_patches(draw(shape, "rows", 8, 2, 6))))
+        assert SHAPES[shapes[at]] == shape

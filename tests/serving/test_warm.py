@@ -1,0 +1,253 @@
+"""Warm kernels are what other kernels are, sooner; and where they cannot be, others start."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.factory import KernelProvisionerFactory
+
+from cloze.serving import warm
+from cloze.serving.warm import KERNEL, Forked, Source, WarmKernel
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Kernels are warm on Linux.")
+
+PATIENCE = 60
+ABOUT = """
+import json, os, random, signal, subprocess, sys
+loaded = [name in sys.modules for name in ("torch", "matplotlib.figure", "cloze.heads")]
+import numpy, torch
+drawn = [random.random(), numpy.random.random(), torch.rand(()).item()]
+torch.manual_seed(0)
+expected = torch.rand(()).item()
+torch.manual_seed(0)
+here, there = os.pipe()
+if os.fork() == 0:
+    os.write(there, repr(torch.rand(()).item()).encode())
+    os._exit(0)
+of_a_child = float(os.read(here, 100))
+print(json.dumps({
+    "loaded": loaded,
+    "parent": os.getppid(),
+    "session": os.getsid(0) == os.getpid(),
+    "folder": os.getcwd(),
+    "here first": "" in sys.path and os.environ.get("STARTED") not in sys.path,
+    "environment": os.environ.get("ASKED"),
+    "threads": torch.get_num_threads(),
+    "drawn": drawn,
+    "a child draws as seeded": of_a_child == expected,
+    "a child's code": subprocess.run([sys.executable, "-c", "raise SystemExit(3)"]).returncode,
+}))
+"""
+
+Run = Callable[[str], Coroutine[Any, Any, list[dict[str, Any]]]]
+"""Run a cell and return the messages that it sends."""
+
+
+@pytest.fixture(scope="module")
+def source() -> Iterator[Source]:
+    """Start a warm process, from which Jupyter's kernels come in this module."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(WarmKernel, "source", None)
+        provisioners = dict(KernelProvisionerFactory.instance().provisioners)
+        monkeypatch.setattr(KernelProvisionerFactory.instance(), "provisioners", provisioners)
+        warm.start()
+        made = WarmKernel.source
+        assert made
+        warm.start()
+        assert WarmKernel.source is made, "one is enough"
+        yield made
+        made.close()
+
+
+@asynccontextmanager
+async def kernel(**options: Any) -> AsyncIterator[tuple[AsyncKernelManager, Run]]:
+    """Start a kernel that ends with this block."""
+    manager = AsyncKernelManager(kernel_name="python3")
+    await manager.start_kernel(**options)
+    client: AsyncKernelClient = manager.client()
+    client.start_channels()
+
+    async def run(code: str) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = []
+        await client.wait_for_ready(timeout=PATIENCE)
+        await client.execute_interactive(code, output_hook=messages.append, timeout=PATIENCE)
+        return messages
+
+    try:
+        yield manager, run
+    finally:
+        client.stop_channels()
+        await manager.shutdown_kernel(now=True)
+
+
+def process_of(manager: AsyncKernelManager) -> Any:
+    """Return what a kernel's manager holds of its process."""
+    assert isinstance(manager.provisioner, WarmKernel)
+    return manager.provisioner.process
+
+
+async def about(run: Run) -> dict[str, Any]:
+    """Ask a kernel about itself."""
+    text = "".join(message["content"].get("text", "") for message in await run(ABOUT))
+    said: dict[str, Any] = json.loads(text)
+    return said
+
+
+@pytest.mark.long
+def test_it_is_a_kernel_like_others(source: Source, tmp_path: Path) -> None:
+    environment = {**os.environ, "ASKED": "yes", "STARTED": str(Path.cwd())}
+
+    async def both() -> list[dict[str, Any]]:
+        async with (
+            kernel(cwd=str(tmp_path), env=environment) as (_, one),
+            kernel(cwd=str(tmp_path), env=environment) as (_, other),
+        ):
+            return [await about(one), await about(other)]
+
+    first, second = asyncio.run(both())
+    drawn, others = first.pop("drawn"), second.pop("drawn")
+    assert all(a != b for a, b in zip(drawn, others, strict=True)), "no two draw alike"
+    assert first == second
+    assert first == {
+        "loaded": [True, True, False],
+        "parent": source.process.pid,
+        "session": True,
+        "folder": str(tmp_path),
+        "here first": True,
+        "environment": "yes",
+        "threads": 1,
+        "a child draws as seeded": True,
+        "a child's code": 3,
+    }
+
+
+@pytest.mark.usefixtures("source")
+def test_it_shows_figures() -> None:
+    async def shown() -> list[dict[str, Any]]:
+        async with kernel() as (_, run):
+            return await run("import matplotlib.pyplot as plt; plt.plot([1, 2])")
+
+    messages = asyncio.run(shown())
+    assert any("image/png" in message["content"].get("data", {}) for message in messages)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("source")
+def test_it_is_interrupted_restarted_and_ended(tmp_path: Path) -> None:
+    async def live() -> None:
+        async with kernel() as (manager, run):
+            begun = tmp_path / "begun"
+            code = f"open({str(begun)!r}, 'w').close(); import time; time.sleep(600)"
+            waits = asyncio.create_task(run(code))
+            while not begun.exists():
+                await asyncio.sleep(0.05)
+            await manager.interrupt_kernel()
+            assert any(m["content"].get("ename") == "KeyboardInterrupt" for m in await waits)
+            first = process_of(manager)
+            assert isinstance(first, Forked)
+            await manager.restart_kernel()
+            second = process_of(manager)
+            assert isinstance(second, Forked)
+            assert first.poll() == 0
+            first.send_signal(9)  # which nobody minds
+            assert any(m["content"].get("text") == "2\n" for m in await run("print(2)"))
+            second.send_signal(11)
+            assert await asyncio.to_thread(second.wait) == 0
+            assert not await manager.is_alive()
+            await manager.restart_kernel(now=True)
+            assert any(m["content"].get("text") == "3\n" for m in await run("print(3)"))
+            await manager.shutdown_kernel()
+            assert not Path(manager.connection_file).exists()
+
+    asyncio.run(live())
+
+
+def test_another_command_is_run(source: Source) -> None:
+    assert source.fork(["R", "--slave"], None, {}) is None
+
+
+def test_what_was_installed_is_not_forked_over(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm, "_last_installed", lambda: 1)
+    assert source.fork(KERNEL, None, {}) is None
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_kernels_end_with_the_warm_process_and_new_ones_start_without(
+    monkeypatch: pytest.MonkeyPatch, source: Source
+) -> None:
+    short_lived = Source()
+    monkeypatch.setattr(WarmKernel, "source", short_lived)
+
+    async def live() -> None:
+        async with kernel() as (manager, run):
+            await run("")
+            forked = process_of(manager)
+            assert isinstance(forked, Forked)
+            short_lived.process.kill()
+            short_lived.process.wait()
+            assert await asyncio.wait_for(asyncio.to_thread(forked.wait), PATIENCE) == 0
+            async with kernel() as (another, run):
+                assert (await about(run))["parent"] == os.getpid()
+                assert isinstance(process_of(another), subprocess.Popen)
+
+    asyncio.run(live())
+    short_lived.close()
+    assert source.process.poll() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("anywidget.py", "raise OSError('damaged')"),
+        (
+            "sitecustomize.py",
+            "import threading, time; threading.Thread(target=time.sleep, args=(30,), daemon=True)"
+            ".start()",
+        ),
+    ],
+)
+def test_no_kernel_is_forked_from_what_is_broken_or_has_threads(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    file: str,
+    text: str,
+) -> None:
+    (tmp_path / file).write_text(text)
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    monkeypatch.setenv("PYTHONPATH", path)
+    made = Source()
+    assert made.fork(KERNEL, None, {}) is None
+    made.close()
+    assert made.process.returncode == 0
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("system", ["darwin", "linux before 5.3"])
+def test_elsewhere_kernels_start_as_ever(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
+    def refuse(_: int) -> int:
+        raise OSError("no such call")
+
+    monkeypatch.setattr(WarmKernel, "source", None)
+    if system == "darwin":
+        monkeypatch.setattr(sys, "platform", system)
+    else:
+        monkeypatch.setattr(os, "pidfd_open", refuse)
+    before: dict[str, EntryPoint] = dict(KernelProvisionerFactory.instance().provisioners)
+    warm.start()
+    assert WarmKernel.source is None
+    assert KernelProvisionerFactory.instance().provisioners == before

@@ -1,0 +1,319 @@
+"""Fine-tuning: the loop, the measures, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from cloze.encoder import Encoder, EncoderConfig
+from cloze.masking import IGNORE
+from cloze.use.finetuning import (
+    Entity,
+    FineTuning,
+    accuracy,
+    answers,
+    entities,
+    entity_f1,
+    finetune,
+    label_loss,
+)
+from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
+from cloze.vocabulary import PAD, VOCABULARY
+
+WITH_PAD = VOCABULARY.with_specials(PAD)
+PAD_ID = WITH_PAD.ids[PAD]
+SHAPE = EncoderConfig(vocab_size=len(WITH_PAD), max_len=12, d_model=16, n_heads=2, d_ff=24)
+
+
+def encoder() -> Encoder:
+    torch.manual_seed(0)
+    return Encoder(SHAPE)
+
+
+HEADS: dict[str, Callable[[], FineTuned]] = {
+    "first": lambda: TextClassifier(encoder(), WITH_PAD, 3, "first"),
+    "mean": lambda: TextClassifier(encoder(), WITH_PAD, 3, "mean"),
+    "tokens": lambda: TokenClassifier(encoder(), WITH_PAD, 3),
+    "spans": lambda: SpanExtractor(encoder(), WITH_PAD),
+}
+SHAPES = {"first": (2, 3), "mean": (2, 3), "tokens": (2, 6, 3), "spans": (2, 2, 6)}
+LINES = torch.tensor([[5, 6, 7, 8, 9, 10], [3, 4, 5, PAD_ID, PAD_ID, PAD_ID]])
+each_head = pytest.mark.parametrize("head", HEADS)
+
+
+def model_of(head: str) -> FineTuned:
+    torch.manual_seed(1)
+    return HEADS[head]()
+
+
+@each_head
+def test_shapes_and_gradients(head: str) -> None:
+    model = model_of(head)
+    logits = model(LINES)
+    assert logits.shape == SHAPES[head]
+    logits[logits.isfinite()].square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        if not name.endswith("key.bias"):  # a softmax does not see what all keys have in common
+            assert parameter.grad.abs().sum() > 0, name
+
+
+@each_head
+def test_padding_never_leaks(head: str) -> None:
+    model = model_of(head).eval()
+    alone = model(LINES[1:, :3])
+    together = model(LINES)[1:]
+    if head == "tokens":
+        together = together[:, :3]
+    if head == "spans":
+        assert together[..., 3:].isneginf().all()
+        together = together[..., :3]
+    torch.testing.assert_close(together, alone)
+    with torch.no_grad():
+        model.encoder.embedding.weight[PAD_ID] += 5
+    after = model(LINES)[1:]
+    real = after[..., :3] if head == "spans" else after[:, :3] if head == "tokens" else after
+    torch.testing.assert_close(real, alone)
+
+
+@each_head
+def test_what_was_pretrained_stays_as_it_is(head: str) -> None:
+    pretrained = encoder().requires_grad_(False)
+    before = {name: value.clone() for name, value in pretrained.state_dict().items()}
+    model = type(model_of(head))(pretrained, WITH_PAD, *([3] if head != "spans" else []))
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(1)
+    assert all(torch.equal(value, before[n]) for n, value in pretrained.state_dict().items())
+
+
+def test_mean_and_first_are_what_they_say() -> None:
+    for head in ("first", "mean"):
+        model = model_of(head).eval()
+        states = model.encoder(LINES, LINES == PAD_ID)
+        pooled = torch.stack(
+            [states[0].mean(0), states[1, :3].mean(0)] if head == "mean" else [*states[:, 0]]
+        )
+        torch.testing.assert_close(model(LINES), model.head(pooled))
+
+
+def test_a_span_never_ends_before_it_starts() -> None:
+    chance = torch.Generator().manual_seed(0)
+    for length in (1, 2, 5, 9):
+        logits = torch.randn(200, 2, length, generator=chance)
+        spans = best_span(logits)
+        assert (spans[:, 0] <= spans[:, 1]).all()
+        sums = logits[:, 0].gather(1, spans[:, :1]) + logits[:, 1].gather(1, spans[:, 1:])
+        for row, total in zip(logits, sums[:, 0].tolist(), strict=True):
+            pairs = [(i, j) for i in range(length) for j in range(i, length)]
+            assert max(float(row[0, i] + row[1, j]) for i, j in pairs) == pytest.approx(total)
+
+
+def test_a_span_stands_where_it_may() -> None:
+    logits = torch.tensor([[[9.0, 1, 2, 0], [0, 8.0, 1, 3]]])
+    assert best_span(logits).tolist() == [[0, 1]]
+    assert best_span(logits, torch.tensor([[False, False, True, True]])).tolist() == [[2, 3]]
+    with pytest.raises(ValueError, match="no position where a span may stand"):
+        best_span(logits, torch.zeros(1, 4, dtype=torch.bool))
+    with pytest.raises(ValueError, match=re.escape("(batch, 2, length)")):
+        best_span(logits[0])
+    with pytest.raises(ValueError, match=re.escape("shape (1, 4)")):
+        best_span(logits, torch.ones(1, 3, dtype=torch.bool))
+
+
+LABELS = {
+    "first": torch.tensor([0, 2]),
+    "mean": torch.tensor([0, 2]),
+    "tokens": torch.tensor([[0, 1, 2, 0, 1, 2], [1, 1, 0, IGNORE, IGNORE, IGNORE]]),
+    "spans": torch.tensor([[1, 3], [0, 0]]),
+}
+
+
+@each_head
+def test_labels_are_learned(head: str) -> None:
+    model = model_of(head)
+    losses = finetune(model, LINES, LABELS[head], FineTuning(epochs=60, batch_size=2))
+    assert losses[-1] < 0.1 < losses[0]
+    said = answers(model, LINES)
+    best = best_span(said) if head == "spans" else said.argmax(-1)
+    assert accuracy(best, LABELS[head]) == 1
+    assert not model.training
+
+
+def test_a_frozen_encoder_stays() -> None:
+    model = model_of("tokens")
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    finetune(model, LINES, LABELS["tokens"], FineTuning(epochs=2, freeze=True))
+    moved = {n for n, value in model.state_dict().items() if not torch.equal(value, before[n])}
+    assert moved == {"head.weight", "head.bias"}
+    assert all(parameter.grad is None for parameter in model.encoder.parameters())
+
+
+def test_the_loss_of_an_epoch_is_the_mean_over_its_lines() -> None:
+    model = model_of("mean")
+    lines, labels = LINES[[0, 1, 0]], LABELS["mean"][[0, 1, 0]]
+    before = float(label_loss(answers(model, lines), labels))
+    [loss] = finetune(model, lines, labels, FineTuning(1, 2, 0, 0))  # two lines, then one
+    assert loss == pytest.approx(before, rel=1e-5)
+
+
+def test_a_seed_repeats_it() -> None:
+    def learned(seed: int) -> list[float]:
+        model = model_of("mean")
+        return finetune(model, LINES, LABELS["mean"], FineTuning(9, 1, seed=seed))
+
+    assert learned(3) == learned(3) != learned(4)
+
+
+def test_the_loss_is_the_mean_cost_of_the_labels() -> None:
+    logits = torch.tensor([[[0.0, 0.0], [math.log(3), 0.0]]])
+    assert label_loss(logits, torch.tensor([[0, IGNORE]])).item() == pytest.approx(math.log(2))
+    assert label_loss(logits, torch.tensor([[0, 0]])).item() == pytest.approx(
+        (math.log(2) - math.log(0.75)) / 2
+    )
+
+
+BAD: dict[str, tuple[Tensor, Any, str]] = {
+    "too few": (LINES, torch.tensor([0]), "the shape (2,), not (1,)"),
+    "per position": (LINES, LABELS["tokens"], "the shape (2,), not (2, 6)"),
+    "too large": (LINES, torch.tensor([0, 3]), "Labels run from 0 to 2; 3 is none."),
+    "negative": (LINES, torch.tensor([-1, 1]), "Labels run from 0 to 2; -1 is none."),
+    "all ignored": (LINES, torch.tensor([IGNORE, IGNORE]), "no label to learn from"),
+    "a list": (LINES, [0, 1], "Labels are a tensor of int64, not [0, 1]."),
+    "no ids": (LINES.float(), LABELS["mean"], "Ids are a tensor of int64"),
+    "only padding": (torch.full((2, 3), PAD_ID), LABELS["mean"], "nothing but [PAD]"),
+    "unknown id": (LINES + 30, LABELS["mean"], "Ids run from 0 to 29"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_lines_and_labels_are_refused_in_a_sentence(case: str) -> None:
+    lines, labels, said = BAD[case]
+    with pytest.raises(ValueError, match=re.escape(said)):
+        finetune(model_of("mean"), lines, labels)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({"epochs": 0}, "epochs is a whole number from 1"),
+        ({"batch_size": 2.5}, "batch_size is a whole number from 1"),
+        ({"learning_rate": -1}, "learning_rate is a number from 0 to 10, not -1."),
+        ({"head_learning_rate": math.nan}, "head_learning_rate is a number"),
+        ({"freeze": "yes"}, "freeze is True or False"),
+        ({"seed": -1}, "seed is a whole number of at least 0"),
+    ],
+)
+def test_bad_recipes_are_refused_in_a_sentence(numbers: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        FineTuning(**numbers)
+
+
+def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing() -> None:
+    sizes: list[list[float]] = []
+    watch = register_optimizer_step_pre_hook(
+        lambda optimizer, *_: sizes.append([group["lr"] for group in optimizer.param_groups])
+    )
+    how = FineTuning(epochs=20, batch_size=len(LINES))
+    finetune(model_of("mean"), LINES, LABELS["mean"], how)
+    watch.remove()
+    peaks = (how.head_learning_rate, how.learning_rate)
+    assert sizes == [
+        pytest.approx([peak * factor for peak in peaks])
+        for factor in (0.5, *(1 - step / 20 for step in range(1, 20)))
+    ]
+
+
+def test_numbers_of_a_recipe_may_be_typed() -> None:
+    typed: dict[str, Any] = {"epochs": "2", "batch_size": 2.0, "seed": "1"}
+    assert FineTuning(**typed) == FineTuning(epochs=2, batch_size=2, seed=1)
+    assert len(finetune(model_of("mean"), LINES, LABELS["mean"], FineTuning(**typed))) == 2
+
+
+def test_bad_heads_are_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="knows 30 symbols and the vocabulary has 31; widen it"):
+        TokenClassifier(encoder(), WITH_PAD.with_specials("[SEP]"), 2)
+    with pytest.raises(ValueError, match="pooling is one of first, mean"):
+        TextClassifier(encoder(), WITH_PAD, 2, "last")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="The number of labels is a whole number"):
+        TextClassifier(encoder(), WITH_PAD, 0)
+    with pytest.raises(ValueError, match="What a head is put on is a Encoder"):
+        TextClassifier("an encoder", WITH_PAD, 2)  # type: ignore[arg-type]
+
+
+def test_a_loss_that_is_not_finite_stops_it() -> None:
+    model = model_of("mean")
+    with torch.no_grad():
+        model.head.weight.fill_(math.inf)
+    with pytest.raises(FloatingPointError, match="use smaller learning rates"):
+        finetune(model, LINES, LABELS["mean"])
+
+
+def test_symbols_and_length_can_be_added() -> None:
+    old = encoder().eval()
+    new = old.add_symbols(2, max_len=20).eval()
+    assert (new.config.vocab_size, new.config.max_len) == (SHAPE.vocab_size + 2, 20)
+    torch.testing.assert_close(new(LINES), old(LINES))
+    assert old.add_symbols(1).config.max_len == SHAPE.max_len
+
+
+# Measures, against cases counted by hand
+
+
+def test_accuracy() -> None:
+    labels = torch.tensor([[0, 1, IGNORE], [2, 2, 2]])
+    assert accuracy(torch.tensor([[0, 0, 5], [2, 2, 1]]), labels) == pytest.approx(3 / 5)
+    with pytest.raises(ValueError, match="one shape"):
+        accuracy(labels[0], labels)
+    with pytest.raises(ValueError, match="What was said is a Tensor"):
+        accuracy([0, 1], labels)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no label to compare with"):
+        accuracy(labels[:1, 2], labels[:1, 2])
+
+
+@pytest.mark.parametrize(
+    ("tags", "found"),
+    [
+        ("O O", []),
+        ("B-PER I-PER O B-LOC", [("PER", 0, 1), ("LOC", 3, 3)]),
+        ("B-PER B-PER", [("PER", 0, 0), ("PER", 1, 1)]),
+        ("I-PER I-PER", [("PER", 0, 1)]),  # as conlleval has it
+        ("B-PER I-LOC", [("PER", 0, 0), ("LOC", 1, 1)]),
+        ("B-PER O I-PER", [("PER", 0, 0), ("PER", 2, 2)]),
+        ("B-PER I-PER B-PER I-PER I-PER", [("PER", 0, 1), ("PER", 2, 4)]),
+    ],
+)
+def test_entities_are_read_as_conlleval_reads_them(
+    tags: str, found: list[tuple[str, int, int]]
+) -> None:
+    assert entities(tags.split()) == [Entity(*one) for one in found]
+
+
+def test_f1_is_counted_over_all_lines() -> None:
+    # The example of seqeval's own README: one of two entities is found whole.
+    true = [["O", "O", "O", "B-MISC", "I-MISC", "I-MISC", "O"], ["B-PER", "I-PER", "O"]]
+    said = [["O", "O", "B-MISC", "I-MISC", "I-MISC", "I-MISC", "O"], ["B-PER", "I-PER", "O"]]
+    assert entity_f1(true, said) == (0.5, 0.5, 0.5)
+    # 3 there, 2 found, 1 right: precision 1/2, recall 1/3, F1 2/5.
+    true = [["B-PER", "O", "B-LOC"], ["B-LOC", "I-LOC"]]
+    said = [["B-PER", "O", "O"], ["B-LOC", "O"]]
+    assert entity_f1(true, said) == pytest.approx((1 / 2, 1 / 3, 2 / 5))
+    assert repr(entity_f1(true, said)) == "F1 0.40 (precision 0.50, recall 0.33)"
+    assert entity_f1([["O"]], [["O"]]) == (0, 0, 0)
+    assert entity_f1([["B-PER"]], [["B-LOC"]]) == (0, 0, 0)
+
+
+def test_bad_tags_are_refused_in_a_sentence() -> None:
+    for tag in ("PER", "X-PER", "B-", 3, ""):
+        with pytest.raises(ValueError, match="A tag is O, B-KIND or I-KIND"):
+            entities([tag])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="differ in number"):
+        entity_f1([["O"]], [["O", "O"]])
