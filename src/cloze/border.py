@@ -14,7 +14,7 @@ import inspect
 import math
 import reprlib
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
@@ -46,7 +46,15 @@ def between(low: float, high: float = math.inf) -> Any:
     return held
 
 
+def among(names: Collection[str]) -> Any:
+    """Make a range of words for ``Annotated[str, …]``."""
+    held = Is[lambda value: value in names]
+    _said[held] = "among " + ", ".join(map(repr, names))
+    return held
+
+
 Probability = Annotated[float, between(0, 1)]
+Temperature = Annotated[float, between(0, 100)]
 Count = Annotated[int, between(1, MOST)]
 """How many there are of something that there must be."""
 Whole = Annotated[int, between(0, MOST)]
@@ -64,6 +72,8 @@ Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
+Values = Float[Tensor, "*positions"]
+"""A number for each position, in any shape."""
 Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
@@ -97,7 +107,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
         if name in hints and parameter.kind is parameter.VAR_POSITIONAL:
-            hints[name] = tuple[hints[name], ...]
+            hints[name] = tuple[hints[name], ...]  # type: ignore[valid-type]
         elif name in hints and parameter.kind is parameter.VAR_KEYWORD:
             hints[name] = dict[str, hints[name]]  # type: ignore[valid-type]
     return hints

@@ -17,7 +17,7 @@ from torch import Tensor
 from cloze import arguments
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.fast import Past
-from cloze.generation import checked_temperature, draw
+from cloze.generation import draw
 from cloze.heads import CausalLM
 from cloze.prediction import Filled, top_k
 from cloze.vocabulary import VOCABULARY, TextError, read_line
@@ -153,7 +153,6 @@ def generate(
     """
     model, input_ids = _of_characters(model), _read(text)
     length = arguments.whole_number(length, 0, 10_000, "How many characters are written")
-    temperature = checked_temperature(temperature)
     if generator is not None:
         arguments.of_type(generator, torch.Generator, "generator")
     for _ in range(length):

@@ -12,18 +12,19 @@ Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Ids, Line, Probability, between, checked, known_symbols
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 
 SHARE, MEAN_LENGTH = 0.15, 3.0
 """T5's: the share of a line that is taken out, and how long a span is on average."""
-RATE = "The rate of a corruption"
+Mean = Annotated[float, between(1, 1000)]
+"""The mean length of a span."""
 SENTINELS = 16
 """How many gaps with names of their own :func:`with_sentinels` makes room for by default."""
 
@@ -37,9 +38,10 @@ class Corrupted(NamedTuple):
     """The ids that are to be written, shape ``(written,)``."""
 
 
+@checked
 def delete(
-    line: Tensor,
-    rate: float = SHARE,
+    line: Line,
+    rate: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -49,13 +51,14 @@ def delete(
     Raises:
         ValueError: the line (``(length,)``) is empty or no ordinary text, or the rate is none.
     """
-    line = _read(line, vocabulary, generator)
+    _only_text(line, vocabulary)
     return Corrupted(line[~_chosen(line, rate, generator)], line)
 
 
+@checked
 def replace(
-    line: Tensor,
-    rate: float = SHARE,
+    line: Line,
+    rate: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -65,7 +68,8 @@ def replace(
     Raises:
         ValueError: as :func:`delete`; or there is no other symbol.
     """
-    line, n = _read(line, vocabulary, generator), vocabulary.n_ordinary
+    _only_text(line, vocabulary)
+    n = vocabulary.n_ordinary
     if n < 2:
         raise ValueError("This vocabulary has one ordinary symbol, and none to replace it by.")
     # So many places further on in the vocabulary, and never all the way round.
@@ -73,9 +77,10 @@ def replace(
     return Corrupted(torch.where(_chosen(line, rate, generator), (line + away) % n, line), line)
 
 
+@checked
 def mask(
-    line: Tensor,
-    rate: float = SHARE,
+    line: Line,
+    rate: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -85,10 +90,10 @@ def mask(
     Raises:
         ValueError: as :func:`delete`.
     """
-    line = _read(line, vocabulary, generator)
+    _only_text(line, vocabulary)
     masked = mask_tokens(
         line,
-        arguments.probability(rate, RATE),
+        rate,
         mask_share=1,
         random_share=0,
         vocabulary=vocabulary,
@@ -98,10 +103,11 @@ def mask(
     return Corrupted(masked.inputs, line)
 
 
+@checked
 def infill(
-    line: Tensor,
-    share: float = 0.3,
-    mean_length: float = MEAN_LENGTH,
+    line: Line,
+    share: Probability = 0.3,
+    mean_length: Mean = MEAN_LENGTH,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -114,7 +120,7 @@ def infill(
     Raises:
         ValueError: as :func:`delete`; or such spans do not fit into the line.
     """
-    line = _read(line, vocabulary, generator)
+    _only_text(line, vocabulary)
     taken = _taken(line, share, mean_length)
     lengths: list[int] = []
     while sum(lengths) < taken:
@@ -127,8 +133,9 @@ def infill(
     return Corrupted(_with_signs(line, spans, [vocabulary.mask_id] * len(spans)), line)
 
 
+@checked
 def permute(
-    text: Tensor,
+    text: Line,
     separator: str = "\n",
     *,
     vocabulary: Vocabulary = VOCABULARY,
@@ -139,11 +146,10 @@ def permute(
     Raises:
         ValueError: as :func:`delete`; or the separator is no ordinary symbol.
     """
-    text = _read(text, vocabulary, generator)
+    _only_text(text, vocabulary)
     if separator not in [*vocabulary.ordinary]:
         raise ValueError(
-            f"The separator is an ordinary symbol of the vocabulary, and "
-            f"{arguments.shown(separator)} is none."
+            f"The separator is an ordinary symbol of the vocabulary, and {separator!r:.60} is none."
         )
     between = vocabulary.ids[separator]
     sentences: list[list[int]] = [[]]
@@ -157,8 +163,9 @@ def permute(
     return Corrupted(torch.tensor(moved[1:]), text)
 
 
+@checked
 def rotate(
-    text: Tensor,
+    text: Line,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -168,7 +175,7 @@ def rotate(
     Raises:
         ValueError: as :func:`delete`.
     """
-    text = _read(text, vocabulary, generator)
+    _only_text(text, vocabulary)
     begin = int(torch.randint(len(text), (), generator=generator))
     return Corrupted(text.roll(-begin), text)
 
@@ -181,16 +188,19 @@ def sentinel(i: int) -> str:
     return f"<extra_id_{i}>"
 
 
-def with_sentinels(vocabulary: Vocabulary, count: int = SENTINELS) -> Vocabulary:
+@checked
+def with_sentinels(
+    vocabulary: Vocabulary, count: Annotated[int, between(2, 1000)] = SENTINELS
+) -> Vocabulary:
     """Return a vocabulary with so many sentinels more."""
-    count = arguments.whole_number(count, 2, 1000, "The number of sentinels")
     return vocabulary.with_specials(*map(sentinel, range(count)))
 
 
+@checked
 def take_out(
-    line: Tensor,
-    share: float = SHARE,
-    mean_length: float = MEAN_LENGTH,
+    line: Line,
+    share: Probability = SHARE,
+    mean_length: Mean = MEAN_LENGTH,
     *,
     vocabulary: Vocabulary,
     generator: torch.Generator | None = None,
@@ -206,7 +216,7 @@ def take_out(
         ValueError: as :func:`delete`; or the spans do not fit into the line, or the vocabulary has
             too few sentinels.
     """
-    line = _read(line, vocabulary, generator)
+    _only_text(line, vocabulary)
     taken = _taken(line, share, mean_length)
     count = number_of_spans(len(line), taken, mean_length)
     signs = _sentinels(vocabulary)
@@ -221,8 +231,18 @@ def take_out(
     return out_of(line, _placed(lengths, len(line), generator), vocabulary)
 
 
-def out_of(line: Tensor, spans: list[tuple[int, int]], vocabulary: Vocabulary) -> Corrupted:
-    """Take given spans (start and end) out of a line, in T5's way."""
+@checked
+def out_of(line: Line, spans: list[tuple[int, int]], vocabulary: Vocabulary) -> Corrupted:
+    """Take given spans (start and end) out of a line, in T5's way.
+
+    Raises:
+        ValueError: the spans do not follow each other in the line.
+    """
+    ends = [end for span in spans for end in span]
+    if ends != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= len(line)):
+        raise ValueError(
+            f"Spans follow each other inside the line's {len(line)} symbols, not {spans[:20]}."
+        )
     signs = _sentinels(vocabulary)
     symbols = line.tolist()
     target: list[int] = []
@@ -231,7 +251,8 @@ def out_of(line: Tensor, spans: list[tuple[int, int]], vocabulary: Vocabulary) -
     return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]]))
 
 
-def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
+@checked
+def restore(inputs: Line, target: Ids, vocabulary: Vocabulary) -> Tensor:
     """Put what was taken out back into its gaps, shape ``(length,)``.
 
     Raises:
@@ -259,7 +280,7 @@ def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
             "What was taken out is written behind the sentinels of the input, each once and in "
             f"its turn, and the next one ends it; so {counted(len(gaps), 'gap')} "
             f"need{'s' * (len(gaps) == 1)} {counted(len(gaps) + 1, 'sentinel')}, not "
-            f"{arguments.shown([order.index(h) for h in heads])}."
+            f"{[order.index(h) for h in heads][:20]}."
         )
     whole: list[int] = []
     for symbol in inputs.tolist():
@@ -281,10 +302,12 @@ def number_taken(length: int, share: float) -> int:
 
 
 def _taken(line: Tensor, share: float, mean_length: float) -> int:
-    """Check what spans are asked for, and return how many symbols they take out."""
-    share = arguments.probability(share, "The share to take out")
-    mean_length = arguments.number(mean_length, "The mean length of a span")
-    if not 1 <= mean_length <= len(line):
+    """Return how many symbols are taken out of a line in spans.
+
+    Raises:
+        ValueError: the spans are longer than the line.
+    """
+    if mean_length > len(line):
         raise ValueError(
             f"The mean length of a span is at least 1 and at most {len(line)}, the length of the "
             f"line, not {mean_length:g}."
@@ -316,24 +339,19 @@ def _with_signs(line: Tensor, spans: list[tuple[int, int]], signs: list[int]) ->
 
 def _chosen(line: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
     """Choose each position of a line with probability ``rate``: boolean, ``(length,)``."""
-    return torch.rand(line.shape, generator=generator) < arguments.probability(rate, RATE)
+    return torch.rand(line.shape, generator=generator) < rate
 
 
-def _read(line: Tensor, vocabulary: Vocabulary, generator: torch.Generator | None) -> Tensor:
-    """Check a line that is to be spoilt, and the source of chance."""
-    if generator is not None:
-        arguments.of_type(generator, torch.Generator, "generator")
-    n = arguments.of_type(vocabulary, Vocabulary, "vocabulary").n_ordinary
-    if isinstance(line, Tensor) and not line.numel():
+def _only_text(line: Tensor, vocabulary: Vocabulary) -> None:
+    """Refuse a line that is empty or holds more than ordinary symbols."""
+    if not line.numel():
         raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
-    arguments.token_ids(line, len(vocabulary), dim=1)
-    if int(line.max()) >= n:
-        special = vocabulary.symbols[int(line.max())]
+    most = int(known_symbols(line, len(vocabulary)).max())
+    if most >= vocabulary.n_ordinary:
         raise ValueError(
-            f"Only text can be spoilt, and this line holds {special}; leave special symbols out, "
-            "and put them around what comes of it."
+            f"Only text can be spoilt, and this line holds {vocabulary.symbols[most]}; leave "
+            "special symbols out, and put them around what comes of it."
         )
-    return line
 
 
 def _sentinels(vocabulary: Vocabulary) -> list[int]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Line, Temperature, checked, known_symbols
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.fast import Past, states_at
-from cloze.generation import checked_temperature
 from cloze.heads import CausalLM
 from cloze.lessons.corrupt_and_repair.corruptions import (
     MEAN_LENGTH,
@@ -128,6 +127,7 @@ def questions(
     )
 
 
+@checked
 @torch.no_grad()
 def log_probability(model: PrefixLM, spoilt: list[Corrupted]) -> Tensor:
     """Return log P(target | input) by the chain rule, shape ``(lines,)``; exact, for one order.
@@ -136,19 +136,19 @@ def log_probability(model: PrefixLM, spoilt: list[Corrupted]) -> Tensor:
         model: which writes.
         spoilt: what it reads and what it might write.
     """
-    arguments.of_type(model, PrefixLM, "The model")
     ids, labels = joined(spoilt, model.vocabulary)
     said = model(ids).log_softmax(-1)
     paid = said.gather(2, labels.clamp(min=0)[..., None]).squeeze(2)
     return paid.masked_fill(labels == IGNORE, 0.0).sum(1)
 
 
+@checked
 @torch.no_grad()
 def fill(
     model: PrefixLM,
-    inputs: Tensor,
+    inputs: Line,
     *,
-    temperature: float = 0.0,
+    temperature: Temperature = 0.0,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Write what belongs into the gaps of a spoilt line ``(length,)``, symbol by symbol.
@@ -164,10 +164,8 @@ def fill(
     Raises:
         ValueError: there is no gap, or the line is too long, or no such temperature.
     """
-    arguments.of_type(model, PrefixLM, "The model")
-    temperature = checked_temperature(temperature)
     vocabulary = model.vocabulary
-    arguments.token_ids(inputs, len(vocabulary), dim=1)
+    known_symbols(inputs, len(vocabulary))
     signs = [i for s, i in vocabulary.ids.items() if s.startswith("<extra_id_")]
     gaps = sum(symbol in signs for symbol in inputs.tolist())
     room = model.config.max_len - len(inputs) - 1

@@ -23,10 +23,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import Count, Line, Lines, Whole, checked, known_symbols, shown
 from cloze.checkpoint import CHECKPOINTS, load_model
-from cloze.generation import LINES_AT_ONCE, Reader
-from cloze.heads import MaskedLM
+from cloze.generation import LINES_AT_ONCE
+from cloze.heads import MaskedLM, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
@@ -44,8 +44,9 @@ def shipped_diffusion() -> MaskedLM:
     return load_model(CHECKPOINTS / "diffusion.safetensors")
 
 
+@checked
 def hide(
-    input_ids: Tensor,
+    input_ids: Lines,
     shares: Tensor,
     *,
     vocabulary: Vocabulary = VOCABULARY,
@@ -64,14 +65,12 @@ def hide(
     Raises:
         ValueError: ids or shares that are none, or a line without an ordinary symbol.
     """
-    arguments.token_ids(input_ids, len(arguments.of_type(vocabulary, Vocabulary, "vocabulary")), 2)
-    arguments.of_type(shares, Tensor, "The shares of symbols to hide")
     if shares.shape != input_ids.shape[:1] or not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError(
             f"The shares of symbols to hide are {len(input_ids)} numbers from 0 to 1, one per "
-            f"line, not {arguments.shown(shares)}."
+            f"line, not {shown(shares)}."
         )
-    ordinary = input_ids < vocabulary.n_ordinary
+    ordinary = known_symbols(input_ids, len(vocabulary)) < vocabulary.n_ordinary
     n = ordinary.sum(dim=1)
     if not len(n) or (n == 0).any():
         raise ValueError("A line without an ordinary symbol has nothing to hide; leave it out.")
@@ -94,7 +93,7 @@ def spread(lines: int, generator: torch.Generator | None = None) -> Tensor:
     return (torch.rand(1, generator=generator) + torch.arange(lines) / lines) % 1
 
 
-def bound_on(model: Reader, batch: MaskedBatch) -> Tensor:
+def bound_on(model: Model, batch: MaskedBatch) -> Tensor:
     """Return the bound on −log P(x) in nats per symbol, estimated from lines with hidden symbols.
 
     Every line counts n/k · Σ_{i ∈ M} −log P(x_i | x̃), and the sum over lines is divided by all
@@ -104,7 +103,7 @@ def bound_on(model: Reader, batch: MaskedBatch) -> Tensor:
     return costs.sum() / symbols.sum()
 
 
-def line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+def line_bounds(model: Model, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """Return n/k · Σ_{i ∈ M} −log P(x_i | x̃) of each line, and its n; both ``(lines,)``."""
     selected = batch.selected
     k = selected.sum(dim=1)
@@ -115,7 +114,7 @@ def line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     return total * n / k, n
 
 
-def _paid(model: Reader, batch: MaskedBatch) -> Tensor:
+def _paid(model: Model, batch: MaskedBatch) -> Tensor:
     """Return −log P of the truth at the selected positions, shape ``(|M|,)``."""
     logits = model.logits_at(batch.inputs, batch.selected)
     return F.cross_entropy(logits, batch.labels[batch.selected], reduction="none")
@@ -129,13 +128,14 @@ def held_out_lines(windows: Tensor, vocabulary: Vocabulary = VOCABULARY) -> Mask
     return _hidden_often(windows, vocabulary, DRAWS, seeded(0))
 
 
-def held_out_bound(model: Reader, held_out: MaskedBatch) -> float:
+def held_out_bound(model: Model, held_out: MaskedBatch) -> float:
     """Return the bound in nats per symbol over lines with hidden symbols."""
     costs, symbols = _all_line_bounds(model, held_out)
     return float(costs.sum() / symbols.sum())
 
 
-def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Mean:
+@checked
+def bound(model: Model, lines: Lines, draws: Count = DRAWS, seed: Whole = 0) -> Mean:
     """Estimate the bound on −log P(x) in nats per symbol, and how far that is typically off.
 
     Given the length: what tells a line's length is never hidden, and nothing is paid for it.
@@ -149,7 +149,6 @@ def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Me
     Raises:
         ValueError: no such lines or number of draws.
     """
-    draws = arguments.whole_number(draws, 1, 10_000, "The number of draws")
     hidden = _hidden_often(lines, model.vocabulary, draws, seeded(seed))
     costs, symbols = (each.view(-1, draws).sum(1) for each in _all_line_bounds(model, hidden))
     mean = costs.sum() / symbols.sum()
@@ -157,7 +156,8 @@ def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Me
     return Mean(float(mean), float(off))
 
 
-def curve(model: Reader, windows: Tensor, seed: int = 0) -> list[Mean]:
+@checked
+def curve(model: Model, windows: Lines, seed: Whole = 0) -> list[Mean]:
     """Return the mean cost of a hidden symbol when 1, 2, … n are hidden; their mean is a bound.
 
     Args:
@@ -168,7 +168,7 @@ def curve(model: Reader, windows: Tensor, seed: int = 0) -> list[Mean]:
     Raises:
         ValueError: the windows are no ids, or hold special symbols.
     """
-    n = arguments.token_ids(windows, model.vocabulary.n_ordinary, 2).shape[1]
+    n = known_symbols(windows, model.vocabulary.n_ordinary).shape[1]
     chance = seeded(seed)
     found = []
     for k in range(1, n + 1):
@@ -183,7 +183,6 @@ def _hidden_often(
     lines: Tensor, vocabulary: Vocabulary, draws: int, chance: torch.Generator
 ) -> MaskedBatch:
     """Hide symbols of each line so often, with shares that are spread over 0 … 1."""
-    arguments.token_ids(lines, len(vocabulary), 2)
     shares = (torch.arange(draws) + torch.rand(len(lines), 1, generator=chance)) / draws
     return hide(
         lines.repeat_interleave(draws, dim=0),
@@ -194,7 +193,7 @@ def _hidden_often(
 
 
 @torch.no_grad()
-def _all_line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+def _all_line_bounds(model: Model, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """Return what ``line_bounds`` does, so many lines at a time, in float64."""
     parts = [
         line_bounds(model, MaskedBatch(*part))
@@ -207,8 +206,9 @@ def _all_line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]
 # Exactly, where every subset can be hidden
 
 
+@checked
 @torch.no_grad()
-def all_costs(model: Reader, input_ids: Tensor) -> Tensor:
+def all_costs(model: Model, input_ids: Line) -> Tensor:
     """Return −log P of every symbol of a line under every set of hidden symbols.
 
     Args:
@@ -222,9 +222,8 @@ def all_costs(model: Reader, input_ids: Tensor) -> Tensor:
     Raises:
         ValueError: there are too many symbols, or none.
     """
-    (at,) = (
-        arguments.token_ids(input_ids, len(model.vocabulary), 1) < model.vocabulary.n_ordinary
-    ).nonzero(as_tuple=True)
+    known = known_symbols(input_ids, len(model.vocabulary))
+    (at,) = (known < model.vocabulary.n_ordinary).nonzero(as_tuple=True)
     n = len(at)
     if not 1 <= n <= MOST_EXACT:
         raise ValueError(
@@ -268,11 +267,11 @@ def random_order_cost(costs: Tensor) -> float:
     return -math.log(written[-1]) if written[-1] else math.inf
 
 
-def exact_bound(model: Reader, world: World) -> float:
+def exact_bound(model: Model, world: World) -> float:
     """Return the bound in nats per word over all sentences of a world, given their lengths.
 
-    The exact reader's is (H(X) − H(N)) / E[N], with H(N) the entropy of the length: nothing is paid
-    for the length. No model's is below that.
+    That of the exact distribution is (H(X) − H(N)) / E[N], with H(N) the entropy of the length:
+    nothing is paid for the length. No model's is below that.
 
     Raises:
         ValueError: a sentence has more than ``MOST_EXACT`` words.

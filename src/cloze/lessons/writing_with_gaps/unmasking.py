@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from markupsafe import Markup
 
 from cloze.arguments import model as checked_model
 from cloze.arguments import one_of, whole_number
-from cloze.generation import POLICIES, Reader, Step, checked_temperature
-from cloze.heads import MaskedLM
+from cloze.border import among, checked
+from cloze.generation import POLICIES, Step
+from cloze.heads import MaskedLM, Model
 from cloze.masked_predictor import ModelSymbols, symbols_of
 from cloze.masking import seeded
 from cloze.prediction import shipped_model
@@ -45,8 +47,13 @@ class Frame:
         return [i for i, fate in enumerate(self.fates) if fate == NEW]
 
 
+@checked
 def frames(
-    model: MaskedLM, line: str, policy: str, temperature: float = 1.0, seed: int = 0
+    model: MaskedLM,
+    line: str,
+    policy: Annotated[str, among(POLICIES)],
+    temperature: float = 1.0,
+    seed: int = 0,
 ) -> Iterator[Frame]:
     """Yield a line as it was typed, and then after each step in which its gaps are filled.
 
@@ -66,10 +73,10 @@ def frames(
     if GAP not in shown:
         raise TextError("The line has no gap; put a _ wherever something is missing.")
     chance = seeded(whole_number(seed, 0, 999_999_999, "The seed"))
-    steps = POLICIES[one_of(policy, POLICIES, "policy")](
+    steps = POLICIES[policy](
         model,
         symbols.input_ids(shown)[None],
-        temperature=checked_temperature(temperature),
+        temperature=temperature,
         generator=chance,
     )
     return _frames(model, symbols, shown, steps)
@@ -82,7 +89,7 @@ def _read(model: MaskedLM, line: str) -> tuple[Sequence[str], str]:
 
 
 def _frames(
-    model: Reader, symbols: ModelSymbols, shown: Sequence[str], steps: Iterator[Step]
+    model: Model, symbols: ModelSymbols, shown: Sequence[str], steps: Iterator[Step]
 ) -> Iterator[Frame]:
     gaps = [symbol == GAP for symbol in shown]
     yield Frame(
@@ -259,7 +266,10 @@ class Unmasking(View):
         try:
             temperature = float(str(value))
         except ValueError:
-            raise ValueError(f"A temperature is a number from 0 to 100, not {value}.") from None
+            temperature = math.nan
+        if not 0 <= temperature <= 100:
+            said = value if math.isnan(temperature) else temperature
+            raise ValueError(f"A temperature is a number from 0 to 100, not {said}.")
         self._begin(temperature=temperature)
 
     def do_speed(self, value: object) -> None:
