@@ -55,6 +55,8 @@ def among(names: Collection[str]) -> Any:
 
 Probability = Annotated[float, between(0, 1)]
 Temperature = Annotated[float, between(0, 100)]
+Positive = Annotated[float, between(1e-9)]
+"""A number above 0."""
 Count = Annotated[int, between(1, MOST)]
 """How many there are of something that there must be."""
 Whole = Annotated[int, between(0, MOST)]

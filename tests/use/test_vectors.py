@@ -22,7 +22,7 @@ from cloze.training import Recipe, TrainingRun, fit
 from cloze.use.vectors import (
     TWICE_MASKED,
     TWO_WINDOWS,
-    LinearReader,
+    LinearProbe,
     Pairs,
     TfIdf,
     centring,
@@ -137,7 +137,7 @@ def test_bad_input_is_told_in_a_sentence() -> None:
     with pytest.raises(ValueError, match=r"2 groups need similarities of shape \(2, 2\)"):
         precision_at(torch.ones(3, 3), torch.zeros(2, dtype=torch.int64))
     with pytest.raises(ValueError, match=r"Vectors \(n, d\) are read with classes"):
-        LinearReader(torch.ones(3, 2), torch.zeros(2, dtype=torch.int64))
+        LinearProbe(torch.ones(3, 2), torch.zeros(2, dtype=torch.int64))
     with pytest.raises(TextError, match="There is no text"):
         TfIdf([])
 
@@ -300,7 +300,7 @@ def test_a_linear_reader_reads_what_is_linear_and_not_more() -> None:
     linear = (v[:, 0] + v[:, 2] > 0).long()
     product = (v[:, 0] * v[:, 2] > 0).long()
     for classes, low, high in ((linear, 0.93, 1.0), (product, 0.3, 0.7)):
-        said = LinearReader(v[:200], classes[:200])(v[200:])
+        said = LinearProbe(v[:200], classes[:200])(v[200:])
         assert low <= float((said == classes[200:]).double().mean()) <= high
 
 

@@ -34,21 +34,8 @@ class FineTuning:
     seed: int = 0
     """Of the order in which lines are read."""
 
-    def __post_init__(self) -> None:
-        read: dict[str, float] = {
-            name: arguments.whole_number(getattr(self, name), 1, 10**6, name)
-            for name in ("epochs", "batch_size")
-        }
-        read["seed"] = arguments.whole_number(self.seed, 0, None, "seed")
-        arguments.of_type(self.freeze, bool, "freeze")
-        for name in ("learning_rate", "head_learning_rate"):
-            read[name] = rate = arguments.number(getattr(self, name), name)
-            if not 0 <= rate <= 10:
-                raise ValueError(f"{name} is a number from 0 to 10, not {rate:g}.")
-        for name, value in read.items():
-            object.__setattr__(self, name, value)
 
-
+@checked
 def finetune(
     model: FineTuned, input_ids: Tensor, labels: Tensor, how: FineTuning | None = None
 ) -> list[float]:
