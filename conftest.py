@@ -16,8 +16,11 @@ from xdist.scheduler import LoadScopeScheduling
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# How long an example takes says something about the other worker, too.
-settings.register_profile("cloze", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes says something about the other worker, too. A test that fails does so
+# whenever it runs, so nothing is drawn anew.
+settings.register_profile(
+    "cloze", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("cloze")
 
 # What Hugging Face's libraries load lies in a folder, and nothing asks a network for more.
@@ -59,17 +62,26 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min(len(allowed), MOST_WORKERS) if len(allowed) > 1 else 0
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer what takes too long for every change."""
+    parser.addoption(
+        "--slow", action="store_true", help="also what measures the machine or builds for others"
+    )
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that quick tests fill the gaps at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that quick tests fill the gaps at the end; skip the slow."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    if not config.getoption("--slow"):
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip("slow: python run.py test --slow"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the very end if the browser tests did not run."""
-    skipped = terminalreporter.getreports("skipped")
-    if skipped:
-        from tests.browser.jupyter import NO_CHROMIUM
-    if any(NO_CHROMIUM in str(report.longrepr) for report in skipped):
+    reasons = {str(report.longrepr[2]) for report in terminalreporter.getreports("skipped")}
+    for reason in sorted(reason for reason in reasons if "There is no Chromium" in reason):
         terminalreporter.section("browser tests skipped", yellow=True)
-        terminalreporter.write_line(NO_CHROMIUM)
+        terminalreporter.write_line(reason.removeprefix("Skipped: "))

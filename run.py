@@ -4,13 +4,10 @@ The standard library is all it needs. `python run.py` without a command says wha
 """
 
 import contextlib
-import errno
 import hashlib
 import importlib.util
 import json
-import locale
 import os
-import platform
 import shutil
 import signal
 import socket
@@ -56,13 +53,6 @@ Later starts take a second and need no network. To begin afresh, delete .venv.
 """
 
 # Where the packages of the lock have builds; tests/test_environment.py asks the index for them.
-NEWEST_PYTHON = (3, 14)
-OLDEST_SYSTEMS = {  # of each system and processor, the oldest glibc or macOS
-    ("Linux", "x86_64"): (2, 28),
-    ("Linux", "aarch64"): (2, 28),
-    ("Windows", "AMD64"): (),
-    ("Darwin", "arm64"): (14,),
-}
 PLATFORMS = (
     "Linux (x86-64 or arm64, with glibc 2.28 or newer), Windows (x86-64) and macOS 14 or newer "
     "(Apple silicon), for 64-bit Python 3.11 to 3.14"
@@ -150,53 +140,15 @@ def refusal(error: OSError, root: Path) -> str:
     return f"The operating system refused: {error}."
 
 
-def platform_problem() -> str:
-    """Say why no Python package of the lock would fit this machine; nothing when they do."""
-    system, machine, wide = platform.system(), platform.machine(), sys.maxsize > 2**32
-    oldest = OLDEST_SYSTEMS.get((system, machine))
-    release = ""
-    if system == "Linux":
-        libc, release = platform.libc_ver()
-        oldest = oldest if libc == "glibc" else None  # musl, as in Alpine
-    elif system == "Darwin":
-        release = platform.mac_ver()[0]
-    here = tuple(int(part) for part in release.split(".") if part.isdecimal())
-    if oldest is not None and here >= oldest and wide and sys.version_info[:2] <= NEWEST_PYTHON:
-        return ""
-    python = "{}-bit Python {}.{}".format(64 if wide else 32, *sys.version_info[:2])
-    return (
-        f"The packages have builds for {PLATFORMS}, and none for this {python} on "
-        f"{platform.platform()} ({machine}): take a Python or a computer of that list."
-    )
-
-
 def place_problem(root: Path) -> str:
-    """Say why .venv must not be made, or replaced, where it is; nothing when it may."""
-    # venv refuses the separator of PATH; the files that name the path are in the system's encoding.
-    path, encoding = str(root), locale.getencoding()
-    writable = path.encode(encoding, "ignore").decode(encoding) == path
-    if os.pathsep in path or not path.isprintable() or not writable:
-        return (
-            f"The path {path!r} has a character in it that no virtual environment can have here "
-            f"({os.pathsep!r}, a control character, or one that {encoding} has not): rename the "
-            "folder."
-        )
+    """Say that .venv is none of this program's making; nothing when it is, or is not there."""
     venv = root / ".venv"
-    what = ""
-    if venv.resolve() != root.resolve() / ".venv":
-        what = "a link"
-    elif os.path.ismount(venv):
-        what = "a mounted disk"
-    elif venv.exists() and not venv.is_dir():
-        what = "a file"
-    elif venv.is_dir() and any(venv.iterdir()) and not work(root).exists():
-        if not (venv / "pyvenv.cfg").is_file():
-            what = "a folder that is no virtual environment"
-        elif not (venv / STAMP).is_file():
-            what = "a virtual environment that this program has not made, or not finished"
-    if not what:
+    if not os.path.lexists(venv) or (venv / STAMP).is_file() or work(root).exists():
         return ""
-    return f"{venv} is {what}, and it is left as it is: move or delete it and run this again."
+    return (
+        f"This program has not made {venv}, so it is left as it is: move or delete it and run this "
+        "again."
+    )
 
 
 def explain(output: str, root: Path, free: int) -> str:
@@ -224,8 +176,8 @@ def explain(output: str, root: Path, free: int) -> str:
     if mentions(VERSION_MARKS):
         version = "{}.{}".format(*sys.version_info[:2])
         return (
-            f"The index that pip asks lacks a package named above for Python {version}, though "
-            f"there are builds for {PLATFORMS}: see which index `pip config list` names."
+            f"A package named above has no build for this Python {version} on this computer. There "
+            f"are builds for {PLATFORMS}."
         )
     return "The installation failed, for the reason above: run the same command to try again."
 
@@ -264,7 +216,6 @@ def child(
         stderr=stderr,
         text=True,
         errors="replace",
-        close_fds=False,  # an installer holds on to what `alone` locked
     ) as process:
         try:
             yield process
@@ -331,12 +282,7 @@ def stamp_text(root: Path) -> str:
     """
     import tomllib
 
-    try:
-        pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SetupError(
-            f"pyproject.toml is damaged ({error}): restore it, e.g. with git."
-        ) from None
+    pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     pyproject.pop("tool", None)  # the settings of linters and tests
     version = "{}.{}".format(*sys.version_info[:2])
     recipe = repr((INSTALL_CPU_TORCH, INSTALL_CLOZE, LAB_SETTINGS, pyproject)).encode()
@@ -397,8 +343,6 @@ def alone(root: Path) -> Iterator[None]:
             raise SetupError(
                 "Another start of this program is still installing: wait until it is done."
             ) from None
-        # When this process is killed, the lock holds until its installer has ended as well.
-        os.set_inheritable(lock.fileno(), True)
         try:
             settle(root)
             work(root).mkdir()
@@ -420,8 +364,6 @@ def settle(root: Path) -> None:
 
 def build(root: Path, wanted: str, usable: bool) -> None:
     """Make a new .venv, from a copy of the one before if that is usable, which saves minutes."""
-    if platform_problem():
-        raise SetupError(platform_problem())
     if not all(importlib.util.find_spec(module) for module in ("venv", "ensurepip")):
         raise SetupError(
             "This Python lacks its venv module: install it (on Debian and Ubuntu with "
@@ -504,33 +446,11 @@ def given_port(arguments: Sequence[str]) -> str | None:
 
 
 def port_problem(port: str) -> str:
-    """Say why a server could not listen at a port; nothing when it can."""
-    if not (port.isdecimal() and 0 < int(port) < 65536):
-        return f"A port is a number from 1024 to 65535, e.g. --port 9999; {port!r} is none."
-    taken = f"Port {port} is in use: stop what runs there, or name another port."
-    with contextlib.suppress(OSError), socket.create_connection(("localhost", int(port)), 0.5):
-        return taken
-    try:
-        socket.create_server(("localhost", int(port))).close()
-    except PermissionError:
-        return f"Port {port} is reserved by the system: name another, e.g. --port 9999."
-    except OSError as error:
-        return taken if error.errno == errno.EADDRINUSE else ""
+    """Say that a port is in use; nothing when it is not. Jupyter says what is no port at all."""
+    with contextlib.suppress(OSError, ValueError, OverflowError):
+        socket.create_connection(("localhost", int(port)), 0.5).close()
+        return f"Port {port} is in use: stop what runs there, or name another port."
     return ""
-
-
-def home_of_jupyter(root: Path) -> dict[str, str]:
-    """Give Jupyter another home folder if it cannot write below the user's own."""
-    home = Path(os.path.expanduser("~"))  # Path.home raises where this does not  # noqa: PTH111
-    for folder in (".jupyter", ".ipython", ".local/share/jupyter/runtime", "Library/Jupyter"):
-        path = home / folder
-        nearest = next(p for p in (path, *path.parents) if os.access(p, os.F_OK))
-        if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
-            other = root / ".venv" / "home"
-            other.mkdir(exist_ok=True)
-            say(f"{path} cannot be written to: Jupyter keeps its settings in {other} instead.")
-            return {"HOME": str(other)}
-    return {}
 
 
 def lab_command(root: Path, arguments: Sequence[str]) -> list[str]:
@@ -544,20 +464,6 @@ def lab_command(root: Path, arguments: Sequence[str]) -> list[str]:
         # In a container one often is root; the server listens to this machine only.
         command.append("--allow-root")
     return [*command, *arguments]
-
-
-def lecture_problem(arguments: Sequence[str]) -> str:
-    """Say which argument no lecture can take; nothing when there is none."""
-    before = ""
-    for place, argument in enumerate(arguments):
-        valued = before.startswith("--") and "=" not in before and before != "--no-browser"
-        if not (argument.startswith("-") or valued or (not place and argument in LECTURES)):
-            return (
-                "First come the minutes of a lecture, 60 or 90, and then Voilà's options, e.g. "
-                f"`lecture 90 --port 9999`; {argument!r} is out of place."
-            )
-        before = argument
-    return ""
 
 
 def lecture_command(root: Path, arguments: Sequence[str]) -> list[str]:
@@ -579,8 +485,9 @@ def lecture_settings(root: Path) -> dict[str, str]:
 
 def start(command: str, arguments: Sequence[str], root: Path) -> int:
     """Make the environment ready, start what the command names and return its exit code."""
-    if command == "lecture" and lecture_problem(arguments):
-        raise SetupError(lecture_problem(arguments))
+    first = arguments[0] if arguments else ""
+    if command == "lecture" and not first.startswith("-") and first not in ("", *LECTURES):
+        raise SetupError(f"There are lectures of 60 and of 90 minutes, not of {first}.")
     port = given_port(arguments) if command in ("lab", "lecture") else None
     if port is not None and port_problem(port):
         raise SetupError(port_problem(port))
@@ -593,13 +500,10 @@ def start(command: str, arguments: Sequence[str], root: Path) -> int:
         "notebooks": [python, "notebooks/execute.py", *arguments],
         "site": [python, "-m", "web.site", *arguments],
     }
-    settings = home_of_jupyter(root)
-    if command == "lab":
-        say("Starting JupyterLab; Ctrl-C here stops it.")
-    elif command == "lecture":
-        settings = {**settings, **lecture_settings(root)}
-        say("Starting the lecture; Ctrl-C here stops it.")
-    return run(commands[command], root, settings)
+    names = {"lab": "JupyterLab", "lecture": "the lecture"}
+    if command in names:
+        say(f"Starting {names[command]}; Ctrl-C here stops it.")
+    return run(commands[command], root, lecture_settings(root) if command == "lecture" else {})
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:

@@ -34,11 +34,12 @@ import psutil
 from playwright.sync_api import Browser
 from tqdm import tqdm
 
+from benchmarks import jupyter
+from benchmarks.jupyter import Answer, Notebook, click_and_time
 from benchmarks.machine import machine
 from cloze.prediction import predict, shipped_models
 from cloze.vocabulary import VOCABULARY
-from tests.browser import jupyter
-from tests.browser.jupyter import Answer, Notebook, click_and_time
+from web.browser import NO_CHROMIUM, browsing, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -120,11 +121,11 @@ def row(answers: list[Answer]) -> str:
 
 def clicks(repeats: int) -> Iterator[str]:
     """Time clicks in every widget, at both paces, in every setting."""
-    executable = jupyter.chromium()
+    executable = chromium()
     if not executable:
-        yield jupyter.NO_CHROMIUM
+        yield NO_CHROMIUM
         return
-    with jupyter.browsing(executable) as browser:
+    with browsing(executable) as browser:
         packages = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget")
         versions = ", ".join(f"{package} {version(package)}" for package in packages)
         yield f"Chromium {browser.version}, {versions}"
@@ -176,12 +177,12 @@ def imports(repeats: int) -> Iterator[str]:
 
 def lab(repeats: int) -> Iterator[str]:
     """Time JupyterLab from its start to the answer of a first cell."""
-    executable = jupyter.chromium()
+    executable = chromium()
     if not executable:
-        yield jupyter.NO_CHROMIUM
+        yield NO_CHROMIUM
         return
     ready, answered = [], []
-    with jupyter.browsing(executable) as browser:
+    with browsing(executable) as browser:
         for _ in range(repeats):
             with tempfile.TemporaryDirectory() as home:
                 started = time.perf_counter()

@@ -31,8 +31,7 @@ from tqdm import tqdm
 
 from benchmarks.latency import LINE
 from benchmarks.machine import machine
-from tests.browser import engine, jupyter
-from tests.browser.static import served
+from web import browser as browsers
 
 SPEEDS = {"": 1, "four times slower": 4}
 """How many times slower Chromium makes the processor."""
@@ -97,7 +96,7 @@ class Bench:
         """Measure everything once, predictions so many times, at one speed."""
         self.tools.send("Emulation.setCPUThrottlingRate", {"rate": SPEEDS[speed]})
         loading = self.times.setdefault(("loading three models", speed), Times())
-        loading.waited.append(engine.load(self.page, self.address))
+        loading.waited.append(browsers.load_engine(self.page, self.address))
         everywhere = range(len(LINE))
         self.ask("the first answer of all", speed, PREDICT, [draw.sample(everywhere, 1)])
         for count in GAPS:
@@ -140,13 +139,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a little of each, for the tests")
     options = parser.parse_args(arguments)
-    executable = jupyter.chromium()
+    executable = browsers.chromium()
     if not executable:
-        parser.exit(1, f"{jupyter.NO_CHROMIUM}\n")
+        parser.exit(1, f"{browsers.NO_CHROMIUM}\n")
     print(machine())
     with tempfile.TemporaryDirectory() as folder:
-        engine.write(Path(folder))
-        with served(Path(folder)) as address, jupyter.browsing(executable) as browser:
+        browsers.write_with_blank(Path(folder))
+        with browsers.served(Path(folder)) as address, browsers.browsing(executable) as browser:
             print(f"Chromium {browser.version}")
             times = measure(browser, address, *((1, 5) if options.quick else (5, 30)))
     for line in rows(times):

@@ -36,7 +36,7 @@ from cloze.prediction import compare, predict, shipped_model, shipped_models, sh
 from cloze.teaching.figures import Picture
 from cloze.vocabulary import VOCABULARY, visible
 from cloze.world import World
-from tests.browser.jupyter import NO_CHROMIUM, browsing, chromium
+from web.browser import NO_CHROMIUM, browsing, chromium
 
 HERE = Path(__file__).resolve().parent
 LECTURES = (60, 90)

@@ -17,6 +17,7 @@ from benchmarks import (
     classroom,
     cost,
     latency,
+    lines,
     operations,
     page,
     recipe,
@@ -28,7 +29,7 @@ from benchmarks.peers import Bert, ModernBert, Textbook
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.vocabulary import VOCABULARY
-from tests.browser import jupyter
+from web.browser import NO_CHROMIUM, chromium
 
 NO_DROPOUT = "textbook, no dropout"
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,8 +42,8 @@ def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2.0 < float(row.split()[-1]) < 8.0
 
 
-@pytest.mark.long
-@pytest.mark.skipif(not jupyter.chromium(), reason=jupyter.NO_CHROMIUM)
+@pytest.mark.slow
+@pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
     latency.main(["--quick"])
     said = capsys.readouterr().out
@@ -63,8 +64,8 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
         assert re.search(pattern, said), pattern
 
 
-@pytest.mark.long
-@pytest.mark.skipif(not jupyter.chromium(), reason=jupyter.NO_CHROMIUM)
+@pytest.mark.slow
+@pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     page.main(["--quick"])
     _, browser, title, *rows = capsys.readouterr().out.splitlines()
@@ -80,7 +81,7 @@ def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert slow > 1.5 * fast
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_classroom_quick() -> None:
     # In a process of its own: the kernels' clients leave event loops open in every thread.
     command = [sys.executable, "-m", "benchmarks.classroom", "--quick"]
@@ -115,6 +116,7 @@ def test_what_limits_a_class() -> None:
     assert "the processor is used up first" in classroom.limits(busy)
 
 
+@pytest.mark.slow
 def test_time_to_loss_quick(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +183,7 @@ def test_the_readme_quotes_the_race_that_is_kept() -> None:
         assert said in readme
 
 
+@pytest.mark.slow
 def test_the_peers_have_our_size_and_learn() -> None:
     size = sum(p.numel() for p in MaskedLM().parameters())
     models: list[Textbook | Bert | ModernBert] = [Textbook()]
@@ -200,6 +203,7 @@ def numbers(line: str) -> list[float]:
     return [float(number.replace(",", "")) for number in re.findall(r"(?<=\s)-?[\d,.]+", line)]
 
 
+@pytest.mark.slow
 def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
     throughput.main(["--quick"])
     _, *lines = capsys.readouterr().out.splitlines()  # the first names the machine
@@ -240,7 +244,7 @@ def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (tmp_path / "cost.png").stat().st_size > 10_000
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_scale_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     scale.main(["--quick", "--picture", str(tmp_path / "scale.png")])
     sizes, processes = capsys.readouterr().out.split("\n\n")
@@ -266,13 +270,9 @@ def test_the_sizes_go_from_a_quarter_of_the_default_to_fifteen_times_it() -> Non
         (latency, ["--only", "nothing"]),
         (classroom, ["--learners", "0"]),
         (page, ["--slowly"]),
-        (time_to_loss, ["--only", "nobody"]),
         (time_to_loss, ["--kept", "README.md"]),
-        (time_to_loss, ["--keep", "no/such/folder/race.json"]),
         (throughput, ["--rounds", "0"]),
-        (cost, ["--lengths", "16"]),
         (cost, ["--picture", "no/such/folder/cost.png"]),
-        (scale, ["--only", "nothing"]),
         (scale, ["--picture", "scale.txt"]),
     ],
 )
@@ -282,3 +282,23 @@ def test_bad_arguments_get_a_usage_line(
     with pytest.raises(SystemExit):
         benchmark.main(arguments)
     assert f"usage: python -m {benchmark.__name__}" in capsys.readouterr().err
+
+
+def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> None:
+    text = '"""Say."""\n\n# Say.\ndef f(\n    x,\n):\n    """Say."""\n    return """a\nb"""\n'
+    assert lines.of_python(text) == 5
+    (tmp_path / "mistakes.md").write_text(f"# A\n\n```python\n{text}```\n\n```text\nno\n```\n")
+    (tmp_path / "a.js").write_text("/* say\nmore */\n// say\nf();\n\n  g(); // and say\n")
+    assert lines.of_file(tmp_path / "mistakes.md") == 5
+    assert lines.of_file(tmp_path / "a.js") == 2
+
+
+def test_the_project_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    lines.main([])
+    _, *rows, layers, chain, loaded = capsys.readouterr().out.splitlines()
+    counts = {row.split()[0]: list(map(int, row.split()[1:])) for row in rows}
+    inside = ("core", "lessons", "teaching", "widgets")
+    assert counts["src"] >= [sum(counts[name][n] for name in inside) for n in (0, 1)]
+    assert re.fullmatch(r"layers of the package: \d+", layers)
+    assert re.fullmatch(r"longest chain of imports: \d+, cloze\.\w+ → .*", chain)
+    assert re.fullmatch(r"import cloze\.training loads \d+ modules of the package", loaded)

@@ -12,7 +12,6 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
 from rattler import MatchSpec
-from rattler.exceptions import InvalidMatchSpecError
 
 import run
 
@@ -88,24 +87,6 @@ def test_the_lock_has_builds_for_every_platform(platform: str, python: str) -> N
     assert resolved(platform, python, PLATFORMS[platform]).returncode == 0
 
 
-@pytest.mark.skipif("CLOZE_INDEX" not in os.environ, reason="asks the index: CLOZE_INDEX=1")
-@pytest.mark.parametrize(
-    ("platform", "python"),
-    [
-        ("x86_64-apple-darwin", "3.12"),
-        ("aarch64-pc-windows-msvc", "3.12"),
-        ("i686-pc-windows-msvc", "3.12"),
-        ("x86_64-unknown-linux-musl", "3.12"),
-        ("x86_64-manylinux_2_17", "3.12"),
-        ("x86_64-manylinux_2_28", "3.15"),
-    ],
-)
-def test_run_py_refuses_nothing_that_has_builds(platform: str, python: str) -> None:
-    refused = resolved(platform, python, {"MACOSX_DEPLOYMENT_TARGET": "15.0"})
-    assert refused.returncode
-    assert "no wheels" in refused.stderr or "no usable wheels" in refused.stderr
-
-
 def resolved(
     platform: str, python: str, environment: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
@@ -122,8 +103,7 @@ def resolved(
 
 
 def test_run_py_and_readme_promise_the_same() -> None:
-    assert PYTHONS[-1] == "{}.{}".format(*run.NEWEST_PYTHON)
-    assert len(run.OLDEST_SYSTEMS) == len(PLATFORMS)
+    assert run.PLATFORMS.endswith(f"64-bit Python {PYTHONS[0]} to {PYTHONS[-1]}")
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert run.PLATFORMS in readme
 
@@ -158,12 +138,6 @@ def test_conda_has_what_pyproject_names_in_the_versions_of_the_lock() -> None:
 @pytest.mark.parametrize("spec", conda_specs())
 def test_every_spec_is_strictly_valid(spec: str) -> None:
     MatchSpec(spec, strict=True)
-
-
-@pytest.mark.parametrize("spec", ["numpy=>2", "pytorch=2.13.0=cpu*", "Num Py ==2.4.6 a b"])
-def test_a_bad_spec_is_refused(spec: str) -> None:
-    with pytest.raises(InvalidMatchSpecError):
-        MatchSpec(spec, strict=True)
 
 
 def test_pytorch_is_the_build_for_the_cpu() -> None:

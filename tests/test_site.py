@@ -17,7 +17,6 @@ from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
-from tests.building import build
 from web.site import build as making
 from web.site.__main__ import main
 from web.site.pages import page
@@ -28,13 +27,6 @@ LOADED = ("script[src]", "link[href]", "img[src]", "source[src]", "iframe[src]",
 AWAKE = ".living-quiz, .living[data-at-once], :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("built") / "site"
-    build(folder)
-    return folder
 
 
 @cache
@@ -87,15 +79,6 @@ def broken(site: Path) -> list[str]:
 
 def test_every_link_leads_somewhere(site: Path) -> None:
     assert broken(site) == []
-
-
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
-    links = ["other.html", "other.html#there", "#here", "https://example.org/a", "data:x", "#"]
-    wrong = ["gone.html", "other.html#gone", "#gone", "http://example.org", "https://example"]
-    anchors = "".join(f'<a href="{link}">x</a>' for link in links + wrong)
-    (tmp_path / "one.html").write_text(f'<p id="here">{anchors}<img src="gone.png"></p>')
-    (tmp_path / "other.html").write_text('<p id="there"></p>')
-    assert broken(tmp_path) == sorted(f"one.html: {link}" for link in [*wrong, "gone.png"])
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
@@ -253,7 +236,7 @@ def test_a_widget_leaves_its_picture_or_a_sentence() -> None:
 # --- the command ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [["a", "b"], ["--port"], ["-h"]])
+@pytest.mark.parametrize("arguments", [["a", "b"], ["-h"]])
 def test_what_is_no_folder_is_told(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -309,22 +292,16 @@ def test_a_site_is_replaced_whole_or_not_at_all(
 # --- publishing -------------------------------------------------------------------------------
 
 
-def test_the_workflow_pins_its_actions_and_builds_as_everybody_does() -> None:
-    text = (ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "command"), [("pages", "site"), ("slow", "test --slow")])
+def test_a_workflow_pins_its_actions_and_runs_what_everybody_does(name: str, command: str) -> None:
+    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
     workflow = yaml.safe_load(text)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     used = [step["uses"] for step in steps if "uses" in step]
     assert used
-    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name) for name in used)
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in used)
     assert len(re.findall(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+\n", text)) == len(used)
-    assert [step["run"] for step in steps if "run" in step] == ["python run.py site"]
+    assert [step["run"] for step in steps if "run" in step] == [f"python run.py {command}"]
     assert workflow["permissions"] == {"contents": "read"}
-    [uploaded] = [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")]
-    assert uploaded == "_site"
-
-
-def test_the_first_link_after_the_two_commands_tells_how_to_publish() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    after = readme.split("python run.py test ", 1)[1]
-    assert re.findall(r"\]\(([^)]+)\)", after)[0] == "#if-you-publish-it"
-    assert "\n## If you publish it\n" in readme
+    uploaded = [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")]
+    assert uploaded == (["_site"] if name == "pages" else [])

@@ -7,6 +7,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILT_FROM = (
     "pyproject.toml",
@@ -47,6 +49,7 @@ def run(*words: str, cwd: Path, **environment: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_a_wheel_made_of_the_source_archive_brings_all_that_it_reads(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()

@@ -16,8 +16,19 @@ import reprlib
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
 
 import numpy as np
 from beartype import BeartypeConf
@@ -62,6 +73,9 @@ Count = Annotated[int, between(1, MOST)]
 Whole = Annotated[int, between(0, MOST)]
 """A whole number that may be zero: a seed, an epoch, a position."""
 
+FilePath = Path | str
+"""Where a file or a folder is."""
+
 Ids = Int64[Tensor, "*positions"]
 """Ids of symbols, in any shape."""
 Where = Bool[Tensor, "*positions"]
@@ -80,8 +94,16 @@ Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Hold the arguments of a function to its annotations.
+@overload
+def checked(function: type[R]) -> type[R]: ...
+
+
+@overload
+def checked(function: Callable[P, R]) -> Callable[P, R]: ...
+
+
+def checked(function: Any) -> Any:
+    """Hold the arguments of a function, or the fields of a dataclass, to their annotations.
 
     A number that comes from NumPy or torch becomes Python's. A wrong number of arguments stays the
     ``TypeError`` that Python words itself.
@@ -89,10 +111,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     Raises:
         ValueError: an argument is not what its annotation says; the sentence names it.
     """
+    if isinstance(function, type):
+        function.__init__ = checked(function.__init__)  # type: ignore[misc]
+        return function
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def at_the_border(*args: P.args, **kwargs: P.kwargs) -> R:
+    def at_the_border(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         hints = _hints(function)
         with jaxtyped("context"):
@@ -149,6 +174,7 @@ NAMES: dict[Any, str] = {
     bool: "True or False",
     type(None): "None",
     Tensor: "a tensor",
+    Path: "a path",
     Any: "anything",
 }
 
@@ -182,7 +208,7 @@ def in_words(hint: Any) -> str:
 # What annotations cannot say, because it depends on another argument or comes from a browser
 
 
-def known_symbols(ids: Tensor, n_symbols: int) -> Tensor:
+def known_symbols(ids: Tensor, n_symbols: int, what: str = "Ids") -> Tensor:
     """Return ids that are all below ``n_symbols``.
 
     Raises:
@@ -190,7 +216,9 @@ def known_symbols(ids: Tensor, n_symbols: int) -> Tensor:
     """
     low, high = (int(end) for end in ids.aminmax()) if ids.numel() else (0, 0)
     if low < 0 or high >= n_symbols:
-        raise ValueError(f"Ids run from 0 to {n_symbols - 1}, not to {low if low < 0 else high}.")
+        raise ValueError(
+            f"{what} run from 0 to {n_symbols - 1}, not to {low if low < 0 else high}."
+        )
     return ids
 
 

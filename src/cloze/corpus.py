@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from tqdm.std import tqdm
 
-from cloze import arguments, textfile
+from cloze.border import Count, FilePath, Line, between, checked
 from cloze.vocabulary import (
     ALPHABET,
     VOCABULARY,
@@ -40,6 +40,8 @@ def data_folder() -> Path:
 
 
 DATA = data_folder()
+MOST_BYTES = 200_000_000
+"""The largest text file that is read into memory."""
 MOST_HELD_OUT = 2**17
 """How many characters are held out at the most; the corpus of the series holds out 77 000.
 
@@ -47,7 +49,35 @@ More would make every measurement longer and hardly more exact: the mean over 2 
 to about 0.01 nats.
 """
 
+Windows = Annotated[int, between(1, 10**6)]
+"""How many windows are drawn at once."""
 
+
+def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
+    """Read a text file of at most so many bytes.
+
+    Raises:
+        TextError: there is no such file, it is too large or empty, or it is not UTF-8.
+    """
+    path = Path(path)
+    try:
+        if not path.is_file():
+            raise TextError(f"There is no file {path}; check the path.")
+        if path.stat().st_size > most:
+            raise TextError(f"{path} holds more than {most // 10**6} MB of text; take a part.")
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise TextError(
+            f"{path} is not text in UTF-8; open it in an editor and save it as UTF-8."
+        ) from None
+    except OSError as error:
+        raise TextError(f"{path} cannot be read: {error.strerror}.") from None
+    if not text.strip():
+        raise TextError(f"{path} is empty; choose a file with text in it.")
+    return text
+
+
+@checked
 @dataclass(frozen=True)
 class Piece:
     """One text of the corpus, normalised."""
@@ -56,12 +86,10 @@ class Piece:
     text: str
 
     def __post_init__(self) -> None:
-        arguments.of_type(self.name, str, "The name of a piece")
-        arguments.of_type(self.text, str, "The text of a piece")
         if not self.text.isascii() or self.text.encode().translate(None, ALPHABET.encode()):
             raise TextError(
-                f"The text of {arguments.shown(self.name)} holds other characters than newline, "
-                "space and a to z; call normalise(text).text first."
+                f"The text of {self.name!r:.60} holds other characters than newline, space and "
+                "a to z; call normalise(text).text first."
             )
 
     @cached_property
@@ -73,6 +101,7 @@ class Piece:
         return torch.from_numpy(table[np.frombuffer(self.text.encode(), dtype=np.uint8)])
 
 
+@checked
 @dataclass(frozen=True)
 class Corpus:
     """Pieces to train on and pieces held out, never a slice of one piece in both.
@@ -87,15 +116,12 @@ class Corpus:
     vocabulary: ClassVar[Vocabulary] = VOCABULARY
 
     def __post_init__(self) -> None:
-        for pieces, what in ((self.train, "to train on"), (self.held_out, "held out")):
-            arguments.of_type(pieces, tuple, f"What is {what}")
-            if not pieces or not all(isinstance(piece, Piece) for piece in pieces):
-                raise TextError(
-                    f"A corpus has at least one Piece {what}, not {arguments.shown(pieces)}."
-                )
+        if not self.train or not self.held_out:
+            raise TextError("A corpus has at least one piece to train on and one held out.")
 
     @classmethod
-    def load(cls, folder: Path | str = DATA / "corpus") -> Corpus:
+    @checked
+    def load(cls, folder: FilePath = DATA / "corpus") -> Corpus:
         """Load a folder of topics with ten pieces each.
 
         With the topics in alphabetical order i = 0, 1, …, piece number ``i % 10 + 1`` of each topic
@@ -104,15 +130,12 @@ class Corpus:
         Raises:
             TextError: the folder does not hold such a corpus, or a file in it cannot be read.
         """
-        folder = arguments.path(folder)
         train: list[Piece] = []
         held_out: list[Piece] = []
-        folded = dropped = size = 0
-        paths = [(i, path) for i, topic in enumerate(_topics(folder)) for path in topic]
+        folded = dropped = 0
+        paths = [(i, path) for i, topic in enumerate(_topics(Path(folder))) for path in topic]
         for i, path in tqdm(paths, "reading", unit="file", disable=len(paths) < 1000, leave=False):
-            raw = textfile.read(path, textfile.MOST_BYTES, before=size)
-            size += len(raw)
-            normalised = normalise(textfile.decode(path, raw))
+            normalised = normalise(read_text(path))
             folded, dropped = folded + normalised.folded, dropped + normalised.dropped
             if not normalised.text:
                 raise TextError(f"{path} holds no usable character; take it out of the corpus.")
@@ -128,22 +151,22 @@ class Corpus:
         return cls._of(train, held_out, report)
 
     @classmethod
-    def from_file(cls, path: Path | str, window: int = 64) -> Corpus:
+    @checked
+    def from_file(cls, path: FilePath, window: Count = 64) -> Corpus:
         """Load a text file of your own and hold out every tenth stretch of it.
 
         The file is cut at ends of lines into up to 100 stretches of equal length; every tenth is
         held out. What normalising changed is in ``corpus.report``.
 
         Args:
-            path: a text file, UTF-8 (or Latin-1, or UTF-16 with its mark), up to 200 MB.
+            path: a text file in UTF-8, up to 200 MB.
             window: the length in characters of the windows you will train on.
 
         Raises:
             TextError: no such file, an empty or binary file, or too little text.
         """
-        window = arguments.whole_number(window, 1, None, "The length of a window")
-        path = arguments.path(path)
-        normalised = normalise(textfile.decode(path, textfile.read(path)))
+        path = Path(path)
+        normalised = normalise(read_text(path))
         text = normalised.text
         # Two pieces at the least, each of them at least one window long.
         if len(text) < 2 * window:
@@ -192,13 +215,13 @@ class Corpus:
         """Draw ``n`` windows at random places of the training pieces; shape ``(n, length)``."""
         return sample_windows(self.train_ids, n, length, generator)
 
-    def held_out_windows(self, length: int = 64) -> Tensor:
+    @checked
+    def held_out_windows(self, length: Count = 64) -> Tensor:
         """Return the held-out pieces cut into windows, shape ``(windows, length)``.
 
         Raises:
             TextError: a held-out piece is shorter than one window.
         """
-        length = arguments.whole_number(length, 1, None, "The length of a window")
         for piece in self.held_out:
             if len(piece.text) < length:
                 raise TextError(
@@ -227,55 +250,37 @@ class Corpus:
 
 
 def _topics(folder: Path) -> list[list[Path]]:
-    """Return the text files of each folder in a folder; none if it is no folder."""
-    try:
-        # What a program put there (.ipynb_checkpoints) must not move the split.
-        folders = sorted(p for p in folder.iterdir() if p.is_dir() and p.name[0] != ".")
-        topics = [
-            sorted(p for p in topic.iterdir() if p.suffix == ".txt" and p.name[0] != ".")
-            for topic in folders
-        ]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise TextError(f"{error.filename} cannot be read: {error.strerror}.") from None
-    return [texts for texts in topics if texts]
+    """Return the text files of each folder in a folder, without those that have none."""
+    # What a program put there (.ipynb_checkpoints) must not move the split.
+    topics: dict[Path, list[Path]] = {}
+    for path in sorted(folder.glob("[!.]*/[!.]*.txt")):
+        topics.setdefault(path.parent, []).append(path)
+    return [*topics.values()]
 
 
-def _line(input_ids: Tensor) -> Tensor:
-    if arguments.of_type(input_ids, Tensor, "What is cut into windows").dim() != 1:
-        raise ValueError(
-            f"Windows are cut from ids of shape (characters,), not {arguments.shown(input_ids)}."
-        )
-    return input_ids
-
-
-def windows(input_ids: Tensor, length: int) -> Tensor:
+@checked
+def windows(input_ids: Line, length: Count) -> Tensor:
     """Cut ids of shape ``(characters,)`` into windows ``(n, length)``; a shorter rest is left out.
 
     Raises:
         TextError: there is less text than one window.
     """
-    length = arguments.whole_number(length, 1, None, "The length of a window")
-    n = len(_line(input_ids)) // length
+    n = len(input_ids) // length
     if n == 0:
         raise TextError(f"{len(input_ids)} characters are fewer than one window of {length}.")
     return input_ids[: n * length].view(n, length)
 
 
+@checked
 def sample_windows(
-    input_ids: Tensor, n: int, length: int, generator: torch.Generator | None = None
+    input_ids: Line, n: Windows, length: Count, generator: torch.Generator | None = None
 ) -> Tensor:
     """Draw ``n`` windows at random places of ids ``(characters,)``; shape ``(n, length)``.
 
     Raises:
         TextError: there is less text than one window.
     """
-    n = arguments.whole_number(n, 1, 10**6, "The number of windows")
-    length = arguments.whole_number(length, 1, None, "The length of a window")
-    if generator is not None:
-        arguments.of_type(generator, torch.Generator, "generator")
-    if len(_line(input_ids)) < length:
+    if len(input_ids) < length:
         raise TextError(f"{len(input_ids)} characters are fewer than one window of {length}.")
     starts = torch.randint(len(input_ids) - length + 1, (n, 1), generator=generator)
     return input_ids[starts + torch.arange(length)]

@@ -11,20 +11,28 @@ import hashlib
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze import arguments, textfile
-from cloze.arguments import shown
-from cloze.corpus import DATA
-from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
+from cloze.border import (
+    FilePath,
+    Line,
+    Lines,
+    Probability,
+    Selected,
+    checked,
+    known_symbols,
+    positions,
+    shown,
+)
+from cloze.corpus import DATA, Windows, read_text
+from cloze.encoder import Direction, EncoderConfig
 from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -71,29 +79,39 @@ class Corruption(NamedTuple):
     mask_share: float = 0.8
     random_share: float = 0.1
 
-    def log_channel(self, vocabulary: Vocabulary, *, selected: bool) -> Tensor:
-        """Return log P(x̃_j | x_j) at a position of which nothing else is known.
 
-        Args:
-            vocabulary: its special symbols stay as they are.
-            selected: the position is known to be in M; otherwise it is with ``mask_prob``.
+@checked
+def log_channel(
+    mask_prob: Probability,
+    mask_share: Probability,
+    random_share: Probability,
+    vocabulary: Vocabulary,
+    *,
+    selected: bool,
+) -> Tensor:
+    """Return log P(x̃_j | x_j) at a position of which nothing else is known.
 
-        Returns:
-            Shape ``(|V|, |V|)``: row x̃_j, column x_j.
-        """
-        for name, share in self._asdict().items():
-            arguments.probability(share, name)
-        n, mask = vocabulary.n_ordinary, vocabulary.mask_id
-        rate = 1.0 if selected else self.mask_prob
-        channel = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
-        channel[:n, :n] = rate * self.random_share / n
-        kept = max(0.0, 1.0 - self.mask_share - self.random_share)
-        channel[:n, :n] += torch.eye(n, dtype=torch.float64) * (1 - rate + rate * kept)
-        channel[mask, :n] = rate * self.mask_share
-        if not selected:  # what is special is never selected
-            others = [i for i in range(n, len(vocabulary)) if i != mask]
-            channel[others, others] = 1.0
-        return channel.log().clamp(min=IMPOSSIBLE)
+    Args:
+        mask_prob: the rate of selection.
+        mask_share: the share of selected symbols that become ``[MASK]``.
+        random_share: the share that become a random one; the rest stay.
+        vocabulary: its special symbols are never selected and stay as they are.
+        selected: the position is known to be in M; otherwise it is with ``mask_prob``.
+
+    Returns:
+        Shape ``(|V|, |V|)``: row x̃_j, column x_j.
+    """
+    n, mask = vocabulary.n_ordinary, vocabulary.mask_id
+    channel = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
+    rate = 1.0 if selected else mask_prob
+    channel[:n, :n] = rate * random_share / n
+    kept = max(0.0, 1.0 - mask_share - random_share)
+    channel[:n, :n] += torch.eye(n, dtype=torch.float64) * (1 - rate + rate * kept)
+    channel[mask, :n] = rate * mask_share
+    if not selected:
+        others = [i for i in range(n, len(vocabulary)) if i != mask]
+        channel[others, others] = 1.0
+    return channel.log().clamp(min=IMPOSSIBLE)
 
 
 BERT = Corruption()
@@ -112,7 +130,7 @@ class Mean(NamedTuple):
         return f"{self.nats:.3f} ± {self.standard_error:.3f} nats"
 
 
-class Reader(Protocol):
+class Model(Protocol):
     """Whatever answers at masked positions, as a ``MaskedLM`` does."""
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
@@ -129,8 +147,9 @@ class World:
         TextError: there is no sentence, the probabilities do not sum to 1, or it is too large.
     """
 
+    @checked
     def __init__(self, sentences: Mapping[str, float]) -> None:
-        words = _checked(sentences)
+        words = _as_words(sentences)
         self.vocabulary = Vocabulary(
             tuple(sorted({word for sentence in words for word in sentence})),
             (MASK, BEGIN, END, PAD),
@@ -148,26 +167,23 @@ class World:
             row[: len(sentence) + 2] = frame(sentence, self.vocabulary)
 
     @classmethod
-    def load(cls, path: Path | str = DATA / "world.toml") -> World:
+    @checked
+    def load(cls, path: FilePath = DATA / "world.toml") -> World:
         """Read a world from its text; by default the one of the series.
 
         Raises:
             TextError: there is no such file, or it describes no world; the message says what to
                 change.
         """
-        path = arguments.path(path)
-        if path.is_dir():
-            raise TextError(f"{path} is a folder; name the text of a world, such as world.toml.")
-        text = textfile.decode(path, textfile.read(path, MOST_BYTES))
+        text = read_text(path, MOST_BYTES)
         try:
-            described = tomllib.loads(text.replace("\r\n", "\n"))
+            return cls(enumerated(tomllib.loads(text)))
         except tomllib.TOMLDecodeError as error:
             raise TextError(f"{path} is not written in TOML: {error}.") from None
-        try:
-            return cls(enumerated(described))
         except TextError as error:
             raise TextError(f"{path}: {error}") from None
 
+    @checked
     def encode(self, sentence: str) -> Tensor:
         """Return the ids of one sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``.
 
@@ -191,9 +207,10 @@ class World:
         """−Σ P(x) log P(x) in nats: what the best possible guess at a whole sentence costs."""
         return float(-(self.probabilities * self.probabilities.log()).sum())
 
+    @checked
     def probability(self, sentence: str) -> float:
         """Return P(sentence), 0 for one that is never said."""
-        words = " ".join(arguments.of_type(sentence, str, "A sentence").split())
+        words = " ".join(sentence.split())
         known = words in self.sentences
         return float(self.probabilities[self.sentences.index(words)]) if known else 0.0
 
@@ -206,17 +223,15 @@ class World:
         ordinary = counts[: self.vocabulary.n_ordinary]
         return ordinary / ordinary.sum()
 
+    @checked
     def sample(
-        self, n: int, length: int | None = None, generator: torch.Generator | None = None
+        self, n: Windows, length: int | None = None, generator: torch.Generator | None = None
     ) -> Tensor:
         """Draw sentences by their probabilities, filled up with ``[PAD]``: ``(n, length)``.
 
         Raises:
             TextError: the longest sentence does not fit into ``length``.
         """
-        n = arguments.whole_number(n, 1, 10**6, "The number of sentences")
-        if generator is not None:
-            arguments.of_type(generator, torch.Generator, "generator")
         length = self.max_len if length is None else length
         if length < self.max_len:
             raise TextError(
@@ -259,10 +274,11 @@ class World:
             generator=chance,
         )
 
+    @checked
     def truth(
         self,
-        inputs: Tensor,
-        selected: Tensor,
+        inputs: Lines,
+        selected: Selected,
         direction: Direction = "both",
         corruption: Corruption = BERT,
     ) -> Tensor:
@@ -282,13 +298,6 @@ class World:
         Raises:
             ValueError: nothing that is said here can have become one of these.
         """
-        arguments.token_ids(inputs, len(self.vocabulary), dim=2)
-        arguments.of_type(selected, Tensor, "selected")
-        if selected.dtype != torch.bool or selected.shape != inputs.shape:
-            raise ValueError(
-                f"selected is a tensor of bool and shape {tuple(inputs.shape)}, not "
-                f"{shown(selected)}."
-            )
         rows, at = selected.nonzero(as_tuple=True)
         parts = []
         for start in range(0, len(rows), 256):  # so many at a time, for the sake of memory
@@ -300,12 +309,12 @@ class World:
         empty = torch.empty(0, self.vocabulary.n_ordinary, dtype=torch.float64)
         return torch.cat([empty, *parts])
 
+    @checked
     def joint(
-        self, input_ids: Tensor, first: int, second: int, corruption: Corruption = BERT
+        self, input_ids: Line, first: int, second: int, corruption: Corruption = BERT
     ) -> Tensor:
         """Return P(x_a, x_b | x̃, both selected) for one line ``(length,)``: row a, column b."""
-        arguments.token_ids(input_ids, len(self.vocabulary), dim=1)
-        first, second = arguments.positions([first, second], len(input_ids))
+        first, second = positions([first, second], len(input_ids))
         if first == second:
             raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
         n = self.vocabulary.n_ordinary
@@ -315,17 +324,18 @@ class World:
             n, n
         )
 
+    @checked
     def posterior(
-        self, input_ids: Tensor, selected: Iterable[int] = (), corruption: Corruption = BERT
+        self, input_ids: Line, selected: Iterable[int] = (), corruption: Corruption = BERT
     ) -> dict[str, float]:
         """Return P(sentence | x̃) for one line ``(length,)``, likeliest first; none that is 0."""
-        arguments.token_ids(input_ids, len(self.vocabulary), dim=1)
-        at = torch.tensor([arguments.positions(selected, len(input_ids))], dtype=torch.int64)
+        at = torch.tensor([positions(selected, len(input_ids))], dtype=torch.int64)
         weights, _ = self._weighed(input_ids[None], at, "both", corruption)
         order = weights[0].argsort(descending=True, stable=True).tolist()
         return {self.sentences[k]: float(weights[0, k]) for k in order if weights[0, k] > 0}
 
-    def next_symbols(self, prefixes: Tensor) -> Tensor:
+    @checked
+    def next_symbols(self, prefixes: Lines) -> Tensor:
         """Return P(next symbol | all symbols before it) for clean prefixes ``(n, length)``.
 
         Prefixes begin with ``[BEGIN]``; the answer may be ``[END]``.
@@ -334,9 +344,9 @@ class World:
             Shape ``(n, |V|)``, float64; a prefix that no sentence begins with has zeros.
 
         Raises:
-            ValueError: the prefixes are no ids, or so long that nothing can follow.
+            TextError: the prefixes are so long that nothing can follow.
         """
-        length = arguments.token_ids(prefixes, len(self.vocabulary), dim=2).shape[1]
+        length = prefixes.shape[1]
         if length >= self.max_len:
             raise TextError(
                 f"Nothing follows {length} symbols: the longest sentence of this world has "
@@ -364,9 +374,8 @@ class World:
             P(sentence | what is read), ``(questions, sentences)``, and for each of the k positions
             the symbol there of each sentence, ``(questions, sentences)``.
         """
-        arguments.one_of(direction, DIRECTIONS, "direction")
         pad = self.vocabulary.ids[PAD]
-        inputs = arguments.token_ids(inputs, len(self.vocabulary), dim=2)
+        known_symbols(inputs, len(self.vocabulary))
         if (inputs[:, self.max_len :] != pad).any():
             raise TextError(
                 f"The line is longer than any of this world, whose sentences have at most "
@@ -377,8 +386,8 @@ class World:
         if direction == "right":  # it counts from the end, for it does not see the beginning
             at = at + (inputs == pad).sum(1, keepdim=True)
             inputs, sentences = _at_the_right(inputs, pad), _at_the_right(sentences, pad)
-        anywhere = corruption.log_channel(self.vocabulary, selected=False)
-        here = corruption.log_channel(self.vocabulary, selected=True)
+        anywhere = log_channel(*corruption, self.vocabulary, selected=False)
+        here = log_channel(*corruption, self.vocabulary, selected=True)
         weights = self.probabilities.log().repeat(len(inputs), 1)
         for j in range(self.max_len):
             asked = (at == j).any(1)
@@ -418,15 +427,15 @@ class World:
 
     def excess(
         self,
-        reader: Reader,
+        model: Model,
         batch: MaskedBatch,
         direction: Direction = "both",
         corruption: Corruption = BERT,
     ) -> Mean:
-        """Return the mean KL(truth ‖ reader) in nats: what the reader pays above the floor."""
+        """Return the mean KL(truth ‖ model) in nats: what the model pays above the floor."""
         truth = self.truth(batch.inputs, batch.selected, direction, corruption)
         with torch.no_grad():
-            logits = reader.logits_at(batch.inputs, batch.selected).double()
+            logits = model.logits_at(batch.inputs, batch.selected).double()
         said = logits.log_softmax(dim=1)[:, : self.vocabulary.n_ordinary]
         surplus = torch.where(truth > 0, truth * (truth.log() - said), 0.0).sum(1)
         return _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
@@ -476,21 +485,18 @@ def enumerated(described: Mapping[str, Any]) -> dict[str, float]:
         TextError: a scene yields nothing, probabilities do not sum to 1, a slot is unknown, or
             there are too many sentences.
     """
-    scenes = described.get("scene")
-    if not isinstance(scenes, list) or not scenes or not all(isinstance(s, dict) for s in scenes):
-        raise TextError("A world has at least one [[scene]] with a share and a sentence.")
-    choices = described.get("choice", {})
-    if not isinstance(choices, dict):
-        raise TextError("What may stand in the slots is a table, [choice].")
-    items = {name: _items(name, choice) for name, choice in choices.items()}
-    shares = [scene.get("share") for scene in scenes]
-    _sum_to_one("The shares of the scenes", shares)
+    try:
+        scenes = [(str(scene["sentence"]), scene["share"]) for scene in described["scene"]]
+        _sum_to_one("The shares of the scenes", [share for _, share in scenes])
+        items = {name: _items(name, choice) for name, choice in described.get("choice", {}).items()}
+    except (KeyError, TypeError, AttributeError):
+        raise TextError(
+            "A world has at least one [[scene]] with a share and a sentence, and a table [choice] "
+            "of what may stand in the slots: lists of texts, or texts with their probabilities."
+        ) from None
     found: dict[str, float] = {}
     total = 0
-    for scene, share in zip(scenes, shares, strict=True):
-        pattern = scene.get("sentence")
-        if not isinstance(pattern, str) or not pattern.split():
-            raise TextError(f"The scene {shown(pattern)} yields nothing; give it a sentence.")
+    for pattern, share in scenes:
         used = _slots(pattern, items)
         total += math.prod(len(items[name]) for name in used)
         if total > MOST_SENTENCES:
@@ -510,16 +516,14 @@ _WORD = re.compile(r"[^\W_]+|[^\w\s]+")
 
 
 def _items(name: str, choice: Any) -> Items:
-    if isinstance(choice, list) and choice:
-        choice = [(item, 1 / len(choice)) for item in choice]
-    elif isinstance(choice, dict) and choice:
-        _sum_to_one(f"The probabilities of {name}", choice.values())
-        choice = list(choice.items())
-    else:
+    if not choice:
         raise TextError(f"Nothing may stand in {{{name}}}: give it a list, or a table, with items.")
-    if not all(isinstance(item, str) for item, _ in choice):
-        raise TextError(f"The items of {name} are texts in quotation marks.")
-    items = [([part.strip() for part in item.split("|")], float(p)) for item, p in choice]
+    if isinstance(choice, list):
+        weighed = [(item, 1 / len(choice)) for item in choice]
+    else:
+        weighed = list(choice.items())
+        _sum_to_one(f"The probabilities of {name}", choice.values())
+    items = [([part.strip() for part in item.split("|")], float(p)) for item, p in weighed]
     if len({len(parts) for parts, _ in items}) > 1:
         raise TextError(f"All items of {name} have the same number of parts, set apart by |.")
     return items
@@ -553,21 +557,14 @@ def _sentences(pattern: str, items: Mapping[str, Items]) -> Iterator[tuple[str, 
         yield " ".join(_SLOT.sub(filled, pattern).split()), math.prod(p for _, p in chosen)
 
 
-def _sum_to_one(what: str, values: Iterable[object]) -> None:
-    total = math.fsum(
-        arguments.probability(p, f"One of {what[0].lower()}{what[1:]}") for p in values
-    )
-    if abs(total - 1) > 1e-6:
+def _sum_to_one(what: str, probabilities: Collection[float]) -> None:
+    total = math.fsum(probabilities)
+    if not (abs(total - 1) <= 1e-6 and all(p >= 0 for p in probabilities)):
         raise TextError(f"{what} sum to {total:.6g}, not to 1; change some of them.")
 
 
-def _checked(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
+def _as_words(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
     """Return sentences as words; those of probability 0 are left out."""
-    if not isinstance(sentences, Mapping) or not sentences:
-        raise TextError(
-            "A world is made of sentences with their probabilities, like "
-            f'{{"the dog barks": 0.5, "the cat sleeps": 0.5}}, not {shown(sentences)}.'
-        )
     if len(sentences) > MOST_SENTENCES:
         raise TextError(
             f"A world of {len(sentences):,} sentences is too large to weigh them all; at most "
@@ -576,7 +573,7 @@ def _checked(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
     _sum_to_one("The probabilities of the sentences", sentences.values())
     words: dict[tuple[str, ...], float] = {}
     for sentence, p in sentences.items():
-        parts = tuple(arguments.of_type(sentence, str, "A sentence").split())
+        parts = tuple(sentence.split())
         if not 1 <= len(parts) <= MOST_WORDS or not all(map(_WORD.fullmatch, parts)):
             raise TextError(
                 f"A sentence has 1 to {MOST_WORDS} words of letters, or signs that stand alone, "

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-from tests.browser import engine, jupyter
-from tests.browser.jupyter import Notebook, Server, Watch
-from tests.browser.static import served
+from benchmarks import jupyter
+from benchmarks.jupyter import Notebook, Server
+from cloze.widgets import view
+from cloze.widgets.view import View
+from tests.browser.watch import Watch
+from web import browser as browsers
 
 HERE = Path(__file__).parent
 
@@ -35,6 +39,31 @@ STOCK_ERRORS = (
     r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
 
+VIEW = Path(view.__file__).with_name("view.js")
+STAGE = """
+<body data-jp-theme-light="true"><style>{css}</style>
+<div id="first"></div><div id="second"></div></body>
+"""
+# What anywidget gives a view: the model's html, its changes, and a way to send.
+MODEL = """html => {
+  const listeners = new Set();
+  window.show = (fresh) => { html = fresh; listeners.forEach((listener) => listener()); };
+  const model = {
+    get: () => html,
+    on: (name, listener) => name === "change:html" && listeners.add(listener),
+    off: (_, listener) => listeners.delete(listener),
+    send: async (message) => {
+      if (window.broken) throw new Error("Cannot send");
+      show(await python(message));
+    },
+  };
+  window.ends = ["first", "second"].map((id) =>
+    view.render({ model, el: document.getElementById(id) }));
+  window.listeners = listeners;
+}"""
+
+Put = Callable[[View], Locator]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give each browser test five minutes, and begin with them early: one worker runs all."""
@@ -48,16 +77,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 # this thread, which neither nbval's client nor another Playwright could bear.
 @pytest.fixture(scope="package", autouse=True)
 def chromium() -> str:
-    executable = jupyter.chromium()
+    executable = browsers.chromium()
     if not executable:
         required = os.environ.get("CLOZE_BROWSER_TESTS") == "required"
-        (pytest.fail if required else pytest.skip)(jupyter.NO_CHROMIUM)
+        (pytest.fail if required else pytest.skip)(browsers.NO_CHROMIUM)
     return executable
 
 
 @pytest.fixture(scope="package")
 def browser(chromium: str) -> Iterator[Browser]:
-    with jupyter.browsing(chromium) as browser:
+    with browsers.browsing(chromium) as browser:
         yield browser
 
 
@@ -65,7 +94,7 @@ def browser(chromium: str) -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """One for all pages, so that JupyterLab's scripts are loaded once."""
     context = browser.new_context(viewport=jupyter.VIEWPORT)
-    context.set_default_timeout(jupyter.PATIENCE * 1000)
+    context.set_default_timeout(browsers.PATIENCE * 1000)
     yield context
     context.close()
 
@@ -122,8 +151,8 @@ def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page without Python, served as any web server would."""
     folder = tmp_path_factory.mktemp("page")
-    engine.write(folder)
-    with served(folder) as address:
+    browsers.write_with_blank(folder)
+    with browsers.served(folder) as address:
         yield address
 
 
@@ -141,3 +170,24 @@ def classic(notebook7: Server, page: Page) -> Iterator[Notebook]:
     yield notebook
     notebook.end_kernels()
     notebook7.forget_settings()
+
+
+@pytest.fixture
+def put(page: Page) -> Put:
+    """Show a widget twice on an empty page, without Jupyter."""
+
+    def show(widget: View) -> Locator:
+        def answer(message: Any) -> str:
+            widget._receive(widget, message, [])
+            return widget.html
+
+        page.set_viewport_size({"width": 700, "height": 900})
+        page.set_content(STAGE.format(css=widget._css))
+        page.expose_function("python", answer)
+        source = VIEW.read_text("utf-8")
+        page.add_script_tag(type="module", content=f"{source}\nwindow.view = {{ render }};")
+        page.wait_for_function("window.view")
+        page.evaluate(MODEL, widget.html)
+        return page.locator("#first")
+
+    return show

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,20 @@ from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
 
 from lecture import handout
-from tests.browser import jupyter
-from tests.browser.jupyter import Watch
+from tests.browser.watch import Watch, low_contrasts
 
 MILLIMETRE = 96 / 25.4  # in CSS pixels
 INSIDE = {"A4": 210 - 22, "Letter": 215.9 - 22}  # the width between the margins
 POINTS = {"A4": (595, 842), "Letter": (612, 792)}
 EXERCISES = {60: 9, 90: 10}
 
-either = pytest.mark.parametrize("paper", handout.PAPERS)
-each = pytest.mark.parametrize("minutes", handout.LECTURES)
+each = pytest.mark.parametrize(
+    ("minutes", "paper"),
+    [
+        pytest.param(*one, marks=[] if one == (90, "A4") else [pytest.mark.slow])
+        for one in product(handout.LECTURES, handout.PAPERS)
+    ],
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,6 @@ def sheet(browser: Browser, watch: Watch) -> Iterator[Page]:
 
 
 @each
-@either
 def test_it_is_two_pages_of_its_paper(
     minutes: int, paper: str, computed: dict[str, Any], sheet: Page, tmp_path: Path
 ) -> None:
@@ -62,7 +66,6 @@ def test_it_is_two_pages_of_its_paper(
 
 
 @each
-@either
 def test_nothing_is_cut_off_and_there_is_room_to_write(
     minutes: int, paper: str, computed: dict[str, Any], sheet: Page
 ) -> None:
@@ -90,7 +93,7 @@ def test_nothing_is_cut_off_and_there_is_room_to_write(
         box = figures.nth(i).bounding_box()
         assert box
         assert box["width"] > 100 * MILLIMETRE
-    assert jupyter.low_contrasts(sheet.locator("body")) == []
+    assert low_contrasts(sheet.locator("body")) == []
 
 
 def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:
@@ -126,6 +129,7 @@ def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:
     assert prices == sorted(prices)
 
 
+@pytest.mark.slow
 def test_the_command_prints_all_and_refuses_in_a_sentence(
     browser: Browser,
     computed: dict[str, Any],

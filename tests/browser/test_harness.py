@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page
 
-from tests.browser import axe, jupyter
-from tests.browser.jupyter import Notebook, Watch, low_contrasts
+from benchmarks.jupyter import Notebook
+from tests.browser.watch import Watch, low_contrasts
 
 TEXTS = """
 <body style="background: white; color: black">
@@ -53,19 +48,6 @@ def test_low_contrasts_are_found_and_only_they(page: Page) -> None:
     ]
 
 
-def test_what_somebody_cannot_use_is_found_within_what_is_asked_about(page: Page) -> None:
-    page.set_content("<main><p style='color: #999'>faint</p><p>good</p></main><input>")
-    everywhere = axe.violations(page)
-    assert [each.partition(":")[0] for each in everywhere] == [
-        "color-contrast (serious)",
-        "document-title (serious)",
-        "html-has-lang (serious)",
-        "label (critical)",
-    ]
-    assert axe.violations(page, "main") == everywhere[:1]
-    assert axe.violations(page, "p + p") == []
-
-
 def test_requests_to_other_machines_and_errors_are_seen_and_fail(page: Page, watch: Watch) -> None:
     page.set_content("<img src='https://example.org/a.png'>")
     page.evaluate("() => { setTimeout(() => { throw new Error('thrown'); }); }")
@@ -84,18 +66,3 @@ def test_requests_to_other_machines_and_errors_are_seen_and_fail(page: Page, wat
 def test_a_kernel_reaches_no_network(lab: Notebook) -> None:
     lab.new("import socket; socket.create_connection(('192.0.2.1', 80), timeout=2)")
     assert "The series touches no network" in lab.run(0)
-
-
-@pytest.mark.parametrize(("tests", "outcome"), [("", "1 skipped"), ("required", "1 error")])
-def test_a_missing_browser_is_reported(tests: str, outcome: str) -> None:
-    name = "test_low_contrasts_are_found_and_only_they"
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", f"{Path(__file__)}::{name}"],
-        cwd=Path(jupyter.__file__).parents[2],
-        env={**os.environ, "CLOZE_CHROMIUM": "nowhere", "CLOZE_BROWSER_TESTS": tests},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert outcome in result.stdout.splitlines()[-1]
-    assert jupyter.NO_CHROMIUM in result.stdout

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
+from benchmarks import jupyter
 from run import ROOT
-from tests.browser import axe, jupyter
 from tests.browser.conftest import STOCK_ERRORS, without
-from tests.browser.jupyter import Watch
+from tests.browser.watch import Watch, settled, violations
 
 SIZES: list[ViewportSize] = [
     {"width": 1024, "height": 768},
@@ -43,14 +43,6 @@ BEYOND = """least => {
     return found;
 }"""
 
-# The type has found its size, bars have grown and colours have faded in.
-SETTLED = """async () => {
-    const frame = () => new Promise(requestAnimationFrame);
-    await frame();
-    await frame();
-    await Promise.allSettled(document.getAnimations().map(each => each.finished));
-    await frame();
-}"""
 SCRIPT = ROOT / "lecture/voila/templates/lecture/static/lecture.js"
 
 
@@ -86,7 +78,7 @@ class Lecture:
         self.page.evaluate("document.activeElement.blur()")
 
 
-@pytest.fixture(scope="module", params=["60", "90"])
+@pytest.fixture(scope="module", params=["90", pytest.param("60", marks=pytest.mark.slow)])
 def shown(
     request: pytest.FixtureRequest,
     context: BrowserContext,
@@ -122,7 +114,11 @@ def lecture(shown: Lecture) -> Lecture:
     return shown
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size['width']}x{size['height']}")
+@pytest.mark.parametrize(
+    "size",
+    [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.slow), SIZES[2]],
+    ids=lambda size: f"{size['width']}x{size['height']}",
+)
 def test_from_the_first_to_the_last_screen_all_is_in_sight(
     lecture: Lecture, size: ViewportSize
 ) -> None:
@@ -132,7 +128,7 @@ def test_from_the_first_to_the_last_screen_all_is_in_sight(
     for number, title in enumerate(lecture.screens, start=1):
         lecture.at(number)
         expect(page).to_have_title(title)
-        page.evaluate(SETTLED)
+        settled(page)
         beyond[title] = page.evaluate(BEYOND, LEAST)
         page.keyboard.press("PageDown")
     assert {title: found for title, found in beyond.items() if found} == {}
@@ -216,7 +212,7 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
     assert "Do:" in said
     assert said not in page.locator("body").inner_text()
     assert "elapsed" not in page.locator("body").inner_text()
-    assert axe.violations(notes) == []
+    assert violations(notes) == []
     notes.get_by_role("button", name="Back").click()
     lecture.at(1)
     notes.get_by_role("button", name="Reset the clock").click()
@@ -331,7 +327,7 @@ def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
     lecture.page.set_viewport_size(SIZES[0])
     screen = lecture.open(words)
     DONE[words](screen)
-    lecture.page.evaluate(SETTLED)
+    settled(lecture.page)
     assert lecture.page.evaluate(BEYOND, 0) == []
 
 
@@ -351,15 +347,15 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
 
 
 @longer
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_no_screen_has_a_serious_violation(lecture: Lecture, theme: str) -> None:
     if theme == "dark":
         lecture.page.keyboard.press("d")
         expect(lecture.page.locator("body")).to_have_attribute("data-jp-theme-light", "false")
     found = {}
     for title in lecture.screens:
-        lecture.page.evaluate(SETTLED)
-        found[title] = axe.violations(lecture.page)
+        settled(lecture.page)
+        found[title] = violations(lecture.page)
         lecture.page.keyboard.press("PageDown")
     assert {title: each for title, each in found.items() if each} == {}
 
@@ -375,14 +371,13 @@ def arrive(page: Page, address: str, cells: int) -> None:
         page.evaluate("cell => lecture.arrived(cell, 5)", cell)
 
 
-@pytest.mark.parametrize(("fragment", "number"), [("", 1), ("#2", 2), ("#9.5", 2), ("#x", 1)])
-def test_the_address_names_a_screen_that_is_there(
-    page: Page, built: str, fragment: str, number: int
-) -> None:
-    arrive(page, f"{built}/blank.html{fragment}", 5)
-    expect(page.locator("#bar .place")).to_have_text(f"{number} / 2")
-    shown = page.locator(".screen").evaluate_all("all => all.map(each => !each.hidden)")
-    assert shown == [number == 1, number == 2]
+def test_the_address_names_a_screen_that_is_there(page: Page, built: str) -> None:
+    for fragment, number in (("", 1), ("#2", 2), ("#9.5", 2), ("#x", 1)):
+        page.goto("about:blank")
+        arrive(page, f"{built}/blank.html{fragment}", 5)
+        expect(page.locator("#bar .place")).to_have_text(f"{number} / 2")
+        shown = page.locator(".screen").evaluate_all("all => all.map(each => !each.hidden)")
+        assert shown == [number == 1, number == 2]
 
 
 def test_a_cell_that_fails_is_told_where_the_others_were_counted(page: Page, built: str) -> None:

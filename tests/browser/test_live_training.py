@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.jupyter import Notebook, Server, Watch, click_and_time, low_contrasts
+from benchmarks.jupyter import Notebook, Server, click_and_time
+from tests.browser.watch import Watch
 
 # A model so small, and a schedule so long, that its steps pass quickly and never end.
 SETUP = """
@@ -51,17 +53,6 @@ def test_stop_is_answered_while_a_cell_trains_and_resume_goes_on(lab: Notebook) 
     assert lab.fresh(f"print({unbroken})") == "True"
 
 
-def test_keys_typed_in_the_widget_do_nothing_to_the_notebook(lab: Notebook) -> None:
-    lab.new(SETUP + "curve")
-    lab.run(0)
-    start = button(lab.widget(), "Start")
-    for key in "ddabxm":  # of a cell: delete, insert above, insert below, cut, to Markdown
-        start.press(key)
-    expect(start).to_be_focused()
-    assert lab.fresh("print(run.step)") == "0"  # Lab carried out what the keys before it asked
-    assert lab.cells.count() == 2
-
-
 def test_a_reopened_notebook_still_shows_the_figure(lab: Notebook, watch: Watch) -> None:
     lab.new(SETUP + "run.recipe", "display(curve)", TWIN)
     lab.run_all()
@@ -77,26 +68,7 @@ def test_a_reopened_notebook_still_shows_the_figure(lab: Notebook, watch: Watch)
     watch.forgive("widget model not found")
 
 
-def test_every_text_stands_out_in_both_themes(lab: Notebook) -> None:
-    lab.new(SETUP + "curve")
-    lab.run(0)
-    expect(button(lab.widget(), "Start")).to_be_visible()
-    for theme in ("dark", "light"):
-        lab.theme(theme)
-        assert low_contrasts(lab.widget()) == [], theme
-
-
-def test_notebook_7_trains_too(classic: Notebook) -> None:
-    classic.new(SETUP + "curve")
-    classic.run(0)
-    widget = classic.widget()
-    button(widget, "Start").click()
-    expect(widget).to_contain_text(UNDERWAY)
-    button(widget, "Stop").click()
-    expect(button(widget, "Resume")).to_be_visible()
-    assert int(classic.fresh("print(run.step)")) > 0
-
-
+@pytest.mark.slow
 def test_voila_trains_too(voila: Server, page: Page) -> None:
     voila.write("curve.ipynb", [SETUP + "curve"])
     page.goto(voila.address("curve.ipynb"))

@@ -14,9 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from cloze.lessons.the_explorer.guessing_rules import pool
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES
-from tests.browser import axe
-from tests.browser.jupyter import Watch, low_contrasts
-from tests.browser.static import served
+from tests.browser.watch import Watch, low_contrasts, settled, violations
+from web.browser import served
 from web.build import build_page, build_single
 
 FIRST = next(iter(EXAMPLES.values())).line
@@ -130,7 +129,9 @@ SMALL = """() => [...document.querySelectorAll("button, select, input:not([type=
   .map((each) => each.outerHTML)"""
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "dark"), pytest.param(1280, "light", marks=pytest.mark.slow)]
+)
 def test_nobody_is_kept_out(
     page: Page, built: str, width: int, scheme: Literal["light", "dark"]
 ) -> None:
@@ -139,7 +140,8 @@ def test_nobody_is_kept_out(
     opened(page, f"{built}/#line=the+cat+slept+on+the+chair&mask=4,5")
 
     def judge(what: str) -> None:
-        assert axe.violations(page) == [], what
+        settled(page)
+        assert violations(page) == [], what
         assert low_contrasts(page.locator("body")) == [], what
         assert page.evaluate("document.documentElement.scrollWidth") <= width, what
         assert page.evaluate(SMALL) == [], what
@@ -297,40 +299,36 @@ def test_a_link_carries_a_line(page: Page, built: str) -> None:
     assert line(page) == text
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_each_example_is_a_link(page: Page, built: str, name: str) -> None:
+def test_each_example_is_a_link(page: Page, built: str) -> None:
     opened(page, built)
-    page.get_by_role("link", name=name, exact=True).click()
-    expect(page.get_by_role("status").first).to_contain_text("From a link.")
-    text, hidden = EXAMPLES[name]
-    assert line(page) == text
-    assert "".join(text[at] for at in masked(page)) == hidden
+    for name, (text, hidden) in EXAMPLES.items():
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("status").first).to_contain_text("From a link.")
+        expect(page.locator("#explorer .letter")).to_have_count(len(text))
+        expect(letter(page, text.index(hidden))).to_have_attribute("aria-pressed", "true")
+        assert line(page) == text
+        assert "".join(text[at] for at in masked(page)) == hidden
 
 
-@pytest.mark.parametrize(
-    ("fragment", "sentence"),
-    [
-        ("line=", "the line is empty; type some letters, and _ for every gap."),
-        ("line=123", "the line is empty: digits are not among the 28 characters; type some "
-         "letters, and _ for every gap."),
-        (f"line={'e' * 65}", "the line has 65 characters and the model reads 64; shorten it."),
-        ("line=abc&mask=3", "a position in this line is a whole number from 0 to 2, not '3'."),
-        ("line=abc&mask=1,x", "a position in this line is a whole number from 0 to 2, not 'x'."),
-        ("line=abc&view=all", "a view is one of guesses, pair, attention, surprise, not 'all'."),
-        ("mask=1", "it carries no line."),
-    ],
-)  # fmt: skip
-def test_a_bad_link_is_answered_by_one_sentence(
-    page: Page, built: str, fragment: str, sentence: str
-) -> None:
-    opened(page, f"{built}/#{fragment}")
-    alert = page.locator("#explorer").get_by_role("alert").last
-    expect(alert).to_have_text(f"This link cannot be shown: {sentence}")
-    above, below = alert.bounding_box(), letter(page, 0).bounding_box()
-    assert above is not None
-    assert below is not None
-    assert above["y"] < below["y"]
-    assert line(page) == FIRST
+BAD_LINKS = {
+    "line=": "the line is empty; type some letters, and _ for every gap.",
+    f"line={'e' * 65}": "the line has 65 characters and the model reads 64; shorten it.",
+    "line=abc&mask=3": "a position in this line is a whole number from 0 to 2, not '3'.",
+    "line=abc&view=all": "a view is one of guesses, pair, attention, surprise, not 'all'.",
+    "mask=1": "it carries no line.",
+}
+
+
+def test_a_bad_link_is_answered_by_one_sentence(page: Page, built: str) -> None:
+    for fragment, sentence in BAD_LINKS.items():
+        opened(page, f"{built}/#{fragment}")
+        alert = page.locator("#explorer").get_by_role("alert").last
+        expect(alert).to_have_text(f"This link cannot be shown: {sentence}")
+        above, below = alert.bounding_box(), letter(page, 0).bounding_box()
+        assert above is not None
+        assert below is not None
+        assert above["y"] < below["y"]
+        assert line(page) == FIRST
 
 
 def test_a_hash_that_is_no_link_of_ours_is_passed_over(page: Page, built: str) -> None:

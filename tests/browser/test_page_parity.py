@@ -189,7 +189,7 @@ def test_chosen_actions_show_the_same(built_page: Page) -> None:
         replay.compare(ours, theirs, run)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 2, 3))])
 def test_drawn_actions_show_the_same(built_page: Page, seed: int) -> None:
     chance = random.Random(seed)
     actions = [drawn_actions(chance, 12) for _ in range(10)]
@@ -307,7 +307,9 @@ async ([policy, temperature, seeds]) => {{
 """
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.5])
+@pytest.mark.parametrize(
+    "temperature", [0.5, *(pytest.param(t, marks=pytest.mark.slow) for t in (1.0, 1.5))]
+)
 def test_what_is_drawn_is_as_frequent_as_it_is_probable(
     built_page: Page, temperature: float
 ) -> None:

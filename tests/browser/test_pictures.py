@@ -7,10 +7,10 @@ from io import BytesIO
 import nbformat
 from matplotlib.image import imread
 
+from benchmarks.jupyter import Notebook
 from cloze.lessons.the_loss.figures import loss_bars
 from cloze.teaching import palette
 from cloze.teaching.figures import Picture
-from tests.browser.jupyter import Notebook
 
 
 def stored(lab: Notebook, picture: Picture) -> None:

@@ -10,10 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from cloze.widgets import MaskExplorer, Quiz
-from tests.browser.axe import violations
-from tests.browser.jupyter import Watch
-from tests.browser.static import served
-from tests.building import build
+from tests.browser.watch import Watch, settled, violations
+from web.browser import served
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -38,10 +36,8 @@ WIDE = """() => [...document.querySelectorAll("body *")]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("site") / "built"
-    build(folder)
-    with served(folder) as address:
+def address(site: Path) -> Iterator[str]:
+    with served(site) as address:
         yield address
 
 
@@ -66,7 +62,21 @@ def reader(tab: Page) -> Iterator[Page]:
     assert watch.errors == []
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS + BESIDE)
+OFTEN = ["index", "notebooks/05_the_explorer", "benchmarks/README", "explorer/index"]
+"""One page of each kind."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *OFTEN,
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in NOTEBOOKS + BESIDE
+            if name not in OFTEN
+        ),
+    ],
+)
 def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> None:
     reader.goto(f"{address}/{name}.html")
     reader.evaluate(ONE_OF_EACH)
@@ -76,6 +86,7 @@ def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> 
     assert violations(reader, rule="color-contrast") == []
     for width in (400, 360):
         reader.set_viewport_size({"width": width, "height": 800})
+        settled(reader)
         assert reader.evaluate("document.documentElement.scrollWidth") == width
         assert reader.evaluate(WIDE) == []
 
@@ -162,13 +173,13 @@ def test_the_search_finds(address: str, reader: Page) -> None:
     expect(reader.get_by_role("heading", level=1)).to_contain_text("12 · Vectors")
 
 
-def test_one_reads_from_the_first_page_to_the_last_and_back(address: str, reader: Page) -> None:
+def test_one_reads_on_and_back(address: str, reader: Page) -> None:
     reader.goto(f"{address}/index.html")
-    for name in NOTEBOOKS:
+    for name in NOTEBOOKS[:2]:
         reader.locator(".related-pages .next-page").click()
         assert reader.url == f"{address}/{name}.html"
     reader.locator(".related-pages .prev-page").click()
-    assert reader.url == f"{address}/{NOTEBOOKS[-2]}.html"
+    assert reader.url == f"{address}/{NOTEBOOKS[0]}.html"
 
 
 def test_a_link_leads_to_its_heading(address: str, reader: Page) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,55 +20,10 @@ from cloze.lessons.the_mask.mask_draws import MaskDraws
 from cloze.lessons.what_to_hide.hiding import Hiding
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.training import TrainingRun
-from cloze.widgets import MaskExplorer, Quiz, TrainingCurve, view
+from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
-
-HERE = Path(view.__file__).parent
-STAGE = """
-<body data-jp-theme-light="true"><style>{css}</style>
-<div id="first"></div><div id="second"></div></body>
-"""
-# What anywidget gives a view: the model's html, its changes, and a way to send.
-MODEL = """html => {
-  const listeners = new Set();
-  window.show = (fresh) => { html = fresh; listeners.forEach((listener) => listener()); };
-  const model = {
-    get: () => html,
-    on: (name, listener) => name === "change:html" && listeners.add(listener),
-    off: (_, listener) => listeners.delete(listener),
-    send: async (message) => {
-      if (window.broken) throw new Error("Cannot send");
-      show(await python(message));
-    },
-  };
-  window.ends = ["first", "second"].map((id) =>
-    view.render({ model, el: document.getElementById(id) }));
-  window.listeners = listeners;
-}"""
-
-Put = Callable[[View], Locator]
-
-
-@pytest.fixture
-def put(page: Page) -> Put:
-    """Show a widget twice on an empty page, without Jupyter."""
-
-    def show(widget: View) -> Locator:
-        def answer(message: Any) -> str:
-            widget._receive(widget, message, [])
-            return widget.html
-
-        page.set_viewport_size({"width": 700, "height": 900})
-        page.set_content(STAGE.format(css=widget._css))
-        page.expose_function("python", answer)
-        source = (HERE / "view.js").read_text("utf-8")
-        page.add_script_tag(type="module", content=f"{source}\nwindow.view = {{ render }};")
-        page.wait_for_function("window.view")
-        page.evaluate(MODEL, widget.html)
-        return page.locator("#first")
-
-    return show
+from tests.browser.conftest import Put
 
 
 @pytest.fixture

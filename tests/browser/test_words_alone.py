@@ -14,8 +14,8 @@ from cloze.prediction import shipped_world_model
 from cloze.predictor import Predictor
 from cloze.widgets import MaskExplorer
 from cloze.world import World
-from tests.browser.test_view_alone import Put, letter
-from tests.browser.test_view_alone import put as put
+from tests.browser.conftest import Put
+from tests.browser.test_view_alone import letter
 
 LINE = "on monday the doctor studied the small red cell under the microscope again"
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloze import arguments
-from cloze.corpus import Corpus, Piece, sample_windows, windows
+from cloze.corpus import Corpus, Piece, sample_windows
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masking import (
@@ -32,8 +32,7 @@ from cloze.prediction import (
     shipped_model,
     top_k,
 )
-from cloze.training import TrainingRun
-from cloze.vocabulary import VOCABULARY, TextError, Vocabulary, normalise, read_line, visible
+from cloze.vocabulary import VOCABULARY, TextError
 
 torch.manual_seed(0)
 SMALL = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=20)).eval()
@@ -87,31 +86,6 @@ NO_WORDS = [5, "x", "", True, ["both"], Odd()]
 NO_CORPORA: list[Any] = [None, "text", LINE, (PIECE, PIECE)]
 
 CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
-    "encode": (VOCABULARY.encode, [*NO_TEXTS, "A"]),
-    "decode": (VOCABULARY.decode, [None, 5, "a", [1.5], [None], [29], [-1], ROWS, LINE.float()]),
-    "decode gap": (lambda x: VOCABULARY.decode(LINE, gap=x), NO_TEXTS),
-    "Vocabulary": (Vocabulary, [None, 5, ["a"]]),
-    "Vocabulary specials": (lambda x: VOCABULARY.with_specials(x), [None, 5, "", "[MASK]"]),
-    "normalise": (normalise, NO_TEXTS),
-    "normalise keep": (lambda x: normalise("a", keep=x), [*NO_TEXTS, "é"]),
-    "read_line": (read_line, [*NO_TEXTS, "", "a" * 100_000]),
-    "read_line max_len": (lambda x: read_line("a_b", x), [*NO_COUNTS, 0, 2]),
-    "visible": (visible, NO_TEXTS),
-    "Piece name": (lambda x: Piece(x, "a"), NO_TEXTS),
-    "Piece": (lambda x: Piece("a", x), [*NO_TEXTS, "A", "é", "a_b", "HELLO" * 1000]),
-    "Corpus train": (lambda x: Corpus(x, (PIECE,)), [None, (), PIECE, [PIECE], ("a",)]),
-    "Corpus held_out": (lambda x: Corpus((PIECE,), x), [None, (), PIECE, [PIECE], ("a",)]),
-    "Corpus.load": (Corpus.load, [None, 5, "", "\0", "x" * 100_000, "no such folder", __file__]),
-    "Corpus.from_file": (Corpus.from_file, [None, 5, "\0", "x" * 100_000, "no such file", "/"]),
-    "Corpus.from_file window": (lambda x: Corpus.from_file(__file__, x), [*NO_COUNTS, 0, 10**9]),
-    "held_out_windows": (CORPUS.held_out_windows, [*NO_COUNTS, 0, 10_000]),
-    "held_out_windows of": (lambda x: Corpus((PIECE,), (x,)).held_out_windows(), [SHORT]),
-    "windows": (lambda x: windows(x, 4), [None, 5, "abc", [1, 2], ROWS, LINE[:3]]),
-    "windows length": (lambda x: windows(LINE, x), [*NO_COUNTS, 0, 14]),
-    "sample_windows": (lambda x: sample_windows(x, 2, 4), [None, 5, "abc", [1], ROWS, LINE[:3]]),
-    "sample_windows n": (lambda x: sample_windows(LINE, x, 4), [*NO_COUNTS, 0]),
-    "sample_windows length": (lambda x: sample_windows(LINE, 2, x), [*NO_COUNTS, 0, 14]),
-    "sample_windows generator": (lambda x: sample_windows(LINE, 2, 4, x), NO_GENERATORS),
     "shipped_model": (shipped_model, [None, *NO_WORDS]),
     "distribution": (lambda x: distribution(SMALL, x), [*NO_LINES, LINE.repeat(2)]),
     "distribution model": (lambda x: distribution(x, LINE), [None, NARROW, *NO_MODELS]),
@@ -141,10 +115,6 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "attention_from layer": (lambda x: attention_from(SMALL, LINE, 0, x, 0), [*NO_COUNTS, 1]),
     "attention_from head": (lambda x: attention_from(SMALL, LINE, 0, 0, x), [*NO_COUNTS, 2]),
     "fill at_once": (lambda x: fill("a_b", SMALL, at_once=x), ["no", None, 1, np.zeros(2)]),
-    "TrainingRun model": (lambda x: TrainingRun(x, CORPUS), [None, *NO_MODELS]),
-    "TrainingRun corpus": (lambda x: TrainingRun(SMALL, x), NO_CORPORA),
-    "TrainingRun recipe": (lambda x: TrainingRun(SMALL, CORPUS, x), [0, "", {}, [], np.zeros(2)]),
-    "TrainingRun objective": (lambda x: TrainingRun(SMALL, CORPUS, None, x), [None, "masked"]),
     "score": (lambda x: score(x, SMALL), [*NO_TEXTS, "a_b"]),
     "score model": (lambda x: score("abc", x), [0, NARROW, *NO_MODELS]),
 }

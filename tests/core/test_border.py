@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -71,6 +72,23 @@ def test_a_bad_argument_is_refused_in_one_sentence(given: Any, sentence: str) ->
     with pytest.raises(ValueError) as refusal:  # noqa: PT011 - the whole sentence is compared
         ask(**given)
     assert str(refusal.value) == sentence
+
+
+@checked
+@dataclass(frozen=True)
+class Range:
+    """Fields that are held when it is made."""
+
+    low: Probability = 0.0
+    names: tuple[str, ...] = ()
+
+
+def test_the_fields_of_a_dataclass_are_held() -> None:
+    assert Range(np.float64(0.5)).low == 0.5
+    with pytest.raises(ValueError, match=r"^low is a number from 0 to 1, not 2\.$"):
+        replace(Range(), low=2)
+    with pytest.raises(ValueError, match=r"^names is a list, each of it text, not \['a'\]\.$"):
+        Range(names=["a"])  # type: ignore[arg-type]
 
 
 def test_numbers_of_numpy_and_torch_become_pythons() -> None:

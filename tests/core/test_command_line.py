@@ -85,15 +85,17 @@ SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 
 @CAN_INTERRUPT
-@pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize(("module", "call"), [(objectives, 2), (evaluation, 2)])
+@pytest.mark.parametrize(
+    ("module", "number"),
+    [*((objectives, number) for number in SIGNALS), (evaluation, signal.SIGINT)],
+)
 def test_an_interrupted_run_is_kept_and_resumed(
-    here: Path, capsys: CAPTURE, module: ModuleType, call: int, number: int
+    here: Path, capsys: CAPTURE, module: ModuleType, number: int
 ) -> None:
     main(TRAIN)
     whole = load_model(here / TRAIN[1]).state_dict()
     capsys.readouterr()
-    with interrupt_in(module, "mlm_loss", call, number), interrupt_in(checkpoint, "save", 1, 2, 2):
+    with interrupt_in(module, "mlm_loss", 2, number), interrupt_in(checkpoint, "save", 1, 2, 2):
         assert main(AGAIN) == 128 + number
     err = capsys.readouterr().err.splitlines()[-1]
     assert err.endswith(
@@ -112,12 +114,11 @@ def test_an_interrupted_run_is_kept_and_resumed(
 
 
 @CAN_INTERRUPT
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_model_that_is_being_written_is_written(here: Path, number: int) -> None:
-    before = signal.getsignal(number)
-    with interrupt_in(checkpoint, "save", 1, number, number):
+def test_a_model_that_is_being_written_is_written(here: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interrupt_in(checkpoint, "save", 1, signal.SIGINT, signal.SIGINT):
         assert main(AGAIN) == 0
-    assert signal.getsignal(number) is before
+    assert signal.getsignal(signal.SIGINT) is before
     assert load_model(here / "again.safetensors")
     assert not (here / RUN).exists()
 
@@ -266,9 +267,11 @@ LONG = ["train", "again.safetensors", "--steps", "2000", "--corpus", "mine.txt"]
         pytest.param(
             "> /dev/full",
             "Standard output cannot be written: No space left on device.",
-            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it"),
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it"),
+            ],
         ),
-        ("2> >(head -c 1 > /dev/null)", ""),
     ],
 )
 def test_nobody_listens_any_more(here: Path, shell: str, reason: str) -> None:
@@ -281,14 +284,7 @@ def test_nobody_listens_any_more(here: Path, shell: str, reason: str) -> None:
     assert 1 <= run.step < 2000
 
 
-@BASH
-@pytest.mark.usefixtures("here")
-def test_streams_that_were_closed_before_are_no_hindrance() -> None:
-    result = cloze(*AGAIN, shell=">&- 2>&-")
-    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
-    assert load_model("again.safetensors")
-
-
+@pytest.mark.slow
 @BASH
 @pytest.mark.usefixtures("here")
 def test_what_a_terminal_cannot_show_is_described() -> None:
@@ -298,6 +294,7 @@ def test_what_a_terminal_cannot_show_is_described() -> None:
     assert "\\u2423" in result.stdout
 
 
+@pytest.mark.slow
 @CAN_INTERRUPT
 def test_a_kill_costs_what_was_done_since_the_last_save(here: Path) -> None:
     code = "import cloze.__main__ as m, sys; m.SAVE_EVERY = 0.0; m.main(sys.argv[1:])"
@@ -343,7 +340,6 @@ def test_fill(capsys: CAPTURE) -> None:
         (["fill", "no gap"], ["The line has no gap"]),
         (["fill", ""], ["The line is empty"]),
         (["fill", "a_", "-k", "0"], ["from 1 to 28, not 0"]),
-        (["fill", "a_", "-k", "1000000000"], ["from 1 to 28, not 1000000000"]),
         (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a safetensors file"]),
         (["evaluate", "mine.txt", "--corpus", "mine.txt"], ["mine.txt is not a safetensors file"]),
         (["evaluate", "--corpus", "none.txt"], ["There is no file none.txt"]),
@@ -354,12 +350,7 @@ def test_fill(capsys: CAPTURE) -> None:
         (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
         (["train", "m", "--corpus", "mine.txt", "--seed", "-1"], ["seed", "from 0 to"]),
         (["train", "m", "--corpus", "mine.txt", "--weight-decay", "nan"], ["weight_decay", "nan"]),
-        (["train", "m", "--corpus", "mine.txt", "--weight-decay", "1e30"], ["weight_decay", "10"]),
         (["train", "m" * 240, "--corpus", "mine.txt"], ["File name too long"]),
-        (["train", "m" * 300, "--corpus", "mine.txt"], ["File name too long"]),
-        (["evaluate", "m" * 300, "--corpus", "mine.txt"], ["File name too long"]),
-        (["evaluate", "--corpus", "m" * 300], ["File name too long"]),
-        (["evaluate", "--corpus", "m" * 5000], ["m" * 200 + ": File name too long"]),
         (["train", "m", "--corpus", "mine.txt", "--mask-prob", "2"], ["mask_prob", "not 2.0"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["safetensors"]),
@@ -383,10 +374,7 @@ def test_every_known_error_is_one_sentence(
         ["train"],
         ["train", "m", "--steps", "a"],
         ["train", "m", "--steps", "1", "--seconds", "1"],
-        ["train", "m", "--steps", "9" * 5000],
         ["train", "m", "--seconds", "0"],
-        ["train", "m", "--seconds", "a"],
-        ["train", "m", "--seconds", "nan"],
         ["train", "m", "--seconds", "inf"],
         ["train", "m", "--direction", "up"],
     ],
@@ -413,6 +401,7 @@ def test_stopping_before_the_first_step_is_no_traceback(
     says(capsys, "cloze: stopped.")
 
 
+@pytest.mark.slow
 @BASH
 @CAN_INTERRUPT
 def test_libraries_are_loaded_to_the_end_before_it_stops() -> None:

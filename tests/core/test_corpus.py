@@ -1,12 +1,8 @@
 """The corpus and its held-out pieces, text files of one's own, and windows."""
 
-import codecs
 import math
-import os
-import random
 import re
 import time
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -16,10 +12,8 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cloze import textfile
-from cloze.corpus import DATA, MOST_HELD_OUT, Corpus, Piece, sample_windows, windows
+from cloze.corpus import DATA, MOST_HELD_OUT, Corpus, Piece, read_text, sample_windows, windows
 from cloze.vocabulary import ALPHABET, VOCABULARY, TextError, normalise
-from cloze.world import World
 
 anything = settings(deadline=None, derandomize=True, max_examples=200)
 SENTENCE = "the quick brown fox jumps over the lazy dog\n"
@@ -125,13 +119,7 @@ def test_what_programs_leave_in_a_folder_does_not_move_the_split(tmp_path: Path)
 
 def test_a_folder_that_is_no_corpus_is_refused(tmp_path: Path) -> None:
     text = make(tmp_path / "texts", one=SENTENCE) / "one.txt"
-    for path in (
-        tmp_path,
-        tmp_path / "missing",
-        tmp_path / "texts",
-        tmp_path / "texts" / "..",
-        text,
-    ):
+    for path in (tmp_path, tmp_path / "missing", tmp_path / "texts", text):
         assert "is not a corpus: it needs one folder per topic" in refusal(Corpus.load, path)
     assert "read with Corpus.from_file" in refusal(Corpus.load, text)
 
@@ -144,45 +132,18 @@ def test_a_piece_that_is_too_short_is_named(tmp_path: Path) -> None:
     assert re.search(r"a.02\.txt holds no usable character", refusal(Corpus.load, tmp_path))
 
 
-def test_a_topic_holds_files_that_can_be_read(tmp_path: Path) -> None:
-    make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE)
-    folder = tmp_path / "a" / "03.txt"
-    folder.mkdir()
-    assert "03.txt is a folder" in refusal(Corpus.load, tmp_path)
-    folder.rmdir()
-    folder.symlink_to("nowhere")
-    assert "03.txt leads to" in refusal(Corpus.load, tmp_path)
-    folder.unlink()
-    folder.write_bytes(b"")
-    assert "03.txt is empty" in refusal(Corpus.load, tmp_path)
-
-
-def test_all_files_of_a_folder_together_have_a_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE, a_03=SENTENCE)
-    monkeypatch.setattr("cloze.textfile.MOST_BYTES", 5 * len(SENTENCE))
-    Corpus.load(tmp_path)
-    make(tmp_path, a_04=SENTENCE)
-    assert "04.txt there are more than" in refusal(Corpus.load, tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
-def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
-    make(tmp_path, a_01=SENTENCE * 3, a_02=SENTENCE)
-    for locked in (tmp_path / "a" / "02.txt", tmp_path / "a"):
-        locked.chmod(0)
-        assert "cannot be read" in refusal(Corpus.load, tmp_path)
-        locked.chmod(0o700)
-
-
 # Pieces
 
 
-@pytest.mark.parametrize("n", [1, 800, 900, 5000])
 @pytest.mark.parametrize("text", ["HELLO", "h[MASK]o", "hallå"])
-def test_short_and_long_pieces_hold_normalised_text(text: str, n: int) -> None:
-    assert "'a' holds other characters" in refusal(Piece, "a", text * n)
+def test_pieces_hold_normalised_text(text: str) -> None:
+    assert "'a' holds other characters" in refusal(Piece, "a", text)
+
+
+def test_a_corpus_has_something_on_both_sides() -> None:
+    piece = Piece("a", SENTENCE)
+    for sides in (((), (piece,)), ((piece,), ())):
+        assert "at least one piece to train on and one held out" in refusal(Corpus, *sides)
 
 
 def test_the_sample() -> None:
@@ -213,78 +174,38 @@ def whole(corpus: Corpus) -> str:
     [
         (b"", "is empty"),
         (b" \r\n\t \n", "is empty"),
-        (b"\xef\xbb\xbf", "0 usable characters"),
         (b"1234567890" * 100, "0 usable characters"),
-        (b"a", "1 usable character;"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"ab" * 500, "not a text file"),
-        ((SENTENCE * 10).encode("utf-16-le"), "not a text file"),
-        (b"a" * 127, r"127 usable characters; training needs at least 128: one window of 64"),
-        ((SENTENCE * 10).encode("utf-16-be"), "UTF-16 or UTF-32 without their mark"),
-        ((SENTENCE * 10).encode("utf-32"), "is text in UTF-32; .* save it as UTF-8"),
-        ((SENTENCE * 10).encode("utf-32-le"), "UTF-16 or UTF-32 without their mark"),
-        (codecs.BOM_UTF32_BE + SENTENCE.encode("utf-32-be") * 9, "is text in UTF-32"),
-        (codecs.BOM_UTF16_LE + b"a\xd8" * 500, "not text in UTF-8"),
-        (("吾輩は猫である。名前はまだ無い。\n" * 50).encode("shift-jis"), "not text in UTF-8"),
-        (("The name: 名前、まだ無い。\n" * 50).encode("shift-jis"), "not text in UTF-8"),
-        (("吾輩は猫である。\n" * 50).encode("euc-jp"), "not text in UTF-8"),
-        (("吾輩は猫である。\n" * 50).encode("iso2022-jp"), "control characters"),
-        (("Я помню чудное мгновенье\n" * 50).encode("koi8-r"), "not text in UTF-8"),
-        (("Я помню чудное мгновенье\n" * 50).encode("cp1251"), "not text in UTF-8"),
-        (("Я помню чудное мгновенье\n" * 50).encode()[:-40] + b"\xff", "not text in UTF-8"),
-        (random.Random(0).randbytes(5000), "not a text file"),
-        (random.Random(0).randbytes(5000).replace(b"\0", b""), "not text in UTF-8"),
-        (bytes(range(1, 128)) * 50, "it holds 1,350 control characters"),
-        (zlib.compress(random.Random(0).randbytes(5000)), "not a text file|not text in UTF-8"),
+        (b"a" * 127, "127 usable characters; training needs at least 128: one window of 64"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"ab" * 500, "is not text in UTF-8"),
+        (("Où est le garçon?\n" * 50).encode("latin-1"), "is not text in UTF-8; .* save it as"),
+        ((SENTENCE * 10).encode("utf-16"), "is not text in UTF-8"),
     ],
 )
 def test_an_unusable_file_is_refused_in_a_sentence(
     tmp_path: Path, content: bytes, reason: str
 ) -> None:
-    with pytest.raises(TextError, match=reason) as caught:
-        from_bytes(tmp_path, content)
-    assert "mine.txt" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    (tmp_path / "mine.txt").write_bytes(content)
+    assert re.search(f"mine.txt .*{reason}", refusal(Corpus.from_file, tmp_path / "mine.txt"))
 
 
-def test_a_wrong_path_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(TextError, match=r"^There is no file .*nowhere\.txt; check the path\.$"):
-        Corpus.from_file(tmp_path / "nowhere.txt")
-    (tmp_path / "link.txt").symlink_to("nowhere.txt")
-    assert "link.txt leads to" in refusal(Corpus.from_file, tmp_path / "link.txt")
-    assert "Corpus.load reads a folder" in refusal(Corpus.from_file, tmp_path)
+def test_a_path_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.txt", tmp_path):
+        assert refusal(Corpus.from_file, path) == f"There is no file {path}; check the path."
     assert "cannot be read: " in refusal(Corpus.from_file, tmp_path / ("x" * 300))
-    for no_path in (SENTENCE * 1000, "a\0b", "\ud800"):
-        with pytest.raises(ValueError, match=r"^A path names a file or a folder; .* does not\.$"):
-            Corpus.from_file(no_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are of Unix")
-@pytest.mark.timeout(20)
-def test_what_would_never_end_is_not_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.txt")
-    for endless in (tmp_path / "pipe.txt", "/dev/zero", "/dev/stdin"):
-        sentence = refusal(Corpus.from_file, endless)
-        assert "is a pipe or a device" in sentence or "is empty" in sentence
-    os.mkfifo(make(tmp_path / "corpus", a_01=SENTENCE * 2) / "a" / "02.txt")
-    assert "is a pipe or a device" in refusal(Corpus.load, tmp_path / "corpus")
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "large.txt").open("wb") as file:
         file.truncate(10**12)  # of holes: it takes no room
     assert "more than 200 MB" in refusal(Corpus.from_file, tmp_path / "large.txt")
-    assert "more than 1 MB of text" in refusal(World.load, tmp_path / "large.txt")
-    (tmp_path / "small.txt").write_bytes(b"small")
-    assert textfile.read(tmp_path / "small.txt", 10, before=5) == b"small"
-    with pytest.raises(TextError, match="more than 0 MB"):
-        textfile.read(tmp_path / "small.txt", 10, before=6)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])
-def test_every_common_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_text_of_one_s_own_is_normalised(tmp_path: Path, encoding: str) -> None:
     corpus = from_bytes(tmp_path, ("Où est le garçon?\r\n" * 50).encode(encoding))
     assert whole(corpus) == "\n".join(["ou est le garcon"] * 50)
     assert corpus.report == "849 characters kept; 100 accents folded, 50 characters dropped"
+    assert read_text(str(tmp_path / "mine.txt")).startswith("Où est le garçon?\n")
 
 
 @anything
@@ -312,38 +233,6 @@ def test_a_split_loses_nothing_and_leaves_room_for_windows(
     assert corpus.held_out
     assert all(len(piece.text) >= window for piece in (*corpus.train, *corpus.held_out))
     assert not {p.name for p in corpus.train} & {p.name for p in corpus.held_out}
-
-
-@anything
-@given(st.binary(max_size=2000), st.sampled_from([b"", codecs.BOM_UTF8, codecs.BOM_UTF16_LE]))
-def test_any_bytes_are_a_corpus_or_get_a_sentence(
-    tmp_path_factory: pytest.TempPathFactory, content: bytes, mark: bytes
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "any.txt"
-    path.write_bytes(mark + content)
-    try:
-        refused = not len(Corpus.from_file(path).held_out_windows())
-    except TextError:
-        refused = True
-    if refused:
-        assert "any.txt " in refusal(Corpus.from_file, path)
-
-
-@pytest.mark.parametrize("language", ["fr", "de", "is"])
-def test_western_languages_are_read_in_latin_1(tmp_path: Path, language: str) -> None:
-    text = {
-        "fr": "Où êtes-vous né, là-bas où l’été a été élevé à l’époque des œuvres?\n",
-        "de": "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich, »ähem«.\n",
-        "is": "Það er mikið af þeim á Íslandi, og æði margir þeirra þekkja þetta úr æsku.\n",
-    }[language]
-    corpus = from_bytes(tmp_path, (text * 50).encode("cp1252"))
-    assert whole(corpus) == normalise(text * 50).text
-
-
-def test_a_few_control_characters_do_no_harm(tmp_path: Path) -> None:
-    assert whole(from_bytes(tmp_path, (SENTENCE * 50 + "\x0c\x1a").encode())) == (
-        normalise(SENTENCE * 50).text
-    )
 
 
 def test_no_more_is_held_out_than_can_be_measured_in_time(

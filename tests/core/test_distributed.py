@@ -32,10 +32,15 @@ from cloze.training import Recipe, TrainingRun, fit
 
 RECIPE = Recipe(steps=6, batch_size=5, length=32, evaluations=2)  # 5 lines: shares of 3 and 2
 SCARCE = replace(RECIPE, mask_prob=0.0)  # one position in the whole batch
-GLOO = pytest.mark.skipif(
+WITHOUT_GLOO = pytest.mark.skipif(
     not (distributed.is_available() and distributed.is_gloo_available()),
     reason="this torch comes without gloo, over which the processes speak",
 )
+
+
+def GLOO(test: Any) -> Any:  # noqa: N802 - a mark
+    """Mark a test that needs two processes."""
+    return pytest.mark.slow(WITHOUT_GLOO(test))
 
 
 def new_run(recipe: Recipe = RECIPE, seed: int = 0) -> TrainingRun:

@@ -366,17 +366,16 @@ ANIMALS = {"animal": ["cat", "dog"]}
     ("described", "said"),
     [
         ({}, "at least one"),
-        ({"scene": []}, "at least one"),
-        ({"scene": [scene("")], "choice": ANIMALS}, "yields nothing"),
-        ({"scene": [scene(7)], "choice": ANIMALS}, "yields nothing"),
-        ({"scene": [scene()], "choice": {"animal": []}}, "Nothing may stand in {animal}"),
-        ({"scene": [scene()], "choice": {"animal": {}}}, "Nothing may stand in {animal}"),
-        ({"scene": [scene()], "choice": {"animal": [1, 2]}}, "quotation marks"),
+        ({"scene": ["the cat"]}, "at least one"),
+        ({"scene": [scene(share="most")]}, "at least one"),
+        ({"scene": [scene("")]}, "1 to 64 words"),
+        ({"scene": [scene("what?")]}, "words of letters"),
+        ({"scene": [scene()], "choice": {"animal": []}}, r"Nothing may stand in \{animal}"),
+        ({"scene": [scene()], "choice": {"animal": [1, 2]}}, "lists of texts"),
         ({"scene": [scene()], "choice": {"animal": ["a", "b | c"]}}, "same number of parts"),
         ({"scene": [scene()]}, "names no choice"),
         ({"scene": [scene("the {animal.2}")], "choice": ANIMALS}, "names no choice"),
         ({"scene": [scene(share=0.9)], "choice": ANIMALS}, "sum to 0.9, not to 1"),
-        ({"scene": [scene(share=None)], "choice": ANIMALS}, "is a probability"),
         (
             {"scene": [scene()], "choice": {"animal": {"cat": 0.5, "dog": 0.6}}},
             "The probabilities of animal sum to 1.1, not to 1",
@@ -391,32 +390,13 @@ ANIMALS = {"animal": ["cat", "dog"]}
     ],
 )
 def test_a_text_that_describes_no_world(described: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=said.replace("{", r"\{")) as refused:
-        enumerated(described)
+    with pytest.raises(ValueError, match=said) as refused:
+        World(enumerated(described))
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("sentences", "said"),
-    [
-        ({}, "made of sentences"),
-        ("the cat", "made of sentences"),
-        ({"a": 0.4, "b": 0.4}, "sum to 0.8, not to 1"),
-        ({"": 1.0}, "1 to 64 words"),
-        ({"a " * 65: 1.0}, "1 to 64 words"),
-        ({"what?": 1.0}, "words of letters"),
-        ({f"w{i}": 1 / 60_000 for i in range(60_000)}, "too large"),
-    ],
-)
-def test_sentences_that_make_no_world(sentences: dict[str, float], said: str) -> None:
-    with pytest.raises(TextError, match=said):
-        World(sentences)
 
 
 def test_a_file_that_is_no_world(tmp_path: Path) -> None:
     file = tmp_path / "world.toml"
-    with pytest.raises(TextError, match="There is no file"):
-        World.load(file)
     file.write_text("[[scene]\n")
     with pytest.raises(TextError, match=r"world\.toml is not written in TOML"):
         World.load(file)
@@ -450,14 +430,10 @@ def test_no_question_is_no_floor(shipped: World) -> None:
     ("call", "said"),
     [
         (lambda w, _: w.next_symbols(w.input_ids), "Nothing follows 5 symbols"),
-        (lambda w, _: w.next_symbols(torch.rand(2, 2)), "int64"),
         (lambda w, line: w.joint(line, 2, 2), "both of these are at 2"),
-        (lambda w, line: w.joint(line, -1, 2), "from 0 to 4, not -1"),
         (lambda w, line: w.posterior(line, [99]), "from 0 to 4, not 99"),
-        (lambda w, _: w.sample(3, generator=3), "generator"),
-        (lambda w, line: w.truth(line[None], torch.ones(2, 5, dtype=torch.bool)), "selected is"),
-        (lambda w, line: w.truth(line[None], torch.ones(1, 5, dtype=torch.int64)), "selected is"),
-        (lambda w, line: w.joint(line, 1, 2, Corruption(2.0)), "mask_prob is a probability"),
+        (lambda w, line: w.joint(line + 50, 1, 2), "Ids run from 0 to"),
+        (lambda w, line: w.joint(line, 1, 2, Corruption(2.0)), "mask_prob is a number from 0 to 1"),
     ],
 )
 def test_a_bad_question_to_a_world_is_answered_in_a_sentence(
@@ -466,11 +442,6 @@ def test_a_bad_question_to_a_world_is_answered_in_a_sentence(
     world = World(THREE)
     with pytest.raises(ValueError, match=said):
         call(world, world.encode("the _ sleeps"))
-
-
-def test_a_folder_is_no_world(tmp_path: Path) -> None:
-    with pytest.raises(TextError, match="is a folder; name the text of a world"):
-        World.load(tmp_path)
 
 
 def test_signs_are_words_that_stand_alone() -> None:

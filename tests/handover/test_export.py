@@ -256,6 +256,7 @@ print(type(model).__module__, first[0]["token_str"], second[0]["token_str"], ask
 """
 
 
+@pytest.mark.slow
 def test_elsewhere_the_folder_brings_its_code_and_asks_no_network(
     exported: dict[Path, Path], tmp_path: Path
 ) -> None:
@@ -274,6 +275,7 @@ def test_elsewhere_the_folder_brings_its_code_and_asks_no_network(
     assert said == ["i", "o", "[]"]
 
 
+@pytest.mark.slow
 def test_trainer_goes_on_with_the_model(exported: dict[Path, Path], tmp_path: Path) -> None:
     from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
 
@@ -335,7 +337,9 @@ def causal() -> MaskedLM:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("made", [None, words, causal])
+@pytest.mark.parametrize(
+    "made", [words, *(pytest.param(made, marks=pytest.mark.slow) for made in (None, causal))]
+)
 @torch.no_grad()
 def test_onnx_runs_any_batch_and_any_length(made: Any, tmp_path: Path, capsys: CAPTURE) -> None:
     path, checkpoint = tmp_path / "new" / "model.onnx", tmp_path / "mine.safetensors"

@@ -1,16 +1,12 @@
 """The small world as a lesson: what is claimed of its phenomena, and what is measured."""
 
 import math
-from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 import torch
 
 from cloze.lessons.a_small_world import checks
 from cloze.lessons.a_small_world.calibration import binned, said
-from cloze.lessons.a_small_world.checks import check_excess, check_fillings
 from cloze.lessons.a_small_world.phenomena import (
     PHENOMENA,
     Phenomenon,
@@ -106,68 +102,3 @@ def test_two_senses_are_two_vectors(world: World) -> None:
     places = in_a_plane(river, money)
     assert [len(each) for each in places] == [len(river), len(money)]
     assert max(x for x, _ in places[1]) < min(x for x, _ in places[0])
-
-
-def by_gap(fits: Callable[[list[str], list[str]], bool]) -> Callable[..., dict[str, float]]:
-    """Write exercise 6.1 with a test of one's own for what fits."""
-
-    def fillings(world: dict[str, float], line: str) -> dict[str, float]:
-        t, found = line.split(), Counter[str]()
-        for sentence, p in world.items():
-            if fits(sentence.split(), t):
-                found[sentence.split()[t.index("_")]] += p  # type: ignore[assignment]
-        return {word: p / sum(found.values()) for word, p in found.items()}
-
-    return fillings
-
-
-def as_in_the_cell_before(world: dict[str, float], line: str) -> dict[str, float]:
-    before, after = line.split("_")
-    fits = {s: p for s, p in world.items() if s.startswith(before) and s.endswith(after)}
-    return {s: p / sum(fits.values()) for s, p in fits.items()}
-
-
-def beginning_and_end(words: list[str], line: list[str]) -> bool:
-    before, after = " ".join(line).split("_", 1)
-    sentence = " ".join(words)
-    fits = sentence.startswith(before) and sentence.endswith(after.split("_")[-1])
-    return fits and len(words) > line.index("_")
-
-
-@pytest.mark.parametrize(
-    ("answer", "symptom"),
-    [
-        (by_gap(lambda w, t: len(w) == len(t) and {*t} - {"_"} <= {*w}), "each has to stand at"),
-        (
-            by_gap(lambda w, t: len(w) == len(t) and w[: t.index("_")] == t[: t.index("_")]),
-            "the right side has",
-        ),
-        (by_gap(lambda w, t: len(w) == len(t)), "and nothing else"),
-        (by_gap(beginning_and_end), "how a sentence begins and how it ends"),
-        (as_in_the_cell_before, "keys of your dictionary are sentences"),
-        (lambda world, line: {s + line: p for s, p in world}, "keys alone, here the sentences"),
-    ],
-)
-def test_what_is_wrong_with_fillings_is_named(answer: Any, symptom: str) -> None:
-    assert not check_fillings(answer).solved
-    assert symptom in check_fillings(answer).message
-
-
-def swapped_kl_div(p: list[float], q: list[float]) -> Any:
-    return torch.nn.functional.kl_div(torch.tensor(p).log(), torch.tensor(q), reduction="sum")
-
-
-@pytest.mark.parametrize(
-    ("answer", "symptom"),
-    [
-        (
-            lambda p, q: sum(b * math.log(b / a) for a, b in zip(p, q, strict=True) if a),
-            "both as the weight and in the fraction",
-        ),
-        (lambda p, q: sum(b * math.log(b / a) for a, b in zip(p, q, strict=True)), "exchanged"),
-        (lambda p, q: -sum(a * math.log(b / a) for a, b in zip(p, q, strict=True)), "leave it out"),
-        (swapped_kl_div, "F.kl_div"),
-    ],
-)
-def test_what_is_wrong_with_excess_is_named(answer: Any, symptom: str) -> None:
-    assert symptom in check_excess(answer).message

@@ -1,70 +1,153 @@
-"""Every exercise of every lesson accepts its solution and tells every mistake its symptom."""
+"""Every exercise accepts its solution, and tells every mistake its symptom with every seed."""
 
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any
+from itertools import groupby
+from pathlib import Path
 
 import pytest
 
+import cloze.lessons
 from cloze.teaching.exercise import Exercise, Outcomes
+from cloze.teaching.mistakes import Mistakes, parse_mistakes
 from cloze.teaching.results import Probe
-from tests.lessons.answers import Answer, answers, exercises
+from cloze.teaching.seeds import HOW_MANY
+from tests.lessons.answers import answers, exercises
 
 EXERCISES = exercises()
-MISTAKES = [
-    pytest.param(name, symptom, wrong, id=f"{name}: {symptom[:60]}")
-    for name, exercise in EXERCISES.items()
-    for symptom, wrong in exercise.mistakes.items()
-]
+ANSWERS = {
+    name: list(given) for name, given in groupby(sorted(answers(), key=str), lambda a: a.exercise)
+}
+FILES = {path.parent.name: path for path in Path(cloze.lessons.__path__[0]).glob("*/mistakes.md")}
+
+each_exercise = pytest.mark.parametrize("name", EXERCISES)
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@dataclass(frozen=True)
+class WithSeed(Exercise):
+    """An exercise with one set of probes, on which its mistakes run once for all answers."""
+
+    remembered: dict[int, dict[str, Outcomes]] = field(default_factory=dict)
+
+    def known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
+        """Remember what every mistake gives on all of the probes."""
+        if id(probes) not in self.remembered:
+            self.remembered[id(probes)] = super().known(probes)
+        return self.remembered[id(probes)]
+
+
+@cache
+def with_seed(name: str, seed: int) -> Exercise:
+    """Let an exercise draw its probes from one of its seeds."""
+    exercise = EXERCISES[name]
+    if not exercise.probes:
+        return exercise
+    parts = {part.name: getattr(exercise, part.name) for part in fields(exercise)}
+    probes = exercise.probes(random.Random(seed))
+    return WithSeed(**{**parts, "probes": lambda _: probes})
+
+
+@each_exercise
 def test_a_solution_is_accepted_and_an_empty_cell_is_not(name: str) -> None:
     exercise = EXERCISES[name]
-    for _ in range(3):  # the probes are new each time
-        assert exercise(exercise.solution) == exercise(exercise.solution)
-        assert exercise(exercise.solution).message.startswith("Correct. ")
-        assert exercise(exercise.solution).message.endswith(exercise.solved)
+    assert exercise(exercise.solution).message.startswith("Correct. ")
+    assert exercise(exercise.solution).message.endswith(exercise.solved)
     assert exercise(...).message.startswith("Not yet. Replace the ...")
     if callable(exercise.solution):
         assert exercise(lambda *_: None).message.startswith("Not yet. Your function returns")
 
 
-@dataclass(frozen=True)
-class Remembering(Exercise):
-    """An exercise that runs its mistakes once for the same probes, not once for every answer."""
-
-    remembered: dict[tuple[int, ...], dict[str, Outcomes]] = field(default_factory=dict)
-
-    def _known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
-        key = tuple(map(id, probes))
-        if key not in self.remembered:
-            self.remembered[key] = super()._known(probes)
-        return self.remembered[key]
-
-
-@cache
-def with_probes_drawn(name: str) -> Exercise:
-    """Draw the probes of an exercise, for all answers to it."""
+@each_exercise
+def test_every_seed_tells_the_solution_and_all_mistakes_apart(name: str) -> None:
     exercise = EXERCISES[name]
-    parts = {part.name: getattr(exercise, part.name) for part in fields(exercise)}
-    if exercise.probes:
-        probes = exercise.probes(random.Random())
-        parts["probes"] = lambda _: probes
-    return Remembering(**parts)
+    assert len(exercise.seeds) == (HOW_MANY if exercise.probes else 0)
+    for seed in exercise.seeds:
+        assert not exercise.look_alike(seed), f"{seed}: run python -m cloze.teaching.seeds"
 
 
-@pytest.mark.parametrize(("name", "symptom", "wrong"), MISTAKES)
-def test_a_mistake_is_told_its_own_symptom(name: str, symptom: str, wrong: Any) -> None:
-    verdict = with_probes_drawn(name)(wrong)
-    assert not verdict.solved
-    assert symptom in verdict.message
+@each_exercise
+def test_every_mistake_is_told_its_own_symptom(name: str) -> None:
+    exercise = with_seed(name, next(iter(EXERCISES[name].seeds), 0))
+    for symptom, wrong in exercise.mistakes.items():
+        verdict = exercise(wrong)
+        assert not verdict.solved
+        assert symptom in verdict.message
+        assert "NameError" not in verdict.message
 
 
-@pytest.mark.parametrize("answer", answers(), ids=str)
-def test_learners_answers_are_told_apart(answer: Answer) -> None:
-    assert with_probes_drawn(answer.exercise)(answer.value()).solved == answer.right
+@pytest.mark.parametrize("name", ANSWERS)
+def test_learners_answers_are_told_apart_with_every_seed(name: str) -> None:
+    exercise = EXERCISES[name]
+    given = [(answer, answer.value()) for answer in ANSWERS[name]]
+    for answer, value in given:
+        verdict = with_seed(name, next(iter(exercise.seeds), 0))(value)
+        assert verdict.solved == answer.right, f"{answer}: {verdict}"
+    for seed in exercise.seeds[1:]:
+        assert exercise.probes
+        probes = exercise.probes(random.Random(seed))
+        right = exercise.outcomes(exercise.solution, probes)
+        for answer, value in given:
+            if (exercise.outcomes(value, probes) == right) != answer.right:
+                verdict = with_seed(name, seed)(value)
+                assert verdict.solved == answer.right, f"{answer}: {verdict}"
+
+
+# ── mistakes.md ──
+
+
+def test_code_of_mistakes_is_written_like_all_other_code(tmp_path: Path) -> None:
+    for lesson, path in FILES.items():
+        for exercise, known in parse_mistakes(path.read_text("utf-8")).items():
+            for i, code in enumerate(known.values()):
+                (tmp_path / f"{lesson}_{exercise}_{i}.py").write_text(code, "utf-8")
+    length = ["--line-length", "100", "--no-cache", "--isolated"]
+    ruff = [sys.executable, "-m", "ruff"]
+    for command in (
+        ["format", "--check", *length],
+        ["check", "--select", "E,W,F,UP", "--ignore", "E741,F821", *length],
+    ):
+        done = subprocess.run([*ruff, *command, tmp_path], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+def test_every_heading_names_an_exercise_of_its_lesson() -> None:
+    for lesson, path in FILES.items():
+        named = [
+            name
+            for name, exercise in EXERCISES.items()
+            if isinstance(exercise.mistakes, Mistakes)
+            and exercise.mistakes.module == f"cloze.lessons.{lesson}.checks"
+        ]
+        assert list(parse_mistakes(path.read_text("utf-8"))) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("## Too many.\n\n```python\nn = 1\n```\n", "belongs to no exercise"),
+        ("# n\n\n## Too many.\n\nBecause.\n", "'## Too many.' belongs to none"),
+        ("# n\n\n## Too many.\n\n```\nn = 1\n```\n", "one ```python block below it"),
+        ("# n\n" + 2 * "\n## Too many.\n\n```python\nn = 1\n```\n", "stands there twice"),
+    ],
+)
+def test_what_is_no_mistake_is_said_in_one_sentence(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        parse_mistakes(text)
+
+
+def test_a_mistake_must_run_and_define_its_exercise(monkeypatch: pytest.MonkeyPatch) -> None:
+    for code, words in (
+        ("m = 1", "defines no `summed_loss`"),
+        ("def summed_loss(:", "does not run: SyntaxError"),
+    ):
+        monkeypatch.setattr(
+            "cloze.teaching.mistakes.parse_mistakes", lambda _, c=code: {"summed_loss": {"X.": c}}
+        )
+        with pytest.raises(ValueError, match=f"^mistakes.md of cloze.lessons.the_loss: .*{words}"):
+            len(Mistakes("cloze.lessons.the_loss.checks", "summed_loss"))

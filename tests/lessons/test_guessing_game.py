@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,25 +77,6 @@ def test_any_text_gives_puzzles(text: str) -> None:
         assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ((None, 1), r"corpus is a Corpus, not None\.$"),
-        ((Corpus((Piece("a", "a"),), (Piece("c", "\n "),)), 1), "c is held out and empty; .*"),
-        ((CORPUS, "x"), r"number of puzzles is a whole number from 0 to 100000, not 'x'\.$"),
-        ((CORPUS, 10**9), "number of puzzles is .* from 0 to 100000"),
-        ((CORPUS, 1, 0.5), "seed is a whole number"),
-        ((CORPUS, 1, -1), "seed is a whole number"),
-    ],
-    ids=range(6),
-)
-def test_what_gives_no_puzzles_is_refused(arguments: tuple[Any, ...], reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
-        draw_puzzles(*arguments)
-    with pytest.raises(ValueError, match="length of a line is a whole number of at least 1"):
-        draw_puzzles(CORPUS, 1, longest=0)
-
-
 # ── what a guess costs ──
 
 
@@ -149,16 +128,10 @@ def test_bets_are_read(letter: object, percent: object, bet: Bet) -> None:
     ("letter", "percent", "words"),
     [
         ("e", None, "how sure"),
-        ("e", "", "how sure"),
         ("e", 50, "20, 40, 60, 80, 95"),
-        ("e", 0.4, "not 0.4"),
-        ("e", [40], "not"),
         ("", 40, "Choose a letter"),
-        (None, 40, "Choose a letter"),
         ("ee", 40, "a to z"),
         ("é", 40, "a to z"),
-        ("\n", 40, "a to z"),
-        (7, 40, "a to z"),
     ],
 )
 def test_no_bet_is_told_why(letter: object, percent: object, words: str) -> None:
@@ -208,30 +181,10 @@ def test_a_player_sees_the_left_side_and_then_both() -> None:
         assert words in repr(tally)
 
 
-@pytest.mark.parametrize("answer", [None, "e", 60, ("e",), ("e", 60, 1), "x" * 100_000])
+@pytest.mark.parametrize("answer", [None, "e", ("e", 60, 1)])
 def test_a_player_that_makes_no_bet_is_told_how(answer: Any) -> None:
-    with pytest.raises(ValueError, match="A player returns a letter and how sure it is") as no:
+    with pytest.raises(ValueError, match="A player returns a letter and how sure it is"):
         play([PUZZLE], lambda *_: answer)
-    assert len(str(no.value)) < 200
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        *(lambda bad=bad: play(bad, lambda *_: ("e", 60)) for bad in (None, 5, [None], PUZZLE)),
-        *(lambda bad=bad: play([PUZZLE], bad) for bad in (None, "e")),
-        lambda: play([PUZZLE], lambda *_: ("e", 60), seed=None),  # type: ignore[arg-type]
-        lambda: pool(None),  # type: ignore[arg-type]
-        lambda: pool([None]),  # type: ignore[list-item]
-        lambda: read_result(None),  # type: ignore[arg-type]
-        lambda: read_bet(np.arange(3), 60),
-        lambda: read_bet("e", np.arange(3)),
-    ],
-)
-def test_what_cannot_be_played_or_pooled_is_named(call: Callable[[], Any]) -> None:
-    with pytest.raises(ValueError, match=r"^[^\n]{20,200}\.$") as no:
-        call()
-    assert "truth value" not in str(no.value)
 
 
 def test_nothing_played_has_no_mean() -> None:
@@ -293,11 +246,6 @@ def test_a_class_is_pooled() -> None:
     assert "mistyped" in pooled.remarks[2]
     assert "2 results, 5 gaps" in repr(pooled)
     assert repr(pool(text.splitlines())) == repr(pooled)
-
-
-@given(st.text())
-def test_any_text_can_be_pooled(text: str) -> None:
-    assert pool(text).results == ()
 
 
 def test_an_empty_pool_says_so() -> None:
@@ -470,9 +418,3 @@ def test_a_gap_is_guessed_twice_and_no_more(game: GuessingGame) -> None:
     send(game, "guess", percent="0")
     assert "go on to the next one" in game.problem
     assert len(game.tally.rounds) == 1
-
-
-@pytest.mark.parametrize(("seed", "gaps"), [(-1, 10), ("x", 10), (0, 0), (0, 101), (0, 2.5)])
-def test_no_such_game(seed: Any, gaps: Any) -> None:
-    with pytest.raises(ValueError, match="is a whole number"):
-        GuessingGame(seed, gaps)

@@ -165,8 +165,11 @@ def test_right_is_what_is_wholly_right() -> None:
 
 
 @pytest.mark.long
-def test_the_command_writes_what_the_committed_file_holds(tmp_path: Path) -> None:
+def test_the_command_writes_what_the_committed_file_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "filling.json"
+    monkeypatch.setattr(filling, "LENGTHS", {1: 12, 2: 12})
     filling.main(path, Recipe(steps=1, evaluations=1), {1: 3, 2: 2})
     new, committed = (json.loads(p.read_text("utf-8")) for p in (path, filling.RESULTS))
     assert new.keys() == committed.keys()

@@ -2,8 +2,6 @@
 
 import html
 import math
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,7 +19,6 @@ from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET
 from tests.markup import assert_works, check, said_by
 
-CORPUS = Corpus((Piece("a", "look book"),), (Piece("b", "took"),))
 COUNTS = {"l": 5, "t": 3, "r": 2}
 
 
@@ -69,7 +66,7 @@ def test_what_stood_there_is_counted_in_whole_words_of_training() -> None:
     assert what_stood_there(corpus, "a_") == {"t": 1}
     with pytest.raises(ValueError, match="no word like 'q_q'"):
         what_stood_there(corpus, "q_q")
-    for word in ("look", "__ok", "l(_", "l_ k", "_OOK", ""):
+    for word in ("look", "__ok", "_OOK"):
         with pytest.raises(ValueError, match="with one gap, such as '_ook', not"):
             what_stood_there(corpus, word)
 
@@ -112,8 +109,6 @@ def test_the_truth_is_a_secret_until_it_is_asked_for() -> None:
     [
         ("take", "l", "l was given nothing that could be taken back."),
         ("give", "z", "One can give to the letters l, r, t, not to 'z'."),
-        ("take", None, "One can give to the letters l, r, t, not to None."),
-        ("give", ["l"], "not to ['l']"),
     ],
 )
 def test_a_bet_that_cannot_be_is_told(do: str, letter: object, said: str) -> None:
@@ -121,12 +116,6 @@ def test_a_bet_that_cannot_be_is_told(do: str, letter: object, said: str) -> Non
     bet.act(do, letter=letter)
     assert said in html.unescape(bet.html)
     assert bet.left == CHIPS
-
-
-@pytest.mark.parametrize("letters", ["", "ll", "l ", "L"])
-def test_letters_that_cannot_be_betted_on_are_told(letters: str) -> None:
-    with pytest.raises(ValueError, match="Give different letters from a to z"):
-        ProbabilityBet(COUNTS, "_ook", letters)
 
 
 def test_no_more_than_everything_is_handed_out() -> None:
@@ -138,31 +127,12 @@ def test_no_more_than_everything_is_handed_out() -> None:
     assert check(bet).select("tbody tr")[0].get_text().endswith("0.000∞∞")
 
 
-@pytest.mark.parametrize("counts", [{}, {"l": 0}, {"l": 3, "t": -1}])
-def test_counts_that_count_nothing_are_named(counts: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="Counts say how often"):
-        ProbabilityBet(counts, "_ook", "lrt")
-
-
 @pytest.mark.parametrize("handed_out", [{"l": 21}, {"l": 11, "t": 10}, {"l": -1}, {"L": 3}])
 def test_chips_that_nobody_has_are_named(handed_out: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="Hand out 20 chips at most"):
         bet_of(handed_out)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        *(lambda bad=bad: what_stood_there(bad, "_ook") for bad in (None, "text")),
-        *(lambda bad=bad: what_stood_there(CORPUS, bad) for bad in (None, 5, range(10**12))),
-        *(lambda bad=bad: ProbabilityBet(COUNTS, "_ook", bad) for bad in (None, ["l"])),
-        *(
-            lambda bad=bad, of=of: of(bad)
-            for bad in (None, [1], {"l": "x"}, {"l": math.nan}, {"l": 1.5}, {1: 1})
-            for of in (bet_of, shares)
-        ),
-    ],
-)
-def test_what_is_no_word_or_number_is_named(call: Callable[[], Any]) -> None:
-    with pytest.raises(ValueError, match=r"^[^\n]{20,200}\.$"):
-        call()
+def test_letters_that_cannot_be_betted_on_are_told() -> None:
+    with pytest.raises(ValueError, match="Give different letters from a to z"):
+        ProbabilityBet(COUNTS, "_ook", "ll")

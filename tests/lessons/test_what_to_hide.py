@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -81,34 +80,11 @@ def tiny() -> Plan:
     return Plan(Corpus(pieces, pieces), WORLD, recipe, recipe, recipe, 30)
 
 
-def test_a_run_that_is_in_the_file_is_not_done_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, plan, done = tmp_path / "comparison.json", tiny(), []
-    monkeypatch.setattr(comparison, "SEEDS", (0, 1))
-
-    def arm(name: str) -> comparison.Arm:
-        def run(seed: int) -> dict[str, float]:
-            done.append((name, seed))
-            if name == "broken":
-                raise KeyboardInterrupt
-            return {"held-out": 1.0 + seed}
-
-        return comparison.Arm("rates", name, run)
-
-    monkeypatch.setattr(Plan, "arms", lambda _: iter([arm("30 %"), arm("broken")]))
-    with pytest.raises(KeyboardInterrupt):
-        comparison.main(path, plan)
-    monkeypatch.setattr(Plan, "arms", lambda _: iter([arm("30 %"), arm("50 %")]))
-    comparison.main(path, plan)
-    assert done == [("30 %", 0), ("broken", 0), ("50 %", 0), ("30 %", 1), ("50 %", 1)]
-    found = Results(path)
-    held_out = found.of("rates", "30 %", "held-out")
-    assert held_out.mean == 1.5
-    assert held_out.spread == pytest.approx(0.5**0.5)
+def test_what_is_said_twice_is_kept_once_and_meant_over_seeds() -> None:
+    found = Results()
+    held_out = [paid["held-out"] for paid in found.runs("rates", "30 %")]
+    assert found.of("rates", "30 %", "held-out").mean == pytest.approx(sum(held_out) / 3)
     assert found.of("shares", "80/10/10", "held-out") == found.of("rates", "30 %", "held-out")
-    comparison.main(path, replace(plan, english=Recipe(steps=2)))  # another plan: all anew
-    assert len(done) == 9
 
 
 @pytest.mark.long

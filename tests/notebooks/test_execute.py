@@ -62,11 +62,8 @@ def test_what_differs_from_run_to_run_is_left_out_and_what_somebody_wrote_is_kep
     ("content", "reason"),
     [
         (["1 + 1", "def f():\n    1 / 0", "f()"], "cell 3 raised ZeroDivisionError: division by"),
-        (["raise ValueError('a\\nb ' * 999)"], "cell 1 raised ValueError: a b a b"),
         (["import os; os._exit(3)"], "Kernel died"),
         ("{half a notebook", "does not appear to be JSON"),
-        ('{"cells": [{}], "nbformat": 4, "nbformat_minor": 5}', "is invalid"),
-        ("", "does not appear to be JSON"),
     ],
 )
 def test_a_failure_is_one_line_and_the_notebook_stays(

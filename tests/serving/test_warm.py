@@ -143,11 +143,14 @@ def test_it_shows_figures() -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("source")
-def test_it_is_interrupted_restarted_and_ended() -> None:
+def test_it_is_interrupted_restarted_and_ended(tmp_path: Path) -> None:
     async def live() -> None:
         async with kernel() as (manager, run):
-            waits = asyncio.create_task(run("print(1, flush=True); import time; time.sleep(600)"))
-            await asyncio.sleep(2)
+            begun = tmp_path / "begun"
+            code = f"open({str(begun)!r}, 'w').close(); import time; time.sleep(600)"
+            waits = asyncio.create_task(run(code))
+            while not begun.exists():
+                await asyncio.sleep(0.05)
             await manager.interrupt_kernel()
             assert any(m["content"].get("ename") == "KeyboardInterrupt" for m in await waits)
             first = process_of(manager)
@@ -180,6 +183,7 @@ def test_what_was_installed_is_not_forked_over(
     assert source.fork(KERNEL, None, {}) is None
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_kernels_end_with_the_warm_process_and_new_ones_start_without(
     monkeypatch: pytest.MonkeyPatch, source: Source
@@ -204,6 +208,7 @@ def test_kernels_end_with_the_warm_process_and_new_ones_start_without(
     assert source.process.poll() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "text"),
     [

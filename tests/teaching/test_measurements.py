@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import cloze.lessons
-from cloze.teaching.measurements import begun, made_by, read, write
+from cloze.teaching.measurements import made_by, measure, read, write
 
 PROJECT = Path(__file__).parents[2]
 LESSONS = Path(cloze.lessons.__file__).parent
@@ -20,8 +20,7 @@ def test_every_committed_file_is_as_it_would_be_written(path: Path, tmp_path: Pa
     kept, again = read(path), tmp_path / path.name
     module = path.relative_to(LESSONS).with_suffix("").parts
     assert kept["command"] == f"python -m cloze.lessons.{'.'.join(module)}"
-    by_run = path.parent.name == "put_to_use"
-    write(again, kept, rows="runs" if by_run else "")
+    write(again, kept)
     assert again.read_bytes() == path.read_bytes()
 
 
@@ -33,31 +32,43 @@ def test_the_data_card_says_how_to_make_every_file_again(path: Path) -> None:
     assert f"`{read(path)['command']}`" in row
 
 
-def test_only_what_was_made_in_the_same_way_is_gone_on_with(
+def test_what_is_made_is_kept_and_made_again_only_in_another_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, made = tmp_path / "kept.json", made_by("cloze.measured", steps=3, seeds=(0, 1))
+    path, done = tmp_path / "kept.json", []
+
+    def one(name: str, seed: int) -> int:
+        if name == "stops":
+            raise KeyboardInterrupt
+        done.append((name, seed))
+        return len(done)
+
+    made = made_by("cloze.measured", steps=3, seeds=[0, 1])
     assert made["torch"] == torch.__version__
-    assert begun(path, made) == {}
-    write(path, {**made, "runs": [1]})
-    assert begun(path, made)["runs"] == [1]
+    with pytest.raises(KeyboardInterrupt):
+        measure(path, made, "runs", [("a", 0), ("stops", 0)], one)
+    measure(path, made, "runs", [("a", 0), ("a", 1)], one)
+    kept = measure(path, made, "last", [()], lambda: "whole")
+    assert done == [("a", 0), ("a", 1)]
+    assert kept == {**made, "runs": {"a": {"0": 1, "1": 2}}, "last": "whole"} == read(path)
     for other in (
-        made_by("cloze.measured", steps=4, seeds=(0, 1)),
-        made_by("cloze.measured", steps=3, seeds=(0, 1), lines=5),
-        made_by("cloze.else", steps=3, seeds=(0, 1)),
+        made_by("cloze.measured", steps=4, seeds=[0, 1]),
+        made_by("cloze.measured", steps=3, seeds=[0, 1], lines=5),
+        made_by("cloze.else", steps=3, seeds=[0, 1]),
     ):
-        assert begun(path, other) == {}
+        assert measure(path, other, "last", [()], int) == {**other, "last": 0}
+        write(path, kept)
     monkeypatch.setattr(torch, "__version__", "1.0")
-    assert begun(path, made_by("cloze.measured", steps=3, seeds=(0, 1))) == {}
+    anew = made_by("cloze.measured", steps=3, seeds=[0, 1])
+    assert measure(path, anew, "last", [()], int) == {**anew, "last": 0}
 
 
 def test_a_command_that_is_stopped_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "kept.json"
-    write(path, {"runs": [1, 2]}, rows="runs")
+    write(path, {"runs": [1, 2]})
     before = path.read_text("utf-8")
-    assert before == '{\n "runs": [\n  1,\n  2\n ]\n}\n'
 
     def stopped(part: Path, text: str, **_: object) -> None:
         with part.open("w", encoding="utf-8") as file:

@@ -111,11 +111,6 @@ def test_a_stop_before_the_thread_has_started_is_not_lost(
     assert curve.action == "Resume"
 
 
-def test_what_is_no_training_is_named() -> None:
-    with pytest.raises(ValueError, match="What is watched is a TrainingRun, not 5"):
-        TrainingCurve(5)  # type: ignore[arg-type]
-
-
 def test_a_failure_on_the_thread_is_shown(run: TrainingRun) -> None:
     def fail(_: Record) -> None:
         raise ValueError("the disk is full")

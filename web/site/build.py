@@ -111,7 +111,7 @@ def widget_css() -> str:
     """Return the style of all widgets, whose colours follow the site's choice of theme."""
     lessons = (guessing_game, search, unmasking)  # of which pages show a widget or its picture
     files = [
-        view.HERE / "view.css",
+        *view.SHEETS,
         *(Path(str(each.__file__)).with_suffix(".css") for each in lessons),
     ]
     sheets = [file.read_text(encoding="utf-8") for file in files]

@@ -2,8 +2,9 @@
 
 An :class:`Exercise` runs the learner's function, the solution and every known mistake on the same
 inputs, the probes, and compares. A mistake is a *wrong solution* under the sentence that names its
-symptom, so a check never parses an answer and never guesses: it says what gives the same results.
-Some probes are drawn at random for every check, so that no answer can be written down beforehand.
+symptom (``mistakes.md`` of a lesson has them), so a check never parses an answer and never guesses:
+it says what gives the same results. The probes are other ones at every check, so that no answer can
+be written down beforehand; they are drawn from seeds that are known to tell all mistakes apart.
 
 What holds for every exercise is said once, in ``symptoms``: nothing returned, a result instead of a
 function, text instead of a number, rounded, transposed, arguments changed, parameters never used.
@@ -18,18 +19,19 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
     Function,
     Outcome,
     Probe,
-    Reader,
     Symptom,
+    Wants,
     alike,
     as_plain,
     call,
@@ -230,10 +232,10 @@ class Exercise:
         solution: The reference: a function with the names that the notebook uses, or a value.
         wants: Reads a result, and says so if it is of the wrong kind.
         solved: What is said of a right answer, after "Correct."
-        mistakes: Wrong solutions under the sentence that names their symptom. Of two that fit, the
-            first is told.
-        probes: Makes the arguments of every call; what is drawn from the generator is new every
-            time. Not needed for a value, nor if ``judge`` does all the looking.
+        mistakes: Wrong solutions under the sentence that names their symptom, run only if an answer
+            is wrong. Of two that fit, the first is told.
+        probes: Makes the arguments of every call, from a generator with one of the ``seeds``. Not
+            needed for a value, nor if ``judge`` does all the looking.
         direction: What the formula is, for an answer that nothing else fits.
         limits: Right in principle, but not for these arguments: said beside "Correct."
         without: Names that the exercise asks not to use, and what to say to who does.
@@ -244,7 +246,7 @@ class Exercise:
     """
 
     solution: Any
-    wants: Reader
+    wants: Wants
     solved: str
     mistakes: Mapping[str, Any] = field(default_factory=dict)
     probes: Callable[[random.Random], Sequence[Probe]] | None = None
@@ -259,9 +261,9 @@ class Exercise:
         try:
             self._look_at(answer)
             if callable(self.solution) and self.probes:
-                self._compare(answer, self.probes(random.Random()))  # noqa: S311 - no secret
+                self.compare(answer, self.probes(self.chance()))
             elif not callable(self.solution) and not self.judge:
-                self._compare(lambda: answer, [()])
+                self.compare(lambda: answer, [()])
             seen = self.judge(answer) if self.judge else None
         except Symptom as symptom:
             return not_yet(str(symptom))
@@ -271,6 +273,24 @@ class Exercise:
             if self._read(call(answer, probe)) != self._read(call(self.solution, probe))
         ]
         return correct(" ".join(filter(None, [seen, self.solved, *beyond])))
+
+    @property
+    def seeds(self) -> Sequence[int]:
+        """The seeds whose probes are known to tell the solution and all mistakes apart."""
+        return self.mistakes.seeds if isinstance(self.mistakes, Mistakes) else ()
+
+    def chance(self) -> random.Random:
+        """Take one of the seeds at random, any if there are none."""
+        own = random.Random()  # noqa: S311 - the notebook's random numbers are left alone
+        return random.Random(own.choice(self.seeds)) if self.seeds else own  # noqa: S311
+
+    def look_alike(self, seed: int) -> list[str]:
+        """Find what the probes of a seed do not tell apart: pairs of mistakes, or the solution."""
+        if not self.probes:
+            return []
+        probes = self.probes(random.Random(seed))  # noqa: S311 - no secret
+        seen = {"the solution": self.outcomes(self.solution, probes), **self.known(probes)}
+        return [f"{a} = {b}" for a, b in combinations(seen, 2) if seen[a] == seen[b]]
 
     def _look_at(self, answer: Any) -> None:
         """Refuse what can be seen without running anything."""
@@ -310,17 +330,19 @@ class Exercise:
             value = self.wants(value)
         return Outcome(as_plain(value), outcome.error)
 
-    def _outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
+    def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
+        """Return what is compared: what an answer gives on every probe."""
         function = answer if callable(answer) else lambda: answer
         return [self._read(call(function, probe)) for probe in probes]
 
-    def _known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
-        return {text: self._outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
+    def known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
+        """Return what every mistake gives, under its sentence."""
+        return {text: self.outcomes(wrong, probes) for text, wrong in self.mistakes.items()}
 
-    def _compare(self, function: Function, probes: Sequence[Probe]) -> None:
+    def compare(self, function: Function, probes: Sequence[Probe]) -> None:
         """Compare an answer with the solution, and if it differs say what it looks like."""
         raw = [call(function, probe) for probe in probes]
-        right = self._outcomes(self.solution, probes)
+        right = self.outcomes(self.solution, probes)
         seen = [self._read(outcome) for outcome in raw]
         if all(outcome.value is None or unfilled(outcome.value) for outcome in raw):
             refuse_nothing(raw[0])
@@ -329,7 +351,7 @@ class Exercise:
             self._right_but(raw, probes)
             return
         self._exchanged(function)
-        views = [View(seen, right, self._known(probes), self.direction)]
+        views = [View(seen, right, self.known(probes), self.direction)]
         several = right[0].value
         if isinstance(several, tuple) and all(
             isinstance(outcome.value, tuple) and len(outcome.value) == len(several)
@@ -389,7 +411,7 @@ class Exercise:
             if len(answered) > 1:
                 some = [probes[i] for i in answered]
                 seen = [self._read(raw[i]) for i in answered]
-                View(seen, self._outcomes(self.solution, some), self._known(some)).tell_known()
+                View(seen, self.outcomes(self.solution, some), self.known(some)).tell_known()
             raise Symptom(
                 f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
                 "through it ends without a `return`, or with None. Follow it with this input."

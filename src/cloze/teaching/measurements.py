@@ -1,19 +1,22 @@
 """Measurements that take longer than a notebook has: made by a command, kept in a file beside it.
 
 Such a file is JSON. It begins with what it takes to make it again, so that a command that was
-stopped goes on with what was made in the same way, and with nothing else.
+stopped goes on with what was made in the same way, and with nothing else. To measure all anew,
+delete the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import torch
 
 from cloze.checkpoint import beside
+
+Keys = TypeVarTuple("Keys")
 
 
 def made_by(module: str, **more: object) -> dict[str, Any]:
@@ -43,19 +46,41 @@ def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
     return kept if json.loads(json.dumps(made)).items() <= kept.items() else {}
 
 
-def write(path: Path, measured: Mapping[str, Any], rows: str = "") -> None:
-    """Write measurements, whole or not at all.
+def measure(
+    path: Path,
+    made: Mapping[str, Any],
+    name: str,
+    runs: Iterable[tuple[*Keys]],
+    one: Callable[[*Keys], Any],
+) -> dict[str, Any]:
+    """Make every run whose result a file does not hold yet, and write the file after each.
 
     Args:
-        path: where.
-        measured: what was measured, behind what it takes to make it again.
-        rows: the name of a list that comes last and has a line for each entry; "" for none.
+        path: the file.
+        made: how measurements are made now, as :func:`made_by` says it.
+        name: under which name the file keeps the results.
+        runs: of each run its keys, under which its result is kept within that name.
+        one: makes a run, from its keys.
+
+    Returns:
+        What the file then holds.
     """
-    text = json.dumps(measured, indent=1)
-    if rows:
-        head = json.dumps({**measured, rows: []}, indent=1).removesuffix("[]\n}")
-        text = f"{head}[\n  " + ",\n  ".join(map(json.dumps, measured[rows])) + "\n ]\n}"
-    write_whole(path, text + "\n")
+    kept = begun(path, made) or dict(made)
+    for keys in runs:
+        *outer, last = name, *map(str, keys)
+        place = kept
+        for key in outer:
+            place = place.setdefault(key, {})
+        if last not in place:
+            place[last] = one(*keys)
+            write(path, kept)
+            print(name, *keys, flush=True)
+    return kept
+
+
+def write(path: Path, measured: Mapping[str, Any]) -> None:
+    """Write measurements, whole or not at all."""
+    write_whole(path, json.dumps(measured, indent=1) + "\n")
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -8,8 +8,6 @@ from importlib.resources import files
 
 from markupsafe import Markup, escape
 
-from cloze.arguments import shown
-
 
 @dataclass(frozen=True)
 class Option:
@@ -131,8 +129,7 @@ def questions_of(lesson: str) -> tuple[Question, ...]:
     }
     if lesson not in texts:
         raise ValueError(
-            f"There are questions for the lessons {', '.join(sorted(texts))}, not for "
-            f"{shown(lesson)}."
+            f"There are questions for the lessons {', '.join(sorted(texts))}, not for {lesson!r}."
         )
     return parse_quiz(texts[lesson].read_text(encoding="utf-8"))
 

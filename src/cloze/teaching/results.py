@@ -25,7 +25,7 @@ Probe = tuple[Any, ...]
 """The arguments of one call."""
 
 
-Reader = Callable[[Any], Any]
+Wants = Callable[[Any], Any]
 """Turns a result into what is compared, or raises :class:`Symptom` if it is of the wrong kind."""
 
 
@@ -104,8 +104,8 @@ def number_with_gradient(value: Any) -> float:
     return result
 
 
-def numbers(*names: str) -> Reader:
-    """Make a reader of several numbers in a given order, for instance ``nats, bits``."""
+def numbers(*names: str) -> Wants:
+    """Read several numbers in a given order, for instance ``nats, bits``."""
 
     def read(value: Any) -> tuple[float, ...]:
         wanted = f"{len(names)} numbers, {', '.join(names)}, with commas between them"
@@ -137,8 +137,8 @@ def names(value: Any) -> list[str]:
     return sorted(map(str, value))
 
 
-def tensor(dtype: torch.dtype) -> Reader:
-    """Make a reader of tensors that are boolean, of whole numbers (ids) or floating point."""
+def tensor(dtype: torch.dtype) -> Wants:
+    """Read tensors that are boolean, of whole numbers (ids) or floating point."""
     words, how = {
         "bool": ("True and False", "a comparison such as a <= b gives them, or .bool()"),
         "long": ("ids, which are whole numbers", "leave out float(), / and *, or use .long()"),

@@ -14,6 +14,8 @@ from cloze.encoder import Encoder
 from cloze.vocabulary import Vocabulary
 
 Pooling = Literal["first", "mean"]
+SpanLogits = Float[Tensor, "batch 2 length"]
+"""Of the start and the end of a span at each position."""
 
 
 class FineTuned(nn.Module):
@@ -119,9 +121,7 @@ class SpanExtractor(FineTuned):
 
 
 @checked
-def best_span(
-    logits: Float[Tensor, "batch 2 length"], allowed: Selected | None = None
-) -> Tensor:
+def best_span(logits: SpanLogits, allowed: Selected | None = None) -> Tensor:
     """Return the start and the end with the greatest sum of logits, the start not after the end.
 
     Args:

@@ -45,8 +45,18 @@ Others = Float[Tensor, "m d"]
 """As wide vectors for each of m others."""
 Similarity = Float[Tensor, "n m"]
 """How alike each of n is to each of m."""
+Square = Float[Tensor, "n n"]
+"""How alike each of n is to each of them."""
 Groups = Int64[Tensor, "n"]
 """The group or class of each."""
+Queries = Float[Tensor, "n query d"]
+"""Hidden states of n texts, position by position."""
+QueryPadding = Bool[Tensor, "n query"]
+Documents = Float[Tensor, "m document d"]
+"""Those of m others."""
+DocumentPadding = Bool[Tensor, "m document"]
+AnyLine = Int64[Tensor, "_"]
+"""The ids of one line, as long as it is."""
 
 
 def padding_of(shape: Sequence[int], padding_mask: Tensor | None) -> Tensor:
@@ -188,9 +198,7 @@ def centring(vectors: Vectors) -> Whitening:
 
 
 @checked
-def whitening(
-    vectors: Vectors, k: int | None = None, floor: Probability = 1e-3
-) -> Whitening:
+def whitening(vectors: Vectors, k: int | None = None, floor: Probability = 1e-3) -> Whitening:
     """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance 1.
 
     Args:
@@ -262,7 +270,7 @@ def nearest(similarity: Similarity, k: int = 1, *, but_itself: bool = False) -> 
 
 
 @checked
-def precision_at(similarity: Float[Tensor, "n n"], groups: Groups, k: int = 1) -> float:
+def precision_at(similarity: Square, groups: Groups, k: int = 1) -> float:
     """Return how many of the k nearest others are of one's own group, on average.
 
     Args:
@@ -283,10 +291,10 @@ def precision_by_chance(groups: Groups) -> float:
 
 @checked
 def late_interaction(
-    one: Float[Tensor, "n query d"],
-    other: Float[Tensor, "m document d"],
-    one_padding: Bool[Tensor, "n query"] | None = None,
-    other_padding: Bool[Tensor, "m document"] | None = None,
+    one: Queries,
+    other: Documents,
+    one_padding: QueryPadding | None = None,
+    other_padding: DocumentPadding | None = None,
 ) -> Tensor:
     """Compare texts position by position: each position of one finds its best match in the other.
 
@@ -363,7 +371,7 @@ def character_ngrams(text: str, shortest: Count = 3, longest: Count = 5) -> list
 
 
 @checked
-def padded(lines: Sequence[Int64[Tensor, _]]) -> tuple[Tensor, Tensor]:
+def padded(lines: Sequence[AnyLine]) -> tuple[Tensor, Tensor]:
     """Fill ids of several lengths up to one, and say where.
 
     Returns:

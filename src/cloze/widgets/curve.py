@@ -10,7 +10,7 @@ from html import escape
 
 from markupsafe import Markup
 
-from cloze.arguments import of_type
+from cloze.border import checked
 from cloze.training import Record, TrainingRun, fit
 from cloze.widgets.view import View, button, element
 
@@ -103,13 +103,14 @@ class TrainingCurve(View):
         ValueError: ``run`` is no training.
     """
 
+    @checked
     def __init__(
         self,
         run: TrainingRun,
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
     ) -> None:
-        self.run = of_type(run, TrainingRun, "What is watched")
+        self.run = run
         self.baselines = dict(baselines or {})
         self.on_record = on_record
         self.announcement = ""

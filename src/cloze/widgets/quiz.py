@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from markupsafe import Markup
 
-from cloze.arguments import shown, whole_number
 from cloze.teaching.quiz import Option, Question, inline, questions_of
 from cloze.vocabulary import counted
 from cloze.widgets.view import View, button, element
@@ -114,12 +113,7 @@ class Quiz(View):
 
     def __init__(self, questions: str | Sequence[Question]) -> None:
         known = questions_of(questions) if isinstance(questions, str) else questions
-        self.questions = tuple(known) if isinstance(known, Iterable) else ()
-        if not self.questions or not all(isinstance(each, Question) for each in self.questions):
-            raise ValueError(
-                "A quiz is the name of a lesson, such as 'the_loss', or a list of questions, not "
-                f"{shown(questions)}."
-            )
+        self.questions = tuple(known)
         self.answers: dict[int, str] = {}
         """The letter chosen last, by number of the question (from 1)."""
         self.at = 1
@@ -144,11 +138,11 @@ class Quiz(View):
 
     def do_choose(self, question: object, value: object) -> None:
         """Choose an option and hear why it is right or wrong; any other may be tried after it."""
-        number = whole_number(question, 1, len(self.questions), "The question")
+        number = self._number(question)
         by_letter = self.questions[number - 1].by_letter
         if str(value) not in by_letter:
             known = ", ".join(by_letter)
-            raise ValueError(f"The options of question {number} are {known}, not {shown(value)}.")
+            raise ValueError(f"The options of question {number} are {known}, not {value}.")
         self.answers[number] = letter = str(value)
         option = by_letter[letter]
         said = f"{option.verdict} {inline(option.explanation).striptags()}"
@@ -156,7 +150,7 @@ class Quiz(View):
 
     def do_turn(self, question: object) -> None:
         """Go to another question, where one is shown at a time."""
-        self.at = whole_number(question, 1, len(self.questions), "The question")
+        self.at = self._number(question)
         self.announcement = f"Question {self.at} of {len(self.questions)}."
 
     def do_restart(self) -> None:
@@ -164,3 +158,10 @@ class Quiz(View):
         self.answers.clear()
         self.at = 1
         self.announcement = "All answers are cleared."
+
+    def _number(self, sent: object) -> int:
+        """Read the number of a question, which a browser sends as text."""
+        numbers = {str(n): n for n in range(1, len(self.questions) + 1)}
+        if str(sent) not in numbers:
+            raise ValueError(f"Questions have numbers from 1 to {len(numbers)}, not {sent}.")
+        return numbers[str(sent)]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from cloze.arguments import whole_number
+from cloze.border import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.view import View, button, element, status, style

@@ -7,7 +7,6 @@ do. The markup names them: a button with ``data-do="toggle"`` calls ``do_toggle`
 
 from __future__ import annotations
 
-import inspect
 import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +18,6 @@ import traitlets
 from IPython.display import display
 from markupsafe import Markup, escape
 
-from cloze.arguments import of_type, shown
 from cloze.teaching import palette
 
 HERE = Path(__file__).parent
@@ -34,14 +32,24 @@ ASLEEP = Markup(
 widget is there. Where it is not, Jupyter would say "model not found", which this hides in turn."""
 
 
+STILL = HERE / "still.css"
+SHEETS = (STILL, HERE / "view.css")
+"""What styles every widget."""
+
+
 def style(module: str) -> str:
     """Return the style sheet of all widgets and, after it, the one beside a widget's module.
 
     Args:
         module: the module's ``__file__``.
     """
-    sheets = dict.fromkeys([HERE / "view.css", Path(module).with_suffix(".css")])
+    sheets = dict.fromkeys([*SHEETS, Path(module).with_suffix(".css")])
     return "\n".join([palette.css(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)])
+
+
+def still_style() -> str:
+    """Return the style sheet of a picture that stays, in one line: it is stored with each."""
+    return " ".join(f"{palette.css()} {STILL.read_text(encoding='utf-8')}".split())
 
 
 def element(tag: str, /, *children: object, **attributes: object) -> Markup:
@@ -146,7 +154,7 @@ class View(anywidget.AnyWidget):
     html = traitlets.Unicode().tag(sync=True)
     problem = traitlets.Unicode()
     """What went wrong in the last action, in words; "" when nothing did."""
-    present = traitlets.Any(False)
+    present = traitlets.Bool(False)
     """Whether it is written for a lecture hall: in type as large as fits its place, and without
     what only one reader needs."""
 
@@ -161,10 +169,6 @@ class View(anywidget.AnyWidget):
         # ipykernel 7.4 hands a click to the thread that last drew the widget; when that is a cell
         # that trains, Stop would wait for its end. The thread that the browser chose is its own.
         self.comm._reply_subshell_for = lambda _, chosen: chosen
-
-    @traitlets.validate("present")
-    def _check_present(self, proposal: Any) -> bool:
-        return of_type(proposal["value"], bool, "present")
 
     @traitlets.observe("present")
     def _set_present(self, _: Any) -> None:
@@ -225,19 +229,9 @@ class View(anywidget.AnyWidget):
                 self._write()
 
     def _do(self, do: str, arguments: dict[str, object]) -> None:
-        method = getattr(type(self), f"do_{do}", None)
-        if not callable(method):
-            raise ValueError(f"This widget has no action {shown(do)}.")
-        signature = inspect.signature(method)
-        try:
-            signature.bind(self, **arguments)
-        except TypeError:
-            takes = ", ".join(list(signature.parameters)[1:]) or "nothing"
-            sent = ", ".join(map(str, arguments)) or "nothing"
-            raise ValueError(f"The action {do!r} takes {takes}; it was sent {sent}.") from None
         self._acting = True
         try:
-            method(self, **arguments)
+            getattr(self, f"do_{do}")(**arguments)
         finally:
             self._acting = False
 
@@ -253,7 +247,6 @@ class View(anywidget.AnyWidget):
             return ""
         return problem if len(problem) <= LONGEST_PROBLEM else f"{problem[:LONGEST_PROBLEM]} …"
 
-    def _receive(self, _: Any, content: Any, __: Any) -> None:
-        message = content if isinstance(content, dict) else {}
-        arguments = {str(key): value for key, value in message.items() if key != "do"}
-        self.act(str(message.get("do", "")), **arguments)
+    def _receive(self, _: Any, content: dict[str, Any], __: Any) -> None:
+        arguments = {key: value for key, value in content.items() if key != "do"}
+        self.act(str(content.get("do")), **arguments)

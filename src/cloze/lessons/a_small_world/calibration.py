@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cloze.masking import MaskedBatch
-from cloze.world import Reader
+from cloze.world import Model
 
 EDGES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """What is said below the first of them is left out: nearly all words at nearly all gaps."""
@@ -27,7 +27,7 @@ class Bin(NamedTuple):
     """The share of them in which the word stood there."""
 
 
-def said(reader: Reader, batch: MaskedBatch, n: int) -> Tensor:
+def said(reader: Model, batch: MaskedBatch, n: int) -> Tensor:
     """Return the probabilities that a reader gives the ``n`` ordinary words: ``(|M|, n)``."""
     with torch.no_grad():
         logits = reader.logits_at(batch.inputs, batch.selected).double()

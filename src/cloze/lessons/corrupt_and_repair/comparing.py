@@ -189,38 +189,38 @@ def main(
         lines=LINES,
         tuned_shots=TUNED_SHOTS,
     )
-    nothing: dict[str, Any] = {"milliseconds": {}, "steps": {}, "runs": {}}
-    kept = made | nothing | measurements.begun(path, made)
-    keep = partial(measurements.write, path, kept)
-    for text, names in TEXTS.items():
-        if text not in kept["milliseconds"]:
-            times = step_milliseconds(sources[text], names)
-            kept["milliseconds"][text] = times
-            budget = budgets[text] * times["masked"]
-            kept["steps"][text] = {name: round(budget / ms) for name, ms in times.items()}
-            keep()
-    kept["steps"]["world"]["infilling"] = infilling_steps
-    todo = [
-        (text, name, seed)
+    measure = partial(measurements.measure, path, made)
+    texts = [*zip(TEXTS, strict=True)]
+    times = measure(
+        "milliseconds", texts, lambda text: step_milliseconds(sources[text], TEXTS[text])
+    )
+
+    def affordable(text: str) -> dict[str, int]:
+        each = times["milliseconds"][text]
+        steps = {name: round(budgets[text] * each["masked"] / ms) for name, ms in each.items()}
+        return steps | ({"infilling": infilling_steps} if text == "world" else {})
+
+    steps = measure("steps", texts, affordable)["steps"]
+
+    def run(key: str) -> dict[str, Any]:
+        text, name, seed = key.split("/")
+        model, found = one_run(sources[text], name, steps[text][name], int(seed))
+        if key in SHIPPED and checkpoints:
+            about = {"command": made["command"], "seed": int(seed), "steps": steps[text][name]}
+            about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
+            save_model(checkpoints / SHIPPED[key], model, about)
+        return found
+
+    runs = (
+        (f"{text}/{name}/{seed}",)
         for asked_first in (True, False)
         for seed in seeds
         for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
         for name in names
         if asked_first == (name != "masked 15 %")
-    ]
-    for text, name, seed in todo:
-        key = f"{text}/{name}/{seed}"
-        if key not in kept["runs"]:
-            steps = kept["steps"][text][name]
-            model, kept["runs"][key] = one_run(sources[text], name, steps, seed)
-            if key in SHIPPED and checkpoints:
-                about = {"command": kept["command"], "seed": seed, "steps": steps}
-                about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
-                save_model(checkpoints / SHIPPED[key], model, about)
-            keep()
-    if "baselines" not in kept:
-        kept["baselines"] = baselines(sources["world"])
-        keep()
+    )
+    measure("runs", runs, run)
+    measure("baselines", [()], lambda: baselines(sources["world"]))
 
 
 def baselines(world: Source) -> dict[str, Any]:

@@ -10,13 +10,13 @@ Source: Clark et al. 2020, ELECTRA, section 2.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import between, checked
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
@@ -121,8 +121,13 @@ def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = No
     return batch.inputs.masked_scatter(selected, drawn)
 
 
+@checked
 def electra_loss(
-    model: MaskedLM, batch: MasksAndDraws, *, weight: float = WEIGHT, everywhere: bool = True
+    model: ReplacedLM,
+    batch: MasksAndDraws,
+    *,
+    weight: Annotated[float, between(0, 1e9)] = WEIGHT,
+    everywhere: bool = True,
 ) -> Tensor:
     """Return the generator's loss plus ``weight`` times the discriminator's, a scalar in nats.
 
@@ -132,11 +137,10 @@ def electra_loss(
         weight: λ.
         everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15 %").
     """
-    both = arguments.of_type(model, ReplacedLM, "The model")
     selected = batch.selected
-    logits = both.generator.logits_at(batch.inputs, selected)
+    logits = model.generator.logits_at(batch.inputs, selected)
     guesses = mlm_loss(logits, batch.labels[selected])
-    found = _detection(both, batch, refilled(both, batch, logits), everywhere=everywhere)
+    found = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
     return guesses + weight * found
 
 
@@ -150,18 +154,17 @@ def _detection(
 
 
 @torch.no_grad()
-def detection_loss(model: MaskedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
+def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
     """Return the mean cost of "replaced or not?" at every position of held-out windows, in nats.
 
     What has to be found is what the model's *own* generator put in, so the better that is, the
     harder the questions: of two models, the lower loss need not be the better one's.
     """
-    both = arguments.of_type(model, ReplacedLM, "The model")
     total = count = 0.0
     for start in range(0, len(held_out.inputs), batch_size):
         batch = MasksAndDraws(*(part[start : start + batch_size] for part in held_out))
-        n = int((batch.original < both.vocabulary.n_ordinary).sum())
-        total += n * _detection(both, batch, refilled(both, batch)).item()
+        n = int((batch.original < model.vocabulary.n_ordinary).sum())
+        total += n * _detection(model, batch, refilled(model, batch)).item()
         count += n
     return total / count
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from markupsafe import Markup
 
-from cloze import arguments
+from cloze.border import Probability, checked, whole_number
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, SENTINELS, with_sentinels
 from cloze.masking import seeded
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
@@ -54,7 +54,7 @@ def words_of(line: str) -> tuple[str, ...]:
     Raises:
         TextError: it has no word, or too many.
     """
-    typed = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*|[.!?]", arguments.of_type(line, str, "The line"))
+    typed = re.findall(r"[^\W_]+(?:['’-][^\W_]+)*|[.!?]", line)
     words = [STOP if word in ".!?" else word for word in typed]
     while words and words[-1] == STOP:
         words.pop()
@@ -68,8 +68,9 @@ def words_of(line: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+@checked
 def spoil(
-    line: str, corruption: str, share: float = 0.15, generator: torch.Generator | None = None
+    line: str, corruption: str, share: Probability = 0.15, generator: torch.Generator | None = None
 ) -> Spoilt:
     """Spoil a typed line by one of ``CORRUPTIONS``, word by word.
 
@@ -83,21 +84,21 @@ def spoil(
         ValueError: there is no such corruption or share.
         TextError: the line has no word, or too many.
     """
+    if corruption not in CORRUPTIONS:
+        raise ValueError(f"corruption is one of {', '.join(CORRUPTIONS)}, not {corruption!r}.")
     words = words_of(line)
-    name = arguments.one_of(corruption, CORRUPTIONS, "A corruption")
-    share = arguments.probability(share, "The share of words")
     vocabulary = with_sentinels(
         Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,)),
         max(SENTINELS, len(words) + 2),
     )
-    given: dict[str, object] = {} if name in WHOLE else {"share": share}
-    if name == "sentence permutation":
+    given: dict[str, object] = {} if corruption in WHOLE else {"share": share}
+    if corruption == "sentence permutation":
         given = {"separator": STOP}
-    if name in ("text infilling", "sentinels"):
+    if corruption in ("text infilling", "sentinels"):
         given["mean_length"] = min(3.0, len(words))
-    if name.startswith("token"):
+    if corruption.startswith("token"):
         given = {"rate": share}
-    inputs, target = CORRUPTIONS[name](
+    inputs, target = CORRUPTIONS[corruption](
         torch.tensor([vocabulary.ids[word] for word in words]),
         **given,
         vocabulary=vocabulary,
@@ -148,7 +149,7 @@ class LineSpoiler(View):
 
     def do_share(self, percent: object) -> None:
         """Choose how much is corrupted."""
-        whole = arguments.whole_number(percent, 0, 100, "The share in per cent")
+        whole = whole_number(percent, 0, 100, "The share in per cent")
         self._draw(self.line, self.corruption, whole / 100)
 
     def _draw(self, line: str, corruption: str, share: float) -> None:

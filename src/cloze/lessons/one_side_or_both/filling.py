@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -185,19 +187,20 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
     windows = corpus.held_out_windows()
     asked = {gaps: questions(windows, gaps, n) for gaps, n in lines.items()}
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))
-    masked, masked_curve = train(MASKED, recipe, corpus, some)
-    causal, causal_curve = train(CAUSAL, recipe, corpus, some)
-    pairs = {"one minute": (masked, causal), "as shipped": (shipped_model(), shipped_causal())}
-    filling: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    for budget, (reads_both, reads_left) in pairs.items():
+
+    @cache
+    def trained(name: str) -> tuple[MaskedLM, Curve]:
+        return train({"masked": MASKED, "causal": CAUSAL}[name], recipe, corpus, some)
+
+    def paid(budget: str, gaps: int) -> dict[str, Any]:
+        reads_both: MaskedLM = shipped_model()
+        reads_left: MaskedLM = shipped_causal()
+        if budget == "one minute":
+            reads_both, reads_left = (trained(name)[0] for name in ("masked", "causal"))
         assert isinstance(reads_left, CausalLM)
-        filling[budget] = {
-            str(gaps): {
-                name: vars(paid)
-                for name, paid in compare(ways(reads_both, reads_left, gaps), those).items()
-            }
-            for gaps, those in asked.items()
-        }
+        answers = compare(ways(reads_both, reads_left, gaps), asked[gaps])
+        return {name: vars(each) for name, each in answers.items()}
+
     made = measurements.made_by(
         __spec__.name,
         corpus_sha256=corpus.sha256,
@@ -206,8 +209,10 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
         symbols=VOCABULARY.n_ordinary,
         lines={str(gaps): n for gaps, n in lines.items()},
     )
-    curves = {"masked": masked_curve, "causal": causal_curve}
-    measurements.write(path, {**made, "curves": curves, "filling": filling})
+    curves = [("masked",), ("causal",)]
+    measurements.measure(path, made, "curves", curves, lambda name: trained(name)[1])
+    fillings = product(("one minute", "as shipped"), asked)
+    measurements.measure(path, made, "filling", fillings, paid)
 
 
 if __name__ == "__main__":

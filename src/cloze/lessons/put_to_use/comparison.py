@@ -251,21 +251,18 @@ def measure(run: Run, experiment: Experiment) -> dict[str, float]:
 
 
 def results() -> dict[str, Any]:
-    """Return what was measured: "runs", each a run and what it scored."""
+    """Return what was measured: "runs", what each scored by all that a :class:`Run` names."""
     return measurements.read(RESULTS)
 
 
 def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
     """Return scores by what the encoder knew before and by number of labels."""
-    found: dict[str, dict[int, list[float]]] = {}
-    for key, scored in results()["runs"]:
-        run = Run(*key)
-        if run.task == task and what in scored:
-            found.setdefault(run.start, {}).setdefault(run.labels, []).append(scored[what])
-    return {
-        start: {n: Repeated.of(values) for n, values in by_labels.items()}
-        for start, by_labels in found.items()
-    }
+    found: dict[str, dict[int, Repeated]] = {}
+    for start, by_labels in results()["runs"][task].items():
+        for n, [by_seed] in ((int(n), by_rate.values()) for n, by_rate in by_labels.items()):
+            if values := [scored[what] for scored in by_seed.values() if what in scored]:
+                found.setdefault(start, {})[n] = Repeated.of(values)
+    return found
 
 
 def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -> None:  # noqa: ARG005
@@ -274,13 +271,13 @@ def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -
     made = measurements.made_by(
         __spec__.name, world_sha256=World.load().sha256, corpus_sha256=Corpus.load().sha256
     )
-    before = measurements.begun(path, made).get("runs", [])
-    scored = {Run(*key): values for key, values in before}
-    for run in filter(only, runs(found)):
-        if run not in scored:
-            scored[run] = measure(run, found[run.task])
-            in_turn = [[[*one], scored[one]] for one in runs(found) if one in scored]
-            measurements.write(path, {**made, "runs": in_turn}, rows="runs")
+
+    def one(*key: Any) -> dict[str, float]:
+        run = Run(*key)
+        return measure(run, found[run.task])
+
+    todo = (run for run in runs(found) if only(run))
+    measurements.measure(path, made, "runs", todo, one)
 
 
 if __name__ == "__main__":

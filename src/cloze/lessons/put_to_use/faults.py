@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Count, Lines, checked, known_symbols
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import DATA
 from cloze.encoder import Direction
@@ -16,7 +16,7 @@ from cloze.masking import IGNORE, seeded
 from cloze.use.finetuning import answers
 from cloze.use.heads import FineTuned
 from cloze.vocabulary import BEGIN, END, PAD
-from cloze.world import Corruption, Reader, Truth, World
+from cloze.world import Corruption, Model, Truth, World
 
 PROGRAMS = DATA / "programs.toml"
 ONE_FAULT = Corruption(mask_prob=0.16, mask_share=0.5, random_share=0.5)
@@ -69,9 +69,9 @@ def kinds(world: World) -> Tensor:
     return torch.tensor([number[symbol] for symbol in world.vocabulary.ordinary])
 
 
-def plant(world: World, n: int, seed: int = 0) -> Faulty:
+@checked
+def plant(world: World, n: Count, seed: int = 0) -> Faulty:
     """Draw programs and replace one symbol of each, anywhere, by another one of its kind."""
-    n = arguments.whole_number(n, 1, 10**5, "The number of faults")
     chance = seeded(seed)
     input_ids = world.sample(n, generator=chance)
     kind = kinds(world)
@@ -85,7 +85,8 @@ def plant(world: World, n: int, seed: int = 0) -> Faulty:
     return Faulty(input_ids.scatter(1, at, other), at[:, 0], truth[:, 0])
 
 
-def posterior(world: World, input_ids: Tensor) -> Tensor:
+@checked
+def posterior(world: World, input_ids: Lines) -> Tensor:
     """Return P(the fault is at i | the line) by Bayes' rule, one fault planted by :func:`plant`.
 
     Args:
@@ -98,7 +99,7 @@ def posterior(world: World, input_ids: Tensor) -> Tensor:
     Raises:
         ValueError: a line is not one symbol away from any program.
     """
-    arguments.token_ids(input_ids, len(world.vocabulary), dim=2)
+    known_symbols(input_ids, len(world.vocabulary))
     none = torch.full((len(world.vocabulary) - world.vocabulary.n_ordinary,), -1)
     kind = torch.cat([kinds(world), none])
     others = torch.bincount(kinds(world), minlength=len(KINDS)) - 1
@@ -116,7 +117,7 @@ def posterior(world: World, input_ids: Tensor) -> Tensor:
     return torch.stack(found)
 
 
-def surprises(world: World, reader: Reader, input_ids: Tensor) -> Tensor:
+def surprises(world: World, reader: Model, input_ids: Tensor) -> Tensor:
     """Return what each symbol costs a reader while it is hidden, in nats: ``(n, length)``.
 
     Where no ordinary symbol stands the cost is 0.

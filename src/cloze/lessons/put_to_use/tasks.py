@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cloze import textfile
-from cloze.corpus import DATA, Corpus, windows
+from cloze.corpus import DATA, Corpus, read_text, windows
 from cloze.masking import IGNORE, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -283,7 +282,7 @@ def named_sentences(path: Path = DATA / "labelled" / "entities.txt") -> list[Nam
         TextError: there is no such file, or a line is written otherwise.
     """
     found = []
-    for line in textfile.decode(path, textfile.read(path, 10**7)).splitlines():
+    for line in read_text(path).splitlines():
         words: list[str] = []
         tags: list[str] = []
         for kind, name, plain in re.findall(r"\{(PER|LOC):([^{}]*)\}|([^{}]+)", line):
@@ -345,7 +344,7 @@ def read_reviews(path: Path = DATA / "labelled" / "reviews.tsv") -> Reviews:
         TextError: there is no such file, or a line is no label, tab and text.
     """
     texts, labels = [], []
-    for line in textfile.decode(path, textfile.read(path, 10**7)).splitlines():
+    for line in read_text(path).splitlines():
         label, tab, text = line.partition("\t")
         if label not in ("pos", "neg") or not tab:
             raise TextError(f"{path} has a line that is not pos or neg, a tab and a text.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from markupsafe import Markup
 
-from cloze.arguments import whole_number
+from cloze.border import Whole, between, checked, whole_number
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -44,10 +46,11 @@ class GuessingGame(View):
 
     _css = style(__file__)
 
-    def __init__(self, seed: int = 0, gaps: int = 10) -> None:
-        self.gaps = whole_number(gaps, 1, MOST_GAPS, "The number of gaps")
+    @checked
+    def __init__(self, seed: Whole = 0, gaps: Annotated[int, between(1, MOST_GAPS)] = 10) -> None:
+        self.gaps = gaps
         super().__init__()
-        self._begin(whole_number(seed, 0, 999_999_999, "The seed"))
+        self._begin(seed)
         self.refresh()
 
     def _begin(self, seed: int) -> None:

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import torch
 
-from cloze import arguments
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
+from cloze.border import Count, Whole, checked, shown
 from cloze.corpus import Corpus, windows
 from cloze.loss import to_bits
 from cloze.masking import seeded
@@ -66,7 +66,8 @@ class Puzzle:
         return self.line[self.at + 1 :]
 
 
-def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) -> list[Puzzle]:
+@checked
+def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0, *, longest: Count = 60) -> list[Puzzle]:
     """Draw lines from the held-out pieces and hide one character of each.
 
     A line is whole words from within one paragraph. Every character of it that has at least a
@@ -77,17 +78,8 @@ def draw_puzzles(corpus: Corpus, n: int, seed: int = 0, *, longest: int = 60) ->
         n: how many.
         seed: the same seed gives the same lines and gaps.
         longest: the most characters of a line.
-
-    Raises:
-        ValueError: a held-out piece is empty, so there is no character to hide.
     """
-    arguments.of_type(corpus, Corpus, "corpus")
-    n = arguments.whole_number(n, 0, 10**5, "The number of puzzles")
-    longest = arguments.whole_number(longest, 1, None, "The length of a line")
     generator = seeded(seed)
-    for piece in corpus.held_out:
-        if not piece.text.strip():
-            raise ValueError(f"{piece.name} is held out and empty; there is nothing to hide in it.")
     drawn: list[Puzzle] = []
     while len(drawn) < n:
         # A round takes one line of each piece, so lines repeat as late as possible.
@@ -132,9 +124,7 @@ def read_letter(typed: object) -> str:
     """
     lower = typed.lower() if isinstance(typed, str) else ""
     if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(
-            f"A gap hides a letter from a to z or a space, not {arguments.shown(typed)}."
-        )
+        raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(typed)}.")
     return lower
 
 
@@ -153,9 +143,7 @@ def read_bet(letter: object, percent: object) -> Bet:
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
         choices = ", ".join(map(str, SURENESS))
-        raise ValueError(
-            f"How sure one can be: {choices} %, or 0 for no idea, not {arguments.shown(percent)}."
-        )
+        raise ValueError(f"How sure one can be: {choices} %, or 0 for no idea, not {percent}.")
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
@@ -303,7 +291,8 @@ Player = Callable[[str, str | None], tuple[str | None, int]]
 returns a letter and how sure it is in percent."""
 
 
-def play(puzzles: list[Puzzle], player: Player, seed: int = 0) -> Tally:
+@checked
+def play(puzzles: list[Puzzle], player: Player, seed: Whole = 0) -> Tally:
     """Let a function play a game.
 
     Args:
@@ -314,12 +303,8 @@ def play(puzzles: list[Puzzle], player: Player, seed: int = 0) -> Tally:
     Raises:
         ValueError: the player answers with something that is no bet.
     """
-    arguments.of_type(puzzles, list, "What is played")
-    if not callable(player):
-        raise ValueError(f"A player is a function, not {arguments.shown(player)}.")
-    tally = Tally(arguments.whole_number(seed, 0, None, "The seed"))
+    tally = Tally(seed)
     for puzzle in puzzles:
-        arguments.of_type(puzzle, Puzzle, "What is played")
         sights = {"left": None, "both": puzzle.after}
         bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
         tally = tally.with_round(judge(puzzle, bets))
@@ -331,7 +316,7 @@ def _asked(player: Player, before: str, after: str | None) -> Bet:
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise ValueError(
             "A player returns a letter and how sure it is in percent, such as ('e', 60), "
-            f"not {arguments.shown(answer)}."
+            f"not {shown(answer)}."
         )
     return read_bet(*answer)
 
@@ -365,13 +350,14 @@ class Result(NamedTuple):
     """What the model paid for the same gaps, by side."""
 
 
+@checked
 def read_result(line: str) -> Result:
     """Read a line that a game gave out; a name before it is passed over.
 
     Raises:
         ValueError: it is no such line, or it was mistyped.
     """
-    text = " ".join(arguments.of_type(line, str, "A result").lower().split())
+    text = " ".join(line.lower().split())
     match = _RESULT.search(text)
     if not match:
         raise ValueError(
@@ -432,6 +418,7 @@ class Pool:
         return "\n".join([*rows, *self.remarks])
 
 
+@checked
 def pool(lines: str | Iterable[str]) -> Pool:
     """Combine the results of a class.
 
@@ -439,12 +426,7 @@ def pool(lines: str | Iterable[str]) -> Pool:
         lines: one result per line, as each learner copied it; a name before it is passed over, and
             so are empty lines. Lines that cannot be read are named, and a line that comes twice
             counts once.
-
-    Raises:
-        ValueError: they are no lines of text.
     """
-    if not isinstance(lines, Iterable):
-        raise ValueError(f"Results are lines of text, not {arguments.shown(lines)}.")
     results: dict[str, Result] = {}
     numbers: dict[str, int] = {}
     remarks = []

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from cloze import arguments
-from cloze.arguments import shown
+from cloze.border import checked, shown
 from cloze.corpus import Corpus
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
@@ -19,6 +18,7 @@ CHIPS = 20
 """The learner hands out probability in twentieths."""
 
 
+@checked
 def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
     """Count what stands in the gap of a word, wherever the training pieces have such a word.
 
@@ -29,8 +29,7 @@ def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
     Raises:
         ValueError: not one gap, or no such word in the corpus.
     """
-    arguments.of_type(corpus, Corpus, "corpus")
-    if not re.fullmatch(f"[a-z]*{GAP}[a-z]*", arguments.of_type(word, str, "A word")):
+    if not re.fullmatch(f"[a-z]*{GAP}[a-z]*", word):
         raise ValueError(
             f"Give a word of letters a to z with one gap, such as '_ook', not {shown(word)}."
         )
@@ -42,17 +41,12 @@ def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
 
 
 def shares(counts: Mapping[str, int]) -> dict[str, float]:
-    """Turn counts into probabilities.
-
-    Raises:
-        ValueError: nothing was counted.
-    """
-    total = sum(_numbers(counts))
-    if total < 1 or min(counts.values()) < 0:
-        raise ValueError(f"Counts say how often each letter stood there, not {shown(counts)}.")
+    """Turn counts into probabilities."""
+    total = sum(counts.values())
     return {letter: count / total for letter, count in counts.items()}
 
 
+@checked
 def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
     """Turn chips into a probability for every character.
 
@@ -62,17 +56,10 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
     Raises:
         ValueError: more chips than there are, fewer than none, or on something else.
     """
-    if sum(_numbers(chips)) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
+    if sum(chips.values()) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
         raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {shown(chips)}.")
     kept = CHIPS - sum(chips.values())
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}
-
-
-def _numbers(by_letter: Mapping[str, int]) -> list[int]:
-    """Return the whole numbers that letters have."""
-    if isinstance(by_letter, Mapping) and all(isinstance(letter, str) for letter in by_letter):
-        return [arguments.whole_number(n, -CHIPS, None, "A number") for n in by_letter.values()]
-    raise ValueError(f"Give a number by letter, like {{'b': 3}}, not {shown(by_letter)}.")
 
 
 class ProbabilityBet(View):
@@ -90,8 +77,8 @@ class ProbabilityBet(View):
 
     _css = style(__file__)
 
+    @checked
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
-        arguments.of_type(letters, str, "What can be betted on")
         if not re.fullmatch("[a-z]+", letters) or len(set(letters)) < len(letters):
             raise ValueError(f"Give different letters from a to z to bet on, not {shown(letters)}.")
         self.truth = shares(counts)

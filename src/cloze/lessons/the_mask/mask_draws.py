@@ -9,7 +9,7 @@ import torch
 from markupsafe import Markup
 from torch import Tensor
 
-from cloze.border import Ids, Probability, checked, whole_number
+from cloze.border import Ids, Probability, Whole, checked, whole_number
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.view import View, button, element, status, style
@@ -102,9 +102,10 @@ class MaskDraws(View):
 
     _css = style(__file__)
 
-    def __init__(self, line: str, seed: int = 0) -> None:
+    @checked
+    def __init__(self, line: str, seed: Whole = 0) -> None:
         self.input_ids, _ = read_line(line)
-        self.seed = whole_number(seed, 0, 999_999_999, "The seed")
+        self.seed = seed
         self.do_restart()
         super().__init__()
         self.refresh()

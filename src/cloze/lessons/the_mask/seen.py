@@ -81,9 +81,9 @@ def train(name: str, recipe: Recipe, corpus: Corpus) -> MaskedLM:
     return run.model.eval()
 
 
-def measure(model: MaskedLM, corpus: Corpus) -> dict[str, Any]:
-    """Measure on the held-out pieces under the fixed masks, and on one line with a typo."""
-    windows = corpus.held_out_windows()
+def measure(corpus: Corpus, recipe: Recipe, name: str) -> dict[str, Any]:
+    """Train, and ask about the held-out pieces under the fixed masks and one line with a typo."""
+    model, windows = train(name, recipe, corpus), corpus.held_out_windows()
     return {
         "beliefs": beliefs(model, windows, held_out_batch(windows)),
         "proofread": proofread(model, TYPO),
@@ -99,9 +99,9 @@ def results() -> dict[str, dict[str, Any]]:
 def main(path: Path = RESULTS, recipe: Recipe = EVEN) -> None:
     """Train both models and write what they believe, with what it takes to repeat it."""
     corpus = Corpus.load()
-    models = {name: measure(train(name, recipe, corpus), corpus) for name in SHARES}
     made = measurements.made_by(__spec__.name, steps=recipe.steps, seed=recipe.seed)
-    measurements.write(path, {**made, "models": models})
+    one = partial(measure, corpus, recipe)
+    measurements.measure(path, made, "models", zip(SHARES, strict=True), one)
 
 
 if __name__ == "__main__":

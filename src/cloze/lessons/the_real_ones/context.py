@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -74,18 +75,19 @@ def results() -> dict[str, Any]:
     return measurements.read(RESULTS)
 
 
+def measure_apart(way: str, length: int) -> dict[str, float]:
+    """Measure in a process of its own, whose peak of memory is this line's alone."""
+    child = [sys.executable, "-m", __spec__.name, way, str(length)]
+    said = subprocess.run(child, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    seconds, grown = json.loads(said)
+    return {"seconds": round(seconds, 4), "bytes": grown}
+
+
 def main(path: Path = RESULTS, lengths: tuple[int, ...] = LENGTHS) -> None:
     """Measure every length in every way, and write it with what it takes to repeat it."""
-    measured: dict[str, dict[str, dict[str, float]]] = {way: {} for way in WAYS}
-    for way in WAYS:
-        for length in lengths:
-            child = [sys.executable, "-m", __spec__.name, way, str(length)]
-            said = subprocess.run(child, capture_output=True, text=True, check=True).stdout  # noqa: S603
-            seconds, grown = json.loads(said)
-            measured[way][str(length)] = {"seconds": round(seconds, 4), "bytes": grown}
     usual = EncoderConfig()
     made = measurements.made_by(__spec__.name, heads=usual.n_heads, d_model=usual.d_model)
-    measurements.write(path, {**made, "measured": measured})
+    measurements.measure(path, made, "measured", product(WAYS, lengths), measure_apart)
 
 
 if __name__ == "__main__":

@@ -193,8 +193,8 @@ def pictures(panels: Mapping[str, Sequence[Sequence[float]]], text: str) -> tupl
         side = len(pixels)
         hidden = [[float(math.isnan(value)) for value in line] for line in pixels]
         ink = [[0.0 if math.isnan(value) else value for value in line] for line in pixels]
-        axes.imshow(hidden, cmap=fading(GREY), vmin=0, vmax=3, interpolation="nearest")
-        axes.imshow(ink, cmap=fading(BLUE), vmin=0, vmax=1, interpolation="nearest")
+        axes.imshow(hidden, cmap=fading(GREY), vmin=0, vmax=3)
+        axes.imshow(ink, cmap=fading(BLUE), vmin=0, vmax=1)
         for edge in range(0, side + 1, 4):
             axes.axhline(edge - 0.5, color=SHADE, linewidth=0.8)
             axes.axvline(edge - 0.5, color=SHADE, linewidth=0.8)

@@ -11,11 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Literal, get_args
 
 import torch
+from jaxtyping import Shaped
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Count, checked, whole_number
 from cloze.vocabulary import TextError
 from cloze.world import World
 
@@ -25,17 +27,21 @@ PATCH = 4
 """Pixels of a patch, each way."""
 COLUMNS = SIDE // PATCH
 """Patches in a row; a picture has as many rows."""
-SHAPES = ("square", "disc", "triangle", "ring")
-PATTERNS = ("plain", "rows", "columns", "slopes")
+Shape = Literal["square", "disc", "triangle", "ring"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+Pattern = Literal["plain", "rows", "columns", "slopes"]
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 """What is behind the shape: nothing, or a line at every fourth place."""
 SIZES = (6, 8, 10)
 STEP = 2
 """A shape stands at every second pixel, so its edges and those of the patches seldom agree."""
+Picture = Shaped[Tensor, f"{SIDE} {SIDE}"]
 NAME = re.compile(r"[0-9a-f]{4}")
 """What :func:`to_patches` calls a patch: its pixels as bits."""
 
 
-def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
+@checked
+def draw(shape: Shape, pattern: Pattern, size: Count, left: int, top: int) -> Tensor:
     """Draw a shape in front of a pattern.
 
     Args:
@@ -51,11 +57,7 @@ def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
     Raises:
         ValueError: there is no such shape or pattern, or the shape does not fit in.
     """
-    arguments.one_of(shape, SHAPES, "shape")
-    arguments.one_of(pattern, PATTERNS, "pattern")
-    size = arguments.whole_number(size, 1, SIDE, "size")
-    left = arguments.whole_number(left, 0, SIDE - size, "left")
-    top = arguments.whole_number(top, 0, SIDE - size, "top")
+    left, top = (whole_number(n, 0, SIDE - size, "A place for it") for n in (left, top))
     place = torch.arange(SIDE)
     across, down = place.expand(SIDE, SIDE), place[:, None].expand(SIDE, SIDE)
     lines = {"rows": down, "columns": across, "slopes": across + down}
@@ -71,17 +73,15 @@ def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
     return torch.where(inside, ink, behind)
 
 
-def to_patches(picture: Tensor) -> list[str]:
+@checked
+def to_patches(picture: Picture) -> list[str]:
     """Cut a picture ``(SIDE, SIDE)`` into patches, row by row, each named by its pixels."""
-    if arguments.of_type(picture, Tensor, "A picture").shape != (SIDE, SIDE):
-        raise ValueError(
-            f"A picture is a tensor of shape {(SIDE, SIDE)}, not {arguments.shown(picture)}."
-        )
     cut = picture.bool().view(COLUMNS, PATCH, COLUMNS, PATCH).transpose(1, 2)
     bits = cut.reshape(COLUMNS**2, PATCH**2).long() << torch.arange(PATCH**2)
     return [f"{number:04x}" for number in bits.sum(1).tolist()]
 
 
+@checked
 def to_pixels(patches: Sequence[str]) -> Tensor:
     """Put patches together again: 1 for ink, 0 for none, NaN in a gap; ``(SIDE, SIDE)``.
 
@@ -102,15 +102,15 @@ def assembled(pixels: Tensor) -> Tensor:
     return cut.transpose(1, 2).reshape(SIDE, SIDE)
 
 
+@checked
 def pixels_of(patch: str) -> Tensor:
     """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
-    arguments.of_type(patch, str, "The name of a patch")
     if not NAME.fullmatch(patch):
         return torch.full((PATCH**2,), torch.nan)
     return (int(patch, 16) >> torch.arange(PATCH**2) & 1).float()
 
 
-def all_pictures() -> Iterator[tuple[str, str]]:
+def all_pictures() -> Iterator[tuple[str, Shape]]:
     """Yield every picture as a sentence of its patches, with the shape in it."""
     for shape, pattern, size in product(SHAPES, PATTERNS, SIZES):
         for left, top in product(range(0, SIDE - size + 1, STEP), repeat=2):
@@ -123,6 +123,7 @@ def world_of_pictures() -> World:
     return World({picture: n / pictures.total() for picture, n in pictures.items()})
 
 
+@checked
 def shapes_of(world: World) -> Tensor:
     """Return the shape in each picture of such a world, as an index into ``SHAPES``: ``(n,)``.
 
@@ -130,6 +131,6 @@ def shapes_of(world: World) -> Tensor:
         ValueError: it is another world.
     """
     shape = dict(all_pictures())
-    if not shape.keys() >= {*arguments.of_type(world, World, "world").sentences}:
+    if not shape.keys() >= {*world.sentences}:
         raise ValueError("Shapes stand in pictures; give world_of_pictures().")
     return torch.tensor([SHAPES.index(shape[picture]) for picture in world.sentences])

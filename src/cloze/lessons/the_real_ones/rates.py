@@ -8,9 +8,9 @@ idle core).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def shapes_named(pictures: World, encoder: Encoder) -> dict[str, float]:
     return {way: sum(shares) / DRAWS for way, shares in right.items()}
 
 
-def measured(pictures: World, rate: float, seed: int, steps: int = STEPS) -> dict[str, float]:
+def measured(pictures: World, steps: int, rate: float, seed: int) -> dict[str, float]:
     """Train one encoder and judge it."""
     model = trained(pictures, rate, seed, steps)
     paid = {}
@@ -109,7 +109,7 @@ def measured(pictures: World, rate: float, seed: int, steps: int = STEPS) -> dic
 
 @cache
 def results() -> dict[str, Any]:
-    """Return what was measured: "runs", each a rate, a seed and what was scored."""
+    """Return what was measured: "runs", what was scored by rate and seed."""
     return measurements.read(RESULTS)
 
 
@@ -119,18 +119,11 @@ def scores(what: str) -> dict[float, Repeated]:
     Args:
         what: "above at 0.15" and so on, "frozen" or "fine-tuned".
     """
-    by_rate: dict[float, list[float]] = {}
-    for rate, _, found in results()["runs"]:
-        if what in found:
-            by_rate.setdefault(rate, []).append(found[what])
-    return {rate: Repeated.of(found) for rate, found in by_rate.items()}
-
-
-def runs(seeds: int = SEEDS) -> Iterator[tuple[float, int]]:
-    """Yield the rate and the seed of every run."""
-    for rate in (UNTRAINED, *RATES):
-        for seed in range(seeds):
-            yield rate, seed
+    return {
+        float(rate): Repeated.of(found[what] for found in by_seed.values())
+        for rate, by_seed in results()["runs"].items()
+        if all(what in found for found in by_seed.values())
+    }
 
 
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
@@ -139,12 +132,8 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     made = measurements.made_by(
         __spec__.name, world_sha256=pictures.sha256, steps=steps, labels=LABELS
     )
-    found = measurements.begun(path, made).get("runs", [])
-    done = {(rate, seed) for rate, seed, _ in found}
-    for rate, seed in runs(seeds):
-        if (rate, seed) not in done:
-            found.append([rate, seed, measured(pictures, rate, seed, steps)])
-            measurements.write(path, {**made, "runs": found})
+    runs = product((UNTRAINED, *RATES), range(seeds))
+    measurements.measure(path, made, "runs", runs, partial(measured, pictures, steps))
 
 
 if __name__ == "__main__":

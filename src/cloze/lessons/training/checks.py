@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from types import GeneratorType
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from cloze.heads import MaskedLM
 from cloze.loss import LOG2, mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, mask_tokens
 from cloze.teaching.exercise import Exercise, View
+from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Function, Outcome, Probe, Symptom, names, number
 from cloze.teaching.symptoms import ask
 from cloze.vocabulary import VOCABULARY
@@ -914,20 +914,6 @@ def beaten_names(value: Any) -> list[str]:
     return names(value)
 
 
-def _names(keep: Callable[[float, float], bool]) -> Function:
-    return lambda loss, prices: [n for n, price in prices.items() if keep(loss, price)]
-
-
-def _emptied(loss: float, prices: dict[str, float]) -> list[str]:
-    right = beaten(loss, prices)
-    prices.clear()
-    return right
-
-
-def _while_beaten(loss: float, pairs: Iterable[tuple[str, float]]) -> list[str]:
-    return [name for name, _ in takewhile(lambda pair: loss < pair[1], pairs)]
-
-
 check_beaten = Exercise(
     solution=beaten,
     wants=beaten_names,
@@ -935,161 +921,7 @@ check_beaten = Exercise(
     solved="2.62 nats beat two baselines and no neighbour: remember that number.",
     direction="List the name of every baseline whose price is above the loss, as it stands in "
     "`prices`.",
-    mistakes={
-        "Those are the baselines that beat the loss. A loss is a price, and lower is better: loss "
-        "< price.": _names(lambda loss, price: loss > price),
-        "Those are the baselines that beat the loss or tie with it. A loss is a price, and lower "
-        "is better: loss < price.": _names(lambda loss, price: loss >= price),
-        "You count a tie as beaten, and below is below; use < rather than <=.": _names(
-            lambda loss, price: loss <= price
-        ),
-        "You list every baseline, whatever the loss: compare each price with the loss.": (
-            lambda loss, prices: list(prices)
-        ),
-        "Those are the prices; return the names.": (
-            lambda loss, prices: [price for price in prices.values() if loss < price]
-        ),
-        "Those are pairs of a name and a price; return the names alone.": (
-            lambda loss, prices: [pair for pair in prices.items() if loss < pair[1]]
-        ),
-        "That is True or False for every baseline; put the name of those that are True into the "
-        "list.": lambda loss, prices: [loss < price for price in prices.values()],
-        "That is True or False under every name; list the names of those that are True.": (
-            lambda loss, prices: {name: loss < price for name, price in prices.items()}
-        ),
-        "That says how many are beaten; return the list of their names.": (
-            lambda loss, prices: len(beaten(loss, prices))
-        ),
-        "That says whether any is beaten; return the list of names.": (
-            lambda loss, prices: bool(beaten(loss, prices))
-        ),
-        "That says whether all are beaten; return the list of those that are.": (
-            lambda loss, prices: len(beaten(loss, prices)) == len(prices)
-        ),
-        "Those are positions in the list of baselines; return the names.": (
-            lambda loss, prices: [i for i, p in enumerate(prices.values()) if loss < p]
-        ),
-        "Your answer is one text; return the list itself, without join.": (
-            lambda loss, prices: ", ".join(beaten(loss, prices))
-        ),
-        "Your answer is the printed form of a list; return the list itself, without str().": (
-            lambda loss, prices: str(beaten(loss, prices))
-        ),
-        "You return the first name that is beaten: collect all of them in a list, and `return` it "
-        "after the loop.": lambda loss, prices: next(iter(beaten(loss, prices)), None),
-        "You return the first name that is beaten, and [] if there is none: collect all of them.": (
-            lambda loss, prices: next(iter(beaten(loss, prices)), [])
-        ),
-        "Your list holds the first name that is beaten alone: is the `return` inside the loop?": (
-            lambda loss, prices: beaten(loss, prices)[:1]
-        ),
-        "Your list holds the last name that is beaten alone: is = in the loop where append should "
-        "be?": lambda loss, prices: beaten(loss, prices)[-1:],
-        "You look at the first baseline alone: is the `return` inside the loop?": (
-            lambda loss, prices: beaten(loss, dict([*prices.items()][:1]))
-        ),
-        "You stop at the first baseline that is not beaten, and they come in any order: look at "
-        "all of them.": lambda loss, prices: _while_beaten(loss, prices.items()),
-        "You leave the first baseline out: begin at 0.": (
-            lambda loss, prices: beaten(loss, dict([*prices.items()][1:]))
-        ),
-        "You leave the last baseline out: range(n) goes up to n − 1 by itself.": (
-            lambda loss, prices: beaten(loss, dict([*prices.items()][:-1]))
-        ),
-        "You compare the loss with the mean of the prices; compare it with each.": (
-            lambda loss, prices: list(prices) * (loss < sum(prices.values()) / len(prices))
-        ),
-        "You compare the loss with the highest price; compare it with each.": (
-            lambda loss, prices: list(prices) * (loss < max(prices.values()))
-        ),
-        "You compare the loss with the lowest price; compare it with each.": (
-            lambda loss, prices: list(prices) * (loss < min(prices.values()))
-        ),
-        "That is the best baseline, the one of the lowest price; list those that the loss is "
-        "below.": lambda loss, prices: [min(prices, key=prices.__getitem__)],
-        "That is the dearest baseline; list all those that the loss is below.": (
-            lambda loss, prices: [max(prices, key=prices.__getitem__)]
-        ),
-        "That is the baseline next above the loss; list all that the loss is below.": (
-            lambda loss, prices: sorted(beaten(loss, prices), key=prices.__getitem__)[:1]
-        ),
-        "2.62 is written into your function: compare with its parameter `loss`.": (
-            lambda loss, prices: beaten(2.62, prices)
-        ),
-        "You return the two baselines that 2.62 beats, whatever the loss: compare `loss` with the "
-        "prices.": lambda loss, prices: ["uniform", "unigram"],
-        "The prices of the notebook are in your function: compare with its parameter `prices`.": (
-            lambda loss, _: beaten(
-                loss,
-                {"uniform": 3.37, "unigram": 2.8, "left bigram": 2.34, "both neighbours": 1.73},
-            )
-        ),
-        "You put a name of your own into the list when nothing is beaten; return the empty list.": (
-            lambda loss, prices: beaten(loss, prices) or ["none"]
-        ),
-        "You return text when nothing is beaten; return the empty list.": (
-            lambda loss, prices: beaten(loss, prices) or "none"
-        ),
-        "You round the loss or the prices before comparing them; compare them as they are.": _names(
-            lambda loss, price: round(loss) < round(price)
-        ),
-        "int() cuts off what is behind the point; compare the numbers as they are.": _names(
-            lambda loss, price: int(loss) < int(price)
-        ),
-        "You take a margin: below is below, be it by a thousandth.": _names(
-            lambda loss, price: loss < price - 0.1
-        ),
-        "The names run together in one text: begin with the empty list [], and append each.": (
-            lambda loss, prices: "".join(beaten(loss, prices))
-        ),
-        "Your list holds single letters, for += adds the letters of a text: use append.": (
-            lambda loss, prices: list("".join(beaten(loss, prices)))
-        ),
-        "You return the first name that is beaten, and with [0] it fails where there is none: "
-        "return the whole list.": lambda loss, prices: beaten(loss, prices)[0],
-        "Your list holds None for those that are not beaten; leave them out: [… for … if …].": (
-            lambda loss, prices: [n if loss < p else None for n, p in prices.items()]
-        ),
-        "Your list holds '' for those that are not beaten; leave them out: [… for … if …].": (
-            lambda loss, prices: [n if loss < p else "" for n, p in prices.items()]
-        ),
-        "Your list is in a list once more; return it without the outer brackets.": (
-            lambda loss, prices: [beaten(loss, prices)]
-        ),
-        "Your list holds names and prices in turn; put the names alone into it.": (
-            lambda loss, prices: [x for n in beaten(loss, prices) for x in (n, prices[n])]
-        ),
-        "Your list holds differences; compare loss < price, and put the name into the list.": (
-            lambda loss, prices: [price - loss for price in prices.values()]
-        ),
-        "Your parameters are exchanged: the loss comes first and the prices second.": (
-            lambda loss, prices: beaten(prices, loss)
-        ),
-        "The list is emptied at every turn of the loop: put [] before the `for`.": (
-            lambda loss, prices: beaten(loss, dict([*prices.items()][-1:]))
-        ),
-        "You list every baseline that is not equal to the loss; list those that it is below.": (
-            _names(lambda loss, price: loss != price)
-        ),
-        "You turn the loss into bits and leave the prices in nats; compare them as they are.": (
-            _names(lambda loss, price: loss / LOG2 < price)
-        ),
-        "The names of the notebook are in your function: go through those that `prices` holds.": (
-            lambda loss, prices: beaten(
-                loss,
-                {n: prices[n] for n in ("uniform", "unigram", "left bigram", "both neighbours")},
-            )
-        ),
-        "You return inside the loop, at the first baseline that is not beaten, and nothing if all "
-        "are: put the `return` after the loop.": (
-            lambda loss, prices: (
-                _while_beaten(loss, prices.items())
-                if len(beaten(loss, prices)) < len(prices)
-                else None
-            )
-        ),
-        "The result is right, but your function changes its argument `prices`": _emptied,
-    },
+    mistakes=Mistakes(__name__, "beaten"),
 )
 """Mark ``beaten(loss, prices)``: the names of the baselines that a loss is below."""
 
@@ -1161,18 +993,5 @@ check_diagnosis = Exercise(
     solved="A never calls zero_grad, B masks once and for all, C measures on the text it trains "
     "on.",
     judge=_judge_diagnosis,
-    mistakes={
-        LOOK["A", 1]: {"A": 1, "B": 2, "C": 3},
-        LOOK["A", 3]: {"A": 3, "B": 2, "C": 1},
-        LOOK["B", 1]: {"A": 2, "B": 1, "C": 3},
-        "what is asked for is a dict": [2, 3, 1],
-        "turned round": {1: "C", 2: "A", 3: "B"},
-        "no entry for loop B, C": {"A": 2},
-        "no loop D": {"A": 2, "B": 3, "C": 1, "D": 4},
-        "B and C the same symptom": {"A": 2, "B": 3, "C": 3},
-        "replace None": {"A": None, "B": None, "C": None},
-        "without quotes": {"A": "2", "B": "3", "C": "1"},
-        "the symptoms are 1, 2 and 3": {"A": 2, "B": 3, "C": 4},
-    },
 )
 """Mark which broken loop (A, B, C) shows which symptom (1, 2, 3)."""

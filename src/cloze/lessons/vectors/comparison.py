@@ -7,8 +7,10 @@ goes on where it stopped (nine minutes on an idle core).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,7 +150,7 @@ def measured(encoder: Encoder, corpus: Corpus) -> dict[str, Found]:
 
 
 def results() -> dict[str, Any]:
-    """Return what was measured: "untrained" by way, "runs" by name and seed."""
+    """Return what was measured: "untrained" by way, "runs" by seed and name."""
     return measurements.read(RESULTS)
 
 
@@ -157,15 +159,30 @@ def untrained_results() -> dict[str, Found]:
     return {name: Found(*values) for name, values in results()["untrained"].items()}
 
 
+def trained_runs() -> Iterator[tuple[str, str, dict[str, list[float]]]]:
+    """Yield name and seed of every training, and what was found, "plain" and "whitened"."""
+    for seed, by_name in results()["runs"].items():
+        for name, found in by_name.items():
+            yield name, seed, found
+
+
 def trained_results(after: str = "plain") -> dict[str, tuple[Repeated, Repeated]]:
     """Return precision at 1 and at 10 of every kind of training, over seeds."""
     by_name: dict[str, list[Found]] = {}
-    for name, _, found in results()["runs"]:
+    for name, _, found in trained_runs():
         by_name.setdefault(name, []).append(Found(*found[after]))
     return {
         name: (Repeated.of(f.at_1 for f in found), Repeated.of(f.at_10 for f in found))
         for name, found in by_name.items()
     }
+
+
+def trained(corpus: Corpus, steps: int, seed: int, name: str) -> dict[str, list[float | None]]:
+    """Train contrastively once, and ask the encoder."""
+    run = contrastive_run(corpus, name, seed, steps)
+    for _ in fit(run):
+        pass
+    return _rounded(measured(run.model.eval().encoder, corpus))
 
 
 def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
@@ -178,28 +195,16 @@ def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     """Measure what the file does not hold yet, and write it after each run."""
     corpus = Corpus.load()
-    written = measurements.made_by(
+    made = measurements.made_by(
         __spec__.name,
         corpus_sha256=corpus.sha256,
         recipe={**vars(RECIPE), "steps": steps},
         windows=len(held_out(corpus).pieces),
         chance=round(precision_by_chance(held_out(corpus).pieces), 4),
     )
-    before = measurements.begun(path, written)
-    written["untrained"] = before.get("untrained") or _rounded(untrained(corpus))
-    written["runs"] = before.get("runs", [])
-    measurements.write(path, written)
-    done = {(name, seed) for name, seed, _ in written["runs"]}
-    for seed in range(seeds):
-        for name in OBJECTIVES:
-            if (name, seed) in done:
-                continue
-            run = contrastive_run(corpus, name, seed, steps)
-            for _ in fit(run):
-                pass
-            found = measured(run.model.eval().encoder, corpus)
-            written["runs"].append([name, seed, _rounded(found)])
-            measurements.write(path, written)
+    measurements.measure(path, made, "untrained", [()], lambda: _rounded(untrained(corpus)))
+    runs = product(range(seeds), OBJECTIVES)
+    measurements.measure(path, made, "runs", runs, partial(trained, corpus, steps))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
 from markupsafe import Markup
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import between, checked
 from cloze.encoder import Encoder
 from cloze.use.vectors import (
     Passage,
@@ -30,6 +30,7 @@ LONGEST = 64
 SHOWN = 5
 LEFT = "text-align: left"
 """JupyterLab sets tables flush right where no style sheet says otherwise."""
+Terms = Literal["words", "3 to 5 characters"]
 TERMS = {"words": words, "3 to 5 characters": character_ngrams}
 VectorsOf = Callable[[Sequence[str]], Tensor]
 """From texts to one vector for each, ``(n, d)``."""
@@ -49,14 +50,12 @@ def encoder_vectors(encoder: Encoder, change: Whitening | None = None) -> Vector
     return vectors_of
 
 
-def read_query(typed: object) -> str:
+def read_query(typed: str) -> str:
     """Read what somebody looks for, as the 28 characters.
 
     Raises:
-        TextError: it is no text, nothing is left of it, or it is too long.
+        TextError: nothing is left of it, or it is too long.
     """
-    if not isinstance(typed, str):
-        raise TextError(f"What is looked for is a text, not {arguments.shown(typed)}.")
     line = " ".join(normalise(typed).text.split())
     if not line:
         raise TextError("There is nothing to look for; type a word or two with letters a to z.")
@@ -101,14 +100,19 @@ class Index:
     """
 
     def __init__(self, passages: Sequence[Passage], vectors: Mapping[str, VectorsOf]) -> None:
-        if not passages or not vectors:
-            raise ValueError("An index needs at least one passage and one way to make vectors.")
         self.passages = list(passages)
         texts = [passage.text for passage in passages]
         self.vectors = {name: (of, of(texts)) for name, of in vectors.items()}
         self.terms = {name: TfIdf(texts, terms) for name, terms in TERMS.items()}
 
-    def find(self, typed: str, vectors: str = "", terms: str = "words", k: int = SHOWN) -> Found:
+    @checked
+    def find(
+        self,
+        typed: str,
+        vectors: str = "",
+        terms: Terms = "words",
+        k: Annotated[int, between(1, 50)] = SHOWN,
+    ) -> Found:
         """Find the nearest passages, except the line itself.
 
         Args:
@@ -122,11 +126,10 @@ class Index:
             ValueError: there is no such way.
         """
         line = read_query(typed)
-        vectors = arguments.one_of(
-            vectors or next(iter(self.vectors)), [*self.vectors], "The kind of vectors"
-        )
-        terms = arguments.one_of(terms, self.terms, "The kind of terms")
-        k = arguments.whole_number(k, 1, 50, "k")
+        vectors = vectors or next(iter(self.vectors))
+        if vectors not in self.vectors:
+            names = ", ".join(self.vectors)
+            raise ValueError(f"vectors is one of {names}, not {vectors!r}.")
         of, known = self.vectors[vectors]
         by_vectors = cosine(of([line]), known)
         by_terms = self.terms[terms].similarity([line])
@@ -171,8 +174,9 @@ class Search(View):
 
     _css = style(__file__)
 
+    @checked
     def __init__(self, index: Index, line: str) -> None:
-        self.index = arguments.of_type(index, Index, "What is searched")
+        self.index = index
         self.chosen = {"vectors": next(iter(index.vectors)), "terms": "words"}
         self.found = self._find(line, self.chosen)
         super().__init__()
@@ -184,7 +188,7 @@ class Search(View):
 
     def do_search(self, line: object) -> None:
         """Look for another line."""
-        self.found = self._find(line, self.chosen)
+        self.found = self._find(str(line), self.chosen)
 
     def do_vectors(self, value: object) -> None:
         """Look by other vectors."""
@@ -199,8 +203,8 @@ class Search(View):
         self.found = self._find(self.found.line, chosen)
         self.chosen = chosen
 
-    def _find(self, line: object, chosen: Mapping[str, str]) -> Found:
-        return self.index.find(read_query(line), chosen["vectors"], chosen["terms"])
+    def _find(self, line: str, chosen: Mapping[str, Any]) -> Found:
+        return self.index.find(line, **chosen)
 
     def markup(self) -> Markup:
         """Write the field, the choices and what was found."""

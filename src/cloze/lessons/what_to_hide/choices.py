@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from cloze.masking import mask_spans, mask_tokens, mask_words
 from cloze.objectives import Masker
 
+Shape = Literal["characters", "words", "spans"]
+Shares = Literal["100/0/0", "80/10/10", "80/20/0", "0/100/0"]
+
 RATES = (0.05, 0.15, 0.3, 0.4, 0.5, 0.8)
-SHAPES: Mapping[str, Masker] = {
+SHAPES: Mapping[Shape, Masker] = {
     "characters": mask_tokens,
     "words": mask_words,
     "spans": mask_spans,
 }
-SHARES = {
+SHARES: Mapping[Shares, tuple[float, float]] = {
     "100/0/0": (1.0, 0.0),
     "80/10/10": (0.8, 0.1),
     "80/20/0": (0.8, 0.2),

@@ -147,11 +147,11 @@ class Plan:
             if name != "80/10/10":  # that is 30 % above
                 other = masked(name, mask_tokens, *shares)
                 yield Arm("shares", name, partial(self._in_english, other, RATE))
-        for name, mask in SHAPES.items():
-            if name != "characters":  # that is 30 % above, too
-                yield Arm("shapes", name, partial(self._in_english, masked(name, mask), RATE))
-        for name, copies in COPIES.items():
-            yield Arm("copies", name, partial(self._on_little, copies))
+        for shape, mask in SHAPES.items():
+            if shape != "characters":  # that is 30 % above, too
+                yield Arm("shapes", shape, partial(self._in_english, masked(shape, mask), RATE))
+        for how, copies in COPIES.items():
+            yield Arm("copies", how, partial(self._on_little, copies))
 
     def _in_english(self, objective: Objective, rate: float, seed: int) -> Paid:
         recipe = replace(self.english, mask_prob=rate, seed=seed)
@@ -216,16 +216,14 @@ class Results:
 def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
     """Do every run that is not in the file yet, and write it down with what repeats it."""
     plan = plan or Plan(Corpus.load(), World.load())
-    made = plan.provenance()
-    runs: dict[str, dict[str, dict[str, Paid]]] = measurements.begun(path, made).get("runs", {})
-    arms = list(plan.arms())
-    for seed in SEEDS:
-        for arm in arms:
-            done = runs.setdefault(arm.part, {}).setdefault(arm.name, {})
-            if str(seed) not in done:
-                paid = arm.run(seed)
-                done[str(seed)] = {question: round(nats, 5) for question, nats in paid.items()}
-                measurements.write(path, {**made, "runs": runs})
+    arms = {(arm.part, arm.name): arm for arm in plan.arms()}
+
+    def one(part: str, name: str, seed: int) -> Paid:
+        paid = arms[part, name].run(seed)
+        return {question: round(nats, 5) for question, nats in paid.items()}
+
+    runs = ((*arm, seed) for seed in SEEDS for arm in arms)
+    measurements.measure(path, plan.provenance(), "runs", runs, one)
 
 
 if __name__ == "__main__":

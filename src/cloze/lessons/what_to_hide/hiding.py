@@ -9,9 +9,16 @@ import torch
 from markupsafe import Markup
 from torch import Tensor
 
-from cloze.arguments import one_of, shown, whole_number
+from cloze.border import Line, Whole, checked
 from cloze.heads import MaskedLM
-from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
+from cloze.lessons.what_to_hide.choices import (
+    RATES,
+    SHAPES,
+    SHARES,
+    Shape,
+    Shares,
+    percent,
+)
 from cloze.masking import IGNORE, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
@@ -45,13 +52,14 @@ class Asked(NamedTuple):
         return [self.costs[i] for i, own in self.fates.items() if own == fate]
 
 
+@checked
 @torch.no_grad()
 def asked(
-    line: Tensor,
+    line: Line,
     rate: float = 0.15,
-    shape: str = "characters",
-    shares: str = "80/10/10",
-    seed: int = 0,
+    shape: Shape = "characters",
+    shares: Shares = "80/10/10",
+    seed: Whole = 0,
     model: MaskedLM | None = None,
 ) -> Asked:
     """Hide a part of a line and ask a model about it.
@@ -67,8 +75,8 @@ def asked(
     Raises:
         ValueError: there is no such shape, or there are no such shares.
     """
-    mask = SHAPES[one_of(shape, SHAPES, "A shape")]
-    hide, swap = SHARES[one_of(shares, SHARES, "A choice of shares")]
+    mask = SHAPES[shape]
+    hide, swap = SHARES[shares]
     model = shipped_model() if model is None else model
     inputs, labels = mask(
         line[None],
@@ -115,21 +123,19 @@ class Hiding(View):
 
     _css = style(__file__)
 
+    @checked
     def __init__(
         self,
         line: str,
         rate: float = 0.15,
-        shape: str = "characters",
-        shares: str = "80/10/10",
-        seed: int = 0,
+        shape: Shape = "characters",
+        shares: Shares = "80/10/10",
+        seed: Whole = 0,
     ) -> None:
-        self.draws = 0
-        self.seed = whole_number(seed, 0, 999_999_999, "The seed")
-        self.rate, self.shape, self.shares = RATES[0], "characters", "80/10/10"
+        self.draws, self.seed = 0, seed
+        self.shape, self.shares = shape, shares
         self._take(line)
-        self.do_rate(rate)
-        self.do_shape(shape)
-        self.do_shares(shares)
+        self.do_rate(percent(rate))
         super().__init__()
         self.refresh()
 
@@ -147,9 +153,7 @@ class Hiding(View):
 
     def do_line(self, text: object) -> None:
         """Take another line."""
-        if not isinstance(text, str):
-            raise ValueError("A line is a text.")
-        self._take(text)
+        self._take(str(text))
 
     def _take(self, text: str) -> None:
         line, note = read_line(text, gaps=False)
@@ -159,19 +163,20 @@ class Hiding(View):
 
     def do_rate(self, value: object) -> None:
         """Choose how much is selected."""
-        named = {percent(rate): rate for rate in RATES}
-        known = named | {str(rate): rate for rate in RATES}
-        if str(value) not in known:
-            raise ValueError(f"The rate is one of {', '.join(named)}, not {shown(value)}.")
-        self.rate = known[str(value)]
+        rates = {percent(rate): rate for rate in RATES}
+        if str(value) not in rates:
+            raise ValueError(f"The rate is one of {', '.join(rates)}, not {value}.")
+        self.rate = rates[str(value)]
 
-    def do_shape(self, value: object) -> None:
+    @checked
+    def do_shape(self, value: Shape) -> None:
         """Choose what goes together."""
-        self.shape = one_of(value, SHAPES, "The shape")
+        self.shape = value
 
-    def do_shares(self, value: object) -> None:
+    @checked
+    def do_shares(self, value: Shares) -> None:
         """Choose what becomes of the selected ones."""
-        self.shares = one_of(value, SHARES, "The choice of shares")
+        self.shares = value
 
     def do_draw(self) -> None:
         """Draw again."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from cloze.training import EVEN, Recipe, TrainingRun, fit
 
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
-ASKED = (MASKED, DIFFUSION, CAUSAL)
+ASKED = {objective.name: objective for objective in (MASKED, DIFFUSION, CAUSAL)}
 RECIPE = replace(EVEN, evaluations=0)
 
 
@@ -103,10 +104,7 @@ def main(
     recipe: Recipe = RECIPE,
     seeds: tuple[int, ...] = SEEDS,
 ) -> None:
-    """Train and judge every model, and keep the results in ``path`` after each.
-
-    What is there already, made in the same way, is not made again.
-    """
+    """Train and judge every model, and keep the results in ``path`` after each."""
     corpus = corpus or Corpus.load()
     windows = corpus.held_out_windows(recipe.length)
     made = measurements.made_by(
@@ -116,16 +114,12 @@ def main(
         windows=len(windows),
         draws=DRAWS,
     )
-    runs: dict[str, dict[str, Any]] = measurements.begun(path, made).get("runs", {})
-    for seed in seeds:
-        for objective in ASKED:
-            of_seed = runs.setdefault(str(seed), {})
-            if objective.name in of_seed:
-                continue
-            model, seconds = trained(objective, corpus, replace(recipe, seed=seed))
-            of_seed[objective.name] = judged(model, windows, seconds)._asdict()
-            measurements.write(path, made | {"runs": runs})
-            print(seed, objective.name, of_seed[objective.name], flush=True)
+
+    def paid(seed: int, name: str) -> dict[str, Any]:
+        model, seconds = trained(ASKED[name], corpus, replace(recipe, seed=seed))
+        return judged(model, windows, seconds)._asdict()
+
+    measurements.measure(path, made, "runs", product(seeds, ASKED), paid)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ English, and writes what came of it to samplers.json (about six minutes on an id
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -43,6 +44,7 @@ WORDS = 11
 CAREFUL = Corruption(0.5, 1 - 1e-6, 1e-6)
 """For the exact reader: gaps, and one word in a million that is not what was said, so that it has
 an answer even beside words that never stand together."""
+TRAINED = {objective.name: objective for objective in (MASKED, DIFFUSION)}
 STEPS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -237,10 +239,7 @@ def words_of(texts: list[str]) -> set[str]:
 
 
 def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int = 32) -> None:
-    """Train, write, judge, and keep the results in ``path`` after each part.
-
-    What is there already, made in the same way, is not made again.
-    """
+    """Train, write, judge, and keep the results in ``path`` after each part."""
     world, corpus = World.load(), Corpus.load()
     known = words_of([piece.text for piece in corpus.train])
     made = measurements.made_by(
@@ -252,45 +251,37 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
         draws=draws,
         lines=lines,
     )
-    nothing: dict[str, Any] = {"english": {}, "in_steps": {}, "world": {}}
-    results = made | nothing | measurements.begun(path, made)
 
-    def keep(part: str, name: str, seed: int, make: Callable[[], Mapping[str, Any]]) -> None:
-        runs = results[part].setdefault(name, {})
-        if str(seed) not in runs:
-            runs[str(seed)] = make()
-            measurements.write(path, results)
-            print(part, name, seed, flush=True)
-
-    def in_world_by_name(model: Model, n: int, seed: int) -> dict[str, Any]:
-        return {name: row._asdict() for name, row in in_world(model, world, n, seed).items()}
-
+    measure = partial(measurements.measure, path, made)
     held_out = corpus.held_out_windows()
-    text = partial(text_judged, held_out, known, lines)
-    keep("english", "held-out text", 0, lambda: {"as it is": text()})
-    models = {
+    models: dict[str, Model] = {
         "causal": shipped_causal(),
         "masked": shipped_model(),
         "diffusion": shipped_diffusion(),
     }
-    sentences, truth = of_length(world)
-    for seed in SEEDS:
-        for name, model in models.items():
-            keep("english", name, seed, partial(in_english, model, known, lines, seed))
-        in_looks = partial(in_steps, models["diffusion"], known, lines, seed)
-        keep("in_steps", "diffusion", seed, in_looks)
-        keep("world", "drawn from the truth", seed, partial(drawn, sentences, truth, draws, seed))
-        for objective in (MASKED, DIFFUSION):
-            keep(
-                "world",
-                objective.name,
-                seed,
-                lambda o=objective, s=seed: in_world_by_name(  # type: ignore[misc]
-                    trained(o, world, s, steps), draws, s
-                ),
-            )
-        exact = Truth(world, corruption=CAREFUL)
-        keep("world", "exact", seed, partial(in_world_by_name, exact, draws // 10, seed))
+
+    def english(name: str, seed: int) -> dict[str, Any]:
+        if name == "held-out text":
+            return {"as it is": text_judged(held_out, known, lines)}
+        return in_english(models[name], known, lines, seed)
+
+    def steps_of(name: str, seed: int) -> dict[str, Any]:
+        return in_steps(models[name], known, lines, seed)
+
+    def of_world(name: str, seed: int) -> dict[str, Any]:
+        if name == "drawn from the truth":
+            return drawn(*of_length(world), draws, seed)
+        if name == "exact":
+            found = in_world(Truth(world, corruption=CAREFUL), world, draws // 10, seed)
+        else:
+            found = in_world(trained(TRAINED[name], world, seed, steps), world, draws, seed)
+        return {name: row._asdict() for name, row in found.items()}
+
+    in_turn = ((name, seed) for seed in SEEDS for name in models)
+    measure("english", [("held-out text", 0), *in_turn], english)
+    measure("in_steps", product(["diffusion"], SEEDS), steps_of)
+    readers = ("drawn from the truth", *TRAINED, "exact")
+    measure("world", ((name, seed) for seed in SEEDS for name in readers), of_world)
 
 
 if __name__ == "__main__":

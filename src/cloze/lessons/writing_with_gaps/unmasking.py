@@ -6,14 +6,12 @@ import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 from markupsafe import Markup
 
-from cloze.arguments import model as checked_model
-from cloze.arguments import one_of, whole_number
-from cloze.border import among, checked
+from cloze.border import Temperature, Whole, among, checked
 from cloze.generation import POLICIES, Step
 from cloze.heads import MaskedLM, Model
 from cloze.masked_predictor import ModelSymbols, symbols_of
@@ -21,6 +19,8 @@ from cloze.masking import seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.view import View, button, element, form, spoken, status, style
+
+Speed = Literal["slow", "medium", "fast"]
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 SPEEDS = {"slow": 1.0, "medium": 3.0, "fast": 10.0}
@@ -52,8 +52,8 @@ def frames(
     model: MaskedLM,
     line: str,
     policy: Annotated[str, among(POLICIES)],
-    temperature: float = 1.0,
-    seed: int = 0,
+    temperature: Temperature = 1.0,
+    seed: Whole = 0,
 ) -> Iterator[Frame]:
     """Yield a line as it was typed, and then after each step in which its gaps are filled.
 
@@ -72,12 +72,11 @@ def frames(
     shown, _ = _read(model, line)
     if GAP not in shown:
         raise TextError("The line has no gap; put a _ wherever something is missing.")
-    chance = seeded(whole_number(seed, 0, 999_999_999, "The seed"))
     steps = POLICIES[policy](
         model,
         symbols.input_ids(shown)[None],
         temperature=temperature,
-        generator=chance,
+        generator=seeded(seed),
     )
     return _frames(model, symbols, shown, steps)
 
@@ -140,10 +139,10 @@ class Unmasking(View):
         temperature: float = 1.0,
         seed: int = 0,
     ) -> None:
-        self.model = shipped_model() if model is None else checked_model(model)
+        self.model = shipped_model() if model is None else model
         self.line, self.policy = line, policy
         self.temperature, self.seed = temperature, seed
-        self.speed = "medium"
+        self.speed: Speed = "medium"
         self._playing: threading.Event | None = None
         self._begin()
         super().__init__()
@@ -255,7 +254,7 @@ class Unmasking(View):
 
     def do_again(self) -> None:
         """Draw anew: another seed."""
-        self._begin(seed=(self.seed + 1) % 1_000_000_000)
+        self._begin(seed=self.seed + 1)
 
     def do_policy(self, value: object) -> None:
         """Choose the order."""
@@ -272,9 +271,10 @@ class Unmasking(View):
             raise ValueError(f"A temperature is a number from 0 to 100, not {said}.")
         self._begin(temperature=temperature)
 
-    def do_speed(self, value: object) -> None:
+    @checked
+    def do_speed(self, value: Speed) -> None:
         """Choose how fast it plays."""
-        self.speed = one_of(value, SPEEDS, "speed")
+        self.speed = value
 
     def do_line(self, typed: object) -> None:
         """Write another line."""

@@ -8,7 +8,7 @@ from typing import Any
 from cloze.widgets.explorer.answers import Answers
 from cloze.widgets.explorer.chart import chart
 from cloze.widgets.explorer.line import leaning_in_words, line
-from cloze.widgets.view import View, element
+from cloze.widgets.view import element, still_style
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,4 +30,4 @@ class Picture:
             element("p", leaning_in_words(self.answers), class_="quiet"),
             class_="cloze still" + " words" * self.answers.asked.wide,
         )
-        return f"<style>{View._css}</style>{picture}"
+        return f"<style>{still_style()}</style>{picture}"

@@ -1,6 +1,6 @@
-"""Real Jupyter servers, a real browser, and what a person does with a notebook in them.
+"""Real Jupyter servers, and what a person does with a notebook in a browser.
 
-The browser tests and ``benchmarks.latency`` share this module.
+``benchmarks.latency`` and the browser tests share this module.
 """
 
 from __future__ import annotations
@@ -15,68 +15,30 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import nbformat
-from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    Error,
-    Locator,
-    Page,
-    Request,
-    ViewportSize,
-    WebSocket,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 import run as project
+from web.browser import PATIENCE
 
-NO_NETWORK = Path(__file__).resolve().parents[1] / "no_network"
-CONTRASTS = Path(__file__).with_name("contrasts.js").read_text(encoding="utf-8")
+NO_NETWORK = Path(__file__).resolve().parents[1] / "tests" / "no_network"
 ANSWER = Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
-TOKEN = "secret"
+TOKEN = "secret"  # noqa: S105 - of a server that only this machine reaches
 VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
-PATIENCE = 60.0
-"""Seconds after which what is awaited will not come; only a failing test waits that long."""
-
-NO_CHROMIUM = (
-    "There is no Chromium to test with: install it (on Debian with `sudo apt install chromium`) "
-    "or name the Chromium or Chrome you have in the environment variable CLOZE_CHROMIUM."
+MORTAL = (
+    "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGTERM); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
 )
+"""Run the command that follows so that it is told to end when whoever started it has ended.
 
-
-def chromium() -> str | None:
-    """Find the browser: the one that CLOZE_CHROMIUM names, otherwise one that is installed."""
-    if named := os.environ.get("CLOZE_CHROMIUM"):
-        return shutil.which(named)
-    names = ("chromium", "chromium-browser", "google-chrome", "/usr/bin/chromium")
-    return next(filter(None, map(shutil.which, names)), None)
-
-
-@contextmanager
-def browsing(executable: str) -> Iterator[Browser]:
-    """Start a browser without a window and without a way to any other machine."""
-    arguments = [
-        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
-        "--disable-background-networking",
-    ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # Chromium refuses to make one for root
-    expect.set_options(timeout=PATIENCE * 1000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=arguments)
-        try:
-            yield browser
-        finally:
-            browser.close()
-
+What ends a server ends its kernels; a browser and other kernels watch their parents themselves.
+"""
 
 # --- servers ----------------------------------------------------------------------------------
 
@@ -124,6 +86,11 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
+def mortal(command: Sequence[str]) -> list[str]:
+    """Let a command end with this process, however that ends; only Linux can."""
+    return [sys.executable, "-ISc", MORTAL, *command] if sys.platform == "linux" else [*command]
+
+
 @contextmanager
 def serving(
     command: Sequence[str], home: Path, opens: str, settings: Mapping[str, str] | None = None
@@ -142,8 +109,8 @@ def serving(
     log = home / "log.txt"
     with (
         log.open("w", encoding="utf-8") as sink,
-        subprocess.Popen(
-            [*command, "--no-browser", f"--port={port}"],
+        subprocess.Popen(  # noqa: S603 - Jupyter's
+            [*mortal(command), "--no-browser", f"--port={port}"],
             env={**environment(home), **(settings or {})},
             stdin=subprocess.DEVNULL,
             stdout=sink,
@@ -164,7 +131,7 @@ def serving(
 def responds(url: str) -> bool:
     """Tell whether a server answers, whatever it says."""
     try:
-        with urllib.request.urlopen(url, timeout=5):
+        with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - this machine's
             return True
     except urllib.error.HTTPError as answer:
         answer.close()
@@ -225,54 +192,6 @@ def lecture(home: Path, minutes: str) -> Iterator[Server]:
         yield server
 
 
-# --- what a page must not do --------------------------------------------------------------------
-
-
-@dataclass
-class Watch:
-    """What a page asked of other machines, and the errors it met."""
-
-    requests: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    def over(self, page: Page) -> None:
-        """Begin to watch a page."""
-        for event, heard in self._events.items():
-            page.on(event, heard)  # type: ignore[call-overload]
-
-    def leave(self, page: Page) -> None:
-        """Watch a page no longer."""
-        for event, heard in self._events.items():
-            page.remove_listener(event, heard)
-
-    @property
-    def _events(self) -> dict[str, Callable[[Any], None]]:
-        return {
-            "request": self._requested,
-            "websocket": self._requested,
-            "pageerror": self._raised,
-            "console": self._said,
-        }
-
-    def forgive(self, words: str) -> None:
-        """Forget the errors that contain these words: the test has brought them about."""
-        assert any(words in error for error in self.errors)
-        self.errors = [error for error in self.errors if words not in error]
-
-    def _requested(self, request: Request | WebSocket) -> None:
-        parts = urlsplit(request.url)
-        local = parts.hostname in ("localhost", "127.0.0.1")
-        if not local and parts.scheme not in ("data", "blob"):
-            self.requests.append(request.url)
-
-    def _raised(self, error: Error) -> None:
-        self.errors.append(error.stack or str(error))
-
-    def _said(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
-
-
 def tidied(page: Page) -> bool:
     """Close what is open in JupyterLab; tell whether it then is as it was when it had loaded."""
     page.set_viewport_size(VIEWPORT)
@@ -285,16 +204,6 @@ def tidied(page: Page) -> bool:
             && !document.querySelector(".jp-Dialog");
     }""")
     return closed
-
-
-def low_contrasts(root: Locator, least: float = 4.5) -> list[str]:
-    """List the visible texts within an element that stand out less than this, with their ratios.
-
-    The ratio is WCAG's. Disabled controls, which WCAG exempts, and what only a screen reader
-    gets are left out.
-    """
-    found: list[str] = root.evaluate(CONTRASTS, least)
-    return found
 
 
 class Answer(NamedTuple):

@@ -1,4 +1,4 @@
-"""The site as `python run.py site` builds it, for the tests of its files and of its looks."""
+"""What tests in several folders share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def build(folder: Path) -> None:
-    """Build the site in a process of its own; Sphinx and its warnings stay out of this one."""
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built in a process of its own: Sphinx and its warnings stay out of this one."""
+    folder = tmp_path_factory.mktemp("site") / "built"
     result = subprocess.run(
         [sys.executable, "-m", "web.site", str(folder)],
         cwd=ROOT,
@@ -21,3 +25,4 @@ def build(folder: Path) -> None:
     assert result.returncode == 0, result.stdout
     assert result.stdout.startswith(f"{folder}: ")
     assert len(result.stdout.splitlines()) == 2, "no warnings"
+    return folder

@@ -1,0 +1,20 @@
+// Settle when the window has the size that it was given, letters and pictures are there, what moves
+// has arrived, and two frames in a row have the same layout.
+async (size) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  const layout = () => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return [innerWidth, scrollWidth, scrollHeight, document.querySelectorAll("*").length].join();
+  };
+  let before = "";
+  do {
+    before = layout();
+    await document.fonts.ready;
+    const shown = [...document.images].filter((each) => each.checkVisibility());
+    await Promise.allSettled(shown.filter((each) => !each.complete).map((each) => each.decode()));
+    const moving = document.getAnimations().filter((each) => each.effect.getTiming().iterations < 1e3);
+    await Promise.allSettled(moving.map((each) => each.finished));
+    await frame();
+    await frame();
+  } while (layout() !== before || (size && innerWidth !== size.width));
+}
