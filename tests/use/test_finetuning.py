@@ -215,12 +215,6 @@ def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing() -> None:
     ]
 
 
-def test_numbers_of_a_recipe_may_be_typed() -> None:
-    typed: dict[str, Any] = {"epochs": "2", "batch_size": 2.0, "seed": "1"}
-    assert FineTuning(**typed) == FineTuning(epochs=2, batch_size=2, seed=1)
-    assert len(finetune(model_of("mean"), LINES, LABELS["mean"], FineTuning(**typed))) == 2
-
-
 def test_bad_heads_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="knows 30 symbols and the vocabulary has 31; widen it"):
         TokenClassifier(encoder(), WITH_PAD.with_specials("[SEP]"), 2)
