@@ -23,6 +23,7 @@ from typing import (
     Any,
     Literal,
     ParamSpec,
+    SupportsIndex,
     TypeVar,
     Union,
     get_args,
@@ -78,6 +79,8 @@ Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
+Positions = Iterable[SupportsIndex]
+"""Positions in a line, in any collection; :func:`positions` reads them."""
 Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
@@ -157,6 +160,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 NAMES: dict[Any, str] = {
     int: "a whole number",
+    SupportsIndex: "a whole number",
     float: "a number",
     str: "text",
     bool: "True or False",

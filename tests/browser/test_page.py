@@ -349,7 +349,7 @@ def test_within_another_page_it_is_the_explorer_alone(page: Page, built: str) ->
     expect(frame.locator("h1")).to_be_hidden()
 
 
-# A predictor whose leaning never comes unless it is let, and that says what became of it.
+# A predictor whose occlusion never comes unless it is let, and that says what became of it.
 SLOW = """
 async () => {
   const { Explorer } = await import("./explorer.js");
@@ -359,7 +359,7 @@ async () => {
   const slow = {
     name: "both", symbols: CHARACTERS, maxLen: 64, baseline: null, nLayers: 0, nHeads: 0,
     predict: (line, gaps) => new Answer(gaps, gaps.map(() => even), gaps.map(() => 1)),
-    leaning: (line, gaps, at, { signal }) => new Promise((done, fail) => {
+    occlusion: (line, gaps, at, { signal }) => new Promise((done, fail) => {
       const end = () => { ends.push(`${at} done`); done(line.map(() => 0.5)); };
       const coming = setTimeout(end, 300);
       signal.addEventListener("abort", () => {

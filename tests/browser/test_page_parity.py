@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-import torch
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS, Direction
@@ -17,8 +16,7 @@ from cloze.generation import POLICIES
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
-from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
-from cloze.predictor import Predictor
+from cloze.prediction import CHARACTERS, MaskedPredictor, Predictor, unigram
 from cloze.vocabulary import counted
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.line import signed
@@ -320,7 +318,7 @@ def test_what_is_drawn_is_as_frequent_as_it_is_probable(
     gaps = [at for at, symbol in enumerate(line) if symbol == "_"]
     answer = MaskedPredictor(weights.rounded("both")).predict(line, gaps)
     for at in gaps:
-        bent = torch.tensor(answer[at], dtype=torch.float64) ** (1 / temperature)
+        bent = answer[at].double() ** (1 / temperature)
         bent /= bent.sum()
         for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
             drawn = sum(text[at] == symbol for text in texts)

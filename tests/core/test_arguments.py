@@ -35,15 +35,9 @@ from cloze.masking import (
     seeded,
 )
 from cloze.prediction import (
-    attention_from,
-    compare,
     distribution,
-    fill,
-    joint,
     mask_positions,
     predict,
-    score,
-    shipped_model,
     top_k,
 )
 from cloze.vocabulary import VOCABULARY, TextError
@@ -61,8 +55,6 @@ HELD_OUT = held_out_batch(ROWS)
 NOTHING = MaskedBatch(ROWS, torch.full_like(ROWS, IGNORE))
 BASELINE = NeighbourBaseline((-1,)).fit(ROWS, epochs=1)
 COSTS = HeldOutCosts({"mine": torch.ones(3)}, torch.zeros(3, dtype=torch.int64))
-FLAT = torch.full((28,), 1 / 28)
-ANSWER = predict(SMALL, LINE, [4])
 
 
 class Odd:
@@ -86,12 +78,6 @@ NO_NUMBERS: list[Any] = [
 NO_COUNTS = [*NO_NUMBERS, 1.5, -1, math.inf, Fraction(1, 2), "9" * 100_000, 10**5000]
 NO_RATES = [*NO_NUMBERS, "0.5", -0.1, 1.1, math.inf, torch.tensor(2.0)]
 NO_TEXTS = [None, 5, 1.5, True, b"a_b", ["a_b"], LINE, Odd()]
-NO_POSITIONS = [
-    *(None, 4, 1.5, "4", b"4", torch.tensor(4), Odd()),
-    *([bad] for bad in [*NO_COUNTS, 13, torch.tensor(True)]),
-    torch.zeros(13, dtype=torch.bool),
-]
-NO_PLACES = [*NO_COUNTS, 13]
 NO_IDS = [
     *(None, 5, "the", [1, 2], LINE.numpy(), Odd()),
     *(LINE.to(dtype) for dtype in (torch.uint8, torch.int32, torch.float32, torch.bool)),
@@ -177,39 +163,8 @@ CASES: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
         lambda x: held_out_costs(CORPUS, {"a": NARROW}, x),
         [*NO_COUNTS, 0, 10_000],
     ),
-    "shipped_model": (shipped_model, [None, *NO_WORDS]),
-    "distribution": (lambda x: distribution(SMALL, x), [*NO_LINES, LINE.repeat(2)]),
-    "distribution model": (lambda x: distribution(x, LINE), [None, NARROW, *NO_MODELS]),
-    "top_k": (top_k, [None, 5, [0.5], LINE, FLAT[:3], FLAT.repeat(2, 1), FLAT * math.nan]),
-    "top_k k": (lambda x: top_k(FLAT, x), [*NO_COUNTS, 0]),
-    "fill": (lambda x: fill(x, SMALL), [*NO_TEXTS, "no gap"]),
-    "fill model": (lambda x: fill("a_b", x), [0, NARROW, *NO_MODELS]),
-    "fill k": (lambda x: fill("a_b", SMALL, k=x), [*NO_COUNTS, 0]),
-    "mask_positions": (lambda x: mask_positions(x, [0]), [x for x in NO_LINES if x is not FAR]),
-    "mask_positions positions": (lambda x: mask_positions(LINE, x), NO_POSITIONS),
-    "predict": (lambda x: predict(SMALL, x, [0]), [*NO_LINES, LINE.repeat(2)]),
-    "predict model": (lambda x: predict(x, LINE, [4]), [None, NARROW, *NO_MODELS]),
-    "predict masked": (lambda x: predict(SMALL, LINE, x), NO_POSITIONS),
-    "Prediction": (ANSWER.__getitem__, [*NO_PLACES, 3]),
-    "Prediction cost": (ANSWER.cost, [*NO_PLACES, 3]),
-    "compare": (lambda x: compare(x, [0], {"mine": SMALL}), NO_TEXTS),
-    "compare masked": (lambda x: compare("the quick fox", x, {"mine": SMALL}), NO_POSITIONS),
-    "compare models": (lambda x: compare("abc", [0], x), [*NO_MAPPINGS, {"a": NARROW}]),
-    "Comparison": (compare("abc", [0], {"mine": SMALL}).__getitem__, [None, *NO_WORDS]),
-    "joint": (lambda x: joint(SMALL, x, 0, 1), [*NO_LINES, LINE.repeat(2)]),
-    "joint model": (lambda x: joint(x, LINE, 0, 1), [None, NARROW, *NO_MODELS]),
-    "joint first": (lambda x: joint(SMALL, LINE, x, 1), [*NO_PLACES, 1]),
-    "joint second": (lambda x: joint(SMALL, LINE, 1, x), NO_PLACES),
-    "attention_from": (lambda x: attention_from(SMALL, x, 0, 0, 0), [*NO_LINES, LINE.repeat(2)]),
-    "attention_from model": (lambda x: attention_from(x, LINE, 0, 0, 0), [None, *NO_MODELS]),
-    "attention_from position": (lambda x: attention_from(SMALL, LINE, x, 0, 0), NO_PLACES),
-    "attention_from layer": (lambda x: attention_from(SMALL, LINE, 0, x, 0), [*NO_COUNTS, 1]),
-    "attention_from head": (lambda x: attention_from(SMALL, LINE, 0, 0, x), [*NO_COUNTS, 2]),
-    "fill at_once": (lambda x: fill("a_b", SMALL, at_once=x), ["no", None, 1, np.zeros(2)]),
     "letter_frequencies": (letter_frequencies, ["", 0, [], *NO_CORPORA[1:]]),
     "EncoderConfig": (lambda x: EncoderConfig(max_len=x), [10**5000, SMALL, Odd()]),
-    "score": (lambda x: score(x, SMALL), [*NO_TEXTS, "a_b"]),
-    "score model": (lambda x: score("abc", x), [0, NARROW, *NO_MODELS]),
 }
 
 

@@ -55,6 +55,9 @@ STYLE: Any = {
     "svg.hashsalt": "cloze",  # the same figure is the same text
 }
 
+DASHED: Any = {"color": GREY, "linewidth": 1, "linestyle": (0, (4, 3))}
+"""A line that something is compared with."""
+
 
 @contextmanager
 def series_style() -> Iterator[None]:
@@ -164,10 +167,20 @@ def listed(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
 
 
+def named_bars(
+    axes: Axes, values: Mapping[str, float], colour: str | Sequence[str], decimals: int = 2
+) -> None:
+    """Draw a bar per name to the right, the first at the top, each with its number at its end."""
+    bars = axes.barh([*values], [*values.values()], color=colour, height=0.6)
+    axes.bar_label(bars, fmt=f"%.{decimals}f", padding=4)
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+
+
 def baseline_lines(axes: Axes, losses: Mapping[str, float]) -> None:
     """Draw the losses of the baselines, in nats by name, as labelled horizontal lines."""
     for name, nats in losses.items():
-        axes.axhline(nats, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+        axes.axhline(nats, **DASHED)
         axes.annotate(
             f"{name} {nats:.2f}",
             (1, nats),

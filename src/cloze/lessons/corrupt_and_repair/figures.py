@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import empty_figure, listed, new_figure, picture
+from cloze.teaching.figures import DASHED, empty_figure, listed, named_bars, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
 
 LOOKS = {
@@ -23,11 +23,8 @@ LOOKS = {
 def lost(nats: Mapping[str, float], entropy: float) -> tuple[Figure, str]:
     """Draw what each corruption leaves open, in nats, beside the entropy of a sentence."""
     figure, axes = new_figure(7.2, 0.8 + 0.42 * len(nats))
-    bars = axes.barh([*nats], [*nats.values()], color=BLUE, height=0.6)
-    axes.bar_label(bars, fmt="%.2f", padding=4)
+    named_bars(axes, nats, BLUE)
     axes.set(xlabel="H(original | what is read), nats", xlim=(0, 1.25 * max(nats.values())))
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
     return figure, (
         f"Bars of what is still open about the original in nats: {listed(nats)}; before anything "
         f"is read it is {entropy:.2f}."
@@ -142,7 +139,7 @@ def worth(
     said = []
     for axes, (task, ways) in zip(row, curves.items(), strict=True):
         for accuracy in references[task].values():
-            axes.axhline(accuracy, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+            axes.axhline(accuracy, **DASHED)
         # Below all curves, for the lines may be as good as each other and run through them.
         dashed = ", ".join(f"{name} {accuracy:.2f}" for name, accuracy in references[task].items())
         axes.text(0.98, 0.02, f"dashed: {dashed}", transform=axes.transAxes, ha="right", fontsize=8)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import empty_figure, listed, new_figure, picture
+from cloze.teaching.figures import DASHED, empty_figure, listed, named_bars, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
 from cloze.vocabulary import visible
 
@@ -85,13 +85,9 @@ def learning(curves: Mapping[str, Sequence[tuple[int, int, float]]]) -> tuple[Fi
 def sums(totals: Mapping[str, float]) -> tuple[Figure, str]:
     """Draw what the probabilities of all strings of one length sum to, beside the line at 1."""
     figure, axes = new_figure(6.2, 0.9 + 0.5 * len(totals))
-    names = list(totals)
-    bars = axes.barh(names, list(totals.values()), color=[GREEN, BLUE][: len(names)], height=0.6)
-    axes.bar_label(bars, fmt="%.3f", padding=4)
-    axes.axvline(1, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+    named_bars(axes, totals, [GREEN, BLUE][: len(totals)], decimals=3)
+    axes.axvline(1, **DASHED)
     axes.set(xlabel="sum over all strings", xlim=(0, 1.2 * max(*totals.values(), 1.0)))
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
     return figure, f"Bars of a sum over all strings, beside a line at 1: {listed(totals)}."
 
 

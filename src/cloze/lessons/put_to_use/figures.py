@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import empty_figure, new_figure, picture
+from cloze.teaching.figures import DASHED, empty_figure, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, VIOLET
 
 LOOKS = {
@@ -42,7 +42,7 @@ def over_labels(panels: Mapping[str, Scores], chance: float | None = None) -> tu
         if chance is None:
             axes.set_ylim(0, 1)
         else:
-            axes.axhline(chance, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+            axes.axhline(chance, **DASHED)
     row[0].set(ylabel="share right")
     figure.legend(*row[-1].get_legend_handles_labels(), loc="outside upper right", ncols=len(LOOKS))
     said = "; ".join(
@@ -119,7 +119,7 @@ def forgetting(
     figure = empty_figure(7.2, 3.0)
     left, other = figure.subplots(1, 2)
     left.plot(rates, masked, color=BLUE, marker="o")
-    left.axhline(before, color=GREY, linestyle=(0, (4, 3)), linewidth=1)
+    left.axhline(before, **DASHED)
     left.annotate(
         "before", (1, before), xycoords=("axes fraction", "data"), xytext=(-2, 3), ha="right",
         textcoords="offset points",

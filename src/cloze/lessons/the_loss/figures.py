@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import fading, listed, new_figure, picture
+from cloze.teaching.figures import fading, listed, named_bars, new_figure, picture
 from cloze.teaching.palette import BLUE, ORANGE
 from cloze.vocabulary import visible
 
@@ -82,14 +82,7 @@ def cost_of_probability(points: Sequence[float]) -> tuple[Figure, str]:
 def loss_bars(losses: Mapping[str, float]) -> tuple[Figure, str]:
     """Draw losses in nats as horizontal bars, the first at the top."""
     figure, axes = new_figure(7.2, 0.7 + 0.5 * len(losses))
-    names = list(losses)
-    axes.barh(names, list(losses.values()), color=BLUE, height=0.6)
-    for i, nats in enumerate(losses.values()):
-        axes.annotate(
-            f"{nats:.2f}", (nats, i), xytext=(4, 0), textcoords="offset points", va="center"
-        )
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
+    named_bars(axes, losses, BLUE)
     axes.margins(x=0.1)
     axes.set(xlabel="mean loss in nats per selected character")
     return figure, f"Bars of the mean loss in nats per selected character: {listed(losses)}."

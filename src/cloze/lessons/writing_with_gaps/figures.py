@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import baseline_lines, empty_figure, listed, new_figure, picture
+from cloze.teaching.figures import (
+    DASHED,
+    baseline_lines,
+    empty_figure,
+    listed,
+    named_bars,
+    new_figure,
+    picture,
+)
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
 
 LOOKS = {
@@ -153,10 +161,7 @@ def looks(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figur
 def orders(costs: Mapping[str, float], bound: float) -> tuple[Figure, str]:
     """Draw what held-out lines cost by the order in which they are written, and the bound."""
     figure, axes = new_figure(6.2, 0.9 + 0.5 * len(costs))
-    bars = axes.barh(list(costs), list(costs.values()), color=VIOLET, height=0.6)
-    axes.bar_label(bars, fmt="%.2f", padding=4)
-    axes.axvline(bound, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
+    named_bars(axes, costs, VIOLET)
+    axes.axvline(bound, **DASHED)
     axes.set(xlabel="nats per character", xlim=(0, 1.2 * max(costs.values())))
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
     return figure, f"Bars of nats per character, and a line at {bound:.2f}: {listed(costs)}."

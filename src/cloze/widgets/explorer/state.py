@@ -10,9 +10,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cloze import arguments
-from cloze.arguments import one_of, shown, whole_number
-from cloze.predictor import Symbols
+from cloze.border import checked, positions, shown, whole_number
+from cloze.prediction import Symbols
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.explorer.room import MOST_HANDS, Hands
 
@@ -134,13 +133,13 @@ class State:
         """
         return whole_number(at, 0, len(self.truth) - 1, "A position of this line")
 
-    def with_masked(self, positions: object, event: str = "") -> State:
+    def with_masked(self, chosen: object, event: str = "") -> State:
         """Mask exactly these positions, and the line's own gaps, and look at one of them.
 
         Raises:
             ValueError: a position is not in the line, or they are no collection of positions.
         """
-        masked = frozenset(arguments.positions(positions, len(self.truth))) | self.gaps
+        masked = frozenset(positions(chosen, len(self.truth))) | self.gaps
         still = masked & self.masked
         return replace(
             self,
@@ -204,10 +203,9 @@ class State:
     def mask_at_random(self, chance: random.Random, share: float = 0.15) -> State:
         """Mask each position with the same probability, and at least one."""
         draws = [chance.random() for _ in self.truth]
-        positions = [i for i, draw in enumerate(draws) if draw < share]
-        positions = positions or [draws.index(min(draws))]
-        state = self.with_masked(positions, f"{counted(len(positions), 'position')} drawn.")
-        return replace(state, focus=positions[0])
+        drawn = [i for i, draw in enumerate(draws) if draw < share] or [draws.index(min(draws))]
+        state = self.with_masked(drawn, f"{counted(len(drawn), 'position')} drawn.")
+        return replace(state, focus=drawn[0])
 
     def unmask_all(self) -> State:
         """Show the line again.
@@ -306,15 +304,17 @@ class State:
                 state = state.with_count(at, symbol, n)
         return replace(state, focus=self.focus)
 
-    def guess_before_looking(self, value: bool) -> State:
+    @checked
+    def guess_before_looking(self, guess_first: bool) -> State:
         """Keep truth and guesses back from now on, or no longer."""
-        arguments.of_type(value, bool, "guess_first")
-        event = "Guess first: truth and guesses are hidden." if value else "Nothing is hidden."
-        return replace(self, guess_first=value, revealed=False, event=event)
+        hidden = "Guess first: truth and guesses are hidden."
+        event = hidden if guess_first else "Nothing is hidden."
+        return replace(self, guess_first=guess_first, revealed=False, event=event)
 
-    def reveal(self, value: bool = True) -> State:
+    @checked
+    def reveal(self, revealed: bool = True) -> State:
         """Show truth and guesses, or keep them back again."""
-        return replace(self, revealed=value, event="Revealed." if value else "Hidden again.")
+        return replace(self, revealed=revealed, event="Revealed." if revealed else "Hidden again.")
 
     def with_view(self, view: object) -> State:
         """Look at guesses, two gaps, attention or surprise.
@@ -322,7 +322,8 @@ class State:
         Raises:
             ValueError: there is no such view.
         """
-        view = one_of(view, VIEWS, "A view")
+        if not isinstance(view, str) or view not in VIEWS:
+            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(view)}.")
         return replace(self, view=view, event=f"{VIEWS[view]}.")
 
     def with_head(self, layer: object, head: object, n_layers: int, n_heads: int) -> State:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import traitlets
 from markupsafe import Markup
 
-from cloze.arguments import of_type, shown, whole_number
+from cloze.border import Positions, between, checked, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.masked_predictor import CHARACTERS, MaskedPredictor, comparison, predictors_of
-from cloze.prediction import shipped_models
-from cloze.predictor import Predictor
+from cloze.prediction import Predictor, predictors_of, shipped_models
 from cloze.widgets.explorer import markup
-from cloze.widgets.explorer.answers import Answers, ask, ask_leaning
+from cloze.widgets.explorer.answers import Answers, ask, ask_occlusion
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.room import MOST_HANDS, ROOM, Paid, cost
 from cloze.widgets.explorer.state import State
@@ -104,27 +102,27 @@ class MaskExplorer(View):
     loss = traitlets.Any(None, read_only=True)
     """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
     predictions = traitlets.Any(None, read_only=True)
-    """What each model answers at the open positions: a :class:`~cloze.prediction.Comparison`, or,
-    by name, the :class:`~cloze.predictor.Answer` of whatever is no masked model."""
+    """What each model answers at the open positions: a :class:`~cloze.prediction.Comparison`."""
 
+    @checked
     def __init__(
         self,
         model: MaskedLM | Predictor | Mapping[str, MaskedLM | Predictor] | None = None,
         line: str | None = None,
-        masked: Iterable[int] | None = None,
+        masked: Positions | None = None,
         *,
         corpus: Corpus | None = None,
         examples: Mapping[str, Example] = EXAMPLES,
         tally: Tally | None = None,
         present: bool = False,
-        seed: int = 0,
+        seed: Annotated[int, between(0, 999_999_999)] = 0,
     ) -> None:
         self._corpus = corpus
         self._examples = dict(examples)
         self._predictors = predictors_of(model, corpus)
         self._asked: object = None
-        self._tally = tally if tally is None else of_type(tally, Tally, "tally")
-        self._random = random.Random(whole_number(seed, 0, 999_999_999, "The seed"))  # noqa: S311
+        self._tally = tally
+        self._random = random.Random(seed)  # noqa: S311
         first = next(iter(self._examples.values()))
         text = first.line if line is None else line
         state = State.read(text, self._last.symbols, self._max_len)
@@ -188,12 +186,7 @@ class MaskExplorer(View):
             for name in MIRRORED:
                 setattr(self, name, _for_reading(getattr(state, name)))
             self.set_trait("loss", answers.last[1].loss)
-            of_models = all(
-                isinstance(each, MaskedPredictor) and each.symbols == CHARACTERS
-                for each in predictors.values()
-            )
-            found = comparison(state.held, answers.by_name) if of_models else answers.by_name
-            self.set_trait("predictions", found)
+            self.set_trait("predictions", answers.by_name)
         if not self._acting:
             self.settle()
 
@@ -209,8 +202,8 @@ class MaskExplorer(View):
                 self.tally.note(state.line, at, Paid(sum(hands.values()), {ROOM: paid} | known))
 
     def settle(self) -> None:
-        """Add what the answer leans on: it takes longer, so the answer is shown before."""
-        answers = ask_leaning(self._answers, self._predictors)
+        """Add what the answer depends on: it takes longer, so the answer is shown before."""
+        answers = ask_occlusion(self._answers, self._predictors)
         if answers is not self._answers:
             self._answers = answers
             self.refresh()
@@ -226,7 +219,7 @@ class MaskExplorer(View):
             if state.hidden or state.focus not in state.open:
                 raise ValueError("A picture shows guesses: mask a position, look at it, reveal.")
             answers = replace(self._answers, asked=state)
-            return Picture(ask_leaning(answers, self._predictors), self.predictions)
+            return Picture(ask_occlusion(answers, self._predictors))
 
     def still(self) -> Markup | None:
         """Write the picture, if there is one now."""
@@ -276,7 +269,7 @@ class MaskExplorer(View):
                 return state.with_head(state.layer, value, last.n_layers, last.n_heads)
             case "guess_first":
                 return state.guess_before_looking(value)
-        return state.reveal(of_type(value, bool, "revealed"))
+        return state.reveal(value)
 
     @traitlets.validate("model")
     def _check_model(self, proposal: Any) -> Any:
