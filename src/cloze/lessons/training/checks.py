@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -253,13 +254,19 @@ def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
     return float(times) if straight else torch.nan
 
 
+@lru_cache(maxsize=300)
+def _watched(step: Function, seed: int) -> list[Step]:
+    """Watch a step, once in every laboratory: the solution and all mistakes stay the same."""
+    return Laboratory(seed).observe(step)
+
+
 @dataclass(frozen=True)
 class StepExercise(Exercise):
     """An exercise that compares what a training step does, not only what it returns."""
 
     def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
         """Watch three steps in the laboratory that the probe is the seed of."""
-        return [Outcome(Laboratory(seed).observe(answer)) for (seed,) in probes]
+        return [Outcome(_watched(answer, seed)) for (seed,) in probes]
 
     def compare(self, function: Function, probes: Sequence[Probe]) -> None:
         """Compare steps with the right ones, and if they differ say what they look like."""
@@ -270,7 +277,7 @@ class StepExercise(Exercise):
             self.wants(step.loss)
         if unused := laboratory.unused(steps):
             raise Symptom(unused)
-        right = laboratory.observe(self.solution)
+        right = _watched(self.solution, seed)
         if not _move_alike(steps, right):
             right = self._otherwise(laboratory, steps, self.known(probes))
         if any(step.windows_changed for step in steps):
