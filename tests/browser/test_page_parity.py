@@ -165,8 +165,6 @@ CHOSEN: list[Sequence[Action]] = [
     [{"do": "view", "view": view} for view in (*VIEWS, "", None, "x" * 100)],
     [{"do": "view", "view": "attention"}, {"do": "layer", "value": "1"},
      *({"do": "head", "value": head} for head in ("1", "3", "4", "-1", None))],
-    [*ask("none", "constructor", "", "toggle"), {"do": "word", "at": "1"},
-     {"do": "toggle", "at": "1", "to": "2"}],
     [{"do": "span", "start": "8", "end": "4"}, {"do": "span", "start": "4", "end": "x"},
      {"do": "view", "view": "pair"}, {"do": "fill", "at": "5", "symbol": "q"},
      {"do": "focus", "at": "5"}, {"do": "view", "view": "guesses"}, *ask("present", "unmask")],
