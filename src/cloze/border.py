@@ -125,7 +125,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
         if name in hints and parameter.kind is parameter.VAR_POSITIONAL:
-            hints[name] = tuple[hints[name], ...]
+            hints[name] = tuple[hints[name], ...]  # type: ignore[valid-type]
         elif name in hints and parameter.kind is parameter.VAR_KEYWORD:
             hints[name] = dict[str, hints[name]]  # type: ignore[valid-type]
     return hints

@@ -344,8 +344,8 @@ def test_a_checkpoint_remembers_what_kind_of_model_it_is(
     ("change", "sentence"),
     [
         ({"objective": "both ways"}, "There is no objective 'both ways'; there are masked, causal"),
-        ({"objective": ["causal"]}, "There is no objective"),
-        ({"config": {"direction": "both"}}, "holds no usable config, restore it: a causal model"),
+        ({"objective": "GPT"}, "There is no objective 'GPT'"),
+        ({"config": {"direction": "both"}}, "does not fit this version of Cloze: A causal model"),
     ],
 )
 def test_a_checkpoint_of_no_known_kind_is_refused(

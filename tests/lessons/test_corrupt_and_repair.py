@@ -310,10 +310,6 @@ def test_one_sentence_has_no_order() -> None:
     assert "set sentences apart by full stops" in said_by(widget)
 
 
-def test_one_symbol_is_said_as_one() -> None:
-    assert "1 symbol became" in said_by(LineSpoiler("hello"))
-
-
 def test_markup_in_a_line_is_text() -> None:
     assert words_of("a <b>bold</b> [MASK]") == ("a", "b", "bold", "b", "MASK")
     with pytest.raises(TextError, match="The line is empty"):

@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cloze import arguments
 from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
     CheckpointError,
-    beside,
     load_model,
     provenance,
-    working,
+    written,
 )
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM
@@ -69,7 +67,7 @@ def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> Non
         )
     vocabulary, state = with_room(model)
     config = asdict(model.config) | {"vocab_size": len(vocabulary)}
-    with _written(arguments.path(folder), is_folder=True) as part:
+    with _written(Path(folder), is_folder=True) as part:
         from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
@@ -103,7 +101,7 @@ def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
     dynamic = {0: torch.export.Dim("batch")}
     if model.config.max_len > 1:
         dynamic[1] = torch.export.Dim("length", max=model.config.max_len)
-    with _written(arguments.path(path), is_folder=False) as part:
+    with _written(Path(path), is_folder=False) as part:
         with _exporter_silenced():
             program = torch.onnx.export(
                 model,
@@ -227,17 +225,15 @@ def _need(**least: int) -> None:
 @contextmanager
 def _written(path: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a name to write to; what is written there gets the name ``path`` when it is whole."""
-    with working(path, "written"):
+    with written(path) as part:
         empty = is_folder and path.is_dir() and not any(path.iterdir())
         if (path.exists() or path.is_symlink()) and not empty:
             raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as part:
-            part.mkdir() if is_folder else part.touch()  # now rather than after the work
-            yield part
-            if empty:
-                path.rmdir()
-            part.rename(path)
+        part.mkdir() if is_folder else part.touch()  # now rather than after the work
+        yield part
+        if empty:
+            path.rmdir()
+        part.rename(path)
 
 
 @contextmanager

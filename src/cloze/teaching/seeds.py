@@ -23,7 +23,7 @@ from cloze.teaching.exercise import Exercise
 HOW_MANY = 8
 """Seeds of each exercise: its check has so many different sets of probes."""
 
-AT_MOST = 400
+AT_MOST = 40
 """Seeds that are tried; if more are needed, better probes are."""
 
 

@@ -12,18 +12,17 @@ Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Line, Probability, between, checked, known_symbols, shown
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 
 SHARE, MEAN_LENGTH = 0.15, 3.0
 """T5's: the share of a line that is taken out, and how long a span is on average."""
-RATE = "The rate of a corruption"
 SENTINELS = 16
 """How many gaps with names of their own :func:`with_sentinels` makes room for by default."""
 
@@ -37,9 +36,10 @@ class Corrupted(NamedTuple):
     """The ids that are to be written, shape ``(written,)``."""
 
 
+@checked
 def delete(
-    line: Tensor,
-    rate: float = SHARE,
+    line: Line,
+    rate: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -49,13 +49,14 @@ def delete(
     Raises:
         ValueError: the line (``(length,)``) is empty or no ordinary text, or the rate is none.
     """
-    line = _read(line, vocabulary, generator)
+    line = _read(line, vocabulary)
     return Corrupted(line[~_chosen(line, rate, generator)], line)
 
 
+@checked
 def replace(
-    line: Tensor,
-    rate: float = SHARE,
+    line: Line,
+    rate: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -65,7 +66,7 @@ def replace(
     Raises:
         ValueError: as :func:`delete`; or there is no other symbol.
     """
-    line, n = _read(line, vocabulary, generator), vocabulary.n_ordinary
+    line, n = _read(line, vocabulary), vocabulary.n_ordinary
     if n < 2:
         raise ValueError("This vocabulary has one ordinary symbol, and none to replace it by.")
     # So many places further on in the vocabulary, and never all the way round.
@@ -73,9 +74,10 @@ def replace(
     return Corrupted(torch.where(_chosen(line, rate, generator), (line + away) % n, line), line)
 
 
+@checked
 def mask(
-    line: Tensor,
-    rate: float = SHARE,
+    line: Line,
+    rate: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -85,10 +87,10 @@ def mask(
     Raises:
         ValueError: as :func:`delete`.
     """
-    line = _read(line, vocabulary, generator)
+    line = _read(line, vocabulary)
     masked = mask_tokens(
         line,
-        arguments.probability(rate, RATE),
+        rate,
         mask_share=1,
         random_share=0,
         vocabulary=vocabulary,
@@ -98,9 +100,10 @@ def mask(
     return Corrupted(masked.inputs, line)
 
 
+@checked
 def infill(
-    line: Tensor,
-    share: float = 0.3,
+    line: Line,
+    share: Probability = 0.3,
     mean_length: float = MEAN_LENGTH,
     *,
     vocabulary: Vocabulary = VOCABULARY,
@@ -114,7 +117,7 @@ def infill(
     Raises:
         ValueError: as :func:`delete`; or such spans do not fit into the line.
     """
-    line = _read(line, vocabulary, generator)
+    line = _read(line, vocabulary)
     taken = _taken(line, share, mean_length)
     lengths: list[int] = []
     while sum(lengths) < taken:
@@ -127,8 +130,9 @@ def infill(
     return Corrupted(_with_signs(line, spans, [vocabulary.mask_id] * len(spans)), line)
 
 
+@checked
 def permute(
-    text: Tensor,
+    text: Line,
     separator: str = "\n",
     *,
     vocabulary: Vocabulary = VOCABULARY,
@@ -139,11 +143,10 @@ def permute(
     Raises:
         ValueError: as :func:`delete`; or the separator is no ordinary symbol.
     """
-    text = _read(text, vocabulary, generator)
+    text = _read(text, vocabulary)
     if separator not in [*vocabulary.ordinary]:
         raise ValueError(
-            f"The separator is an ordinary symbol of the vocabulary, and "
-            f"{arguments.shown(separator)} is none."
+            f"The separator is an ordinary symbol of the vocabulary, and {separator!r} is none."
         )
     between = vocabulary.ids[separator]
     sentences: list[list[int]] = [[]]
@@ -157,8 +160,9 @@ def permute(
     return Corrupted(torch.tensor(moved[1:]), text)
 
 
+@checked
 def rotate(
-    text: Tensor,
+    text: Line,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -168,7 +172,7 @@ def rotate(
     Raises:
         ValueError: as :func:`delete`.
     """
-    text = _read(text, vocabulary, generator)
+    text = _read(text, vocabulary)
     begin = int(torch.randint(len(text), (), generator=generator))
     return Corrupted(text.roll(-begin), text)
 
@@ -181,15 +185,18 @@ def sentinel(i: int) -> str:
     return f"<extra_id_{i}>"
 
 
-def with_sentinels(vocabulary: Vocabulary, count: int = SENTINELS) -> Vocabulary:
+@checked
+def with_sentinels(
+    vocabulary: Vocabulary, count: Annotated[int, between(2, 1000)] = SENTINELS
+) -> Vocabulary:
     """Return a vocabulary with so many sentinels more."""
-    count = arguments.whole_number(count, 2, 1000, "The number of sentinels")
     return vocabulary.with_specials(*map(sentinel, range(count)))
 
 
+@checked
 def take_out(
-    line: Tensor,
-    share: float = SHARE,
+    line: Line,
+    share: Probability = SHARE,
     mean_length: float = MEAN_LENGTH,
     *,
     vocabulary: Vocabulary,
@@ -206,29 +213,40 @@ def take_out(
         ValueError: as :func:`delete`; or the spans do not fit into the line, or the vocabulary has
             too few sentinels.
     """
-    line = _read(line, vocabulary, generator)
-    taken = _taken(line, share, mean_length)
-    count = number_of_spans(len(line), taken, mean_length)
-    signs = _sentinels(vocabulary)
+    line = _read(line, vocabulary)
+    _taken(line, share, mean_length)
+    return out_of(line, drawn_spans(len(line), share, mean_length, generator), vocabulary)
+
+
+def drawn_spans(
+    length: int, share: float, mean_length: float, generator: torch.Generator | None
+) -> list[tuple[int, int]]:
+    """Draw which spans (start and end) of a line are taken out."""
+    taken = number_taken(length, share)
+    count = number_of_spans(length, taken, mean_length)
+    cuts = (1 + torch.randperm(taken - 1, generator=generator)[: count - 1]).sort().values.tolist()
+    lengths = [b - a for a, b in zip([0, *cuts], [*cuts, taken], strict=True)]
+    return _placed(lengths, length, generator)
+
+
+def out_of(line: Tensor, spans: list[tuple[int, int]], vocabulary: Vocabulary) -> Corrupted:
+    """Take given spans (start and end) out of a line, in T5's way.
+
+    Raises:
+        ValueError: the vocabulary has too few sentinels.
+    """
+    signs, count = _sentinels(vocabulary), len(spans)
     if count + 1 > len(signs):
         raise ValueError(
             f"{counted(count, 'gap')} and the end need {count + 1} sentinels, and this vocabulary "
             f"has {len(signs)}; take out less, in longer spans, or make it with "
             f"with_sentinels(vocabulary, {count + 1})."
         )
-    cuts = (1 + torch.randperm(taken - 1, generator=generator)[: count - 1]).sort().values.tolist()
-    lengths = [b - a for a, b in zip([0, *cuts], [*cuts, taken], strict=True)]
-    return out_of(line, _placed(lengths, len(line), generator), vocabulary)
-
-
-def out_of(line: Tensor, spans: list[tuple[int, int]], vocabulary: Vocabulary) -> Corrupted:
-    """Take given spans (start and end) out of a line, in T5's way."""
-    signs = _sentinels(vocabulary)
     symbols = line.tolist()
     target: list[int] = []
     for sign, (start, end) in zip(signs, spans, strict=False):
         target += [sign, *symbols[start:end]]
-    return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]]))
+    return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[count]]))
 
 
 def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
@@ -259,7 +277,7 @@ def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
             "What was taken out is written behind the sentinels of the input, each once and in "
             f"its turn, and the next one ends it; so {counted(len(gaps), 'gap')} "
             f"need{'s' * (len(gaps) == 1)} {counted(len(gaps) + 1, 'sentinel')}, not "
-            f"{arguments.shown([order.index(h) for h in heads])}."
+            f"{shown([order.index(h) for h in heads])}."
         )
     whole: list[int] = []
     for symbol in inputs.tolist():
@@ -282,8 +300,6 @@ def number_taken(length: int, share: float) -> int:
 
 def _taken(line: Tensor, share: float, mean_length: float) -> int:
     """Check what spans are asked for, and return how many symbols they take out."""
-    share = arguments.probability(share, "The share to take out")
-    mean_length = arguments.number(mean_length, "The mean length of a span")
     if not 1 <= mean_length <= len(line):
         raise ValueError(
             f"The mean length of a span is at least 1 and at most {len(line)}, the length of the "
@@ -316,18 +332,15 @@ def _with_signs(line: Tensor, spans: list[tuple[int, int]], signs: list[int]) ->
 
 def _chosen(line: Tensor, rate: float, generator: torch.Generator | None) -> Tensor:
     """Choose each position of a line with probability ``rate``: boolean, ``(length,)``."""
-    return torch.rand(line.shape, generator=generator) < arguments.probability(rate, RATE)
+    return torch.rand(line.shape, generator=generator) < rate
 
 
-def _read(line: Tensor, vocabulary: Vocabulary, generator: torch.Generator | None) -> Tensor:
-    """Check a line that is to be spoilt, and the source of chance."""
-    if generator is not None:
-        arguments.of_type(generator, torch.Generator, "generator")
-    n = arguments.of_type(vocabulary, Vocabulary, "vocabulary").n_ordinary
-    if isinstance(line, Tensor) and not line.numel():
+def _read(line: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """Check a line that is to be spoilt."""
+    if not line.numel():
         raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
-    arguments.token_ids(line, len(vocabulary), dim=1)
-    if int(line.max()) >= n:
+    known_symbols(line, len(vocabulary))
+    if int(line.max()) >= vocabulary.n_ordinary:
         special = vocabulary.symbols[int(line.max())]
         raise ValueError(
             f"Only text can be spoilt, and this line holds {special}; leave special symbols out, "

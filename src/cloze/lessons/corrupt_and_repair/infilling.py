@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Line, checked, known_symbols
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.fast import Past, states_at
@@ -20,8 +20,9 @@ from cloze.lessons.corrupt_and_repair.corruptions import (
     SENTINELS,
     SHARE,
     Corrupted,
+    drawn_spans,
+    out_of,
     sentinel,
-    take_out,
 )
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, masked_loss, register
@@ -108,20 +109,11 @@ def questions(
 
     What frames a sentence, ``[BEGIN]``, ``[END]`` and ``[PAD]``, is left out: where it begins and
     ends can be seen.
-
-    Raises:
-        ValueError: as :func:`~cloze.lessons.corrupt_and_repair.corruptions.take_out`.
     """
     lines = [window[window < vocabulary.n_ordinary] for window in windows]
     return joined(
         [
-            take_out(
-                line,
-                share,
-                min(mean_length, max(1, len(line))),
-                vocabulary=vocabulary,
-                generator=generator,
-            )
+            out_of(line, drawn_spans(len(line), share, mean_length, generator), vocabulary)
             for line in lines
         ],
         vocabulary,
@@ -136,17 +128,17 @@ def log_probability(model: PrefixLM, spoilt: list[Corrupted]) -> Tensor:
         model: which writes.
         spoilt: what it reads and what it might write.
     """
-    arguments.of_type(model, PrefixLM, "The model")
     ids, labels = joined(spoilt, model.vocabulary)
     said = model(ids).log_softmax(-1)
     paid = said.gather(2, labels.clamp(min=0)[..., None]).squeeze(2)
     return paid.masked_fill(labels == IGNORE, 0.0).sum(1)
 
 
+@checked
 @torch.no_grad()
 def fill(
     model: PrefixLM,
-    inputs: Tensor,
+    inputs: Line,
     *,
     temperature: float = 0.0,
     generator: torch.Generator | None = None,
@@ -164,10 +156,9 @@ def fill(
     Raises:
         ValueError: there is no gap, or the line is too long, or no such temperature.
     """
-    arguments.of_type(model, PrefixLM, "The model")
     temperature = checked_temperature(temperature)
     vocabulary = model.vocabulary
-    arguments.token_ids(inputs, len(vocabulary), dim=1)
+    known_symbols(inputs, len(vocabulary))
     signs = [i for s, i in vocabulary.ids.items() if s.startswith("<extra_id_")]
     gaps = sum(symbol in signs for symbol in inputs.tolist())
     room = model.config.max_len - len(inputs) - 1

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze import arguments
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
@@ -132,11 +131,11 @@ def electra_loss(
         weight: λ.
         everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15 %").
     """
-    both = arguments.of_type(model, ReplacedLM, "The model")
+    assert isinstance(model, ReplacedLM)
     selected = batch.selected
-    logits = both.generator.logits_at(batch.inputs, selected)
+    logits = model.generator.logits_at(batch.inputs, selected)
     guesses = mlm_loss(logits, batch.labels[selected])
-    found = _detection(both, batch, refilled(both, batch, logits), everywhere=everywhere)
+    found = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
     return guesses + weight * found
 
 
@@ -156,12 +155,12 @@ def detection_loss(model: MaskedLM, held_out: MasksAndDraws, batch_size: int = 6
     What has to be found is what the model's *own* generator put in, so the better that is, the
     harder the questions: of two models, the lower loss need not be the better one's.
     """
-    both = arguments.of_type(model, ReplacedLM, "The model")
+    assert isinstance(model, ReplacedLM)
     total = count = 0.0
     for start in range(0, len(held_out.inputs), batch_size):
         batch = MasksAndDraws(*(part[start : start + batch_size] for part in held_out))
-        n = int((batch.original < both.vocabulary.n_ordinary).sum())
-        total += n * _detection(both, batch, refilled(both, batch)).item()
+        n = int((batch.original < model.vocabulary.n_ordinary).sum())
+        total += n * _detection(model, batch, refilled(model, batch)).item()
         count += n
     return total / count
 

@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import Annotated, Literal, get_args
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import between, checked, shown, whole_number
 from cloze.vocabulary import TextError
 from cloze.world import World
 
@@ -25,8 +26,10 @@ PATCH = 4
 """Pixels of a patch, each way."""
 COLUMNS = SIDE // PATCH
 """Patches in a row; a picture has as many rows."""
-SHAPES = ("square", "disc", "triangle", "ring")
-PATTERNS = ("plain", "rows", "columns", "slopes")
+Shape = Literal["square", "disc", "triangle", "ring"]
+SHAPES: tuple[Shape, ...] = get_args(Shape)
+Pattern = Literal["plain", "rows", "columns", "slopes"]
+PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 """What is behind the shape: nothing, or a line at every fourth place."""
 SIZES = (6, 8, 10)
 STEP = 2
@@ -35,7 +38,10 @@ NAME = re.compile(r"[0-9a-f]{4}")
 """What :func:`to_patches` calls a patch: its pixels as bits."""
 
 
-def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
+@checked
+def draw(
+    shape: Shape, pattern: Pattern, size: Annotated[int, between(1, SIDE)], left: int, top: int
+) -> Tensor:
     """Draw a shape in front of a pattern.
 
     Args:
@@ -51,11 +57,8 @@ def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
     Raises:
         ValueError: there is no such shape or pattern, or the shape does not fit in.
     """
-    arguments.one_of(shape, SHAPES, "shape")
-    arguments.one_of(pattern, PATTERNS, "pattern")
-    size = arguments.whole_number(size, 1, SIDE, "size")
-    left = arguments.whole_number(left, 0, SIDE - size, "left")
-    top = arguments.whole_number(top, 0, SIDE - size, "top")
+    whole_number(left, 0, SIDE - size, "left")
+    whole_number(top, 0, SIDE - size, "top")
     place = torch.arange(SIDE)
     across, down = place.expand(SIDE, SIDE), place[:, None].expand(SIDE, SIDE)
     lines = {"rows": down, "columns": across, "slopes": across + down}
@@ -73,10 +76,8 @@ def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
 
 def to_patches(picture: Tensor) -> list[str]:
     """Cut a picture ``(SIDE, SIDE)`` into patches, row by row, each named by its pixels."""
-    if arguments.of_type(picture, Tensor, "A picture").shape != (SIDE, SIDE):
-        raise ValueError(
-            f"A picture is a tensor of shape {(SIDE, SIDE)}, not {arguments.shown(picture)}."
-        )
+    if picture.shape != (SIDE, SIDE):
+        raise ValueError(f"A picture is a tensor of shape {(SIDE, SIDE)}, not {shown(picture)}.")
     cut = picture.bool().view(COLUMNS, PATCH, COLUMNS, PATCH).transpose(1, 2)
     bits = cut.reshape(COLUMNS**2, PATCH**2).long() << torch.arange(PATCH**2)
     return [f"{number:04x}" for number in bits.sum(1).tolist()]
@@ -104,7 +105,6 @@ def assembled(pixels: Tensor) -> Tensor:
 
 def pixels_of(patch: str) -> Tensor:
     """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
-    arguments.of_type(patch, str, "The name of a patch")
     if not NAME.fullmatch(patch):
         return torch.full((PATCH**2,), torch.nan)
     return (int(patch, 16) >> torch.arange(PATCH**2) & 1).float()
@@ -130,6 +130,6 @@ def shapes_of(world: World) -> Tensor:
         ValueError: it is another world.
     """
     shape = dict(all_pictures())
-    if not shape.keys() >= {*arguments.of_type(world, World, "world").sentences}:
+    if not shape.keys() >= {*world.sentences}:
         raise ValueError("Shapes stand in pictures; give world_of_pictures().")
     return torch.tensor([SHAPES.index(shape[picture]) for picture in world.sentences])

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import between, checked
 from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
 
 START = "▁"
@@ -34,7 +35,7 @@ Pieces = tuple[str, ...]
 
 def word_counts(text: str) -> dict[Pieces, int]:
     """Count the words of a text, each cut into its characters behind a ``▁``."""
-    words = Counter(arguments.of_type(text, str, "A text").split())
+    words = Counter(text.split())
     return {tuple(START + word): n for word, n in words.items()}
 
 
@@ -67,7 +68,8 @@ class Tokenizer:
     """What was put together, in this order."""
 
     @classmethod
-    def train(cls, text: str, vocab_size: int) -> Tokenizer:
+    @checked
+    def train(cls, text: str, vocab_size: Annotated[int, between(1, MOST_PIECES)]) -> Tokenizer:
         """Merge the most frequent pair of neighbouring pieces again and again.
 
         Of pairs that are equally frequent the one whose pieces are older is merged: pieces are
@@ -84,7 +86,6 @@ class Tokenizer:
         if not words:
             raise TextError("There is no word in this text; train on a text with some words.")
         alphabet = tuple(sorted({character for pieces in words for character in pieces}))
-        vocab_size = arguments.whole_number(vocab_size, 1, MOST_PIECES, "vocab_size")
         if vocab_size < len(alphabet):
             raise TextError(
                 f"The text has {len(alphabet)} different characters with {START}, and each is a "
@@ -106,6 +107,7 @@ class Tokenizer:
     def _cache(self) -> dict[str, Pieces]:
         return {}
 
+    @checked
     def pieces(self, text: str) -> list[str]:
         """Write a text in pieces.
 
@@ -113,7 +115,7 @@ class Tokenizer:
             TextError: it holds a character that the tokenizer has never seen.
         """
         found: list[str] = []
-        for word in arguments.of_type(text, str, "A text").split():
+        for word in text.split():
             if word not in self._cache:
                 self._cache[word] = self._word(word)
             found += self._cache[word]
@@ -124,7 +126,7 @@ class Tokenizer:
         for character in pieces:
             if character not in self.alphabet:
                 raise TextError(
-                    f"{arguments.shown(character)} in {arguments.shown(word)} is not among the "
+                    f"{character!r} in {word!r} is not among the "
                     f"{len(self.alphabet)} characters that this tokenizer was trained on; leave "
                     "it out, or train on a text that has it."
                 )

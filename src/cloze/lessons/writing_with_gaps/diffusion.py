@@ -20,10 +20,11 @@ import math
 from functools import lru_cache
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import Lines, checked, known_symbols
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.generation import LINES_AT_ONCE, Reader
 from cloze.heads import MaskedLM
@@ -31,6 +32,9 @@ from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
 from cloze.world import Mean, World
+
+Shares = Float[Tensor, "batch"]
+"""A share for each line."""
 
 DRAWS = 4
 """How often each line is asked about, with numbers of gaps far apart."""
@@ -44,9 +48,10 @@ def shipped_diffusion() -> MaskedLM:
     return load_model(CHECKPOINTS / "diffusion.safetensors")
 
 
+@checked
 def hide(
-    input_ids: Tensor,
-    shares: Tensor,
+    input_ids: Lines,
+    shares: Shares,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -64,13 +69,9 @@ def hide(
     Raises:
         ValueError: ids or shares that are none, or a line without an ordinary symbol.
     """
-    arguments.token_ids(input_ids, len(arguments.of_type(vocabulary, Vocabulary, "vocabulary")), 2)
-    arguments.of_type(shares, Tensor, "The shares of symbols to hide")
-    if shares.shape != input_ids.shape[:1] or not ((shares >= 0) & (shares <= 1)).all():
-        raise ValueError(
-            f"The shares of symbols to hide are {len(input_ids)} numbers from 0 to 1, one per "
-            f"line, not {arguments.shown(shares)}."
-        )
+    known_symbols(input_ids, len(vocabulary))
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError("The shares of symbols to hide are numbers from 0 to 1.")
     ordinary = input_ids < vocabulary.n_ordinary
     n = ordinary.sum(dim=1)
     if not len(n) or (n == 0).any():
@@ -145,11 +146,7 @@ def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Me
         lines: shape ``(lines, length)``, without gaps.
         draws: how often each line is asked about.
         seed: of what is hidden; the same seed asks every model the same.
-
-    Raises:
-        ValueError: no such lines or number of draws.
     """
-    draws = arguments.whole_number(draws, 1, 10_000, "The number of draws")
     hidden = _hidden_often(lines, model.vocabulary, draws, seeded(seed))
     costs, symbols = (each.view(-1, draws).sum(1) for each in _all_line_bounds(model, hidden))
     mean = costs.sum() / symbols.sum()
@@ -164,11 +161,8 @@ def curve(model: Reader, windows: Tensor, seed: int = 0) -> list[Mean]:
         model: any model that reads both sides.
         windows: lines of n ordinary symbols each, shape ``(lines, n)``.
         seed: of what is hidden.
-
-    Raises:
-        ValueError: the windows are no ids, or hold special symbols.
     """
-    n = arguments.token_ids(windows, model.vocabulary.n_ordinary, 2).shape[1]
+    n = windows.shape[1]
     chance = seeded(seed)
     found = []
     for k in range(1, n + 1):
@@ -183,7 +177,6 @@ def _hidden_often(
     lines: Tensor, vocabulary: Vocabulary, draws: int, chance: torch.Generator
 ) -> MaskedBatch:
     """Hide symbols of each line so often, with shares that are spread over 0 … 1."""
-    arguments.token_ids(lines, len(vocabulary), 2)
     shares = (torch.arange(draws) + torch.rand(len(lines), 1, generator=chance)) / draws
     return hide(
         lines.repeat_interleave(draws, dim=0),
@@ -222,9 +215,7 @@ def all_costs(model: Reader, input_ids: Tensor) -> Tensor:
     Raises:
         ValueError: there are too many symbols, or none.
     """
-    (at,) = (
-        arguments.token_ids(input_ids, len(model.vocabulary), 1) < model.vocabulary.n_ordinary
-    ).nonzero(as_tuple=True)
+    (at,) = (input_ids < model.vocabulary.n_ordinary).nonzero(as_tuple=True)
     n = len(at)
     if not 1 <= n <= MOST_EXACT:
         raise ValueError(
