@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import Count, Ids, Lines, Whole, between, checked, known_symbols
 from cloze.corpus import Corpus, windows
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import VOCABULARY
 
-
-def uniform_loss(vocab_size: int = len(VOCABULARY)) -> float:
-    """Return log|V|: the loss in nats of whoever knows nothing."""
-    return math.log(arguments.whole_number(vocab_size, 1, None, "|V|"))
+N_SYMBOLS = len(VOCABULARY)
 
 
+@checked
+def uniform_loss(vocab_size: Count = N_SYMBOLS) -> float:
+    """Return log|V|: the loss in nats of a model that knows nothing."""
+    return math.log(vocab_size)
+
+
+@checked
 def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
     """Return P(character) in training pieces, by default the shipped: shape ``(n_ordinary,)``."""
-    return _frequencies(None if corpus is None else arguments.of_type(corpus, Corpus, "corpus"))
+    return _frequencies(corpus)
 
 
 @lru_cache(maxsize=1)
@@ -52,29 +57,27 @@ class NeighbourBaseline:
     uniform) by ``strength`` imaginary observations.
     """
 
-    def __init__(self, offsets: tuple[int, ...], strength: float = 2.0) -> None:
-        arguments.of_type(offsets, tuple, "offsets")
+    @checked
+    def __init__(
+        self,
+        offsets: tuple[Annotated[int, between(-FURTHEST, FURTHEST)], ...],
+        strength: Annotated[float, between(1e-9, 1e9)] = 2.0,
+    ) -> None:
         if len(offsets) > MOST_NEIGHBOURS:
             raise ValueError(f"A table of more than {MOST_NEIGHBOURS} neighbours is too large.")
-        self.offsets = tuple(
-            arguments.whole_number(offset, -FURTHEST, FURTHEST, "An offset") for offset in offsets
-        )
-        self.strength = arguments.number(strength, "strength")
-        if not 0 < self.strength < math.inf:
-            raise ValueError(f"strength is a finite number above 0, not {strength}.")
+        self.offsets, self.strength = offsets, strength
         self._edge = len(VOCABULARY)
         self.table: Tensor | None = None
         self.counts: Tensor | None = None
         """How often each character stood among its neighbours, unsmoothed: the shape of the table,
         ``(contexts, |V|)``."""
 
-    def fit(self, windows: Tensor, epochs: int = 10, seed: int = 0) -> NeighbourBaseline:
+    @checked
+    def fit(self, windows: Lines, epochs: Count = 10, seed: Whole = 0) -> NeighbourBaseline:
         """Count over masked training windows ``(n, length)``, with fresh masks each epoch.
 
         Of a text longer than ``MOST_IN_EPOCH`` characters each epoch counts another part.
         """
-        arguments.token_ids(windows, len(VOCABULARY), dim=2)
-        epochs = arguments.whole_number(epochs, 1, 1000, "The number of epochs")
         generator = seeded(seed)
         contexts = [self.offsets[:used] for used in range(len(self.offsets) + 1)]
         sizes = [(len(VOCABULARY) + 1) ** len(offsets) * len(VOCABULARY) for offsets in contexts]
@@ -110,11 +113,12 @@ class NeighbourBaseline:
             context = context * (len(VOCABULARY) + 1) + neighbour
         return context
 
-    def log_probs(self, inputs: Tensor) -> Tensor:
+    @checked
+    def log_probs(self, inputs: Ids) -> Tensor:
         """Return log P(x_i | the neighbours of i), shape ``(batch, length, |V|)``."""
         if self.table is None:
             raise ValueError("Call fit(windows) first: this baseline has counted nothing yet.")
-        arguments.token_ids(inputs, len(VOCABULARY))
+        known_symbols(inputs, len(VOCABULARY))
         return self.table.log()[self._context(inputs, self.offsets)].float()
 
 
@@ -122,13 +126,13 @@ BASELINES = {"unigram": (), "left bigram": (-1,), "both neighbours": (-1, 1)}
 """The fitted baselines by name, with the offsets that each looks at."""
 
 
+@checked
 def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """Fit every baseline on the training pieces and score it on held-out masks.
 
     Returns:
         Mean loss in nats by name, from that of knowing nothing downwards.
     """
-    arguments.of_type(corpus, Corpus, "corpus")
     train = windows(corpus.train_ids, held_out.inputs.shape[1])
     losses = {"uniform": uniform_loss()}
     for name, offsets in BASELINES.items():

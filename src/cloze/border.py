@@ -14,7 +14,7 @@ import inspect
 import math
 import reprlib
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
@@ -58,7 +58,17 @@ def between(low: float, high: float = math.inf) -> Any:
     return held
 
 
+def among(names: Collection[str]) -> Any:
+    """Make a range of words for ``Annotated[str, …]``."""
+    held = Is[lambda value: value in names]
+    _said[held] = "among " + ", ".join(map(repr, names))
+    return held
+
+
 Probability = Annotated[float, between(0, 1)]
+Temperature = Annotated[float, between(0, 100)]
+Positive = Annotated[float, between(1e-9)]
+"""A number above 0."""
 Count = Annotated[int, between(1, MOST)]
 """How many there are of something that there must be."""
 Whole = Annotated[int, between(0, MOST)]
@@ -81,6 +91,8 @@ Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
 Positions = Iterable[SupportsIndex]
 """Positions in a line, in any collection; :func:`positions` reads them."""
+Values = Float[Tensor, "*positions"]
+"""A number for each position, in any shape."""
 Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
@@ -200,7 +212,7 @@ def in_words(hint: Any) -> str:
 # What annotations cannot say, because it depends on another argument or comes from a browser
 
 
-def known_symbols(ids: Tensor, n_symbols: int) -> Tensor:
+def known_symbols(ids: Tensor, n_symbols: int, what: str = "Ids") -> Tensor:
     """Return ids that are all below ``n_symbols``.
 
     Raises:
@@ -208,7 +220,9 @@ def known_symbols(ids: Tensor, n_symbols: int) -> Tensor:
     """
     low, high = (int(end) for end in ids.aminmax()) if ids.numel() else (0, 0)
     if low < 0 or high >= n_symbols:
-        raise ValueError(f"Ids run from 0 to {n_symbols - 1}, not to {low if low < 0 else high}.")
+        raise ValueError(
+            f"{what} run from 0 to {n_symbols - 1}, not to {low if low < 0 else high}."
+        )
     return ids
 
 

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.fast import Past
-from cloze.generation import checked_temperature, draw
+from cloze.generation import draw
 from cloze.heads import CausalLM
 from cloze.prediction import Baseline, Filled, Predictor, symbols_of, top_k
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
@@ -162,7 +162,6 @@ def generate(
         ValueError: a length or a temperature that is none.
     """
     model, input_ids = _of_characters(model), _read(text)
-    temperature = checked_temperature(temperature)
     for _ in range(length):
         drawn = draw(_next(model, input_ids), temperature, generator)
         input_ids = torch.cat([input_ids, drawn[None]])

@@ -1,4 +1,4 @@
-"""Evaluation: what models and baselines pay on all held-out pieces, under the fixed masks.
+"""Evaluation: what a model pays under the fixed masks of the series, and how runs are summed up.
 
 And how well scores set what is looked for, such as typos, above everything else.
 """
@@ -6,39 +6,31 @@ And how well scores set what is looked for, such as typos, above everything else
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from cloze import arguments
-from cloze.baselines import BASELINES, NeighbourBaseline
-from cloze.corpus import Corpus, windows
-from cloze.heads import MaskedLM
+from cloze.border import Count, Values, Where, checked
+from cloze.heads import Model
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch
-from cloze.vocabulary import VOCABULARY
+from cloze.masking import IGNORE, MaskedBatch
 
 
+@checked
 @torch.no_grad()
-def held_out_loss(model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32) -> float:
-    """Return the mean loss in nats over the selected positions of fixed masks.
-
-    Raises:
-        ValueError: there is no model, or nothing to ask it.
-    """
-    arguments.model(model, int(held_out.inputs.max()) + 1)
-    batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
-    answers = _answers(model, held_out, batch_size)
-    total = sum(mlm_loss(logits, labels, reduction="sum").item() for logits, labels in answers)
+def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = 32) -> float:
+    """Return the mean loss in nats over the selected positions of fixed masks."""
+    total = sum(
+        mlm_loss(logits, labels, reduction="sum").item()
+        for logits, labels in answers(model, held_out, batch_size)
+    )
     return total / int(held_out.selected.sum())
 
 
-def _answers(
-    model: MaskedLM, held_out: MaskedBatch, batch_size: int = 32
+def answers(
+    model: Model, held_out: MaskedBatch, batch_size: int = 32
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield logits ``(|M|, |V|)`` and labels ``(|M|,)`` of so many windows at a time."""
     for start in range(0, len(held_out.inputs), batch_size):
@@ -69,7 +61,8 @@ class Repeated(NamedTuple):
         return f"{self}"
 
 
-def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
+@checked
+def area_under_curve(scores: Values, wanted: Where) -> float:
     """Return how often what is wanted has a higher score than what is not, ties counted half.
 
     That is the area under the curve of hits over false alarms: 1 finds everything first, ½ is
@@ -80,13 +73,10 @@ def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
         wanted: boolean, of the same shape.
 
     Raises:
-        ValueError: the shapes differ, or nothing is wanted, or everything.
+        ValueError: the shapes differ, a score is NaN, nothing is wanted, or everything.
     """
-    if scores.shape != wanted.shape:
-        raise ValueError(
-            f"Scores and what is wanted have one shape, not {tuple(scores.shape)} and "
-            f"{tuple(wanted.shape)}."
-        )
+    if scores.isnan().any():
+        raise ValueError("A score is NaN, which is neither higher nor lower than another.")
     ours, others = scores[wanted], scores[~wanted].sort().values
     if not len(ours) or not len(others):
         raise ValueError(
@@ -96,103 +86,3 @@ def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
     below = torch.searchsorted(others, ours, right=False).double()
     at_most = torch.searchsorted(others, ours, right=True).double()
     return float((below + at_most).mean()) / 2 / len(others)
-
-
-KINDS = ("space", "first letter", "middle letter", "last letter", "new line")
-"""The kinds of characters; a word of one letter counts as a first letter."""
-
-
-def kinds_of(input_ids: Tensor) -> Tensor:
-    """Return the kind of every character of a text ``(length,)`` as an index into ``KINDS``."""
-    arguments.token_ids(input_ids, len(VOCABULARY), dim=1)
-    space, newline = (VOCABULARY.ids[character] for character in " \n")
-    letter = (input_ids != space) & (input_ids != newline)
-    none = torch.zeros(1, dtype=torch.bool)
-    after_letter = torch.cat([none, letter[:-1]])
-    before_letter = torch.cat([letter[1:], none])
-    kinds = torch.full_like(input_ids, KINDS.index("middle letter"))
-    kinds[letter & ~before_letter] = KINDS.index("last letter")
-    kinds[letter & ~after_letter] = KINDS.index("first letter")
-    kinds[input_ids == space] = KINDS.index("space")
-    kinds[input_ids == newline] = KINDS.index("new line")
-    return kinds
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutCosts:
-    """What every predictor pays at every selected position of the held-out pieces."""
-
-    costs: Mapping[str, Tensor]
-    """By predictor, −log P of the truth in nats, shape ``(|M|,)``."""
-    kinds: Tensor
-    """The kind of the true character as an index into ``KINDS``, shape ``(|M|,)``."""
-
-    def count(self, kind: str | None = None) -> int:
-        """Return how many positions are of a kind; of any kind by default."""
-        return int(self._of(kind).sum())
-
-    def mean(self, name: str, kind: str | None = None) -> float:
-        """Return the mean cost of a predictor in nats, at positions of one kind or at all.
-
-        It is NaN where no position is of the kind.
-        """
-        costs = self.costs[arguments.one_of(name, self.costs, "A predictor")]
-        return float(costs[self._of(kind)].mean())
-
-    def _of(self, kind: str | None) -> Tensor:
-        """Return where the truth is of a kind (of any for None): boolean, shape ``(|M|,)``."""
-        if kind is None:
-            return torch.ones_like(self.kinds, dtype=torch.bool)
-        return self.kinds == KINDS.index(arguments.one_of(kind, KINDS, "A kind of character"))
-
-    def by_kind(self, *kinds: str) -> dict[str, dict[str, float]]:
-        """Return the mean costs in nats by predictor and kind; of all kinds by default."""
-        kinds = tuple(arguments.one_of(kind, KINDS, "A kind of character") for kind in kinds)
-        return {
-            name: {kind: self.mean(name, kind) for kind in kinds or KINDS} for name in self.costs
-        }
-
-    def __repr__(self) -> str:
-        heads = "  ".join(f"{name:>{max(6, len(name))}}" for name in self.costs)
-        rows = [f"{'nats per character':<18} {'gaps':>6}  {heads}"]
-        for kind in (*KINDS, None):
-            if self.count(kind):
-                means = "  ".join(
-                    f"{self.mean(name, kind):>{max(6, len(name))}.3f}" for name in self.costs
-                )
-                rows.append(f"{kind or 'all':<18} {self.count(kind):>6}  {means}")
-        return "\n".join(rows)
-
-
-@torch.no_grad()
-def held_out_costs(
-    corpus: Corpus, models: Mapping[str, MaskedLM], length: int = 64
-) -> HeldOutCosts:
-    """Let models and baselines answer exactly the same questions about all held-out pieces.
-
-    The questions are those of every held-out loss of the series (15 %, 80/10/10, seed 0), so a
-    model's mean is its held-out loss.
-
-    Args:
-        corpus: its training pieces are what the baselines count.
-        models: by name.
-        length: of the windows that the pieces are cut into.
-
-    Raises:
-        TextError: a held-out piece is shorter than one window.
-    """
-    models = arguments.models(models, len(VOCABULARY))
-    held_out = held_out_batch(arguments.of_type(corpus, Corpus, "corpus").held_out_windows(length))
-    selected = held_out.selected
-    truth = held_out.labels[selected]
-    # A window may begin inside a word, so kinds are told before the pieces are cut.
-    kinds = torch.cat([windows(kinds_of(piece.input_ids), length) for piece in corpus.held_out])
-    costs: dict[str, Tensor] = {}
-    for name, model in models.items():
-        logits = torch.cat([logits for logits, _ in _answers(model, held_out)])
-        costs[name] = F.cross_entropy(logits, truth, reduction="none")
-    for name in ("both neighbours", "unigram"):
-        baseline = NeighbourBaseline(BASELINES[name]).fit(windows(corpus.train_ids, length))
-        log_probs = baseline.log_probs(held_out.inputs)[selected]
-        costs[name] = F.nll_loss(log_probs, truth, reduction="none")
-    return HeldOutCosts(costs, kinds[selected])

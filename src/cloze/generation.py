@@ -9,31 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
-from cloze.heads import CausalLM
-from cloze.vocabulary import TextError, Vocabulary
+from cloze.border import Lines, Logits, Temperature, among, between, checked, known_symbols
+from cloze.heads import CausalLM, Model
+from cloze.vocabulary import TextError
 
 Order = Literal["left to right", "easiest first", "random order"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 LINES_AT_ONCE = 256
 """How many lines a model reads in one batch: more need more memory and are not faster."""
-MOST_STEPS = 10_000
-
-
-class Reader(Protocol):
-    """Whatever answers at gaps, as a ``MaskedLM`` does."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What the ids mean."""
-
-    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        """Return logits at the selected positions of ``(lines, length)``: ``(|M|, |V|)``."""
+Steps = Annotated[int, between(1, 10_000)]
 
 
 class Step(NamedTuple):
@@ -55,7 +44,7 @@ steps in which the gaps are filled."""
 
 
 @torch.no_grad()
-def probabilities_at(model: Reader, input_ids: Tensor, selected: Tensor) -> Tensor:
+def probabilities_at(model: Model, input_ids: Tensor, selected: Tensor) -> Tensor:
     """Return P(x_i | x̃) at the selected positions, ordinary symbols alone: ``(|M|, n_ordinary)``.
 
     Args:
@@ -73,8 +62,9 @@ def probabilities_at(model: Reader, input_ids: Tensor, selected: Tensor) -> Tens
     return torch.cat(parts) if parts else torch.empty(0, model.vocabulary.n_ordinary)
 
 
+@checked
 def draw(
-    probabilities: Tensor, temperature: float = 1.0, generator: torch.Generator | None = None
+    probabilities: Logits, temperature: Temperature = 1.0, generator: torch.Generator | None = None
 ) -> Tensor:
     """Draw a symbol from each distribution.
 
@@ -86,11 +76,7 @@ def draw(
 
     Returns:
         Ids, shape ``(…)``.
-
-    Raises:
-        ValueError: a temperature that is none.
     """
-    temperature = checked_temperature(temperature)
     if not temperature:
         return probabilities.argmax(dim=-1)
     if not probabilities.numel():
@@ -99,25 +85,14 @@ def draw(
     return torch.multinomial(bent, 1, generator=generator).squeeze(-1)
 
 
-def checked_temperature(value: float) -> float:
-    """Return a temperature, 0 … 100.
-
-    Raises:
-        ValueError: it is none.
-    """
-    temperature = arguments.number(value, "A temperature")
-    if not 0 <= temperature <= 100:
-        raise ValueError(f"A temperature is a number from 0 to 100, not {temperature}.")
-    return temperature
-
-
+@checked
 def unmask(
-    model: Reader,
-    input_ids: Tensor,
+    model: Model,
+    input_ids: Lines,
     order: Order = "easiest first",
-    steps: int | None = None,
+    steps: Steps | None = None,
     *,
-    temperature: float = 1.0,
+    temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
     """Fill gaps one after the other, or several from one look; what is written stays.
@@ -135,8 +110,7 @@ def unmask(
         TextError: there is no gap.
         ValueError: no lines of ids, no such order or temperature, or more steps than gaps.
     """
-    arguments.one_of(order, ORDERS, "order")
-    temperature, gaps = checked_temperature(temperature), _gaps(model, input_ids)
+    gaps = _gaps(model, input_ids)
     if isinstance(model, CausalLM) and order != "left to right":
         raise ValueError(
             "A causal model knows only what is left of a gap; let it write left to right, or call "
@@ -146,11 +120,12 @@ def unmask(
     return _unmask(model, input_ids, gaps, order, steps, temperature, generator)
 
 
+@checked
 def path_costs(
-    model: Reader,
-    input_ids: Tensor,
+    model: Model,
+    input_ids: Lines,
     order: Order = "left to right",
-    steps: int | None = None,
+    steps: Steps | None = None,
     *,
     generator: torch.Generator | None = None,
 ) -> Tensor:
@@ -173,8 +148,7 @@ def path_costs(
     Raises:
         ValueError: no lines of ids, or a line without an ordinary symbol.
     """
-    arguments.one_of(order, ORDERS, "order")
-    gaps = arguments.token_ids(input_ids, len(model.vocabulary), 2) < model.vocabulary.n_ordinary
+    gaps = known_symbols(input_ids, len(model.vocabulary)) < model.vocabulary.n_ordinary
     if not gaps.any(dim=1).all():
         raise ValueError("A line without an ordinary symbol is never written; leave it out.")
     hidden = input_ids.masked_fill(gaps, model.vocabulary.mask_id)
@@ -189,7 +163,7 @@ def path_costs(
 
 
 def _unmask(
-    model: Reader,
+    model: Model,
     lines: Tensor,
     gaps: Tensor,
     order: Order,
@@ -220,12 +194,13 @@ def _unmask(
         yield Step(lines, chosen, nothing, said)
 
 
+@checked
 def mask_predict(
-    model: Reader,
-    input_ids: Tensor,
-    steps: int | None = None,
+    model: Model,
+    input_ids: Lines,
+    steps: Steps | None = None,
     *,
-    temperature: float = 0.0,
+    temperature: Temperature = 0.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
     """Fill all gaps from one look, take back what the model is least sure of, and look again.
@@ -246,14 +221,14 @@ def mask_predict(
 
     Source: Ghazvininejad et al. 2019, Mask-Predict, section 3.
     """
-    temperature, gaps = checked_temperature(temperature), _gaps(model, input_ids)
+    gaps = _gaps(model, input_ids)
     _both_sides(model)
     steps = _steps(min(10, int(gaps.sum(dim=1).max())) if steps is None else steps, gaps)
     return _mask_predict(model, input_ids, gaps, steps, temperature, generator)
 
 
 def _mask_predict(
-    model: Reader,
+    model: Model,
     lines: Tensor,
     all_gaps: Tensor,
     steps: int,
@@ -275,12 +250,13 @@ def _mask_predict(
         open_gaps = again
 
 
+@checked
 def gibbs(
-    model: Reader,
-    input_ids: Tensor,
-    rounds: int = 3,
+    model: Model,
+    input_ids: Lines,
+    rounds: Annotated[int, between(0, 1000)] = 3,
     *,
-    temperature: float = 1.0,
+    temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
     """Fill all gaps from one look; then take back one symbol after the other and draw it anew.
@@ -302,14 +278,13 @@ def gibbs(
 
     Source: Wang and Cho 2019, BERT has a Mouth, and It Must Speak.
     """
-    rounds = arguments.whole_number(rounds, 0, 1000, "The number of rounds")
-    temperature, gaps = checked_temperature(temperature), _gaps(model, input_ids)
+    gaps = _gaps(model, input_ids)
     _both_sides(model)
     return _gibbs(model, input_ids, gaps, rounds, temperature, generator)
 
 
 def _gibbs(
-    model: Reader,
+    model: Model,
     lines: Tensor,
     gaps: Tensor,
     rounds: int,
@@ -343,12 +318,13 @@ POLICIES: dict[str, Policy] = {
 """Every way to fill gaps by its name."""
 
 
+@checked
 def write(
-    model: Reader,
-    input_ids: Tensor,
-    policy: str = "easiest first",
+    model: Model,
+    input_ids: Lines,
+    policy: Annotated[str, among(POLICIES)] = "easiest first",
     *,
-    temperature: float = 1.0,
+    temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
     """Fill all gaps of lines ``(lines, length)`` by one of the ``POLICIES`` and return the lines.
@@ -357,22 +333,21 @@ def write(
         TextError: there is no gap.
         ValueError: no such policy or temperature, or no lines of ids.
     """
-    steps = POLICIES[arguments.one_of(policy, POLICIES, "policy")]
     lines = input_ids
-    for step in steps(model, input_ids, temperature=temperature, generator=generator):
+    for step in POLICIES[policy](model, input_ids, temperature=temperature, generator=generator):
         lines = step.lines
     return lines
 
 
-def _gaps(model: Reader, input_ids: Tensor) -> Tensor:
+def _gaps(model: Model, input_ids: Tensor) -> Tensor:
     """Return where lines have gaps, if there is one at all."""
-    gaps = arguments.token_ids(input_ids, len(model.vocabulary), 2) == model.vocabulary.mask_id
+    gaps = known_symbols(input_ids, len(model.vocabulary)) == model.vocabulary.mask_id
     if not gaps.any():
         raise TextError("The line has no gap; put a _ wherever something is missing.")
     return gaps
 
 
-def _both_sides(model: Reader) -> None:
+def _both_sides(model: Model) -> None:
     if isinstance(model, CausalLM):
         raise ValueError("A causal model cannot look again at what follows; use a masked model.")
 
@@ -381,7 +356,6 @@ def _steps(steps: int | None, gaps: Tensor) -> int:
     most = int(gaps.sum(dim=1).max())
     if steps is None:
         return most
-    steps = arguments.whole_number(steps, 1, MOST_STEPS, "The number of steps")
     if steps > most:
         raise ValueError(
             f"{steps} steps are more than the {most} gap{'s' * (most != 1)} there are to fill; "

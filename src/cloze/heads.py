@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,18 @@ from torch import Tensor, nn
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.fast import Past, read_on, states_at
 from cloze.vocabulary import END, VOCABULARY, Vocabulary
+
+
+@runtime_checkable
+class Model(Protocol):
+    """Whatever answers at selected positions: a ``MaskedLM``, one of another kind, the truth."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the ids mean."""
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
 
 
 class MaskedLM(nn.Module):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from cloze.arguments import whole_number
+from cloze.border import Count, Whole, checked
 
 
+@checked
 def parameter_ledger(
-    vocab_size: int,
-    d_model: int,
-    n_layers: int,
-    d_ff: int,
+    vocab_size: Count,
+    d_model: Count,
+    n_layers: Count,
+    d_ff: Count,
     *,
-    d_embedding: int | None = None,
-    positions: int = 0,
-    segments: int = 0,
+    d_embedding: Count | None = None,
+    positions: Whole = 0,
+    segments: Whole = 0,
     embedding_norm: bool = False,
-    relative_positions: int = 0,
+    relative_positions: Whole = 0,
     relative_norm: bool = False,
     position_projections: bool = False,
     key_bias: bool = True,
@@ -61,17 +62,8 @@ def parameter_ledger(
 
     Returns:
         The number of parameters by part, in the order in which data flow.
-
-    Raises:
-        ValueError: a size is none, or a table has fewer than no rows.
     """
-    sizes = {"vocab_size": vocab_size, "d_model": d_model, "n_layers": n_layers, "d_ff": d_ff}
-    for name, size in sizes.items():
-        whole_number(size, 1, None, name)
-    rows = {"positions": positions, "segments": segments, "relative_positions": relative_positions}
-    for name, n in rows.items():
-        whole_number(n, 0, None, name)
-    wide = d_model if d_embedding is None else whole_number(d_embedding, 1, None, "d_embedding")
+    wide = d_model if d_embedding is None else d_embedding
 
     def linear(inputs: int, outputs: int, bias: bool = biases) -> int:
         return inputs * outputs + outputs * bias

@@ -57,7 +57,7 @@ def expected_cost(truth: Mapping[str, Probability], bet: Mapping[str, Probabilit
     """
     for what, least, shares in (("The truth", 1.0, truth), ("The bet", 0.0, bet)):
         total = sum(shares.values())
-        if not least - 1e-6 <= total <= 1 + 1e-6:
+        if not least - 1e-6 <= total <= 1 + 1e-6 or min(shares.values(), default=0.0) < 0:
             raise ValueError(f"{what} is a distribution: its shares sum to 1, not to {total:.6g}.")
     return sum(p * cost(bet.get(c, 0.0)) for c, p in truth.items() if p)
 

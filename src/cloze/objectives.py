@@ -35,11 +35,11 @@ class Objective:
     ask: Callable[[Tensor, float, torch.Generator, Vocabulary], Batch]
     """From windows ``(n, length)``, ``mask_prob``, a source of chance and what the ids mean to a
     batch."""
-    loss: Callable[[MaskedLM, Batch], Tensor]
-    """The mean loss of a model's answers in nats, a scalar with a gradient."""
+    loss: Callable[[Any, Batch], Tensor]
+    """The mean loss of the answers of its kind of model in nats, a scalar with a gradient."""
     held_out: Callable[[Tensor, Vocabulary], Batch]
     """From held-out windows ``(n, length)`` to fixed questions, the same for every model."""
-    measure: Callable[[MaskedLM, Batch], float]
+    measure: Callable[[Any, Batch], float]
     """The mean loss in nats over the held-out questions."""
     model: type[MaskedLM] = MaskedLM
     """The kind of model that can be trained so."""

@@ -273,7 +273,7 @@ def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "stdout", plain)
     assert main(["fill", "the_cat", "-k", "1"]) == 0
     plain.flush()
-    assert b"\\u2423" in plain.buffer.getvalue()  # type: ignore[attr-defined]
+    assert b"\\u2423" in plain.buffer.getvalue()
 
 
 @pytest.mark.slow

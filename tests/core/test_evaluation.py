@@ -1,105 +1,13 @@
-"""What left, right and both pay for all held-out pieces, by kind of character."""
+"""Evaluation: the area under the curve, and runs that are repeated."""
+
+from __future__ import annotations
+
+import math
 
 import pytest
 import torch
 
-from cloze.baselines import baseline_losses
-from cloze.corpus import Corpus, Piece
-from cloze.encoder import DIRECTIONS, EncoderConfig
-from cloze.evaluation import (
-    KINDS,
-    HeldOutCosts,
-    Repeated,
-    area_under_curve,
-    held_out_costs,
-    held_out_loss,
-    kinds_of,
-)
-from cloze.heads import MaskedLM
-from cloze.masking import held_out_batch
-from cloze.prediction import shipped_models
-from cloze.vocabulary import VOCABULARY
-
-CORPUS = Corpus.load()
-torch.manual_seed(0)
-SMALL = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16)).eval()
-FEW = Corpus(CORPUS.train[:3], CORPUS.held_out[:2])
-
-
-@pytest.fixture(scope="module")
-def costs() -> HeldOutCosts:
-    return held_out_costs(FEW, {"small": SMALL, "again": SMALL})
-
-
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("the cat\nwas i", "fml" + "s" + "fml" + "n" + "fml" + "s" + "f"),
-        ("a", "f"),
-        ("an", "fl"),
-        (" a b ", "sfsfs"),
-        ("\nab\n", "nfln"),
-    ],
-)
-def test_every_character_has_its_kind(text: str, kinds: str) -> None:
-    signs = {"s": "space", "f": "first letter", "m": "middle letter", "l": "last letter"}
-    signs["n"] = "new line"
-    found = [KINDS[i] for i in kinds_of(VOCABULARY.encode(text)).tolist()]
-    assert found == [signs[sign] for sign in kinds]
-
-
-def test_means_are_the_held_out_losses_of_the_series(costs: HeldOutCosts) -> None:
-    held_out = held_out_batch(FEW.held_out_windows())
-    assert costs.mean("small") == pytest.approx(held_out_loss(SMALL, held_out), abs=1e-5)
-    baselines = baseline_losses(FEW, held_out)
-    for name in ("unigram", "both neighbours"):
-        assert costs.mean(name) == pytest.approx(baselines[name], abs=1e-5)
-
-
-def test_all_are_asked_the_same(costs: HeldOutCosts) -> None:
-    held_out = held_out_batch(FEW.held_out_windows())
-    assert costs.count() == int(held_out.selected.sum())
-    assert {len(paid) for paid in costs.costs.values()} == {costs.count()}
-    assert torch.equal(costs.costs["small"], costs.costs["again"])
-
-
-def test_kinds_make_up_the_whole(costs: HeldOutCosts) -> None:
-    assert sum(costs.count(kind) for kind in KINDS) == costs.count()
-    total = sum(
-        costs.count(kind) * costs.mean("small", kind) for kind in KINDS if costs.count(kind)
-    )
-    assert total / costs.count() == pytest.approx(costs.mean("small"), abs=1e-5)
-    assert costs.by_kind("space")["small"] == {"space": costs.mean("small", "space")}
-    assert list(costs.by_kind()["unigram"]) == list(KINDS)
-
-
-def test_kinds_are_told_before_the_pieces_are_cut() -> None:
-    """A window that begins inside a word begins with a middle letter."""
-    piece = Piece("a", "abc" * 60)
-    costs = held_out_costs(Corpus((piece,), (piece,)), {"small": SMALL})
-    first_of_piece = 1
-    assert costs.count("first letter") <= first_of_piece
-    assert costs.count("middle letter") >= costs.count() - first_of_piece
-
-
-def test_it_prints_as_a_table(costs: HeldOutCosts) -> None:
-    rows = repr(costs).splitlines()
-    assert rows[0].split() == [
-        *("nats", "per", "character", "gaps", "small", "again", "both", "neighbours", "unigram")
-    ]
-    assert rows[-1].split()[:3] == ["all", str(costs.count()), f"{costs.mean('small'):.3f}"]
-    assert len({len(row) for row in rows}) == 1
-
-
-def test_the_shipped_models_share_what_the_series_says() -> None:
-    costs = held_out_costs(CORPUS, shipped_models())
-    assert set(DIRECTIONS) < set(costs.costs)
-    assert costs.mean("both") < min(costs.mean("left"), costs.mean("right")) / 2
-    # The left side is good at ends of words and the right side at beginnings.
-    assert costs.mean("left", "last letter") < costs.mean("right", "last letter") / 2
-    assert costs.mean("right", "first letter") < costs.mean("left", "first letter") * 0.6
-    for kind in KINDS:
-        assert costs.mean("both", kind) < min(costs.mean("left", kind), costs.mean("right", kind))
+from cloze.evaluation import Repeated, area_under_curve
 
 
 def test_the_area_under_the_curve_counts_pairs() -> None:
@@ -109,8 +17,8 @@ def test_the_area_under_the_curve_counts_pairs() -> None:
     for all_alike in (torch.ones(4, dtype=torch.bool), torch.zeros(4, dtype=torch.bool)):
         with pytest.raises(ValueError, match="mark at least one of each"):
             area_under_curve(scores, all_alike)
-    with pytest.raises(ValueError, match=r"have one shape, not \(4,\) and \(2,\)"):
-        area_under_curve(scores, wanted[:2])
+    with pytest.raises(ValueError, match="A score is NaN"):
+        area_under_curve(scores * math.nan, wanted)
 
 
 def test_repeated_runs_have_a_mean_and_a_spread() -> None:

@@ -63,22 +63,3 @@ def test_every_relative_is_counted_to_the_last_parameter() -> None:
 def test_neobert_has_what_its_authors_say() -> None:
     with_head = sum(parameter_ledger(**FAMILY["NeoBERT"].parts).values())
     assert 240e6 < with_head < 255e6
-
-
-def test_a_size_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="n_layers is a whole number of at least 1, not 0"):
-        parameter_ledger(29, 128, 0, 256)
-
-
-@pytest.mark.parametrize(
-    ("part", "said"),
-    [
-        ({"positions": -3}, "positions is a whole number of at least 0"),
-        ({"segments": -1}, "segments is a whole number of at least 0"),
-        ({"relative_positions": 0.5}, "relative_positions is a whole number of at least 0"),
-        ({"d_embedding": 0}, "d_embedding is a whole number of at least 1"),
-    ],
-)
-def test_a_table_that_cannot_be_is_refused(part: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        parameter_ledger(29, 128, 2, 256, **part)

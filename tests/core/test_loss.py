@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.baselines import uniform_loss
-from cloze.loss import expected_cost, mlm_loss, perplexity, to_bits
+from cloze.loss import cost, expected_cost, mlm_loss, perplexity, to_bits
 from cloze.masking import IGNORE
 
 
@@ -78,3 +78,4 @@ def test_units() -> None:
     assert uniform_loss(2) == math.log(2)
     assert to_bits(math.log(8)) == pytest.approx(3)
     assert perplexity(uniform_loss()) == pytest.approx(29)
+    assert (cost(0), to_bits(math.inf), perplexity(1e6)) == (math.inf,) * 3

@@ -186,7 +186,7 @@ def test_interrupted_and_resumed_equals_uninterrupted(
     assert finish(run) == []
 
 
-@pytest.mark.parametrize("steps", range(3))
+@pytest.mark.parametrize("steps", [0, 1])
 def test_a_saved_run_is_the_run(
     steps: int, corpus: Corpus, uninterrupted: TrainingRun, tmp_path: Path
 ) -> None:
@@ -198,12 +198,6 @@ def test_a_saved_run_is_the_run(
     assert_same(again, run)
     finish(again)
     assert_same(again, uninterrupted)
-
-
-def test_the_stop_flag_is_answered_after_one_step(corpus: Corpus) -> None:
-    run = new_run(corpus)
-    assert len(list(fit(run, stop=lambda: True, progress=False))) == 1
-    assert run.step == 1
 
 
 def test_training_works_on_another_thread(corpus: Corpus, uninterrupted: TrainingRun) -> None:

@@ -235,7 +235,7 @@ def test_a_model_that_is_the_truth_pays_exactly_the_floor(
     assert world.excess(reader, batch, direction, corruption).nats == pytest.approx(0, abs=1e-9)
     logits = reader.logits_at(batch.inputs, batch.selected)
     torch.testing.assert_close(logits.exp().sum(1), torch.ones(len(logits), dtype=torch.float64))
-    paid = held_out_loss(reader, batch)  # type: ignore[arg-type]
+    paid = held_out_loss(reader, batch)
     floor, error = world.floor(batch, direction, corruption)
     assert abs(paid - floor) < 0.3 + 10 * error
     wrong = Truth(world, direction, Corruption(min(1.0, rate + 0.05), 0.3, 0.6))

@@ -16,7 +16,6 @@ from cloze.lessons.corrupt_and_repair import corruptions
 from cloze.lessons.corrupt_and_repair.corruptions import (
     CORRUPTIONS,
     SENTINELS,
-    drawn_spans,
     number_of_spans,
     number_taken,
     out_of,
@@ -130,7 +129,7 @@ def test_all_ways_to_take_spans_out_are_equally_likely() -> None:
     line, chance = torch.arange(8), seeded(0)
     n = 20_000
     seen = Counter(
-        tuple(out_of(line, drawn_spans(8, 0.5, 2.0, chance), LETTERS).inputs.tolist())
+        tuple(take_out(line, 0.5, 2.0, vocabulary=LETTERS, generator=chance).inputs.tolist())
         for _ in range(n)
     )
     # 4 of 8 in 2 spans: 3 ways to share out, C(5, 2) places
@@ -201,10 +200,10 @@ def test_an_empty_line_and_special_symbols_are_refused(name: str) -> None:
         CORRUPTIONS[name](torch.tensor([1, 2, 28, 3]), vocabulary=LETTERS)
 
 
-@pytest.mark.parametrize("name", ["delete", "replace", "mask", "infill", "take_out"])
-def test_rates_are_probabilities(name: str) -> None:
-    with pytest.raises(ValueError, match=r"(rate|share) is a number from 0 to 1, not 1\.1"):
-        getattr(corruptions, name)(SHORT, 1.1, vocabulary=LETTERS)
+@pytest.mark.parametrize("spans", [[(3, 5), (4, 6)], [(4, 6), (0, 2)], [(-1, 2)], [(60, 65)]])
+def test_spans_that_do_not_follow_each_other_are_refused(spans: list[tuple[int, int]]) -> None:
+    with pytest.raises(ValueError, match="Spans follow each other inside the line's 64 symbols"):
+        out_of(SHORT, spans, LETTERS)
 
 
 def test_spans_longer_than_the_line_and_too_few_sentinels_are_refused() -> None:

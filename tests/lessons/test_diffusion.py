@@ -144,8 +144,8 @@ def test_what_is_held_out_is_always_hidden_the_same_way() -> None:
 @pytest.mark.parametrize(
     ("lines", "shares", "message"),
     [
-        (torch.zeros(2, 3, dtype=torch.int64), torch.tensor([0.5]), "shares has the shape"),
-        (torch.zeros(1, 3, dtype=torch.int64), torch.tensor([1.5]), "numbers from 0 to 1"),
+        (torch.zeros(2, 3, dtype=torch.int64), torch.tensor([0.5]), "2 numbers from 0 to 1"),
+        (torch.zeros(1, 3, dtype=torch.int64), torch.tensor([1.5]), "from 0 to 1, one per line"),
         (torch.full((1, 3), 28), torch.tensor([0.5]), "without an ordinary symbol"),
     ],
 )
@@ -242,6 +242,8 @@ def test_the_mean_height_of_the_curve_is_the_bound(corpus: Corpus) -> None:
     [
         (lambda model: all_costs(model, torch.zeros(20, dtype=torch.int64)), "1 to 16 symbols"),
         (lambda model: all_costs(model, torch.full((3,), 28)), "and this one has 0"),
+        (lambda model: bound(model, torch.zeros(2, 0, dtype=torch.int64)), "nothing to hide"),
+        (lambda model: curve(model, torch.full((2, 5), 28)), "Ids|id"),
     ],
 )
 def test_what_cannot_be_bounded_is_said(ask: Callable[[MaskedLM], object], message: str) -> None:

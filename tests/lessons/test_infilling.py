@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -132,12 +131,6 @@ def test_fill_ends_with_the_sentinel_after_the_last_gap(monkeypatch: pytest.Monk
 def test_fill_refuses_lines_without_gaps_and_lines_too_long(inputs: torch.Tensor) -> None:
     with pytest.raises(ValueError, match="A line to fill has 1 to 15 sentinels and at most 62"):
         fill(model(), inputs)
-
-
-def test_fill_refuses_a_temperature_that_is_none() -> None:
-    for wrong in (-1, math.nan, "hot"):
-        with pytest.raises(ValueError, match=r"temperature is a number"):
-            fill(model(), spoilt().inputs, temperature=wrong)  # type: ignore[arg-type]
 
 
 def test_everybody_sees_the_line_up_to_write_and_nothing_of_a_line_that_is_all_written() -> None:

@@ -94,7 +94,7 @@ def test_a_word_is_hidden_whole_and_special_symbols_are_words_of_their_own() -> 
         (lambda: Tokenizer.train("", 10), "no word in this text"),
         (lambda: Tokenizer.train("abc", 3), "at least 4, not 3"),
         (lambda: Tokenizer.train("abc", 10).pieces("abX"), "'X' in 'abX' is not among the 4"),
-        (lambda: Tokenizer.train("abc", 10).decode([99]), "integers from 0 to"),
+        (lambda: Tokenizer.train("abc", 10).decode([99]), "whole numbers from 0 to 10"),
     ],
 )
 def test_bad_input_is_answered_in_a_sentence(call: Any, said: str) -> None:

@@ -123,10 +123,6 @@ def test_a_span_stands_where_it_may() -> None:
     assert best_span(logits, torch.tensor([[False, False, True, True]])).tolist() == [[2, 3]]
     with pytest.raises(ValueError, match="no position where a span may stand"):
         best_span(logits, torch.zeros(1, 4, dtype=torch.bool))
-    with pytest.raises(ValueError, match=re.escape("(batch, 2, length)")):
-        best_span(logits[0])
-    with pytest.raises(ValueError, match=re.escape("shape (1, 4)")):
-        best_span(logits, torch.ones(1, 3, dtype=torch.bool))
 
 
 LABELS = {
@@ -184,11 +180,9 @@ def test_the_loss_is_the_mean_cost_of_the_labels() -> None:
 BAD: dict[str, tuple[Tensor, Any, str]] = {
     "too few": (LINES, torch.tensor([0]), "the shape (2,), not (1,)"),
     "per position": (LINES, LABELS["tokens"], "the shape (2,), not (2, 6)"),
-    "too large": (LINES, torch.tensor([0, 3]), "Labels run from 0 to 2; 3 is none."),
-    "negative": (LINES, torch.tensor([-1, 1]), "Labels run from 0 to 2; -1 is none."),
+    "too large": (LINES, torch.tensor([0, 3]), "Labels run from 0 to 2, not to 3."),
+    "negative": (LINES, torch.tensor([-1, 1]), "Labels run from 0 to 2, not to -1."),
     "all ignored": (LINES, torch.tensor([IGNORE, IGNORE]), "no label to learn from"),
-    "a list": (LINES, [0, 1], "Labels are a tensor of int64, not [0, 1]."),
-    "no ids": (LINES.float(), LABELS["mean"], "Ids are a tensor of int64"),
     "only padding": (torch.full((2, 3), PAD_ID), LABELS["mean"], "nothing but [PAD]"),
     "unknown id": (LINES + 30, LABELS["mean"], "Ids run from 0 to 29"),
 }
@@ -201,20 +195,9 @@ def test_bad_lines_and_labels_are_refused_in_a_sentence(case: str) -> None:
         finetune(model_of("mean"), lines, labels)
 
 
-@pytest.mark.parametrize(
-    ("numbers", "said"),
-    [
-        ({"epochs": 0}, "epochs is a whole number from 1"),
-        ({"batch_size": 2.5}, "batch_size is a whole number from 1"),
-        ({"learning_rate": -1}, "learning_rate is a number from 0 to 10, not -1."),
-        ({"head_learning_rate": math.nan}, "head_learning_rate is a number"),
-        ({"freeze": "yes"}, "freeze is True or False"),
-        ({"seed": -1}, "seed is a whole number of at least 0"),
-    ],
-)
-def test_bad_recipes_are_refused_in_a_sentence(numbers: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
-        FineTuning(**numbers)
+def test_a_bad_recipe_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="learning_rate is a number from 0 to 10, not -1"):
+        FineTuning(learning_rate=-1)
 
 
 def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing() -> None:
@@ -232,21 +215,9 @@ def test_step_sizes_rise_to_their_peak_and_fall_to_nearly_nothing() -> None:
     ]
 
 
-def test_numbers_of_a_recipe_may_be_typed() -> None:
-    typed: dict[str, Any] = {"epochs": "2", "batch_size": 2.0, "seed": "1"}
-    assert FineTuning(**typed) == FineTuning(epochs=2, batch_size=2, seed=1)
-    assert len(finetune(model_of("mean"), LINES, LABELS["mean"], FineTuning(**typed))) == 2
-
-
 def test_bad_heads_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="knows 30 symbols and the vocabulary has 31; widen it"):
         TokenClassifier(encoder(), WITH_PAD.with_specials("[SEP]"), 2)
-    with pytest.raises(ValueError, match="pooling is one of first, mean"):
-        TextClassifier(encoder(), WITH_PAD, 2, "last")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="The number of labels is a whole number"):
-        TextClassifier(encoder(), WITH_PAD, 0)
-    with pytest.raises(ValueError, match="What a head is put on is a Encoder"):
-        TextClassifier("an encoder", WITH_PAD, 2)  # type: ignore[arg-type]
 
 
 def test_a_loss_that_is_not_finite_stops_it() -> None:
@@ -271,10 +242,6 @@ def test_symbols_and_length_can_be_added() -> None:
 def test_accuracy() -> None:
     labels = torch.tensor([[0, 1, IGNORE], [2, 2, 2]])
     assert accuracy(torch.tensor([[0, 0, 5], [2, 2, 1]]), labels) == pytest.approx(3 / 5)
-    with pytest.raises(ValueError, match="one shape"):
-        accuracy(labels[0], labels)
-    with pytest.raises(ValueError, match="What was said is a Tensor"):
-        accuracy([0, 1], labels)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no label to compare with"):
         accuracy(labels[:1, 2], labels[:1, 2])
 

@@ -22,7 +22,7 @@ from cloze.training import Recipe, TrainingRun, fit
 from cloze.use.vectors import (
     TWICE_MASKED,
     TWO_WINDOWS,
-    LinearReader,
+    LinearProbe,
     Pairs,
     TfIdf,
     centring,
@@ -98,46 +98,22 @@ def test_bad_input_is_told_in_a_sentence() -> None:
     reader, ids = encoder(), torch.zeros(2, 4, dtype=torch.int64)
     with pytest.raises(ValueError, match="all padding; leave empty lines out"):
         embed(reader, ids, torch.ones(2, 4, dtype=torch.bool))
-    for mask in (torch.zeros(2, 3, dtype=torch.bool), torch.zeros(2, 4)):
-        with pytest.raises(
-            ValueError, match=r"A padding mask is a tensor of bool .* \(2, 4\), not"
-        ):
-            embed(reader, ids, mask)
+    with pytest.raises(ValueError, match=r"padding_mask has the shape \(2, 3\)"):
+        layer_states(reader, ids, torch.zeros(2, 3, dtype=torch.bool))
     with pytest.raises(ValueError, match="The layer is a whole number from -1 to 2, not 3"):
         embed(reader, ids, layer=3)
-    with pytest.raises(ValueError, match="pooling is one of first, mean"):
-        embed(reader, ids, pooling="max")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="Ids are a tensor of int64"):
-        layer_states(reader, ids[0])
-    with pytest.raises(ValueError, match="Vectors of 3 and of 2 numbers have no angle"):
+    with pytest.raises(ValueError, match="does not fit the other arguments"):
         cosine(torch.ones(2, 3), torch.ones(2, 2))
     with pytest.raises(ValueError, match="needs at least two"):
         mean_cosine(torch.ones(1, 3))
     with pytest.raises(ValueError, match="Vectors that are all the same vary in no direction"):
         whitening(torch.ones(4, 3))
-    with pytest.raises(ValueError, match=r"Vectors have the shape \(n, d\), not \(3,\)"):
-        whitening(torch.ones(3))
     with pytest.raises(ValueError, match="a number that is not finite cannot be whitened"):
         whitening(torch.tensor([[1.0, math.nan], [0.0, 1.0]]))
-    with pytest.raises(ValueError, match="temperature is a number above 0, not 0"):
+    with pytest.raises(ValueError, match="temperature is a number"):
         info_nce(torch.ones(2, 4), torch.ones(2, 4), temperature=0)
-    with pytest.raises(ValueError, match="batch_size is a whole number of at least 1, not 0"):
-        embed(reader, ids, batch_size=0)
-    with pytest.raises(ValueError, match="A padding mask is a Tensor"):
-        embed(reader, ids, padding_mask=[True])  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"of the lines' shape \(2, 4\), not of bool and \(2, 3\)"):
-        layer_states(reader, ids, torch.zeros(2, 3, dtype=torch.bool))
-    for shape in ((2, 3), (2, 3, 5)):
-        with pytest.raises(ValueError, match="Hidden states are compared by position"):
-            late_interaction(torch.ones(2, 3, 4), torch.ones(shape))
     with pytest.raises(ValueError, match="k is a whole number from 1 to 5, not 7"):
         whitening(some_vectors(5, 8), k=7)
-    with pytest.raises(ValueError, match="2 views and 3 partners are no pairs"):
-        info_nce(torch.ones(2, 4), torch.ones(3, 4))
-    with pytest.raises(ValueError, match=r"2 groups need similarities of shape \(2, 2\)"):
-        precision_at(torch.ones(3, 3), torch.zeros(2, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"Vectors \(n, d\) are read with classes"):
-        LinearReader(torch.ones(3, 2), torch.zeros(2, dtype=torch.int64))
     with pytest.raises(TextError, match="There is no text"):
         TfIdf([])
 
@@ -236,8 +212,6 @@ def test_padding_neither_asks_nor_answers() -> None:
     pairs = torch.stack([torch.cat([late_interaction(a, b) for b in alone], 1) for a in alone])
     assert torch.allclose(together, pairs[:, 0], atol=1e-5)
     assert not torch.allclose(late_interaction(states, states), together, atol=1e-3)
-    with pytest.raises(ValueError, match=r"the lines' shape \(3, 9\), not of bool and \(3, 8\)"):
-        late_interaction(states, states, mask[:, 1:])
     with pytest.raises(ValueError, match="all padding; leave empty lines out"):
         late_interaction(states, states, None, torch.ones_like(mask))
 
@@ -300,7 +274,7 @@ def test_a_linear_reader_reads_what_is_linear_and_not_more() -> None:
     linear = (v[:, 0] + v[:, 2] > 0).long()
     product = (v[:, 0] * v[:, 2] > 0).long()
     for classes, low, high in ((linear, 0.93, 1.0), (product, 0.3, 0.7)):
-        said = LinearReader(v[:200], classes[:200])(v[200:])
+        said = LinearProbe(v[:200], classes[:200])(v[200:])
         assert low <= float((said == classes[200:]).double().mean()) <= high
 
 
@@ -398,7 +372,7 @@ def test_a_saved_run_goes_on_with_its_objective(tmp_path: Path) -> None:
     assert [r.loss for r in loaded.history] == [r.loss for r in whole.history]
     with pytest.raises(CheckpointError, match="There is no objective 'two windows'"):
         TrainingRun.load(path, Pairs(corpus()))
-    with pytest.raises(CheckpointError, match="begun with the objective 'two windows'; load"):
+    with pytest.raises(CheckpointError, match="objective 'two windows', not 'twice masked'; load"):
         TrainingRun.load(path, Pairs(corpus()), TWICE_MASKED)
     with pytest.raises(CheckpointError, match="trained on another corpus"):
         TrainingRun.load(path, corpus(), TWO_WINDOWS)

@@ -5,52 +5,45 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
+from jaxtyping import Int64
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import Count, Labels, Lines, Logits, Whole, between, checked, known_symbols, shown
 from cloze.masking import IGNORE, seeded
 from cloze.use.heads import FineTuned
+
+LabelIds = Int64[Tensor, "..."]
+"""A label for each line, for each position, or where a span starts and ends."""
+LearningRate = Annotated[float, between(0, 10)]
 
 # Learning from labels
 
 
+@checked
 @dataclass(frozen=True)
 class FineTuning:
     """How to fine-tune. The defaults suit a few hundred short lines and the series' encoder."""
 
-    epochs: int = 20
+    epochs: Count = 20
     """How often every labelled line is read."""
-    batch_size: int = 16
-    learning_rate: float = 1e-3
+    batch_size: Count = 16
+    learning_rate: LearningRate = 1e-3
     """The peak step size of AdamW for the encoder; large encoders want about 1e-5."""
-    head_learning_rate: float = 1e-2
+    head_learning_rate: LearningRate = 1e-2
     """The same for the head, which begins at random and has further to go."""
     freeze: bool = False
     """Leave the encoder as it is, and train the head alone."""
-    seed: int = 0
+    seed: Whole = 0
     """Of the order in which lines are read."""
 
-    def __post_init__(self) -> None:
-        read: dict[str, float] = {
-            name: arguments.whole_number(getattr(self, name), 1, 10**6, name)
-            for name in ("epochs", "batch_size")
-        }
-        read["seed"] = arguments.whole_number(self.seed, 0, None, "seed")
-        arguments.of_type(self.freeze, bool, "freeze")
-        for name in ("learning_rate", "head_learning_rate"):
-            read[name] = rate = arguments.number(getattr(self, name), name)
-            if not 0 <= rate <= 10:
-                raise ValueError(f"{name} is a number from 0 to 10, not {rate:g}.")
-        for name, value in read.items():
-            object.__setattr__(self, name, value)
 
-
+@checked
 def finetune(
-    model: FineTuned, input_ids: Tensor, labels: Tensor, how: FineTuning | None = None
+    model: FineTuned, input_ids: Lines, labels: LabelIds, how: FineTuning | None = None
 ) -> list[float]:
     """Train a model on labelled lines, in place, with AdamW and steps that shrink to zero.
 
@@ -68,8 +61,7 @@ def finetune(
         ValueError: labels do not fit the lines or the head.
         FloatingPointError: the loss is not finite.
     """
-    arguments.of_type(model, FineTuned, "What is fine-tuned")
-    how = FineTuning() if how is None else arguments.of_type(how, FineTuning, "how")
+    how = how or FineTuning()
     _check(model, input_ids, labels)
     chance = seeded(how.seed)
     groups = [{"params": [*model.head.parameters()], "lr": how.head_learning_rate}]
@@ -102,7 +94,8 @@ def finetune(
     return losses
 
 
-def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
+@checked
+def label_loss(logits: Logits, labels: Labels) -> Tensor:
     """Return the mean −log P(label) in nats, over all labels that are not ``IGNORE``.
 
     Args:
@@ -112,16 +105,14 @@ def label_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, -2), labels.flatten(), ignore_index=IGNORE)
 
 
+@checked
 @torch.no_grad()
-def answers(model: FineTuned, input_ids: Tensor, batch_size: int = 256) -> Tensor:
+def answers(model: FineTuned, input_ids: Lines, batch_size: Count = 256) -> Tensor:
     """Return the logits of a model for lines ``(n, length)``, some lines at a time."""
     return torch.cat([model(lines) for lines in torch.split(input_ids, batch_size)])
 
 
 def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
-    arguments.token_ids(input_ids, model.encoder.config.vocab_size, dim=2)
-    if not isinstance(labels, Tensor) or labels.dtype != torch.int64:
-        raise ValueError(f"Labels are a tensor of int64, not {arguments.shown(labels)}.")
     with torch.no_grad():
         shape = model(input_ids[:1]).shape
     wanted = (len(input_ids), *shape[1:-1])
@@ -133,25 +124,19 @@ def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
     asked = labels[labels != IGNORE]
     if not len(asked):
         raise ValueError("There is no label to learn from; every one is IGNORE.")
-    if asked.min() < 0 or asked.max() >= shape[-1]:
-        wrong = int(asked.min() if asked.min() < 0 else asked.max())
-        raise ValueError(f"Labels run from 0 to {shape[-1] - 1}; {wrong} is none.")
+    known_symbols(asked, shape[-1], "Labels")
 
 
 # How well it went
 
 
-def accuracy(said: Tensor, labels: Tensor) -> float:
+@checked
+def accuracy(said: Labels, labels: Labels) -> float:
     """Return the share of labels that were said rightly; ``IGNORE`` does not count.
 
     Raises:
-        ValueError: the shapes differ, or there is no label.
+        ValueError: there is no label.
     """
-    arguments.of_type(said, Tensor, "What was said")
-    if said.shape != arguments.of_type(labels, Tensor, "labels").shape:
-        raise ValueError(
-            f"Answers and labels have one shape, not {tuple(said.shape)} and {tuple(labels.shape)}."
-        )
     asked = labels != IGNORE
     if not asked.any():
         raise ValueError("There is no label to compare with; every one is IGNORE.")
@@ -180,7 +165,7 @@ def entities(tags: Sequence[str]) -> list[Entity]:
     for at, tag in enumerate(tags):
         letter, _, kind = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if not (tag == "O" or (letter in ("B", "I") and kind)):
-            raise ValueError(f"A tag is O, B-KIND or I-KIND, not {arguments.shown(tag)}.")
+            raise ValueError(f"A tag is O, B-KIND or I-KIND, not {shown(tag)}.")
         if letter == "O":
             continue
         last = found[-1] if found else None

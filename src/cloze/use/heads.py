@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
-from cloze import arguments
+from cloze.border import Count, Lines, Selected, checked, known_symbols
 from cloze.encoder import Encoder
 from cloze.vocabulary import Vocabulary
 
 Pooling = Literal["first", "mean"]
+SpanLogits = Float[Tensor, "batch 2 length"]
+"""Of the start and the end of a span at each position."""
 
 
 class FineTuned(nn.Module):
@@ -27,26 +30,26 @@ class FineTuned(nn.Module):
         ValueError: the encoder knows fewer symbols than the vocabulary.
     """
 
-    def __init__(self, encoder: Encoder, vocabulary: Vocabulary, n_outputs: int) -> None:
+    @checked
+    def __init__(self, encoder: Encoder, vocabulary: Vocabulary, n_outputs: Count) -> None:
         super().__init__()
-        arguments.of_type(encoder, Encoder, "What a head is put on")
-        self.vocabulary = arguments.of_type(vocabulary, Vocabulary, "What the ids mean")
+        self.vocabulary = vocabulary
         if encoder.config.vocab_size < len(vocabulary):
             raise ValueError(
                 f"The encoder knows {encoder.config.vocab_size} symbols and the vocabulary has "
                 f"{len(vocabulary)}; widen it with encoder.add_symbols(count)."
             )
         self.encoder = deepcopy(encoder).requires_grad_(True)
-        n_outputs = arguments.whole_number(n_outputs, 1, 1 << 16, "The number of labels")
         self.head = nn.Linear(encoder.config.d_model, n_outputs)
 
-    def states(self, input_ids: Tensor) -> tuple[Tensor, Tensor]:
+    @checked
+    def states(self, input_ids: Lines) -> tuple[Tensor, Tensor]:
         """Return hidden states ``(batch, length, d_model)`` and where padding is.
 
         Raises:
             ValueError: these are no such ids, or a line holds nothing but ``[PAD]``.
         """
-        arguments.token_ids(input_ids, self.encoder.config.vocab_size, dim=2)
+        known_symbols(input_ids, self.encoder.config.vocab_size)
         pad_id = self.vocabulary.pad_id
         padding = input_ids == (-1 if pad_id is None else pad_id)
         if padding.all(1).any():
@@ -66,11 +69,12 @@ class TextClassifier(FineTuned):
             that are not padding.
     """
 
+    @checked
     def __init__(
-        self, encoder: Encoder, vocabulary: Vocabulary, n_labels: int, pooling: Pooling = "mean"
+        self, encoder: Encoder, vocabulary: Vocabulary, n_labels: Count, pooling: Pooling = "mean"
     ) -> None:
         super().__init__(encoder, vocabulary, n_labels)
-        self.pooling = arguments.one_of(pooling, get_args(Pooling), "pooling")
+        self.pooling = pooling
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits ``(batch, K)`` for ids ``(batch, length)``."""
@@ -116,7 +120,8 @@ class SpanExtractor(FineTuned):
         return logits.masked_fill(padding[:, None], float("-inf"))
 
 
-def best_span(logits: Tensor, allowed: Tensor | None = None) -> Tensor:
+@checked
+def best_span(logits: SpanLogits, allowed: Selected | None = None) -> Tensor:
     """Return the start and the end with the greatest sum of logits, the start not after the end.
 
     Args:
@@ -127,18 +132,9 @@ def best_span(logits: Tensor, allowed: Tensor | None = None) -> Tensor:
         Positions, shape ``(batch, 2)``; the end belongs to the span.
 
     Raises:
-        ValueError: the logits have another shape, or nowhere in a line is allowed.
+        ValueError: nowhere in a line is allowed.
     """
-    if arguments.of_type(logits, Tensor, "logits").dim() != 3 or logits.shape[1] != 2:
-        raise ValueError(
-            f"The logits of spans have the shape (batch, 2, length), not {tuple(logits.shape)}."
-        )
     if allowed is not None:
-        wanted = (logits.shape[0], logits.shape[2])
-        if arguments.of_type(allowed, Tensor, "allowed").shape != wanted:
-            raise ValueError(
-                f"allowed has the shape {wanted}, as the logits do, not {tuple(allowed.shape)}."
-            )
         logits = logits.masked_fill(~allowed[:, None], float("-inf"))
     start, end = logits.unbind(1)
     length = logits.shape[2]

@@ -9,14 +9,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import torch
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from cloze import arguments
+from cloze.border import (
+    Count,
+    Lines,
+    Positive,
+    Probability,
+    Selected,
+    Whole,
+    checked,
+    known_symbols,
+    whole_number,
+)
 from cloze.corpus import Corpus, Piece, sample_windows
 from cloze.encoder import Encoder
 from cloze.heads import MaskedLM
@@ -28,28 +39,43 @@ from cloze.vocabulary import TextError, Vocabulary
 # From hidden states to vectors
 
 
+Vectors = Float[Tensor, "n d"]
+"""A vector for each of n things."""
+Others = Float[Tensor, "m d"]
+"""As wide vectors for each of m others."""
+Similarity = Float[Tensor, "n m"]
+"""How alike each of n is to each of m."""
+Square = Float[Tensor, "n n"]
+"""How alike each of n is to each of them."""
+Groups = Int64[Tensor, "n"]
+"""The group or class of each."""
+Queries = Float[Tensor, "n query d"]
+"""Hidden states of n texts, position by position."""
+QueryPadding = Bool[Tensor, "n query"]
+Documents = Float[Tensor, "m document d"]
+"""Those of m others."""
+DocumentPadding = Bool[Tensor, "m document"]
+AnyLine = Int64[Tensor, "_"]
+"""The ids of one line, as long as it is."""
+
+
 def padding_of(shape: Sequence[int], padding_mask: Tensor | None) -> Tensor:
     """Return a padding mask for lines of this shape, ``(n, length)``; None stands for no padding.
 
     Raises:
-        ValueError: the mask does not fit the lines, or one of them is all padding.
+        ValueError: a line is all padding.
     """
     if padding_mask is None:
         return torch.zeros(*shape, dtype=torch.bool)
-    arguments.of_type(padding_mask, Tensor, "A padding mask")
-    if padding_mask.shape != shape or padding_mask.dtype != torch.bool:
-        raise ValueError(
-            f"A padding mask is a tensor of bool and of the lines' shape {tuple(shape)}, not of "
-            f"{str(padding_mask.dtype).removeprefix('torch.')} and {tuple(padding_mask.shape)}."
-        )
     if padding_mask.all(1).any():
         raise ValueError("A line is all padding; leave empty lines out.")
     return padding_mask
 
 
+@checked
 @torch.no_grad()
 def layer_states(
-    encoder: Encoder, input_ids: Tensor, padding_mask: Tensor | None = None
+    encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = None
 ) -> list[Tensor]:
     """Return the hidden states that each layer hands on, the embedding first.
 
@@ -66,10 +92,8 @@ def layer_states(
         ValueError: ids that are none, a padding mask that does not fit them, or a line that is all
             padding.
     """
-    arguments.of_type(encoder, Encoder, "What reads")
-    arguments.token_ids(input_ids, encoder.config.vocab_size, dim=2)
-    if padding_mask is not None:
-        padding_of(input_ids.shape, padding_mask)
+    known_symbols(input_ids, encoder.config.vocab_size)
+    padding_of(input_ids.shape, padding_mask)
     states: list[Tensor] = []
     with ExitStack() as stack:
         for part in (encoder.embedding, *encoder.layers[:-1]):
@@ -79,15 +103,16 @@ def layer_states(
     return [*states, last]
 
 
+@checked
 @torch.no_grad()
 def embed(
     encoder: Encoder,
-    input_ids: Tensor,
-    padding_mask: Tensor | None = None,
+    input_ids: Lines,
+    padding_mask: Selected | None = None,
     *,
     pooling: Pooling = "mean",
     layer: int = -1,
-    batch_size: int = 64,
+    batch_size: Count = 64,
 ) -> Tensor:
     """Return one vector per line.
 
@@ -107,12 +132,9 @@ def embed(
         ValueError: no such layer or pooling, ids that are none, a padding mask that does not fit
             them, or a line that is all padding.
     """
-    arguments.of_type(encoder, Encoder, "What reads")
-    arguments.token_ids(input_ids, encoder.config.vocab_size, dim=2)
-    arguments.one_of(pooling, get_args(Pooling), "pooling")
+    known_symbols(input_ids, encoder.config.vocab_size)
     n_layers = encoder.config.n_layers
-    layer = arguments.whole_number(layer, -1, n_layers, "The layer")
-    batch_size = arguments.whole_number(batch_size, 1, None, "batch_size")
+    layer = whole_number(layer, -1, n_layers, "The layer")
     padding = padding_of(input_ids.shape, padding_mask)
     found = []
     for ids, pad in zip(
@@ -128,7 +150,8 @@ def embed(
 # Geometry
 
 
-def cosine(a: Tensor, b: Tensor) -> Tensor:
+@checked
+def cosine(a: Vectors, b: Others) -> Tensor:
     """Return the cosine of the angle between each vector of a and each of b.
 
     Args:
@@ -137,19 +160,12 @@ def cosine(a: Tensor, b: Tensor) -> Tensor:
 
     Returns:
         Shape ``(n, m)``, from −1 to 1; 0 where a vector is zero.
-
-    Raises:
-        ValueError: the vectors are of different width.
     """
-    for vectors in (a, b):
-        if arguments.of_type(vectors, Tensor, "Vectors").dim() != 2:
-            raise ValueError(f"Vectors have the shape (n, d), not {tuple(vectors.shape)}.")
-    if a.shape[1] != b.shape[1]:
-        raise ValueError(f"Vectors of {a.shape[1]} and of {b.shape[1]} numbers have no angle.")
     return F.normalize(a, dim=1) @ F.normalize(b, dim=1).T
 
 
-def mean_cosine(vectors: Tensor) -> float:
+@checked
+def mean_cosine(vectors: Vectors) -> float:
     """Return the mean cosine between two different vectors of ``(n, d)``: 0 if all ways are taken.
 
     Where it is far from 0 the vectors are anisotropic: they lie in a narrow cone.
@@ -175,12 +191,14 @@ class Whitening(NamedTuple):
         return (vectors - self.mean) @ self.turn
 
 
-def centring(vectors: Tensor) -> Whitening:
+@checked
+def centring(vectors: Vectors) -> Whitening:
     """Return what moves the mean of vectors ``(n, d)`` to 0."""
     return Whitening(vectors.mean(0), torch.eye(vectors.shape[1]))
 
 
-def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whitening:
+@checked
+def whitening(vectors: Vectors, k: int | None = None, floor: Probability = 1e-3) -> Whitening:
     """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance 1.
 
     Args:
@@ -196,12 +214,10 @@ def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whi
 
     Source: Su et al. 2021, Whitening Sentence Representations.
     """
-    if arguments.of_type(vectors, Tensor, "Vectors").dim() != 2:
-        raise ValueError(f"Vectors have the shape (n, d), not {tuple(vectors.shape)}.")
     if not vectors.isfinite().all():
         raise ValueError("Vectors with a number that is not finite cannot be whitened.")
     n, d = vectors.shape
-    k = d if k is None else arguments.whole_number(k, 1, min(n, d), "k")
+    k = d if k is None else whole_number(k, 1, min(n, d), "k")
     if n < 2:
         raise ValueError("Whitening measures how vectors vary, so it needs at least two.")
     mean = vectors.mean(0)
@@ -216,7 +232,8 @@ def whitening(vectors: Tensor, k: int | None = None, floor: float = 1e-3) -> Whi
     return Whitening(mean, (directions[:k].T / sizes[:k]).float())
 
 
-def principal_plane(vectors: Tensor) -> tuple[Tensor, float]:
+@checked
+def principal_plane(vectors: Vectors) -> tuple[Tensor, float]:
     """Return where vectors ``(n, d)`` lie along their two directions of greatest variance.
 
     Returns:
@@ -234,7 +251,8 @@ def principal_plane(vectors: Tensor) -> tuple[Tensor, float]:
 # Near and far
 
 
-def nearest(similarity: Tensor, k: int = 1, *, but_itself: bool = False) -> Tensor:
+@checked
+def nearest(similarity: Similarity, k: int = 1, *, but_itself: bool = False) -> Tensor:
     """Return for each row the columns of the k greatest similarities, the greatest first.
 
     Args:
@@ -248,10 +266,11 @@ def nearest(similarity: Tensor, k: int = 1, *, but_itself: bool = False) -> Tens
     if but_itself:
         similarity = similarity.clone().fill_diagonal_(-math.inf)
     most = similarity.shape[1] - but_itself
-    return similarity.topk(arguments.whole_number(k, 1, most, "k"), dim=1).indices
+    return similarity.topk(whole_number(k, 1, most, "k"), dim=1).indices
 
 
-def precision_at(similarity: Tensor, groups: Tensor, k: int = 1) -> float:
+@checked
+def precision_at(similarity: Square, groups: Groups, k: int = 1) -> float:
     """Return how many of the k nearest others are of one's own group, on average.
 
     Args:
@@ -259,26 +278,23 @@ def precision_at(similarity: Tensor, groups: Tensor, k: int = 1) -> float:
         groups: the group of each, shape ``(n,)``.
         k: how many neighbours are looked at.
     """
-    if similarity.shape != (len(groups), len(groups)):
-        raise ValueError(
-            f"{len(groups)} groups need similarities of shape {(len(groups),) * 2}, not "
-            f"{tuple(similarity.shape)}."
-        )
     found = nearest(similarity, k, but_itself=True)
     return float((groups[found] == groups[:, None]).double().mean())
 
 
-def precision_by_chance(groups: Tensor) -> float:
+@checked
+def precision_by_chance(groups: Groups) -> float:
     """Return the precision of neighbours drawn blindly from all others."""
     sizes = torch.bincount(groups).double()
     return float((sizes * (sizes - 1)).sum() / (len(groups) * (len(groups) - 1)))
 
 
+@checked
 def late_interaction(
-    one: Tensor,
-    other: Tensor,
-    one_padding: Tensor | None = None,
-    other_padding: Tensor | None = None,
+    one: Queries,
+    other: Documents,
+    one_padding: QueryPadding | None = None,
+    other_padding: DocumentPadding | None = None,
 ) -> Tensor:
     """Compare texts position by position: each position of one finds its best match in the other.
 
@@ -293,16 +309,10 @@ def late_interaction(
         symmetric.
 
     Raises:
-        ValueError: the states have other shapes, a padding mask does not fit them, or a text is all
-            padding.
+        ValueError: a text is all padding.
 
     Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
     """
-    if not one.dim() == other.dim() == 3 or one.shape[2] != other.shape[2]:
-        raise ValueError(
-            "Hidden states are compared by position, (n, length, d) with (m, length, d), not "
-            f"{tuple(one.shape)} with {tuple(other.shape)}."
-        )
     asks, answers = (
         ~padding_of(states.shape[:2], padding)
         for states, padding in ((one, one_padding), (other, other_padding))
@@ -315,7 +325,8 @@ def late_interaction(
     return torch.stack(found)
 
 
-def clusters(vectors: Tensor, k: int, rounds: int = 20) -> Tensor:
+@checked
+def clusters(vectors: Vectors, k: int, rounds: Whole = 20) -> Tensor:
     """Sort vectors ``(n, d)`` into k groups: k-means on directions, which needs no chance.
 
     The first centre is the vector nearest to the mean direction, each further one the vector that
@@ -325,7 +336,7 @@ def clusters(vectors: Tensor, k: int, rounds: int = 20) -> Tensor:
         The group of each, shape ``(n,)``.
     """
     unit = F.normalize(vectors.double(), dim=1)
-    k = arguments.whole_number(k, 1, len(unit), "The number of clusters")
+    k = whole_number(k, 1, len(unit), "The number of clusters")
     chosen = [int((unit @ unit.mean(0)).argmax())]
     while len(chosen) < k:
         chosen.append(int((unit @ unit[chosen].T).amax(1).argmin()))
@@ -348,7 +359,8 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-def character_ngrams(text: str, shortest: int = 3, longest: int = 5) -> list[str]:
+@checked
+def character_ngrams(text: str, shortest: Count = 3, longest: Count = 5) -> list[str]:
     """Take a text apart into all stretches of so many characters, spaces between words included."""
     line = f" {' '.join(text.split())} "
     return [
@@ -358,7 +370,8 @@ def character_ngrams(text: str, shortest: int = 3, longest: int = 5) -> list[str
     ]
 
 
-def padded(lines: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+@checked
+def padded(lines: Sequence[AnyLine]) -> tuple[Tensor, Tensor]:
     """Fill ids of several lengths up to one, and say where.
 
     Returns:
@@ -376,7 +389,8 @@ class Passage(NamedTuple):
     text: str
 
 
-def passages(pieces: Iterable[Piece], length: int = 64) -> list[Passage]:
+@checked
+def passages(pieces: Iterable[Piece], length: Count = 64) -> list[Passage]:
     """Cut pieces between words into passages of at most so many characters."""
     return [
         Passage(piece.name, line) for piece in pieces for line in textwrap.wrap(piece.text, length)
@@ -396,7 +410,8 @@ class TfIdf:
     Source: Spärck Jones 1972, A statistical interpretation of term specificity.
     """
 
-    def __init__(self, texts: Sequence[str], terms: Terms = words) -> None:
+    @checked
+    def __init__(self, texts: list[str] | tuple[str, ...], terms: Terms = words) -> None:
         self.terms = terms
         counts = [Counter(terms(text)) for text in texts]
         if not counts:
@@ -446,10 +461,10 @@ class TfIdf:
         return sorted(known, key=lambda term: (-float(self.idf[self.ids[term]]), term))
 
 
-# What a linear reader finds
+# What a linear probe finds
 
 
-class LinearReader:
+class LinearProbe:
     """The linear map that comes closest to naming the class of a vector (ridge regression).
 
     Args:
@@ -457,17 +472,10 @@ class LinearReader:
         classes: of each, shape ``(n,)``.
         ridge: how much large weights cost, as a share of the mean variance; a little keeps it from
             reading noise.
-
-    Raises:
-        ValueError: there are not as many classes as vectors, or none.
     """
 
-    def __init__(self, vectors: Tensor, classes: Tensor, ridge: float = 1e-3) -> None:
-        if vectors.dim() != 2 or classes.shape != vectors.shape[:1] or not len(classes):
-            raise ValueError(
-                f"Vectors (n, d) are read with classes (n,), not {tuple(vectors.shape)} with "
-                f"{tuple(classes.shape)}."
-            )
+    @checked
+    def __init__(self, vectors: Vectors, classes: Groups, ridge: Probability = 1e-3) -> None:
         x = F.pad(vectors.double(), (0, 1), value=1.0)
         wanted = F.one_hot(classes).double()
         gram = x.T @ x
@@ -484,7 +492,8 @@ class LinearReader:
 TEMPERATURE = 0.1
 
 
-def info_nce(one: Tensor, other: Tensor, temperature: float = TEMPERATURE) -> Tensor:
+@checked
+def info_nce(one: Vectors, other: Vectors, temperature: Positive = TEMPERATURE) -> Tensor:
     """Return the mean −log P(other_i | one_i, all others): each view is to find its partner.
 
     Args:
@@ -495,15 +504,8 @@ def info_nce(one: Tensor, other: Tensor, temperature: float = TEMPERATURE) -> Te
     Returns:
         A scalar in nats, the mean of both directions; log n is what guessing pays.
 
-    Raises:
-        ValueError: there are not as many views as partners, or the temperature is not above 0.
-
     Sources: van den Oord et al. 2018; Gao et al. 2021, SimCSE, equation 1.
     """
-    if len(one) != len(other):
-        raise ValueError(f"{len(one)} views and {len(other)} partners are no pairs.")
-    if not arguments.number(temperature, "temperature") > 0:
-        raise ValueError(f"temperature is a number above 0, not {temperature:g}.")
     scores = cosine(one, other) / temperature
     right = torch.arange(len(one))
     return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2
@@ -573,8 +575,9 @@ class Pairs:
         corpus: whose training pieces are drawn from.
     """
 
+    @checked
     def __init__(self, corpus: Corpus) -> None:
-        self.corpus = arguments.of_type(corpus, Corpus, "What is drawn from")
+        self.corpus = corpus
         self.vocabulary: Vocabulary = corpus.vocabulary
 
     @property
@@ -582,13 +585,14 @@ class Pairs:
         """A fingerprint: not that of the corpus, from which other windows would be drawn."""
         return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
 
-    def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> Tensor:
+    @checked
+    def sample(self, n: Count, length: Count, generator: torch.Generator | None = None) -> Tensor:
         """Draw n/2 pieces and two windows of each, shape ``(n, length)``.
 
         Raises:
             TextError: there are not as many pieces as pairs, or one is shorter than a window.
         """
-        n = arguments.whole_number(n, 2, 10**6, "The number of windows") // 2
+        n //= 2
         pieces = self.corpus.train
         if n > len(pieces):
             raise TextError(f"{n} pairs need as many pieces, and there are {len(pieces)}.")

@@ -224,7 +224,7 @@ def main(
 
 
 def baselines(world: Source) -> dict[str, Any]:
-    """Return what no training at all is worth, and what the dearest corruption loses."""
+    """Return what no training at all is worth, and what the most costly corruption loses."""
     assert isinstance(world, World)
     torch.manual_seed(0)
     untrained = MaskedLM(world.config(), world.vocabulary).eval()

@@ -17,12 +17,14 @@ from typing import Annotated, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Line, Probability, between, checked, known_symbols, shown
+from cloze.border import Ids, Line, Probability, between, checked, known_symbols
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 
 SHARE, MEAN_LENGTH = 0.15, 3.0
 """T5's: the share of a line that is taken out, and how long a span is on average."""
+Mean = Annotated[float, between(1, 1000)]
+"""The mean length of a span."""
 SENTINELS = 16
 """How many gaps with names of their own :func:`with_sentinels` makes room for by default."""
 
@@ -49,7 +51,7 @@ def delete(
     Raises:
         ValueError: the line (``(length,)``) is empty or no ordinary text, or the rate is none.
     """
-    line = _read(line, vocabulary)
+    _only_text(line, vocabulary)
     return Corrupted(line[~_chosen(line, rate, generator)], line)
 
 
@@ -66,7 +68,8 @@ def replace(
     Raises:
         ValueError: as :func:`delete`; or there is no other symbol.
     """
-    line, n = _read(line, vocabulary), vocabulary.n_ordinary
+    _only_text(line, vocabulary)
+    n = vocabulary.n_ordinary
     if n < 2:
         raise ValueError("This vocabulary has one ordinary symbol, and none to replace it by.")
     # So many places further on in the vocabulary, and never all the way round.
@@ -87,7 +90,7 @@ def mask(
     Raises:
         ValueError: as :func:`delete`.
     """
-    line = _read(line, vocabulary)
+    _only_text(line, vocabulary)
     masked = mask_tokens(
         line,
         rate,
@@ -104,7 +107,7 @@ def mask(
 def infill(
     line: Line,
     share: Probability = 0.3,
-    mean_length: float = MEAN_LENGTH,
+    mean_length: Mean = MEAN_LENGTH,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -117,7 +120,7 @@ def infill(
     Raises:
         ValueError: as :func:`delete`; or such spans do not fit into the line.
     """
-    line = _read(line, vocabulary)
+    _only_text(line, vocabulary)
     taken = _taken(line, share, mean_length)
     lengths: list[int] = []
     while sum(lengths) < taken:
@@ -143,10 +146,10 @@ def permute(
     Raises:
         ValueError: as :func:`delete`; or the separator is no ordinary symbol.
     """
-    text = _read(text, vocabulary)
+    _only_text(text, vocabulary)
     if separator not in [*vocabulary.ordinary]:
         raise ValueError(
-            f"The separator is an ordinary symbol of the vocabulary, and {separator!r} is none."
+            f"The separator is an ordinary symbol of the vocabulary, and {separator!r:.60} is none."
         )
     between = vocabulary.ids[separator]
     sentences: list[list[int]] = [[]]
@@ -172,7 +175,7 @@ def rotate(
     Raises:
         ValueError: as :func:`delete`.
     """
-    text = _read(text, vocabulary)
+    _only_text(text, vocabulary)
     begin = int(torch.randint(len(text), (), generator=generator))
     return Corrupted(text.roll(-begin), text)
 
@@ -197,7 +200,7 @@ def with_sentinels(
 def take_out(
     line: Line,
     share: Probability = SHARE,
-    mean_length: float = MEAN_LENGTH,
+    mean_length: Mean = MEAN_LENGTH,
     *,
     vocabulary: Vocabulary,
     generator: torch.Generator | None = None,
@@ -213,43 +216,43 @@ def take_out(
         ValueError: as :func:`delete`; or the spans do not fit into the line, or the vocabulary has
             too few sentinels.
     """
-    line = _read(line, vocabulary)
-    _taken(line, share, mean_length)
-    return out_of(line, drawn_spans(len(line), share, mean_length, generator), vocabulary)
-
-
-def drawn_spans(
-    length: int, share: float, mean_length: float, generator: torch.Generator | None
-) -> list[tuple[int, int]]:
-    """Draw which spans (start and end) of a line are taken out."""
-    taken = number_taken(length, share)
-    count = number_of_spans(length, taken, mean_length)
-    cuts = (1 + torch.randperm(taken - 1, generator=generator)[: count - 1]).sort().values.tolist()
-    lengths = [b - a for a, b in zip([0, *cuts], [*cuts, taken], strict=True)]
-    return _placed(lengths, length, generator)
-
-
-def out_of(line: Tensor, spans: list[tuple[int, int]], vocabulary: Vocabulary) -> Corrupted:
-    """Take given spans (start and end) out of a line, in T5's way.
-
-    Raises:
-        ValueError: the vocabulary has too few sentinels.
-    """
-    signs, count = _sentinels(vocabulary), len(spans)
+    _only_text(line, vocabulary)
+    taken = _taken(line, share, mean_length)
+    count = number_of_spans(len(line), taken, mean_length)
+    signs = _sentinels(vocabulary)
     if count + 1 > len(signs):
         raise ValueError(
             f"{counted(count, 'gap')} and the end need {count + 1} sentinels, and this vocabulary "
             f"has {len(signs)}; take out less, in longer spans, or make it with "
             f"with_sentinels(vocabulary, {count + 1})."
         )
+    cuts = (1 + torch.randperm(taken - 1, generator=generator)[: count - 1]).sort().values.tolist()
+    lengths = [b - a for a, b in zip([0, *cuts], [*cuts, taken], strict=True)]
+    return out_of(line, _placed(lengths, len(line), generator), vocabulary)
+
+
+@checked
+def out_of(line: Line, spans: list[tuple[int, int]], vocabulary: Vocabulary) -> Corrupted:
+    """Take given spans (start and end) out of a line, in T5's way.
+
+    Raises:
+        ValueError: the spans do not follow each other in the line.
+    """
+    ends = [end for span in spans for end in span]
+    if ends != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= len(line)):
+        raise ValueError(
+            f"Spans follow each other inside the line's {len(line)} symbols, not {spans[:20]}."
+        )
+    signs = _sentinels(vocabulary)
     symbols = line.tolist()
     target: list[int] = []
     for sign, (start, end) in zip(signs, spans, strict=False):
         target += [sign, *symbols[start:end]]
-    return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[count]]))
+    return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]]))
 
 
-def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
+@checked
+def restore(inputs: Line, target: Ids, vocabulary: Vocabulary) -> Tensor:
     """Put what was taken out back into its gaps, shape ``(length,)``.
 
     Raises:
@@ -277,7 +280,7 @@ def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
             "What was taken out is written behind the sentinels of the input, each once and in "
             f"its turn, and the next one ends it; so {counted(len(gaps), 'gap')} "
             f"need{'s' * (len(gaps) == 1)} {counted(len(gaps) + 1, 'sentinel')}, not "
-            f"{shown([order.index(h) for h in heads])}."
+            f"{[order.index(h) for h in heads][:20]}."
         )
     whole: list[int] = []
     for symbol in inputs.tolist():
@@ -299,8 +302,12 @@ def number_taken(length: int, share: float) -> int:
 
 
 def _taken(line: Tensor, share: float, mean_length: float) -> int:
-    """Check what spans are asked for, and return how many symbols they take out."""
-    if not 1 <= mean_length <= len(line):
+    """Return how many symbols are taken out of a line in spans.
+
+    Raises:
+        ValueError: the spans are longer than the line.
+    """
+    if mean_length > len(line):
         raise ValueError(
             f"The mean length of a span is at least 1 and at most {len(line)}, the length of the "
             f"line, not {mean_length:g}."
@@ -335,18 +342,16 @@ def _chosen(line: Tensor, rate: float, generator: torch.Generator | None) -> Ten
     return torch.rand(line.shape, generator=generator) < rate
 
 
-def _read(line: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Check a line that is to be spoilt."""
+def _only_text(line: Tensor, vocabulary: Vocabulary) -> None:
+    """Refuse a line that is empty or holds more than ordinary symbols."""
     if not line.numel():
         raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
-    known_symbols(line, len(vocabulary))
-    if int(line.max()) >= vocabulary.n_ordinary:
-        special = vocabulary.symbols[int(line.max())]
+    most = int(known_symbols(line, len(vocabulary)).max())
+    if most >= vocabulary.n_ordinary:
         raise ValueError(
-            f"Only text can be spoilt, and this line holds {special}; leave special symbols out, "
-            "and put them around what comes of it."
+            f"Only text can be spoilt, and this line holds {vocabulary.symbols[most]}; leave "
+            "special symbols out, and put them around what comes of it."
         )
-    return line
 
 
 def _sentinels(vocabulary: Vocabulary) -> list[int]:

@@ -9,20 +9,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cloze.border import Line, checked, known_symbols
+from cloze.border import Line, Temperature, checked, known_symbols
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.fast import Past, states_at
-from cloze.generation import checked_temperature
 from cloze.heads import CausalLM
 from cloze.lessons.corrupt_and_repair.corruptions import (
     MEAN_LENGTH,
     SENTINELS,
     SHARE,
     Corrupted,
-    drawn_spans,
-    out_of,
     sentinel,
+    take_out,
 )
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, masked_loss, register
@@ -109,17 +107,27 @@ def questions(
 
     What frames a sentence, ``[BEGIN]``, ``[END]`` and ``[PAD]``, is left out: where it begins and
     ends can be seen.
+
+    Raises:
+        ValueError: as :func:`~cloze.lessons.corrupt_and_repair.corruptions.take_out`.
     """
     lines = [window[window < vocabulary.n_ordinary] for window in windows]
     return joined(
         [
-            out_of(line, drawn_spans(len(line), share, mean_length, generator), vocabulary)
+            take_out(
+                line,
+                share,
+                min(mean_length, max(1, len(line))),
+                vocabulary=vocabulary,
+                generator=generator,
+            )
             for line in lines
         ],
         vocabulary,
     )
 
 
+@checked
 @torch.no_grad()
 def log_probability(model: PrefixLM, spoilt: list[Corrupted]) -> Tensor:
     """Return log P(target | input) by the chain rule, shape ``(lines,)``; exact, for one order.
@@ -140,7 +148,7 @@ def fill(
     model: PrefixLM,
     inputs: Line,
     *,
-    temperature: float = 0.0,
+    temperature: Temperature = 0.0,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Write what belongs into the gaps of a spoilt line ``(length,)``, symbol by symbol.
@@ -156,7 +164,6 @@ def fill(
     Raises:
         ValueError: there is no gap, or the line is too long, or no such temperature.
     """
-    temperature = checked_temperature(temperature)
     vocabulary = model.vocabulary
     known_symbols(inputs, len(vocabulary))
     signs = [i for s, i in vocabulary.ids.items() if s.startswith("<extra_id_")]

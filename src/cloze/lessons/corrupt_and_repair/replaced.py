@@ -10,12 +10,13 @@ Source: Clark et al. 2020, ELECTRA, section 2.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from cloze.border import between, checked
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
@@ -120,8 +121,13 @@ def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = No
     return batch.inputs.masked_scatter(selected, drawn)
 
 
+@checked
 def electra_loss(
-    model: MaskedLM, batch: MasksAndDraws, *, weight: float = WEIGHT, everywhere: bool = True
+    model: ReplacedLM,
+    batch: MasksAndDraws,
+    *,
+    weight: Annotated[float, between(0, 1e9)] = WEIGHT,
+    everywhere: bool = True,
 ) -> Tensor:
     """Return the generator's loss plus ``weight`` times the discriminator's, a scalar in nats.
 
@@ -131,7 +137,6 @@ def electra_loss(
         weight: λ.
         everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15 %").
     """
-    assert isinstance(model, ReplacedLM)
     selected = batch.selected
     logits = model.generator.logits_at(batch.inputs, selected)
     guesses = mlm_loss(logits, batch.labels[selected])
@@ -149,13 +154,12 @@ def _detection(
 
 
 @torch.no_grad()
-def detection_loss(model: MaskedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
+def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
     """Return the mean cost of "replaced or not?" at every position of held-out windows, in nats.
 
     What has to be found is what the model's *own* generator put in, so the better that is, the
     harder the questions: of two models, the lower loss need not be the better one's.
     """
-    assert isinstance(model, ReplacedLM)
     total = count = 0.0
     for start in range(0, len(held_out.inputs), batch_size):
         batch = MasksAndDraws(*(part[start : start + batch_size] for part in held_out))

@@ -11,12 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 import torch
+from jaxtyping import Shaped
 from torch import Tensor
 
-from cloze.border import between, checked, shown, whole_number
+from cloze.border import Count, checked, whole_number
 from cloze.vocabulary import TextError
 from cloze.world import World
 
@@ -34,14 +35,13 @@ PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 SIZES = (6, 8, 10)
 STEP = 2
 """A shape stands at every second pixel, so its edges and those of the patches seldom agree."""
+Picture = Shaped[Tensor, f"{SIDE} {SIDE}"]
 NAME = re.compile(r"[0-9a-f]{4}")
 """What :func:`to_patches` calls a patch: its pixels as bits."""
 
 
 @checked
-def draw(
-    shape: Shape, pattern: Pattern, size: Annotated[int, between(1, SIDE)], left: int, top: int
-) -> Tensor:
+def draw(shape: Shape, pattern: Pattern, size: Count, left: int, top: int) -> Tensor:
     """Draw a shape in front of a pattern.
 
     Args:
@@ -57,8 +57,7 @@ def draw(
     Raises:
         ValueError: there is no such shape or pattern, or the shape does not fit in.
     """
-    whole_number(left, 0, SIDE - size, "left")
-    whole_number(top, 0, SIDE - size, "top")
+    left, top = (whole_number(n, 0, SIDE - size, "A place for it") for n in (left, top))
     place = torch.arange(SIDE)
     across, down = place.expand(SIDE, SIDE), place[:, None].expand(SIDE, SIDE)
     lines = {"rows": down, "columns": across, "slopes": across + down}
@@ -74,15 +73,15 @@ def draw(
     return torch.where(inside, ink, behind)
 
 
-def to_patches(picture: Tensor) -> list[str]:
+@checked
+def to_patches(picture: Picture) -> list[str]:
     """Cut a picture ``(SIDE, SIDE)`` into patches, row by row, each named by its pixels."""
-    if picture.shape != (SIDE, SIDE):
-        raise ValueError(f"A picture is a tensor of shape {(SIDE, SIDE)}, not {shown(picture)}.")
     cut = picture.bool().view(COLUMNS, PATCH, COLUMNS, PATCH).transpose(1, 2)
     bits = cut.reshape(COLUMNS**2, PATCH**2).long() << torch.arange(PATCH**2)
     return [f"{number:04x}" for number in bits.sum(1).tolist()]
 
 
+@checked
 def to_pixels(patches: Sequence[str]) -> Tensor:
     """Put patches together again: 1 for ink, 0 for none, NaN in a gap; ``(SIDE, SIDE)``.
 
@@ -103,6 +102,7 @@ def assembled(pixels: Tensor) -> Tensor:
     return cut.transpose(1, 2).reshape(SIDE, SIDE)
 
 
+@checked
 def pixels_of(patch: str) -> Tensor:
     """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
     if not NAME.fullmatch(patch):
@@ -110,7 +110,7 @@ def pixels_of(patch: str) -> Tensor:
     return (int(patch, 16) >> torch.arange(PATCH**2) & 1).float()
 
 
-def all_pictures() -> Iterator[tuple[str, str]]:
+def all_pictures() -> Iterator[tuple[str, Shape]]:
     """Yield every picture as a sentence of its patches, with the shape in it."""
     for shape, pattern, size in product(SHAPES, PATTERNS, SIZES):
         for left, top in product(range(0, SIDE - size + 1, STEP), repeat=2):
@@ -123,6 +123,7 @@ def world_of_pictures() -> World:
     return World({picture: n / pictures.total() for picture, n in pictures.items()})
 
 
+@checked
 def shapes_of(world: World) -> Tensor:
     """Return the shape in each picture of such a world, as an index into ``SHAPES``: ``(n,)``.
 

@@ -26,7 +26,7 @@ from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
 from cloze.use.finetuning import FineTuning, accuracy, answers, finetune
 from cloze.use.heads import TextClassifier
-from cloze.use.vectors import LinearReader, embed
+from cloze.use.vectors import LinearProbe, embed
 from cloze.world import Corruption, World
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -86,7 +86,7 @@ def shapes_named(pictures: World, encoder: Encoder) -> dict[str, float]:
     right: dict[str, list[float]] = {"frozen": [], "fine-tuned": []}
     for draw in range(DRAWS):
         known, others = torch.randperm(len(shapes), generator=seeded(draw)).tensor_split([LABELS])
-        said = LinearReader(vectors[known], shapes[known])(vectors[others])
+        said = LinearProbe(vectors[known], shapes[known])(vectors[others])
         right["frozen"].append(accuracy(said, shapes[others]))
         torch.manual_seed(draw)
         model = TextClassifier(encoder, pictures.vocabulary, int(shapes.max()) + 1)

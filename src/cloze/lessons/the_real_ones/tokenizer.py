@@ -33,6 +33,7 @@ Pair = tuple[str, str]
 Pieces = tuple[str, ...]
 
 
+@checked
 def word_counts(text: str) -> dict[Pieces, int]:
     """Count the words of a text, each cut into its characters behind a ``▁``."""
     words = Counter(text.split())
@@ -126,7 +127,7 @@ class Tokenizer:
         for character in pieces:
             if character not in self.alphabet:
                 raise TextError(
-                    f"{character!r} in {word!r} is not among the "
+                    f"{character!r} in {word!r:.60} is not among the "
                     f"{len(self.alphabet)} characters that this tokenizer was trained on; leave "
                     "it out, or train on a text that has it."
                 )

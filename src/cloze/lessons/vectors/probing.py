@@ -11,7 +11,7 @@ from torch import Tensor
 from cloze.encoder import Encoder
 from cloze.masking import seeded
 from cloze.use.heads import mean_pool
-from cloze.use.vectors import LinearReader, cosine, layer_states
+from cloze.use.vectors import LinearProbe, cosine, layer_states
 from cloze.vocabulary import PAD
 from cloze.world import PARTS_OF_SPEECH, World
 
@@ -181,7 +181,7 @@ def majority(task: Task) -> float:
 def probe(read: Read, task: Task, layer: int) -> float:
     """Return how many of the tested positions a linear reader names rightly."""
     states = read.states[layer][task.here]
-    reader = LinearReader(states[task.learned], task.classes[task.learned])
+    reader = LinearProbe(states[task.learned], task.classes[task.learned])
     said = reader(states[~task.learned])
     return float((said == task.classes[~task.learned]).double().mean())
 

@@ -20,21 +20,17 @@ import math
 from functools import lru_cache
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Lines, checked, known_symbols
+from cloze.border import Count, Line, Lines, Whole, checked, known_symbols, shown
 from cloze.checkpoint import CHECKPOINTS, load_model
-from cloze.generation import LINES_AT_ONCE, Reader
-from cloze.heads import MaskedLM
+from cloze.generation import LINES_AT_ONCE
+from cloze.heads import MaskedLM, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
 from cloze.world import Mean, World
-
-Shares = Float[Tensor, "batch"]
-"""A share for each line."""
 
 DRAWS = 4
 """How often each line is asked about, with numbers of gaps far apart."""
@@ -51,7 +47,7 @@ def shipped_diffusion() -> MaskedLM:
 @checked
 def hide(
     input_ids: Lines,
-    shares: Shares,
+    shares: Tensor,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -69,10 +65,12 @@ def hide(
     Raises:
         ValueError: ids or shares that are none, or a line without an ordinary symbol.
     """
-    known_symbols(input_ids, len(vocabulary))
-    if not ((shares >= 0) & (shares <= 1)).all():
-        raise ValueError("The shares of symbols to hide are numbers from 0 to 1.")
-    ordinary = input_ids < vocabulary.n_ordinary
+    if shares.shape != input_ids.shape[:1] or not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(
+            f"The shares of symbols to hide are {len(input_ids)} numbers from 0 to 1, one per "
+            f"line, not {shown(shares)}."
+        )
+    ordinary = known_symbols(input_ids, len(vocabulary)) < vocabulary.n_ordinary
     n = ordinary.sum(dim=1)
     if not len(n) or (n == 0).any():
         raise ValueError("A line without an ordinary symbol has nothing to hide; leave it out.")
@@ -95,7 +93,7 @@ def spread(lines: int, generator: torch.Generator | None = None) -> Tensor:
     return (torch.rand(1, generator=generator) + torch.arange(lines) / lines) % 1
 
 
-def bound_on(model: Reader, batch: MaskedBatch) -> Tensor:
+def bound_on(model: Model, batch: MaskedBatch) -> Tensor:
     """Return the bound on −log P(x) in nats per symbol, estimated from lines with hidden symbols.
 
     Every line counts n/k · Σ_{i ∈ M} −log P(x_i | x̃), and the sum over lines is divided by all
@@ -105,7 +103,7 @@ def bound_on(model: Reader, batch: MaskedBatch) -> Tensor:
     return costs.sum() / symbols.sum()
 
 
-def line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+def line_bounds(model: Model, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """Return n/k · Σ_{i ∈ M} −log P(x_i | x̃) of each line, and its n; both ``(lines,)``."""
     selected = batch.selected
     k = selected.sum(dim=1)
@@ -116,7 +114,7 @@ def line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     return total * n / k, n
 
 
-def _paid(model: Reader, batch: MaskedBatch) -> Tensor:
+def _paid(model: Model, batch: MaskedBatch) -> Tensor:
     """Return −log P of the truth at the selected positions, shape ``(|M|,)``."""
     logits = model.logits_at(batch.inputs, batch.selected)
     return F.cross_entropy(logits, batch.labels[batch.selected], reduction="none")
@@ -130,13 +128,14 @@ def held_out_lines(windows: Tensor, vocabulary: Vocabulary = VOCABULARY) -> Mask
     return _hidden_often(windows, vocabulary, DRAWS, seeded(0))
 
 
-def held_out_bound(model: Reader, held_out: MaskedBatch) -> float:
+def held_out_bound(model: Model, held_out: MaskedBatch) -> float:
     """Return the bound in nats per symbol over lines with hidden symbols."""
     costs, symbols = _all_line_bounds(model, held_out)
     return float(costs.sum() / symbols.sum())
 
 
-def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Mean:
+@checked
+def bound(model: Model, lines: Lines, draws: Count = DRAWS, seed: Whole = 0) -> Mean:
     """Estimate the bound on −log P(x) in nats per symbol, and how far that is typically off.
 
     Given the length: what tells a line's length is never hidden, and nothing is paid for it.
@@ -146,6 +145,9 @@ def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Me
         lines: shape ``(lines, length)``, without gaps.
         draws: how often each line is asked about.
         seed: of what is hidden; the same seed asks every model the same.
+
+    Raises:
+        ValueError: no such lines or number of draws.
     """
     hidden = _hidden_often(lines, model.vocabulary, draws, seeded(seed))
     costs, symbols = (each.view(-1, draws).sum(1) for each in _all_line_bounds(model, hidden))
@@ -154,15 +156,19 @@ def bound(model: Reader, lines: Tensor, draws: int = DRAWS, seed: int = 0) -> Me
     return Mean(float(mean), float(off))
 
 
-def curve(model: Reader, windows: Tensor, seed: int = 0) -> list[Mean]:
+@checked
+def curve(model: Model, windows: Lines, seed: Whole = 0) -> list[Mean]:
     """Return the mean cost of a hidden symbol when 1, 2, … n are hidden; their mean is a bound.
 
     Args:
         model: any model that reads both sides.
         windows: lines of n ordinary symbols each, shape ``(lines, n)``.
         seed: of what is hidden.
+
+    Raises:
+        ValueError: the windows are no ids, or hold special symbols.
     """
-    n = windows.shape[1]
+    n = known_symbols(windows, model.vocabulary.n_ordinary).shape[1]
     chance = seeded(seed)
     found = []
     for k in range(1, n + 1):
@@ -187,7 +193,7 @@ def _hidden_often(
 
 
 @torch.no_grad()
-def _all_line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
+def _all_line_bounds(model: Model, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
     """Return what ``line_bounds`` does, so many lines at a time, in float64."""
     parts = [
         line_bounds(model, MaskedBatch(*part))
@@ -200,8 +206,9 @@ def _all_line_bounds(model: Reader, batch: MaskedBatch) -> tuple[Tensor, Tensor]
 # Exactly, where every subset can be hidden
 
 
+@checked
 @torch.no_grad()
-def all_costs(model: Reader, input_ids: Tensor) -> Tensor:
+def all_costs(model: Model, input_ids: Line) -> Tensor:
     """Return −log P of every symbol of a line under every set of hidden symbols.
 
     Args:
@@ -215,7 +222,8 @@ def all_costs(model: Reader, input_ids: Tensor) -> Tensor:
     Raises:
         ValueError: there are too many symbols, or none.
     """
-    (at,) = (input_ids < model.vocabulary.n_ordinary).nonzero(as_tuple=True)
+    known = known_symbols(input_ids, len(model.vocabulary))
+    (at,) = (known < model.vocabulary.n_ordinary).nonzero(as_tuple=True)
     n = len(at)
     if not 1 <= n <= MOST_EXACT:
         raise ValueError(
@@ -259,11 +267,11 @@ def random_order_cost(costs: Tensor) -> float:
     return -math.log(written[-1]) if written[-1] else math.inf
 
 
-def exact_bound(model: Reader, world: World) -> float:
+def exact_bound(model: Model, world: World) -> float:
     """Return the bound in nats per word over all sentences of a world, given their lengths.
 
-    The exact reader's is (H(X) − H(N)) / E[N], with H(N) the entropy of the length: nothing is paid
-    for the length. No model's is below that.
+    That of the exact distribution is (H(X) − H(N)) / E[N], with H(N) the entropy of the length:
+    nothing is paid for the length. No model's is below that.
 
     Raises:
         ValueError: a sentence has more than ``MOST_EXACT`` words.

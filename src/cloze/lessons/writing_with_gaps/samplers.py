@@ -21,8 +21,8 @@ from torch import Tensor
 
 from cloze.causal import log_probs, shipped_causal
 from cloze.corpus import Corpus
-from cloze.generation import POLICIES, Reader, mask_predict, path_costs, unmask, write
-from cloze.heads import MaskedLM
+from cloze.generation import POLICIES, mask_predict, path_costs, unmask, write
+from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
     DIFFUSION,
     all_costs,
@@ -103,14 +103,14 @@ def counted_kl(counts: Tensor, others: int, truth: Tensor) -> float:
     return float((truth * (truth.log() - said.log())).sum())
 
 
-def exact_kl(model: Reader, sentences: Tensor, truth: Tensor, policy: str) -> float:
+def exact_kl(model: Model, sentences: Tensor, truth: Tensor, policy: str) -> float:
     """Return KL(truth ‖ sampler) for a policy by which each sentence has one path."""
     order, steps = ("left to right", 1) if policy == "all at once" else (policy, None)
     costs = path_costs(model, sentences, order, steps)  # type: ignore[arg-type]
     return float((truth * (truth.log() + costs)).sum())
 
 
-def random_order_kl(model: Reader, sentences: Tensor, truth: Tensor, lines: int, seed: int) -> Mean:
+def random_order_kl(model: Model, sentences: Tensor, truth: Tensor, lines: int, seed: int) -> Mean:
     """Estimate KL(truth ‖ sampler) in random order over drawn sentences, all orders of each."""
     drawn = torch.multinomial(truth, lines, replacement=True, generator=seeded(seed))
     surplus = torch.tensor(
@@ -122,7 +122,7 @@ def random_order_kl(model: Reader, sentences: Tensor, truth: Tensor, lines: int,
     return Mean(float(surplus.mean()), float(surplus.std() / lines**0.5))
 
 
-def in_world(model: Reader, world: World, draws: int, seed: int) -> dict[str, Written]:
+def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, Written]:
     """Let a model write sentences by every policy and compare them with what is said."""
     sentences, truth = of_length(world)
     hidden = gaps_only(sentences[:1], world).repeat(draws, 1)
@@ -187,7 +187,7 @@ def text_judged(windows: Tensor, known: set[str], lines: int) -> dict[str, float
 
 
 def in_english(
-    model: Reader, known: set[str], lines: int, seed: int, temperature: float = 1.0
+    model: Model, known: set[str], lines: int, seed: int, temperature: float = 1.0
 ) -> dict[str, dict[str, float]]:
     """Let a model write lines from nothing by every policy that it knows, and judge them."""
     hidden = torch.full((lines, 64), VOCABULARY.mask_id)
@@ -199,7 +199,7 @@ def in_english(
     return found
 
 
-def in_steps(model: Reader, known: set[str], lines: int, seed: int) -> dict[str, Any]:
+def in_steps(model: Model, known: set[str], lines: int, seed: int) -> dict[str, Any]:
     """Let a model write lines in so many looks, and judge them: with and without remasking."""
     hidden = torch.full((lines, 64), VOCABULARY.mask_id)
     found: dict[str, Any] = {}
@@ -254,7 +254,7 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
 
     measure = partial(measurements.measure, path, made)
     held_out = corpus.held_out_windows()
-    models: dict[str, Reader] = {
+    models: dict[str, Model] = {
         "causal": shipped_causal(),
         "masked": shipped_model(),
         "diffusion": shipped_diffusion(),

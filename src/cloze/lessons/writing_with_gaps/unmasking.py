@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,15 +11,14 @@ from typing import Annotated, Any, Literal
 import torch
 from markupsafe import Markup
 
-from cloze.border import Whole, between, checked
-from cloze.generation import POLICIES, Reader, Step
-from cloze.heads import MaskedLM
+from cloze.border import Temperature, Whole, among, checked
+from cloze.generation import POLICIES, Step
+from cloze.heads import MaskedLM, Model
 from cloze.masking import seeded
 from cloze.prediction import Symbols, shipped_model, symbols_of
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.view import View, button, element, form, spoken, status, style
 
-Temperature = Annotated[float, between(0, 100)]
 Speed = Literal["slow", "medium", "fast"]
 
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
@@ -48,7 +48,11 @@ class Frame:
 
 @checked
 def frames(
-    model: MaskedLM, line: str, policy: str, temperature: Temperature = 1.0, seed: Whole = 0
+    model: MaskedLM,
+    line: str,
+    policy: Annotated[str, among(POLICIES)],
+    temperature: Temperature = 1.0,
+    seed: Whole = 0,
 ) -> Iterator[Frame]:
     """Yield a line as it was typed, and then after each step in which its gaps are filled.
 
@@ -67,8 +71,6 @@ def frames(
     shown, _ = _read(model, line)
     if GAP not in shown:
         raise TextError("The line has no gap; put a _ wherever something is missing.")
-    if policy not in POLICIES:
-        raise ValueError(f"policy is one of {', '.join(POLICIES)}, not {policy!r}.")
     steps = POLICIES[policy](
         model,
         symbols.input_ids(shown)[None],
@@ -85,7 +87,7 @@ def _read(model: MaskedLM, line: str) -> tuple[Sequence[str], str]:
 
 
 def _frames(
-    model: Reader, symbols: Symbols, shown: Sequence[str], steps: Iterator[Step]
+    model: Model, symbols: Symbols, shown: Sequence[str], steps: Iterator[Step]
 ) -> Iterator[Frame]:
     gaps = [symbol == GAP for symbol in shown]
     yield Frame(
@@ -262,7 +264,10 @@ class Unmasking(View):
         try:
             temperature = float(str(value))
         except ValueError:
-            raise ValueError(f"A temperature is a number from 0 to 100, not {value}.") from None
+            temperature = math.nan
+        if not 0 <= temperature <= 100:
+            said = value if math.isnan(temperature) else temperature
+            raise ValueError(f"A temperature is a number from 0 to 100, not {said}.")
         self._begin(temperature=temperature)
 
     @checked

@@ -1,0 +1,118 @@
+"""What left, right, both and the baselines pay for all held-out pieces, by kind of character."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from cloze.baselines import BASELINES, NeighbourBaseline
+from cloze.border import Count, Line, checked
+from cloze.corpus import Corpus, windows
+from cloze.evaluation import answers
+from cloze.heads import Model
+from cloze.masking import held_out_batch
+from cloze.vocabulary import VOCABULARY
+
+Kind = Literal["space", "first letter", "middle letter", "last letter", "new line"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The kinds of characters; a word of one letter counts as a first letter."""
+
+
+@checked
+def kinds_of(input_ids: Line) -> Tensor:
+    """Return the kind of every character of a text ``(length,)`` as an index into ``KINDS``."""
+    space, newline = (VOCABULARY.ids[character] for character in " \n")
+    letter = (input_ids != space) & (input_ids != newline)
+    none = torch.zeros(1, dtype=torch.bool)
+    after_letter = torch.cat([none, letter[:-1]])
+    before_letter = torch.cat([letter[1:], none])
+    kinds = torch.full_like(input_ids, KINDS.index("middle letter"))
+    kinds[letter & ~before_letter] = KINDS.index("last letter")
+    kinds[letter & ~after_letter] = KINDS.index("first letter")
+    kinds[input_ids == space] = KINDS.index("space")
+    kinds[input_ids == newline] = KINDS.index("new line")
+    return kinds
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutCosts:
+    """What every predictor pays at every selected position of the held-out pieces."""
+
+    costs: Mapping[str, Tensor]
+    """By predictor, −log P of the truth in nats, shape ``(|M|,)``."""
+    kinds: Tensor
+    """The kind of the true character as an index into ``KINDS``, shape ``(|M|,)``."""
+
+    @checked
+    def count(self, kind: Kind | None = None) -> int:
+        """Return how many positions are of a kind; of any kind by default."""
+        return int(self._of(kind).sum())
+
+    @checked
+    def mean(self, name: str, kind: Kind | None = None) -> float:
+        """Return the mean cost of a predictor in nats, at positions of one kind or at all.
+
+        It is NaN where no position is of the kind.
+        """
+        return float(self.costs[name][self._of(kind)].mean())
+
+    def _of(self, kind: Kind | None) -> Tensor:
+        """Return where the truth is of a kind (of any for None): boolean, shape ``(|M|,)``."""
+        if kind is None:
+            return torch.ones_like(self.kinds, dtype=torch.bool)
+        return self.kinds == KINDS.index(kind)
+
+    @checked
+    def by_kind(self, *kinds: Kind) -> dict[str, dict[str, float]]:
+        """Return the mean costs in nats by predictor and kind; of all kinds by default."""
+        return {
+            name: {kind: self.mean(name, kind) for kind in kinds or KINDS} for name in self.costs
+        }
+
+    def __repr__(self) -> str:
+        heads = "  ".join(f"{name:>{max(6, len(name))}}" for name in self.costs)
+        rows = [f"{'nats per character':<18} {'gaps':>6}  {heads}"]
+        for kind in (*KINDS, None):
+            if self.count(kind):
+                means = "  ".join(
+                    f"{self.mean(name, kind):>{max(6, len(name))}.3f}" for name in self.costs
+                )
+                rows.append(f"{kind or 'all':<18} {self.count(kind):>6}  {means}")
+        return "\n".join(rows)
+
+
+@checked
+@torch.no_grad()
+def held_out_costs(corpus: Corpus, models: Mapping[str, Model], length: Count = 64) -> HeldOutCosts:
+    """Let models and baselines answer exactly the same questions about all held-out pieces.
+
+    The questions are those of every held-out loss of the series (15 %, 80/10/10, seed 0), so a
+    model's mean is its held-out loss.
+
+    Args:
+        corpus: its training pieces are what the baselines count.
+        models: by name.
+        length: of the windows that the pieces are cut into.
+
+    Raises:
+        TextError: a held-out piece is shorter than one window.
+    """
+    held_out = held_out_batch(corpus.held_out_windows(length))
+    selected = held_out.selected
+    truth = held_out.labels[selected]
+    # A window may begin inside a word, so kinds are told before the pieces are cut.
+    kinds = torch.cat([windows(kinds_of(piece.input_ids), length) for piece in corpus.held_out])
+    costs: dict[str, Tensor] = {}
+    for name, model in models.items():
+        logits = torch.cat([logits for logits, _ in answers(model, held_out)])
+        costs[name] = F.cross_entropy(logits, truth, reduction="none")
+    for name in ("both neighbours", "unigram"):
+        baseline = NeighbourBaseline(BASELINES[name]).fit(windows(corpus.train_ids, length))
+        log_probs = baseline.log_probs(held_out.inputs)[selected]
+        costs[name] = F.nll_loss(log_probs, truth, reduction="none")
+    return HeldOutCosts(costs, kinds[selected])
