@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
@@ -34,7 +34,7 @@ from cloze.vocabulary import VOCABULARY
 # ── 4.1 ──────────────────────────────────────────────────────────────────────────────────────────
 # A step is watched in a laboratory: a small model, an optimizer that moves the parameters by RATE
 # times their gradient, windows of random characters. Two steps are alike if under equal seeds they
-# move the parameters alike and return the same loss. The gradient that arrives at the logits tells
+# move the parameters alike and return the same loss. The gradient that arrives at the states tells
 # which positions were asked (it is 0 elsewhere), so that a step may also draw in another order.
 
 Optimizer = torch.optim.Optimizer
@@ -95,10 +95,9 @@ def _alike(a: Tensor, b: Tensor) -> bool:
 
 @dataclass
 class Reading:
-    """One pass through the model: what it read, and what came back to its logits."""
+    """One pass through the encoder: what it read, and what came back to its states."""
 
     inputs: Tensor
-    selected: Tensor | None
     training: bool
     gradient: Tensor | None = None
 
@@ -106,10 +105,7 @@ class Reading:
     def asked(self) -> Tensor:
         """The positions that the loss is about, in the shape of what was read."""
         assert self.gradient is not None
-        told = self.gradient.abs().amax(-1) > 0
-        if self.selected is None:
-            return told
-        return torch.zeros_like(self.selected).index_put((self.selected,), told)
+        return self.gradient.abs().amax(-1) > 0
 
 
 @dataclass(eq=False)
@@ -153,6 +149,10 @@ def _move_alike(a: Sequence[Step], b: Sequence[Step]) -> bool:
     return all(_alike(one.moved, other.moved) for one, other in zip(a, b, strict=True))
 
 
+class Whole(nn.Embedding):
+    """An embedding of another type, with which ``logits_at`` asks the encoder as a whole."""
+
+
 class Laboratory:
     """A model, an optimizer and windows, drawn with a seed, in which steps can be compared."""
 
@@ -170,7 +170,9 @@ class Laboratory:
         """Make the model, the same at each call."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            return MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
+            model = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
+        model.encoder.embedding = Whole.from_pretrained(model.encoder.embedding.weight, False)
+        return model
 
     def observe(self, step: Function) -> list[Step]:
         """Take three steps from the same parameters, the last two of them under equal seeds."""
@@ -179,32 +181,27 @@ class Laboratory:
         optimizer = torch.optim.SGD(parameters, lr=RATE)
         taken: list[Step] = []
 
-        def read(module: Any, given: Any, named: Any) -> None:
-            if module is not model.encoder:  # of a copy, to which hooks are copied as well
+        def read(encoder: Any, given: Any, named: Any, states: Tensor) -> None:
+            if encoder is not model.encoder:  # of a copy, to which hooks are copied as well
                 return
             inputs = given[0] if given else named["input_ids"]
-            reading = Reading(inputs.clone(), named.get("selected"), module.training)
+            reading = Reading(inputs.clone(), encoder.training)
             taken[-1].readings.append(reading)
-
-        def answered(head: Any, _: Any, logits: Tensor) -> None:
-            if head is not model.head or not logits.requires_grad:
-                return
-            reading = taken[-1].readings[-1]
 
             def back(gradient: Tensor) -> None:
                 sofar = 0 if reading.gradient is None else reading.gradient
                 reading.gradient = gradient + sofar
                 taken[-1].events.append("backward")
 
-            logits.register_hook(back)  # type: ignore[no-untyped-call]
+            if states.requires_grad:
+                states.register_hook(back)  # type: ignore[no-untyped-call]
 
         def stepped(*_: Any) -> None:
             taken[-1].events.append("step")
             if taken[-1].events.count("step") > len(self.windows):  # perhaps a loop without end
                 raise Symptom(SEVERAL)
 
-        model.encoder.register_forward_pre_hook(read, with_kwargs=True)
-        model.head.register_forward_hook(answered)
+        model.encoder.register_forward_hook(read, with_kwargs=True)
         optimizer.register_step_post_hook(stepped)
         for seed in self.seeds_of_steps:
             windows = self.windows.clone()
@@ -266,7 +263,10 @@ class StepExercise(Exercise):
 
     def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
         """Watch three steps in the laboratory that the probe is the seed of."""
-        return [Outcome(_watched(answer, seed)) for (seed,) in probes]
+        try:
+            return [Outcome(_watched(answer, seed)) for (seed,) in probes]
+        except Symptom as symptom:  # it raised, or returned nothing
+            return [Outcome(error=symptom)]
 
     def compare(self, function: Function, probes: Sequence[Probe]) -> None:
         """Compare steps with the right ones, and if they differ say what they look like."""
