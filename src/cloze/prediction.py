@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -54,7 +54,6 @@ LINES_AT_ONCE = 64
 """How many lines a model reads in one batch."""
 
 
-@runtime_checkable
 # The models that ship with the series
 
 
