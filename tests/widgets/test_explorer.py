@@ -454,7 +454,6 @@ def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
         ("masked", 3, "Positions are a list of whole numbers"),
         ("masked", "abc", "Positions are a list of whole numbers"),
         ("masked", torch.tensor(3), "Positions are a list of whole numbers"),
-        ("present", "x", "present is True or False, not 'x'"),
         ("guess_first", "x", "guess_first is True or False, not 'x'"),
         ("revealed", 2, "revealed is True or False, not 2"),
         ("line", "", "The line is empty"),

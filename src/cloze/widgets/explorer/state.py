@@ -29,7 +29,9 @@ class State:
 
     symbols: Symbols
     """What the line is made of."""
-    truth: tuple[str, ...]
+    max_len: int
+    """The most symbols of a line that all who are asked can read."""
+    truth: tuple[str, ...] = ()
     """The line; ``GAP`` where not even the line knows the truth."""
     masked: frozenset[int] = frozenset()
     """Positions that are hidden; the line's own gaps are always among them."""
@@ -40,6 +42,9 @@ class State:
     focus: int = 0
     """The position whose guesses are shown."""
     view: str = "guesses"
+    n_layers: int = 0
+    """Of the model whose attention is shown."""
+    n_heads: int = 0
     layer: int = 0
     head: int = 0
     guess_first: bool = False
@@ -86,40 +91,30 @@ class State:
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
-    @classmethod
-    def read(cls, text: object, symbols: Symbols, max_len: int) -> State:
-        """Read a line as it was typed or pasted.
+    def with_line(self, text: object) -> State:
+        """Take a line as it was typed or pasted; how one looks at it stays.
 
         Raises:
             ValueError: it is no text, nothing usable is left of it, or it is too long.
         """
         if not isinstance(text, str):
             raise TextError(f"A line is text, not {type(text).__name__}.")
-        line, note = symbols.read(text, max_len)
-        length = counted(len(line), symbols.unit)
-        state = cls(symbols, line, event=f"New line, {length}{f' ({note})' if note else ''}.")
+        line, note = self.symbols.read(text, self.max_len)
+        length = counted(len(line), self.symbols.unit)
+        event = f"New line, {length}{f' ({note})' if note else ''}."
+        state = replace(self, truth=line, filled={}, hands={}, revealed=False, event=event)
         return replace(state, masked=state.gaps, focus=min(state.gaps, default=0))
 
-    def with_line(self, text: object, max_len: int) -> State:
-        """Take another line; how one looks at it stays."""
-        return replace(
-            State.read(text, self.symbols, max_len),
-            view=self.view,
-            layer=self.layer,
-            head=self.head,
-            guess_first=self.guess_first,
-        )
-
-    def with_example(self, line: str, masked: str, max_len: int) -> State:
+    def with_example(self, line: str, masked: str) -> State:
         """Take another line and mask a part of it; "" masks nothing.
 
         Raises:
             ValueError: the line cannot be read, or the part does not stand in it.
         """
-        state = self.with_line(line, max_len)
+        state = self.with_line(line)
         if not masked:
             return state
-        part, _ = self.symbols.read(masked, max_len)
+        part, _ = self.symbols.read(masked, self.max_len)
         for start in range(len(state.truth)):
             if state.truth[start : start + len(part)] == part:
                 return replace(state.mask_span(start, start + len(part) - 1), focus=start)
@@ -253,7 +248,7 @@ class State:
             state = state.fill(at, symbol)
         return replace(state, focus=self.focus)
 
-    def with_count(self, at: object, symbol: object, n: object) -> State:
+    def with_count(self, at: object, key: object, value: object) -> State:
         """Have exactly so many hands raised for a symbol at an open position.
 
         Raises:
@@ -262,8 +257,8 @@ class State:
         at = self.position(at)
         if at not in self.open:
             raise ValueError(f"Position {at} is no open gap; guess where something is hidden.")
-        symbol = self.symbols.read_symbol(symbol)
-        n = whole_number(n, 0, MOST_HANDS, "A number of hands")
+        symbol = self.symbols.read_symbol(key)
+        n = whole_number(value, 0, MOST_HANDS, "A number of hands")
         raised = {**self.hands.get(at, {}), symbol: n}
         raised = {each: count for each, count in raised.items() if count}
         hands = {i: each for i, each in self.hands.items() if i != at}
@@ -305,14 +300,14 @@ class State:
         return replace(state, focus=self.focus)
 
     @checked
-    def guess_before_looking(self, guess_first: bool) -> State:
+    def with_guess_first(self, guess_first: bool) -> State:
         """Keep truth and guesses back from now on, or no longer."""
         hidden = "Guess first: truth and guesses are hidden."
         event = hidden if guess_first else "Nothing is hidden."
         return replace(self, guess_first=guess_first, revealed=False, event=event)
 
     @checked
-    def reveal(self, revealed: bool = True) -> State:
+    def with_revealed(self, revealed: bool) -> State:
         """Show truth and guesses, or keep them back again."""
         return replace(self, revealed=revealed, event="Revealed." if revealed else "Hidden again.")
 
@@ -326,12 +321,20 @@ class State:
             raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(view)}.")
         return replace(self, view=view, event=f"{VIEWS[view]}.")
 
-    def with_head(self, layer: object, head: object, n_layers: int, n_heads: int) -> State:
-        """Look at another attention head; both count from 0.
+    def with_layer(self, value: object) -> State:
+        """Look at a head of another layer; both count from 0.
 
         Raises:
-            ValueError: there is no such layer or head.
+            ValueError: there is no such layer.
         """
-        layer = whole_number(layer, 0, max(n_layers, 1) - 1, "A layer of this model")
-        head = whole_number(head, 0, max(n_heads, 1) - 1, "A head of this model")
-        return replace(self, layer=layer, head=head, event=f"Layer {layer + 1}, head {head + 1}.")
+        layer = whole_number(value, 0, max(self.n_layers, 1) - 1, "A layer of this model")
+        return replace(self, layer=layer, event=f"Layer {layer + 1}, head {self.head + 1}.")
+
+    def with_head(self, value: object) -> State:
+        """Look at another head of the same layer.
+
+        Raises:
+            ValueError: there is no such head.
+        """
+        head = whole_number(value, 0, max(self.n_heads, 1) - 1, "A head of this model")
+        return replace(self, head=head, event=f"Layer {self.layer + 1}, head {head + 1}.")
