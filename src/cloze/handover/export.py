@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.border import FilePath, checked
 from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
@@ -44,7 +44,8 @@ NEVER = -100.0
 """The logit of a symbol that is no answer: e^−100 is nothing, and still a number to train with."""
 
 
-def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> None:
+@checked
+def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     """Write a masked model as a folder that ``transformers`` loads.
 
     ``AutoModelForMaskedLM``, ``AutoTokenizer`` and ``pipeline("fill-mask")`` take it, without its
@@ -69,7 +70,7 @@ def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> Non
         )
     vocabulary, state = with_room(model)
     config = asdict(model.config) | {"vocab_size": len(vocabulary)}
-    with _written(arguments.path(folder), is_folder=True) as part:
+    with _written(Path(folder), is_folder=True) as part:
         from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
@@ -82,7 +83,8 @@ def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> Non
         (part / "README.md").write_text(_card(model, made_by, checkpoint), encoding="utf-8")
 
 
-def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
+@checked
+def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     """Write a model as an ONNX file: ``input_ids`` in, ``logits`` out.
 
     ``input_ids`` are int64 of shape ``(batch, length)``, any batch and any length up to
@@ -103,7 +105,7 @@ def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
     dynamic = {0: torch.export.Dim("batch")}
     if model.config.max_len > 1:
         dynamic[1] = torch.export.Dim("length", max=model.config.max_len)
-    with _written(arguments.path(path), is_folder=False) as part:
+    with _written(Path(path), is_folder=False) as part:
         with _exporter_silenced():
             program = torch.onnx.export(
                 model,
