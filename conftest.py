@@ -30,9 +30,9 @@ os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
 MOST_WORKERS = 4
 """Each needs up to a gigabyte with its kernels, and the longest notebook bounds what more gain."""
 
-TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_(distributed|export|site)\.py::")
+TOGETHER = re.compile(r".*\.ipynb::|tests/browser/|.*/test_(distributed|export)\.py::")
 """How the tests begin that one worker takes in a row: they share a kernel, a browser, a torchrun,
-a site, or a library that takes seconds to import.
+or a library that takes seconds to import. So do the tests of the site, which is built once.
 
 All others go, one by one, to the next free worker.
 """
@@ -42,6 +42,8 @@ class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no typ
     """What LoadScopeScheduling does for the tests of a module, done for those that are together."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if "/test_site.py::" in nodeid:
+            return "site"
         together = TOGETHER.match(nodeid)
         return together[0] if together else nodeid
 

@@ -7,8 +7,8 @@ throttled as Chromium's own tools do it for a middling phone,
   the browser has not yet compiled anything for;
 * predictions: three models on a line of 64 characters with 1, 2 and 10 gaps at places drawn at
   random;
-* leaning: one model, asked once for each character of the line, and the longest that a frame had to
-  wait meanwhile.
+* occlusion: one model, asked once for each character of the line, and the longest that a frame had
+  to wait meanwhile.
 
 The last column is what the page's thread itself was busy, on average: on a machine that others use
 as well it says what the code takes, and the median what one waited. About two minutes.
@@ -43,7 +43,7 @@ PREDICT = """([line, draws]) => draws.map((gaps) => {
   for (const each of Object.values(predictors)) each.predict(line, gaps);
   return performance.now() - started;
 })"""
-LEANING = """async ([line, at]) => {
+OCCLUSION = """async ([line, at]) => {
   let running = true, shown = performance.now(), longest = 0;
   requestAnimationFrame(function frame(now) {
     longest = Math.max(longest, performance.now() - shown);
@@ -51,7 +51,7 @@ LEANING = """async ([line, at]) => {
     if (running) requestAnimationFrame(frame);
   });
   const started = performance.now();
-  await predictors.both.leaning(line, [at], at);
+  await predictors.both.occlusion(line, [at], at);
   const took = performance.now() - started;
   await new Promise(requestAnimationFrame);
   running = false;
@@ -105,7 +105,7 @@ class Bench:
             self.ask(f"three models, {count} gap{'s' * (count > 1)}", speed, PREDICT, draws)
         for _ in range(max(1, repeats // 10)):
             at = draw.randrange(len(LINE))
-            self.ask("leaning", speed, LEANING, at)
+            self.ask("occlusion", speed, OCCLUSION, at)
             waits = self.times.setdefault(("… the longest wait for a frame", speed), Times())
             waits.waited.append(self.page.evaluate("longest"))
 

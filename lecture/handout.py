@@ -127,7 +127,7 @@ def bets() -> list[dict[str, Any]]:
     """Ask the three readers what the room is asked: the line with its gap, and what each pays."""
     rows = []
     for line, place in BETS.items():
-        answers = compare(line, {place}).predictions
+        answers = compare(line, {place})
         bits = {side: to_bits(answer.costs.item()) for side, answer in answers.items()}
         gapped = f"{line[:place]}▢{line[place + 1 :]}"
         rows.append({"line": gapped, "truth": line[place], "bits": bits})

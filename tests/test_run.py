@@ -291,14 +291,6 @@ def test_the_cpu_index_may_fail_but_a_full_disk_may_not(
         run.ensure(project)
 
 
-def test_an_index_that_does_not_answer_is_not_asked(
-    run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run, "cpu_index_answers", lambda: False)
-    run.ensure(project)
-    assert installer.asked() == ["venv", "cloze"]
-
-
 # --- failures in words ------------------------------------------------------------------------
 
 REFUSED = "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('"
@@ -411,9 +403,7 @@ def test_the_lab_command(run: ModuleType, project: Path) -> None:
     ("arguments", "minutes", "rest"),
     [
         ([], "60", []),
-        (["60"], "60", []),
         (["90", "--no-browser"], "90", ["--no-browser"]),
-        (["--theme=dark"], "60", ["--theme=dark"]),
         (["90", "--port", "9999"], "90", ["--Voila.port_retries=0", "--port", "9999"]),
     ],
 )
@@ -477,16 +467,6 @@ def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
     assert run.main(arguments, project) == 5
     wanted = [str(run.venv_python(project)), *started]
     assert commands == [wanted if started else run.lecture_command(project, ["90"])]
-
-
-def test_an_installers_complaints_are_kept_and_shown(
-    run: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = [sys.executable, "-c", "import sys; print('dear', file=sys.stderr); sys.exit(3)"]
-    assert run.complaints_of(command, tmp_path) == (3, "dear\n")
-    assert capsys.readouterr().err == "dear\n"
-    assert run.complaints_of(command, tmp_path, show=False) == (3, "dear\n")
-    assert capsys.readouterr().err == ""
 
 
 CTRL_C = """

@@ -19,7 +19,7 @@ export class Answers {
   nLayers = 0;
   nHeads = 0;
   surprise = []; // −log P of each symbol in nats when it alone is masked
-  leaning = []; // what it costs the last answer at the focus to hide each symbol too, in nats
+  occlusion = []; // what it costs the last answer at the focus to hide each symbol too, in nats
 
   constructor(fields) {
     Object.assign(this, fields);
@@ -65,25 +65,25 @@ export async function ask(state, predictors, before = null) {
     nLayers: last.nLayers,
     nHeads: last.nHeads,
     surprise,
-    leaning: sameQuestion ? before.leaning : [],
+    occlusion: sameQuestion ? before.occlusion : [],
   });
 }
 
 /**
- * Ask the last predictor what its answer leans on, if the view shows it and nobody knows yet.
+ * Ask the last predictor what its answer depends on, if the view shows it and nobody knows yet.
  * One guess for each symbol of the line, so it comes after all else, and can be called off.
  */
-export async function askLeaning(answers, predictors, signal) {
+export async function askOcclusion(answers, predictors, signal) {
   const state = answers.asked;
   const wanted = state.view === "guesses" && !state.hidden && state.open.includes(state.focus);
-  if (answers.leaning.length || !wanted) return answers;
+  if (answers.occlusion.length || !wanted) return answers;
   const last = lastOf(predictors);
   return answers.with({
-    leaning: await last.leaning(state.held, state.open, state.focus, { signal }),
+    occlusion: await last.occlusion(state.held, state.open, state.focus, { signal }),
   });
 }
 
-/** Return all that the leaning depends on. */
+/** Return all that the occlusion depends on. */
 function question(state) {
   return JSON.stringify([state.held, state.open, state.focus]);
 }

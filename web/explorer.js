@@ -1,7 +1,7 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both. The
 // port of src/cloze/widgets/explorer/widget.py.
 
-import { ask, askLeaning } from "./answers.js";
+import { ask, askOcclusion } from "./answers.js";
 import { ValueError, shown, wholeNumber } from "./arguments.js";
 import { explorer } from "./markup.js";
 import { MOST_HANDS, ROOM, cost, raised } from "./room.js";
@@ -85,9 +85,9 @@ export class Explorer extends Widget {
     }
   }
 
-  /** Add what the answer leans on: it takes longer, so the answer is shown before. */
+  /** Add what the answer depends on: it takes longer, so the answer is shown before. */
   async settle(signal) {
-    const answers = await askLeaning(this.answers, this.predictors, signal);
+    const answers = await askOcclusion(this.answers, this.predictors, signal);
     if (signal.aborted || answers === this.answers) return;
     this.answers = answers;
     this.refresh();

@@ -7,13 +7,13 @@ import { button, element, join } from "./element.js";
 import { capitalised, counted, fixed, inNats, rounded, signed, spoken, visible } from "./words.js";
 
 // What is shaded darkest: nats, a share of the attention, nats.
-const DARKEST = { leaning: 1.5, attention: 1.0, surprise: 6.0 };
+const DARKEST = { occlusion: 1.5, attention: 1.0, surprise: 6.0 };
 const LEAST = 0.05; // the least that is written beneath a position or in words
 
 /** Return what the shades of the line stand for, and how much of it each position has. */
 function shades(answers) {
   const { view, hidden } = answers.asked;
-  if (view === "guesses" && !hidden) return ["leaning", answers.leaning];
+  if (view === "guesses" && !hidden) return ["occlusion", answers.occlusion];
   if (view === "attention") return ["attention", answers.attention];
   if (view === "surprise" && !hidden) return ["surprise", answers.surprise];
   return ["", []];
@@ -58,7 +58,7 @@ function letter(answers, at) {
     said.push(spoken(symbol));
     if (/\s/.test(symbol)) classes.push("space");
   }
-  if (amounts.length && !(kind === "leaning" && state.open.includes(at))) {
+  if (amounts.length && !(kind === "occlusion" && state.open.includes(at))) {
     const amount = amounts[at];
     classes.push(`heat ${kind}`);
     style = `--heat: ${heat(kind, amount)}%`;
@@ -116,9 +116,9 @@ export function line(answers) {
   );
 }
 
-/** Say what the last answer at the focus leans on, and what misleads it. */
-export function leaningInWords(answers) {
-  const costs = Array.from(answers.leaning);
+/** Say what the last answer at the focus depends on, and what misleads it. */
+export function occlusionInWords(answers) {
+  const costs = Array.from(answers.occlusion);
   if (!costs.length) return "";
   const state = answers.asked;
   const size = costs.map(Math.abs);
@@ -127,13 +127,13 @@ export function leaningInWords(answers) {
   const what = state.knownTruth(state.focus) ? "costs" : "changes the answer by";
   const nothing = `${who}: the answer leans on no single ${state.symbols.unit}`;
   if (!top.length) return `${nothing}; hiding one more ${what} less than ${LEAST} nats.`;
-  const shaded = costs.some((cost) => heat("leaning", cost));
+  const shaded = costs.some((cost) => heat("occlusion", cost));
   // What is seen is named, too.
   if (shaded && top.every((at) => costs[at] < 0)) top.splice(2, 1, ...largest(costs, 1));
   const places = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
   const listed = places.join(", ");
   if (top.every((at) => costs[at] < 0))
     return `${nothing}; hiding one more even helps, in nats: ${listed}.`;
-  const leaning = shaded ? `${who}: the answer leans on what is shaded` : `${nothing} by much`;
-  return `${leaning}. Hiding one more ${what}, in nats: ${listed}.`;
+  const depends = shaded ? `${who}: the answer leans on what is shaded` : `${nothing} by much`;
+  return `${depends}. Hiding one more ${what}, in nats: ${listed}.`;
 }

@@ -4,7 +4,7 @@
 import { largest } from "./answers.js";
 import { bar, baselineCost, chart, title } from "./chart.js";
 import { Markup, button, element, form, join, problemOf, select, status } from "./element.js";
-import { leaningInWords, line } from "./line.js";
+import { occlusionInWords, line } from "./line.js";
 import { MOST_HANDS, cost, raised, unnamed, who } from "./room.js";
 import { VIEWS } from "./state.js";
 import { inWords as tallyInWords } from "./tally.js";
@@ -25,7 +25,7 @@ const paragraph = (text) => element("p", null, text);
 
 // ── guesses at the focus ────────────────────────────────────────────────────────────────────────
 
-/** Write what everybody guesses at the focus, and what the last answer leans on. */
+/** Write what everybody guesses at the focus, and what the last answer depends on. */
 function guesses(answers, present) {
   const state = answers.asked;
   const at = state.focus;
@@ -46,7 +46,7 @@ function guesses(answers, present) {
   if (state.hidden) return showOfHands(state);
   const parts = [chart(answers, present ? 4 : 5, { baseline: !present })];
   if (at in state.hands) parts.push(element("p", { class: "stakes" }, verdict(answers)));
-  if (!present) parts.push(element("p", { class: "quiet leans" }, leaningInWords(answers)));
+  if (!present) parts.push(element("p", { class: "quiet leans" }, occlusionInWords(answers)));
   return join(parts);
 }
 

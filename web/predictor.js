@@ -1,6 +1,6 @@
 // What the page asks: a line of characters and its gaps in, plain numbers out. Here is what
-// src/cloze/vocabulary.py, predictor.py and masked_predictor.py are in Python, for characters, with
-// the same names and the same sentences for the learner.
+// src/cloze/vocabulary.py and prediction.py are in Python, for characters, with the same names and the
+// same sentences for the learner.
 //
 //   const predictors = await readPredictors({ left: buffer, right: buffer, both: buffer });
 //   const { line, note } = CHARACTERS.read("The wom_n", predictors.both.maxLen);
@@ -33,7 +33,7 @@
  *   attention(line, gaps, position, layer, head) → number[]
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
- *   leaning(line, gaps, position, options) → Promise<number[]>
+ *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
 import { ValueError, positions, shown, wholeNumber } from "./arguments.js";
@@ -160,7 +160,7 @@ export class MaskedPredictor {
    * −log P of the truth, below 0 where the symbol misled; if the truth is unknown, the divergence
    * of the answer from the one without the symbol. Gaps cost nothing.
    */
-  async leaning(line, gaps, at, { signal } = {}) {
+  async occlusion(line, gaps, at, { signal } = {}) {
     const masked = this.#masked(line, gaps);
     [at] = positions([at], line.length);
     if (masked[at] !== this.#mask) {

@@ -14,8 +14,7 @@ from cloze import checkpoint
 from cloze.checkpoint import CHECKPOINTS
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
-from cloze.masked_predictor import unigram
-from cloze.prediction import shipped_model
+from cloze.prediction import shipped_model, unigram
 
 
 def write(folder: Path) -> list[Path]:

@@ -23,6 +23,7 @@ from typing import (
     Any,
     Literal,
     ParamSpec,
+    SupportsIndex,
     TypeVar,
     Union,
     get_args,
@@ -88,6 +89,8 @@ Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
+Positions = Iterable[SupportsIndex]
+"""Positions in a line, in any collection; :func:`positions` reads them."""
 Values = Float[Tensor, "*positions"]
 """A number for each position, in any shape."""
 Labels = Int64[Tensor, "*positions"]
@@ -169,6 +172,7 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 NAMES: dict[Any, str] = {
     int: "a whole number",
+    SupportsIndex: "a whole number",
     float: "a number",
     str: "text",
     bool: "True or False",

@@ -8,42 +8,49 @@ every filling, where a masked model looks once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
+from typing import Annotated
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from cloze import arguments
+from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.fast import Past
 from cloze.generation import draw
 from cloze.heads import CausalLM
-from cloze.prediction import Filled, top_k
-from cloze.vocabulary import VOCABULARY, TextError, read_line
+from cloze.prediction import Baseline, Filled, Predictor, symbols_of, top_k
+from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
 
 MOST_FILLINGS = 100_000
 """How many fillings of the gaps of one line are scored at the most: some minutes of work."""
+MOST_GAPS = 2
+"""How many gaps of a line a click may ask about: more would take longer than anybody waits."""
 LINES_AT_ONCE = 128
 """How many lines are scored in one batch: more need more memory and are not faster."""
 
 
-@lru_cache(maxsize=1)
 def shipped_causal() -> CausalLM:
     """Load the causal model that ships with the series, once."""
-    return arguments.of_type(load_model(CHECKPOINTS / "causal.safetensors"), CausalLM, "The model")
+    return _load_once("causal")
 
 
-@lru_cache(maxsize=1)
 def shipped_world_causal() -> CausalLM:
     """Load the causal model of the small world that ships with the series, once."""
-    loaded = load_model(CHECKPOINTS / "world_causal.safetensors")
-    return arguments.of_type(loaded, CausalLM, "The model")
+    return _load_once("world_causal")
 
 
-def _of_characters(model: object) -> CausalLM:
+@lru_cache
+def _load_once(name: str) -> CausalLM:
+    model = load_model(CHECKPOINTS / f"{name}.safetensors")
+    assert isinstance(model, CausalLM)
+    return model
+
+
+def _of_characters(model: CausalLM | None) -> CausalLM:
     """Return a causal model that reads text, by default the shipped one."""
-    model = shipped_causal() if model is None else arguments.of_type(model, CausalLM, "The model")
+    model = model or shipped_causal()
     if model.vocabulary != VOCABULARY:
         raise ValueError(
             "This model reads the words of a small world, not text; ask it by log_probs and "
@@ -55,8 +62,9 @@ def _of_characters(model: object) -> CausalLM:
 # The chain rule
 
 
+@checked
 @torch.no_grad()
-def log_probs(model: CausalLM, input_ids: Tensor) -> Tensor:
+def log_probs(model: CausalLM, input_ids: Lines) -> Tensor:
     """Return log P(x_i = c | x_<i) for every position i of some lines and every symbol c.
 
     Args:
@@ -66,11 +74,11 @@ def log_probs(model: CausalLM, input_ids: Tensor) -> Tensor:
     Returns:
         Shape ``(batch, length, |V|)``; −∞ for symbols such as ``[MASK]``, which no text holds.
     """
-    known = arguments.of_type(model, CausalLM, "The model").config.vocab_size
-    arguments.token_ids(input_ids, known, dim=2)
+    known_symbols(input_ids, len(model.vocabulary))
     return model(input_ids).log_softmax(dim=-1)
 
 
+@checked
 def text_costs(text: str, model: CausalLM | None = None) -> Tensor:
     """Return −log P(x_i | x_<i) of every character of a text: their sum is −log P(text).
 
@@ -105,6 +113,7 @@ def _read(text: str) -> Tensor:
 # Writing
 
 
+@checked
 def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
     """Return P(next character | text), shape ``(n_ordinary,)``.
 
@@ -129,9 +138,10 @@ def _next(model: CausalLM, input_ids: Tensor) -> Tensor:
     return model.logits_at(asked, last)[0, : VOCABULARY.n_ordinary].softmax(dim=-1)
 
 
+@checked
 def generate(
     text: str = "",
-    length: int = 100,
+    length: Annotated[int, between(0, 10_000)] = 100,
     *,
     temperature: float = 1.0,
     model: CausalLM | None = None,
@@ -152,9 +162,6 @@ def generate(
         ValueError: a length or a temperature that is none.
     """
     model, input_ids = _of_characters(model), _read(text)
-    length = arguments.whole_number(length, 0, 10_000, "How many characters are written")
-    if generator is not None:
-        arguments.of_type(generator, torch.Generator, "generator")
     for _ in range(length):
         drawn = draw(_next(model, input_ids), temperature, generator)
         input_ids = torch.cat([input_ids, drawn[None]])
@@ -164,8 +171,9 @@ def generate(
 # Gaps
 
 
+@checked
 @torch.no_grad()
-def log_posterior(model: CausalLM, input_ids: Tensor, gaps: Iterable[int]) -> Tensor:
+def log_posterior(model: CausalLM, input_ids: Line, gaps: Positions) -> Tensor:
     """Return log P(filling of the gaps | the rest of the line), by Bayes' rule over all fillings.
 
     Every filling's line is scored by the chain rule. What lies before a gap is the same for all
@@ -182,10 +190,8 @@ def log_posterior(model: CausalLM, input_ids: Tensor, gaps: Iterable[int]) -> Te
     Raises:
         ValueError: no gap, one that is not in the line, or more fillings than ``MOST_FILLINGS``.
     """
-    vocabulary = arguments.of_type(model, CausalLM, "The model").vocabulary
-    line = arguments.token_ids(input_ids, len(vocabulary), dim=1)
-    known = vocabulary.n_ordinary
-    places = sorted(set(arguments.positions(gaps, len(line))))
+    line, known = known_symbols(input_ids, len(model.vocabulary)), model.vocabulary.n_ordinary
+    places = sorted(set(positions(gaps, len(line))))
     if not places:
         raise ValueError("There is no gap to fill; give at least one position.")
     if known ** len(places) > MOST_FILLINGS:
@@ -244,18 +250,87 @@ def _scores(model: CausalLM, first: Tensor, past: Past, stretches: list[Tensor])
 
 def marginals(posterior: Tensor) -> Tensor:
     """Return P(symbol in each gap alone), shape ``(gaps, known)``, from a ``log_posterior``."""
-    gaps = range(posterior.dim())
-    return torch.stack(
-        [
-            posterior.exp().sum(dim=[other for other in gaps if other != gap])
-            if posterior.dim() > 1
-            else posterior.exp()
-            for gap in gaps
+    return _log_marginals(posterior).exp()
+
+
+def _log_marginals(posterior: Tensor) -> Tensor:
+    rows = (posterior.movedim(gap, 0) for gap in range(posterior.dim()))
+    return torch.stack([row.reshape(len(row), -1).logsumexp(dim=1) for row in rows])
+
+
+class ByBayes:
+    """A causal model that answers at gaps as a masked model does: a language model of its own.
+
+    Args:
+        model: the model; it scores the line with everything that may stand in its gaps.
+        right: False answers each gap from what is left of it and reads no further, not even that a
+            sentence ends.
+    """
+
+    def __init__(self, model: CausalLM, *, right: bool = True) -> None:
+        self.model, self.right = model, right
+        self.vocabulary = model.vocabulary
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return log P at selected gaps of ``(lines, length)``: ``(|M|, |V|)``.
+
+        Raises:
+            ValueError: a line has more gaps than ``MOST_GAPS``.
+        """
+        hidden = selected | (input_ids == self.vocabulary.mask_id)
+        rows = [
+            self._at(line, gaps.nonzero().flatten().tolist())[asked[gaps]]
+            for line, gaps, asked in zip(input_ids, hidden, selected, strict=True)
         ]
-    )
+        special = len(self.vocabulary) - self.vocabulary.n_ordinary
+        return F.pad(torch.cat(rows), (0, special), value=float("-inf"))
+
+    def _at(self, line: Tensor, gaps: list[int]) -> Tensor:
+        """Return log P at all gaps of a line, shape ``(gaps, n_ordinary)``."""
+        if len(gaps) > MOST_GAPS:
+            n, unit = self.vocabulary.n_ordinary, symbols_of(self.vocabulary).unit
+            raise ValueError(
+                f"By Bayes' rule {len(gaps)} gaps are {n}^{len(gaps)} = {n ** len(gaps):,} lines "
+                f"to score; mask at most {MOST_GAPS} {unit}s here."
+            )
+        if self.right:
+            return _log_marginals(log_posterior(self.model, line, gaps))
+        up_to = [
+            log_posterior(self.model, line[: at + 1], gaps[:k]) for k, at in enumerate(gaps, 1)
+        ]
+        return torch.stack([_log_marginals(posterior)[-1] for posterior in up_to])
 
 
-def fill_by_bayes(line: str, model: CausalLM | None = None, *, k: int = 3) -> Filled:
+class CausalPredictor(Predictor):
+    """A causal model under a widget: gaps filled by Bayes' rule, or from the left side alone.
+
+    Args:
+        model: the model.
+        name: who guesses.
+        baseline: what it is judged against.
+        right: False answers each gap from what is left of it and reads no further.
+    """
+
+    def __init__(
+        self,
+        model: CausalLM,
+        name: str = "",
+        baseline: Baseline | None = None,
+        *,
+        right: bool = True,
+    ) -> None:
+        symbols = symbols_of(model.vocabulary)
+        super().__init__(
+            ByBayes(model, right=right),
+            symbols,
+            model.config.max_len - 2 * symbols.framed,
+            name or ("causal, Bayes" if right else "left side"),
+            baseline,
+        )
+
+
+@checked
+def fill_by_bayes(line: str, model: CausalLM | None = None, *, k: Count = 3) -> Filled:
     """Fill the gaps of a line with what makes the whole line likeliest.
 
     Args:
@@ -273,7 +348,7 @@ def fill_by_bayes(line: str, model: CausalLM | None = None, *, k: int = 3) -> Fi
     if not len(gaps):
         raise TextError("The line has no gap; put a _ wherever a character is missing.")
     posterior = log_posterior(model, input_ids, gaps.tolist())
-    typed = VOCABULARY.decode(input_ids, gap="_")
+    typed = VOCABULARY.decode(input_ids, gap=GAP)
     input_ids[gaps] = torch.stack(torch.unravel_index(posterior.argmax(), posterior.shape))
     guesses = {
         at: top_k(probabilities, k)

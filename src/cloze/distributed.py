@@ -12,8 +12,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -36,13 +35,13 @@ class Team:
         """Whether this process shows and writes; it is one in every team."""
         return self.rank == 0
 
-    def takes(self, run: TrainingRun) -> TrainingRun:
+    def share_out(self, run: TrainingRun) -> TrainingRun:
         """Return a run whose steps are shared out among the team.
 
         Every process must bring the same run. Its model becomes a copy of the leader's.
         """
         if self.size > 1:
-            run.objective = self._shared(run.objective, run.model)
+            run.objective = replace(run.objective, loss=self._loss(run.objective, run.model))
         return run
 
     def highest(self, mine: int) -> int:
@@ -51,20 +50,6 @@ class Team:
         if self.size > 1:
             distributed.all_reduce(said, distributed.ReduceOp.MAX)
         return int(said)
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Say in one sentence that another process has left the team in the block.
-
-        Raises:
-            ConnectionError: it has; for gloo that is a RuntimeError with its own line numbers.
-        """
-        try:
-            yield
-        except RuntimeError as error:
-            if self.size == 1:
-                raise
-            raise ConnectionError("Another of the processes that train has ended.") from error
 
     def share(self, batch: Batch) -> tuple[Batch, float]:
         """Return the lines of a batch that are for this process, and the weight of their loss.
@@ -81,8 +66,8 @@ class Team:
             return batch, 1.0
         return shares[self.rank], counts[self.rank] * self.size / sum(counts)
 
-    def _shared(self, objective: Objective, model: MaskedLM) -> Objective:
-        """Return an objective with the same batches and losses that asks each process its share."""
+    def _loss(self, objective: Objective, model: MaskedLM) -> Callable[[MaskedLM, Batch], Tensor]:
+        """Return the loss of an objective, for which each process is asked its share."""
         my_loss = DistributedDataParallel(_Loss(objective, model))
 
         def loss(_: MaskedLM, batch: Batch) -> Tensor:
@@ -93,7 +78,7 @@ class Team:
             # The value is the team's mean. The gradient is of this share, until backward averages.
             return partial + (whole / self.size - partial).detach()
 
-        return replace(objective, loss=loss)
+        return loss
 
 
 class _Loss(nn.Module):

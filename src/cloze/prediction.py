@@ -1,29 +1,45 @@
-"""Prediction: what trained models answer: guesses from the left, the right and both sides.
+"""Prediction: what a model answers about the gaps of a line, whatever kind of model it is.
 
-A line and a set of masked positions go in; for every masked position each model gives a
-distribution, and −log p of the truth is what it pays. Filling gaps, scoring a text and the joint
-guess at two gaps are built from that.
+A line and its gaps go in; out comes an :class:`Answer`: for every gap a distribution, and −log P of
+the truth, which is what the model pays. Two gaps together, the surprise of every symbol, what an
+answer depends on, filling and scoring follow from that. Each is a function of a model and a line of
+ids; a :class:`Predictor` asks the same about lines of characters or words, as widgets do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
-from cloze import arguments
+from cloze.baselines import letter_frequencies
+from cloze.border import (
+    Count,
+    Line,
+    Lines,
+    Positions,
+    checked,
+    known_symbols,
+    positions,
+    shown,
+    whole_number,
+)
 from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.generation import unmask
-from cloze.heads import CausalLM, MaskedLM
+from cloze.heads import CausalLM, MaskedLM, Model
 from cloze.loss import to_bits
 from cloze.vocabulary import (
     GAP,
+    MASK,
     VOCABULARY,
     TextError,
     Vocabulary,
@@ -32,41 +48,16 @@ from cloze.vocabulary import (
     read_words,
     visible,
 )
+from cloze.world import BERT, Corruption, Truth, World
 
-Within = Literal["alone", "left to right"]
-WITHIN: tuple[Within, ...] = get_args(Within)
-
-
-class Guess(NamedTuple):
-    """A symbol and the probability that the model gives it."""
-
-    character: str
-    probability: float
+LINES_AT_ONCE = 64
+"""How many lines a model reads in one batch."""
 
 
-@dataclass(frozen=True)
-class Filled:
-    """A line with its gaps filled."""
-
-    typed: str
-    """The line as the model read it, ``_`` for a gap."""
-    text: str
-    """The line with every gap filled."""
-    guesses: dict[int, list[Guess]]
-    """By position of a gap, the best guesses at the moment it was filled, best first."""
-    note: str
-    """What normalising changed in the line, "" if nothing."""
-
-    def __repr__(self) -> str:
-        rows = [self.typed, self.text]
-        for position, guesses in sorted(self.guesses.items()):
-            shown = ", ".join(f"{visible(g.character)} {g.probability:.2f}" for g in guesses)
-            rows.append(f"  position {position}: {shown}")
-        if self.note:
-            rows.append(f"  ({self.note})")
-        return "\n".join(rows)
+# The models that ship with the series
 
 
+@checked
 def shipped_model(direction: Direction = "both") -> MaskedLM:
     """Load a model that ships with the series, once.
 
@@ -75,13 +66,12 @@ def shipped_model(direction: Direction = "both") -> MaskedLM:
             have the same size and saw the same text with the same gaps for as many steps; a twin's
             attention reaches only its own position and what is on its side.
     """
-    arguments.one_of(direction, DIRECTIONS, "direction")
     return _load_once("masked" if direction == "both" else direction)
 
 
+@checked
 def shipped_world_model(direction: Direction = "both") -> MaskedLM:
     """Load a model of the small world that ships with the series, once: the encoder or a twin."""
-    arguments.one_of(direction, DIRECTIONS, "direction")
     return _load_once("world" if direction == "both" else f"world_{direction}")
 
 
@@ -95,141 +85,64 @@ def shipped_models() -> dict[str, MaskedLM]:
     return {direction: shipped_model(direction) for direction in DIRECTIONS}
 
 
-def _line(model: MaskedLM, input_ids: Tensor) -> Tensor:
-    """Return a line if the model knows its symbols, and all of this module."""
-    known = arguments.model(model).config.vocab_size
-    return arguments.token_ids(input_ids, known, dim=1)
+# One answer
 
 
-def _of_characters(model: MaskedLM) -> MaskedLM:
-    """Return a model that reads lines of characters."""
-    if arguments.model(model).vocabulary.separator:
-        raise ValueError(
-            "This model reads words, not characters; ask it by MaskedPredictor(model), as the "
-            "explorer does."
-        )
-    return arguments.model(model, len(VOCABULARY))
+class Guess(NamedTuple):
+    """A symbol and the probability that the model gives it."""
+
+    character: str
+    probability: float
 
 
-@torch.no_grad()
-def distribution(model: MaskedLM, input_ids: Tensor) -> Tensor:
-    """Return P(x_i | x̃) at every position of one line.
-
-    Special symbols are never an answer: their probability, which training has made tiny, is
-    removed and the rest scaled to sum to 1.
+@checked
+def top_k(
+    probabilities: Tensor, k: Count = 3, known: Sequence[str] = VOCABULARY.ordinary
+) -> list[Guess]:
+    """Return the ``k`` likeliest symbols of a distribution.
 
     Args:
-        model: any model.
-        input_ids: shape ``(length,)``.
-
-    Returns:
-        Shape ``(length, n_ordinary)``.
+        probabilities: shape ``(n_ordinary,)``.
+        k: how many.
+        known: the symbols, in the order of the probabilities.
 
     Raises:
-        ValueError: no model, no line of ids, or a longer one than the model reads.
+        ValueError: ``k`` is below 1, or there is not one probability for each symbol.
     """
-    _line(model, input_ids)
-    logits = model(input_ids[None])[0]
-    return logits[:, : model.vocabulary.n_ordinary].softmax(dim=-1)
-
-
-def top_k(probabilities: Tensor, k: int = 3, vocabulary: Vocabulary = VOCABULARY) -> list[Guess]:
-    """Return the ``k`` likeliest symbols of a distribution of shape ``(n_ordinary,)``.
-
-    Raises:
-        ValueError: ``k`` is below 1, or there is no such distribution.
-    """
-    k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
-    n = vocabulary.n_ordinary
-    arguments.of_type(probabilities, Tensor, "A distribution")
-    if probabilities.shape != (n,) or not probabilities.isfinite().all():
+    if probabilities.shape != (len(known),):
         raise ValueError(
-            f"A distribution holds a probability for each of the {n} symbols, shape ({n},), "
-            f"not {arguments.shown(probabilities)}."
+            f"A distribution holds a probability for each of the {len(known)} symbols, shape "
+            f"({len(known)},), not {shown(probabilities)}."
         )
-    best = probabilities.topk(min(k, len(probabilities)))
+    best = probabilities.topk(min(k, len(known)))
     return [
-        Guess(vocabulary.symbols[i], p)
-        for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        Guess(known[i], p) for p, i in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
 
 
-def fill(line: str, model: MaskedLM | None = None, *, k: int = 3, at_once: bool = False) -> Filled:
-    """Fill the gaps of a line.
-
-    Args:
-        line: text with ``_`` or ``[MASK]`` for every missing character.
-        model: by default the one that ships with the series.
-        k: how many guesses to keep for each gap.
-        at_once: True fills all gaps from one look at the line, each without knowing what is put
-            into the others. False (the default) fills the gap the model is surest of, looks again
-            at the line with that gap closed, and goes on.
-
-    Raises:
-        TextError: the line is empty, too long, or has no gap.
-        ValueError: ``k`` is below 1.
-    """
-    model = shipped_model() if model is None else arguments.model(model)
-    vocabulary = arguments.model(model, len(model.vocabulary)).vocabulary
-    if isinstance(model, CausalLM):
-        raise ValueError(
-            "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "
-            "model) of cloze.causal, which scores the whole line with each filling."
-        )
-    k = arguments.whole_number(k, 1, None, "k, the number of guesses to keep,")
-    arguments.of_type(at_once, bool, "at_once")
-    if vocabulary.separator:
-        words = read_words(line, vocabulary, model.config.max_len - 2)
-        input_ids, note = frame(words, vocabulary), ""
-    else:
-        input_ids, note = read_line(line, model.config.max_len)
-    shown = slice(1, -1) if vocabulary.separator else slice(None)  # no [BEGIN] and no [END]
-    typed = vocabulary.decode(input_ids[shown], gap=GAP)
-    guesses: dict[int, list[Guess]] = {}
-    looks = 1 if at_once else None
-    for step in unmask(model, input_ids[None], "easiest first", looks, temperature=0.0):
-        positions = step.filled[0].nonzero().flatten().tolist()
-        for position, probabilities in zip(positions, step.probabilities, strict=True):
-            guesses[position - (shown.start or 0)] = top_k(probabilities, k, vocabulary)
-        input_ids = step.lines[0]
-    return Filled(typed, vocabulary.decode(input_ids[shown]), guesses, note)
-
-
-def mask_positions(
-    input_ids: Tensor, positions: Iterable[int], vocabulary: Vocabulary = VOCABULARY
-) -> Tensor:
-    """Return a copy of a line ``(length,)`` with ``[MASK]`` at the given positions.
-
-    Raises:
-        ValueError: a position lies outside the line.
-    """
-    masked = arguments.token_ids(input_ids, dim=1).clone()
-    masked[arguments.positions(positions, len(input_ids))] = vocabulary.mask_id
-    return masked
-
-
 @dataclass(frozen=True, eq=False)
-class Prediction:
-    """What one model answers at the masked positions of one line."""
+class Answer:
+    """What one model answers at the gaps of one line."""
 
     positions: tuple[int, ...]
-    """The masked positions, ascending."""
+    """The gaps, ascending."""
     probabilities: Tensor
     """P(x_i | x̃), shape ``(|M|, n_ordinary)``."""
     costs: Tensor
-    """−log P of the truth in nats, shape ``(|M|,)``; NaN where no truth is known."""
+    """−log P of the truth in nats, shape ``(|M|,)``: infinite where it is ruled out, NaN where it
+    is not known."""
 
     def __getitem__(self, position: int) -> Tensor:
-        """Return the distribution at a masked position, shape ``(n_ordinary,)``."""
+        """Return the distribution at a gap, shape ``(n_ordinary,)``."""
         return self.probabilities[self._row(position)]
 
     def cost(self, position: int) -> float | None:
-        """Return −log P of the truth at a masked position in nats; None when it is not known."""
+        """Return −log P of the truth at a gap in nats; None when it is not known."""
         cost = float(self.costs[self._row(position)])
         return None if math.isnan(cost) else cost
 
     def _row(self, position: int) -> int:
-        position = arguments.whole_number(position, 0, None, "A masked position")
+        position = whole_number(position, 0, None, "A masked position")
         if position not in self.positions:
             masked = ", ".join(map(str, self.positions)) or "none"
             raise ValueError(f"Position {position} is not masked; what is masked: {masked}.")
@@ -247,8 +160,77 @@ class Prediction:
         return sum(costs) / len(costs) if costs else None
 
 
+# A model and a line of ids
+
+
+@checked
+def mask_positions(
+    input_ids: Line, masked: Positions, vocabulary: Vocabulary = VOCABULARY
+) -> Tensor:
+    """Return a copy of a line ``(length,)`` with ``[MASK]`` at the given positions.
+
+    Raises:
+        ValueError: a position lies outside the line.
+    """
+    hidden = known_symbols(input_ids, len(vocabulary)).clone()
+    hidden[positions(masked, len(input_ids))] = vocabulary.mask_id
+    return hidden
+
+
 @torch.no_grad()
-def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Prediction:
+def _log_probs(model: Model, lines: Tensor, asked: Tensor) -> Tensor:
+    """Return log P of every ordinary symbol where it is asked for, shape ``(|M|, n_ordinary)``.
+
+    Special symbols are never an answer: their probability, which training has made tiny, is removed
+    and the rest scaled to sum to 1.
+    """
+    n = model.vocabulary.n_ordinary
+    if not asked.any():
+        return torch.empty(0, n)
+    return model.logits_at(lines, asked)[:, :n].log_softmax(dim=-1)
+
+
+@checked
+@torch.no_grad()
+def distribution(model: MaskedLM, input_ids: Line) -> Tensor:
+    """Return P(x_i | x̃) at every position of one line, special symbols left out.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(length,)``.
+
+    Returns:
+        Shape ``(length, n_ordinary)``.
+
+    Raises:
+        ValueError: no model, no line of ids, or a longer one than the model reads.
+    """
+    known_symbols(input_ids, len(model.vocabulary))
+    return model(input_ids[None])[0, :, : model.vocabulary.n_ordinary].softmax(dim=-1)
+
+
+@checked
+@torch.no_grad()
+def visible_costs(model: MaskedLM, lines: Lines) -> Tensor:
+    """Return −log P of every symbol of ordinary lines ``(n, length)``, none of which is hidden.
+
+    A high cost says that the model doubts what it reads.
+
+    Returns:
+        Costs in nats, shape ``(n, length)``.
+
+    Raises:
+        ValueError: no model, or no such lines.
+    """
+    n = model.vocabulary.n_ordinary
+    known_symbols(lines, n)
+    parts = torch.split(lines, LINES_AT_ONCE)
+    said = torch.cat([model(part)[..., :n].log_softmax(dim=-1) for part in parts])
+    return -said.gather(-1, lines[..., None]).squeeze(-1)
+
+
+@checked
+def predict(model: Model, input_ids: Line, masked: Positions) -> Answer:
     """Mask positions of a line and let a model guess them, all from one look.
 
     Args:
@@ -260,89 +242,19 @@ def predict(model: MaskedLM, input_ids: Tensor, masked: Iterable[int]) -> Predic
     Raises:
         ValueError: a position lies outside the line, or the model cannot read the line.
     """
-    _line(model, input_ids)
-    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
-    hidden = mask_positions(input_ids, masked, model.vocabulary) == mask_id
-    positions = tuple(hidden.nonzero().flatten().tolist())
-    if not positions:
-        return Prediction((), torch.empty(0, n), torch.empty(0))
-    corrupted = input_ids.masked_fill(hidden, mask_id)
-    log_probs = model.logits_at(corrupted[None], hidden[None])[:, :n].log_softmax(dim=-1)
-    truth = input_ids[hidden]
-    known = truth < n
-    costs = -log_probs.gather(1, truth.where(known, 0)[:, None]).squeeze(1)
-    return Prediction(positions, log_probs.exp(), costs.where(known, torch.nan))
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """What several models answer on exactly the same line with the same gaps."""
-
-    input_ids: Tensor
-    """The line in truth, shape ``(length,)``."""
-    predictions: Mapping[str, Prediction]
-    """By the model's name: "left", "right", "both"."""
-
-    def __getitem__(self, name: str) -> Prediction:
-        """Return what one of the models answers."""
-        return self.predictions[arguments.one_of(name, self.predictions, "A model that was asked")]
-
-    @property
-    def positions(self) -> tuple[int, ...]:
-        """The masked positions, ascending."""
-        return next(iter(self.predictions.values())).positions
-
-    def __repr__(self) -> str:
-        typed = VOCABULARY.decode(mask_positions(self.input_ids, self.positions), gap=GAP)
-        rows = [typed.replace("\n", visible("\n"))]
-        truth = VOCABULARY.decode(self.input_ids, gap=GAP)
-        width = max(len(name) for name in self.predictions)
-        for position in self.positions:
-            known = truth[position] != GAP
-            said = f", in truth {visible(truth[position])}" if known else ""
-            rows.append(f"position {position}{said}")
-            for name, prediction in self.predictions.items():
-                guesses = top_k(prediction[position])
-                shown = ", ".join(f"{visible(g.character)} {g.probability:.2f}" for g in guesses)
-                cost = prediction.cost(position)
-                paid = "" if cost is None else f"   cost {cost:.2f} nats = {to_bits(cost):.2f} bits"
-                rows.append(f"  {name:{width}}  {shown}{paid}")
-        losses = [
-            f"{name} {prediction.loss:.2f}"
-            for name, prediction in self.predictions.items()
-            if prediction.loss is not None
-        ]
-        if losses:
-            rows.append(f"mean cost in nats: {', '.join(losses)}")
-        return "\n".join(rows)
-
-
-def compare(
-    line: str, masked: Iterable[int], models: Mapping[str, MaskedLM] | None = None
-) -> Comparison:
-    """Let several models guess the same gaps of the same line.
-
-    Args:
-        line: the true line; ``_`` marks a gap whose truth is not known.
-        masked: the positions to hide besides.
-        models: by name; by default the shipped encoder and its one-sided twins.
-
-    Raises:
-        TextError: the line is empty or too long.
-        ValueError: a position lies outside the line, or there is no model.
-    """
-    models = shipped_models() if models is None else arguments.models(models)
-    for model in models.values():
-        _of_characters(model)
-    input_ids, _ = read_line(line, min(model.config.max_len for model in models.values()))
-    masked = arguments.positions(masked, len(input_ids))
-    return Comparison(
-        input_ids, {name: predict(model, input_ids, masked) for name, model in models.items()}
+    hidden = mask_positions(input_ids, masked, model.vocabulary)
+    gaps = hidden == model.vocabulary.mask_id
+    said = _log_probs(model, hidden[None], gaps[None])
+    truth = input_ids[gaps]
+    known = truth < model.vocabulary.n_ordinary
+    costs = 0.0 - said.gather(1, truth.where(known, 0)[:, None]).squeeze(1)  # never −0
+    return Answer(
+        tuple(gaps.nonzero().flatten().tolist()), said.exp(), costs.where(known, torch.nan)
     )
 
 
-@torch.no_grad()
-def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor:
+@checked
+def joint(model: Model, input_ids: Line, first: int, second: int) -> Tensor:
     """Guess two gaps together: P(a, b | x̃) = P(a | x̃) · P(b | x̃ with a filled in).
 
     ``predict`` guesses every gap without knowing what the others hold; the product of its two
@@ -362,22 +274,87 @@ def joint(model: MaskedLM, input_ids: Tensor, first: int, second: int) -> Tensor
     Raises:
         ValueError: the two are one, or one lies outside the line.
     """
-    _line(model, input_ids)
-    first, second = arguments.positions([first, second], len(input_ids))
+    first, second = positions([first, second], len(input_ids))
     if first == second:
         raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
     n = model.vocabulary.n_ordinary
     masked = mask_positions(input_ids, [first, second], model.vocabulary)
-    filled = masked.repeat(n, 1)  # one row for each character that the first gap may hold
+    filled = masked.repeat(n, 1)  # one row for each symbol that the first gap may hold
     filled[:, first] = torch.arange(n)
-    selected = torch.zeros_like(filled, dtype=torch.bool)
-    selected[:, second] = True
-    given_first = model.logits_at(filled, selected)[:, :n].softmax(dim=-1)
-    return distribution(model, masked)[first][:, None] * given_first
+    given_first = _log_probs(model, filled, _only(filled, second)).exp()
+    return _log_probs(model, masked[None], _only(masked[None], first)).exp().T * given_first
 
 
+def _only(lines: Tensor, at: int | Tensor) -> Tensor:
+    """Ask about one position of each line: the same in all, or one for each."""
+    asked = torch.zeros_like(lines, dtype=torch.bool)
+    asked[torch.arange(len(lines)), at] = True
+    return asked
+
+
+@checked
+def surprise(model: Model, input_ids: Line, besides: Tensor | None = None) -> Tensor:
+    """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(length,)``.
+        besides: what is masked together with each symbol (row): boolean, ``(length, length)``; by
+            default nothing.
+
+    Returns:
+        Costs in nats, shape ``(ordinary symbols of the line,)``.
+    """
+    vocabulary = model.vocabulary
+    at = (known_symbols(input_ids, len(vocabulary)) < vocabulary.n_ordinary).nonzero().flatten()
+    each_alone = input_ids.repeat(len(at), 1)  # one masked position per row
+    own = _only(each_alone, at)
+    hidden = own if besides is None else own | besides[at]
+    said = _log_probs(model, each_alone.masked_fill(hidden, vocabulary.mask_id), own)
+    return -said.gather(1, input_ids[at, None]).squeeze(1)
+
+
+@checked
+def occlusion(model: Model, input_ids: Line, masked: Positions, position: int) -> Tensor:
+    """Return how the answer at a gap changes when each other symbol is hidden as well.
+
+    Args:
+        model: any model.
+        input_ids: the line as it is in truth, shape ``(length,)``; ``[MASK]`` where even the truth
+            is a gap.
+        masked: the positions that are hidden. Real gaps are always among them.
+        position: one of them.
+
+    Returns:
+        In nats, shape ``(length,)``: the rise of −log P of the truth, below 0 where the symbol
+        misled. If the truth is unknown or ruled out, the divergence of the answer from the one
+        without the symbol. 0 at what is hidden or special.
+
+    Raises:
+        ValueError: a position lies outside the line, or the one asked about is not masked.
+
+    Source: Zeiler and Fergus 2014, Visualizing and Understanding Convolutional Networks (for words
+    Li et al. 2016, Understanding Neural Networks through Representation Erasure).
+    """
+    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
+    hidden = mask_positions(input_ids, masked, model.vocabulary)
+    (position,) = positions([position], len(input_ids))
+    if hidden[position] != mask_id:
+        raise ValueError(f"Position {position} is not masked, so nothing is guessed there.")
+    # Row i hides i besides; where i is hidden anyway, or special, it is the line itself.
+    each = hidden.repeat(len(hidden), 1)
+    each.diagonal()[hidden < n] = mask_id
+    after = _log_probs(model, each, _only(each, position))
+    before, truth = after[position], input_ids[position]
+    if truth < n and before[truth].isfinite():
+        return before[truth] - after[:, truth]
+    p = before.exp()
+    return torch.where(p > 0, p * (before - after), 0.0).sum(dim=-1)
+
+
+@checked
 def attention_from(
-    model: MaskedLM, input_ids: Tensor, position: int, layer: int, head: int
+    model: MaskedLM, input_ids: Line, position: int, layer: int, head: int
 ) -> Tensor:
     """Return where one head looks from one position: weights that sum to 1, shape ``(length,)``.
 
@@ -391,15 +368,454 @@ def attention_from(
     Raises:
         ValueError: there is no such position, layer or head.
     """
-    _line(model, input_ids)
-    (position,) = arguments.positions([position], len(input_ids))
-    layer = arguments.whole_number(layer, 0, model.config.n_layers - 1, "A layer of this model")
-    head = arguments.whole_number(head, 0, model.config.n_heads - 1, "A head of this model")
+    known_symbols(input_ids, len(model.vocabulary))
+    (position,) = positions([position], len(input_ids))
+    layer = whole_number(layer, 0, model.config.n_layers - 1, "A layer of this model")
+    head = whole_number(head, 0, model.config.n_heads - 1, "A head of this model")
     return model.encoder.attention(input_ids[None])[layer, 0, head, position]
 
 
-def score(text: str, model: MaskedLM | None = None, *, within_words: Within = "alone") -> Tensor:
-    """Return −log P of every character of a line with that character masked.
+# Characters and words
+
+
+@dataclass(frozen=True)
+class Symbols(ABC):
+    """What lines are made of, how text becomes a line, and how a line is written again.
+
+    Where not even the line knows the truth, ``GAP`` stands in it.
+    """
+
+    vocabulary: Vocabulary
+    unit: ClassVar[str]
+    """What one of them is called, such as "character"."""
+    framed: ClassVar[int]
+    """How many special symbols the model reads on either side of the line."""
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """What may stand in a gap, in the order of the probabilities."""
+        return tuple(self.vocabulary.ordinary)
+
+    @abstractmethod
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        """Read a line as a learner types it.
+
+        Returns:
+            The line, and a sentence on what reading changed ("" if nothing).
+
+        Raises:
+            ValueError: nothing usable is left, it is too long, or it has an unknown symbol.
+        """
+
+    @abstractmethod
+    def read_symbol(self, typed: object) -> str:
+        """Read what somebody puts into a gap; capitals become small.
+
+        Raises:
+            ValueError: it is not one of ``known``.
+        """
+
+    def write(self, line: Sequence[str]) -> str:
+        """Write a line as text."""
+        return self.vocabulary.separator.join(line)
+
+    @abstractmethod
+    def words(self, line: Sequence[str]) -> list[range]:
+        """Return the positions of each word: what is masked as one, and not broken across rows."""
+
+    @abstractmethod
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        """Return what the model reads, with ``[MASK]`` for ``GAP``: the line and its frame."""
+
+
+class Characters(Symbols):
+    """The 28 characters."""
+
+    unit = "character"
+    framed = 0
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        """Normalise a line and cut it into characters."""
+        input_ids, note = read_line(text, max_len)
+        return tuple(self.vocabulary.decode(input_ids, gap=GAP)), note
+
+    def read_symbol(self, typed: object) -> str:
+        """Read a character; capitals become small."""
+        lower = typed.lower() if isinstance(typed, str) else ""
+        if lower not in self.known:
+            raise ValueError(f"A gap holds one letter, a space or a newline, not {shown(typed)}.")
+        return lower
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        """Return the positions of what stands between spaces and newlines."""
+        return [range(*match.span()) for match in re.finditer(r"\S+", "".join(line))]
+
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        """Return the ids of a line, shape ``(length,)``."""
+        return self.vocabulary.encode("".join(line).replace(GAP, MASK))
+
+
+class Words(Symbols):
+    """The words of a small world; a line stands between ``[BEGIN]`` and ``[END]``."""
+
+    unit = "word"
+    framed = 1
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        """Cut a line into words; capitals become small and punctuation goes without saying."""
+        return read_words(text, self.vocabulary, max_len), ""
+
+    def read_symbol(self, typed: object) -> str:
+        """Read a word; capitals become small."""
+        words = read_words(typed, self.vocabulary, 1) if isinstance(typed, str) else (GAP,)
+        if words == (GAP,):
+            raise ValueError(f"A gap holds one word of this world, not {shown(typed)}.")
+        return words[0]
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        """Return each position by itself."""
+        return [range(i, i + 1) for i in range(len(line))]
+
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        """Return the ids of ``[BEGIN]``, the line and ``[END]``, shape ``(length + 2,)``."""
+        return frame(line, self.vocabulary)
+
+
+CHARACTERS = Characters(VOCABULARY)
+
+
+def symbols_of(vocabulary: Vocabulary) -> Symbols:
+    """Return what the lines of a vocabulary are made of."""
+    return Words(vocabulary) if vocabulary.separator else CHARACTERS
+
+
+# Predictors: a model and a line of symbols
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What one knows without looking at the line: how frequent each symbol is in some text."""
+
+    probabilities: Sequence[float]
+    """In the order of ``Symbols.known``."""
+    text: str
+    """Which text, in words that follow "in"."""
+
+    def cost(self, symbol: int) -> float:
+        """Return −log P of a symbol, given by its place, in nats; infinite if it never occurred."""
+        p = self.probabilities[symbol]
+        return -math.log(p) if p > 0 else math.inf
+
+
+@checked
+def unigram(corpus: Corpus | None = None) -> Baseline:
+    """Return how frequent characters are in the training pieces, by default the shipped ones."""
+    text = "the shipped corpus" if corpus is None else "your corpus"
+    return Baseline(letter_frequencies(corpus).tolist(), text)
+
+
+@checked
+def world_unigram(world: World) -> Baseline:
+    """Return how frequent words are in a small world."""
+    return Baseline(world.frequencies.tolist(), "this world")
+
+
+class Predictor:
+    """Whatever guesses what stands in the gaps of a line: a model, and the symbols of its lines.
+
+    Lines hold ``GAP`` where nobody knows the truth; gaps are the positions to hide, among them
+    every ``GAP``.
+
+    Args:
+        model: what is asked.
+        symbols: what its lines are made of.
+        max_len: the most symbols of a line.
+        name: who guesses: "left", "right", "both" or another name.
+        baseline: what it is judged against; None when nobody knows which text it has learned from.
+    """
+
+    n_layers: int = 0
+    n_heads: int = 0
+
+    def __init__(
+        self,
+        model: Model,
+        symbols: Symbols,
+        max_len: int,
+        name: str,
+        baseline: Baseline | None = None,
+    ) -> None:
+        self.model, self.symbols, self.max_len = model, symbols, max_len
+        self.name, self.baseline = name, baseline
+
+    def predict(self, line: Sequence[str], gaps: Iterable[int]) -> Answer:
+        """Guess all gaps from one look at the line, each without knowing what the others hold."""
+        found = predict(self.model, *self._read(line, gaps))
+        places = tuple(at - self.symbols.framed for at in found.positions)
+        return Answer(places, found.probabilities, found.costs)
+
+    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
+        """Guess two of the gaps together (:func:`joint`): row a, column b."""
+        framed = self.symbols.framed
+        return joint(self.model, self._masked(line, gaps), first + framed, second + framed)
+
+    def surprise(self, line: Sequence[str]) -> Tensor:
+        """Return −log P of each symbol of a line without gaps when it alone is hidden, in nats."""
+        return surprise(self.model, self.symbols.input_ids(line))
+
+    def occlusion(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
+        """Return how the answer at a gap changes when each symbol is hidden too, in nats."""
+        framed = self.symbols.framed
+        changes = occlusion(self.model, *self._read(line, gaps), position + framed)
+        return changes[framed : framed + len(line)]
+
+    def attention(
+        self, line: Sequence[str], gaps: Iterable[int], position: int, layer: int, head: int
+    ) -> Tensor:
+        """Return where a head looks from a position, weights that sum to 1; both count from 0."""
+        raise NotImplementedError
+
+    def _read(self, line: Sequence[str], gaps: Iterable[int]) -> tuple[Tensor, list[int]]:
+        """Return the ids that the model reads, and where the gaps are among them."""
+        return self.symbols.input_ids(line), [at + self.symbols.framed for at in gaps]
+
+    def _masked(self, line: Sequence[str], gaps: Iterable[int]) -> Tensor:
+        return mask_positions(*self._read(line, gaps), self.model.vocabulary)
+
+
+class MaskedPredictor(Predictor):
+    """A masked language model.
+
+    Args:
+        model: the model.
+        name: who guesses; by default the direction it reads in.
+        baseline: what it is judged against (:func:`unigram`).
+    """
+
+    model: MaskedLM
+
+    def __init__(self, model: MaskedLM, name: str = "", baseline: Baseline | None = None) -> None:
+        symbols, config = symbols_of(model.vocabulary), model.config
+        max_len = config.max_len - 2 * symbols.framed
+        super().__init__(model, symbols, max_len, name or config.direction, baseline)
+        self.n_layers, self.n_heads = config.n_layers, config.n_heads
+
+    def attention(
+        self, line: Sequence[str], gaps: Iterable[int], position: int, layer: int, head: int
+    ) -> Tensor:
+        """Return where a head looks from a position; what it gives to special symbols is left out.
+
+        The rest is scaled to sum to 1.
+        """
+        framed = self.symbols.framed
+        weights = attention_from(
+            self.model, self._masked(line, gaps), position + framed, layer, head
+        )
+        inside = weights[framed : framed + len(line)]
+        return inside / inside.sum().clamp(min=1e-9) if framed else inside
+
+
+class TruthPredictor(Predictor):
+    """The exact truth of a small world.
+
+    Args:
+        world: whose sentences may have been corrupted.
+        direction: what it sees.
+        corruption: how they may have been: a word that it reads need not be the true one.
+    """
+
+    model: Truth
+
+    def __init__(
+        self, world: World, direction: Direction = "both", corruption: Corruption = BERT
+    ) -> None:
+        super().__init__(
+            Truth(world, direction, corruption),
+            Words(world.vocabulary),
+            world.max_len - 2,
+            "truth",
+            world_unigram(world),
+        )
+
+    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
+        """Say how probable each pair of words is at two gaps: exactly, not by the chain rule."""
+        truth, masked = self.model, self._masked(line, gaps)
+        return truth.world.joint(masked, first + 1, second + 1, truth.corruption)
+
+
+@checked
+def predictors_of(model: Any, corpus: Corpus | None = None) -> dict[str, Predictor]:
+    """Return predictors by name, the one that sees most last: it is the one the words speak of.
+
+    Args:
+        model: a ``MaskedLM`` or a :class:`Predictor`, or several of either by name; None is the
+            shipped encoder and its twins.
+        corpus: what the models have learned from, for their baseline. For the shipped ones it is
+            known; without it, a model of somebody's own has none.
+
+    Raises:
+        ValueError: it is none of these, or they do not read the same symbols.
+    """
+    shipped = shipped_models()
+    named = shipped if model is None else model if isinstance(model, Mapping) else {"": model}
+    found: dict[str, Predictor] = {}
+    for name, each in named.items():
+        if isinstance(each, MaskedLM):
+            known = corpus or any(each is own for own in shipped.values())
+            each = MaskedPredictor(each, str(name), unigram(corpus) if known else None)
+        if isinstance(each, Predictor):
+            found[str(name) or each.name] = each
+    if not found or len(found) < len(named):
+        kind = type(model).__name__
+        raise ValueError(
+            f"model is a MaskedLM or a Predictor, or several by name, not this {kind}."
+        )
+    symbols = next(iter(found.values())).symbols
+    if any(each.symbols != symbols for each in found.values()):
+        raise ValueError("Only what reads the same symbols can be compared; show them apart.")
+    return found
+
+
+class Comparison(dict[str, Answer]):
+    """What several models answer on exactly the same line with the same gaps, by name.
+
+    Args:
+        symbols: what the line is made of.
+        line: the line in truth, ``GAP`` where nobody knows it.
+        answers: by the model's name: "left", "right", "both".
+    """
+
+    def __init__(
+        self, symbols: Symbols, line: Sequence[str], answers: Mapping[str, Answer]
+    ) -> None:
+        super().__init__(answers)
+        self.symbols, self.line = symbols, line
+
+    def __missing__(self, name: object) -> Answer:
+        raise ValueError(f"A model that was asked is one of {', '.join(self)}, not {shown(name)}.")
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """The gaps, ascending."""
+        return next(iter(self.values())).positions
+
+    def __repr__(self) -> str:
+        typed = (GAP if i in self.positions else symbol for i, symbol in enumerate(self.line))
+        rows = [self.symbols.write(list(typed)).replace("\n", visible("\n"))]
+        width = max(len(name) for name in self)
+        for position in self.positions:
+            truth = self.line[position]
+            rows.append(f"position {position}{f', in truth {visible(truth)}' * (truth != GAP)}")
+            for name, answer in self.items():
+                cost = answer.cost(position)
+                paid = "" if cost is None else f"   cost {cost:.2f} nats = {to_bits(cost):.2f} bits"
+                best = _listed(top_k(answer[position], known=self.symbols.known))
+                rows.append(f"  {name:{width}}  {best}{paid}")
+        losses = [
+            f"{name} {answer.loss:.2f}" for name, answer in self.items() if answer.loss is not None
+        ]
+        if losses:
+            rows.append(f"mean cost in nats: {', '.join(losses)}")
+        return "\n".join(rows)
+
+
+def _listed(guesses: Iterable[Guess]) -> str:
+    return ", ".join(f"{visible(guess.character)} {guess.probability:.2f}" for guess in guesses)
+
+
+@checked
+def compare(
+    line: str,
+    masked: Positions,
+    models: Mapping[str, MaskedLM | Predictor] | None = None,
+) -> Comparison:
+    """Let several models guess the same gaps of the same line.
+
+    Args:
+        line: the true line; ``_`` marks a gap whose truth is not known.
+        masked: the positions to hide besides.
+        models: by name; by default the shipped encoder and its one-sided twins.
+
+    Raises:
+        TextError: the line is empty or too long.
+        ValueError: a position lies outside the line, or there is no model.
+    """
+    predictors = predictors_of(models)
+    symbols = next(iter(predictors.values())).symbols
+    read, _ = symbols.read(line, min(each.max_len for each in predictors.values()))
+    gaps = positions(masked, len(read))
+    answers = {name: each.predict(read, gaps) for name, each in predictors.items()}
+    return Comparison(symbols, read, answers)
+
+
+# Whole lines
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A line with its gaps filled."""
+
+    typed: str
+    """The line as the model read it, ``_`` for a gap."""
+    text: str
+    """The line with every gap filled."""
+    guesses: dict[int, list[Guess]]
+    """By position of a gap, the best guesses at the moment it was filled, best first."""
+    note: str
+    """What normalising changed in the line, "" if nothing."""
+
+    def __repr__(self) -> str:
+        guessed = [f"  position {at}: {_listed(self.guesses[at])}" for at in sorted(self.guesses)]
+        return "\n".join([self.typed, self.text, *guessed, *[f"  ({self.note})"] * bool(self.note)])
+
+
+@checked
+def fill(
+    line: str, model: MaskedLM | None = None, *, k: Count = 3, at_once: bool = False
+) -> Filled:
+    """Fill the gaps of a line.
+
+    Args:
+        line: text with ``_`` or ``[MASK]`` for every missing character or word.
+        model: by default the one that ships with the series.
+        k: how many guesses to keep for each gap.
+        at_once: True fills all gaps from one look at the line, each without knowing what is put
+            into the others. False (the default) fills the gap the model is surest of, looks again
+            at the line with that gap closed, and goes on.
+
+    Raises:
+        TextError: the line is empty, too long, or has no gap.
+        ValueError: ``k`` is below 1.
+    """
+    model = model or shipped_model()
+    if isinstance(model, CausalLM):
+        raise ValueError(
+            "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "
+            "model) of cloze.causal, which scores the whole line with each filling."
+        )
+    predictor = MaskedPredictor(model)
+    symbols = predictor.symbols
+    read, note = symbols.read(line, predictor.max_len)
+    input_ids = symbols.input_ids(read)
+    guesses: dict[int, list[Guess]] = {}
+    looks = 1 if at_once else None
+    for step in unmask(model, input_ids[None], "easiest first", looks, temperature=0.0):
+        places = step.filled[0].nonzero().flatten().tolist()
+        for at, probabilities in zip(places, step.probabilities, strict=True):
+            guesses[at - symbols.framed] = top_k(probabilities, k, symbols.known)
+        input_ids = step.lines[0]
+    inside = input_ids[symbols.framed : symbols.framed + len(read)]
+    return Filled(symbols.write(read), model.vocabulary.decode(inside), guesses, note)
+
+
+@checked
+def score(
+    text: str,
+    model: MaskedLM | None = None,
+    *,
+    within_words: Literal["alone", "left to right"] = "alone",
+) -> Tensor:
+    """Return −log P of every symbol of a line with that symbol masked.
 
     High values are surprises: a typo, a rare word, a name.
 
@@ -418,95 +834,16 @@ def score(text: str, model: MaskedLM | None = None, *, within_words: Within = "a
     Source: Salazar et al. 2020, Masked Language Model Scoring (pseudo-log-likelihood); Kauf and
     Ivanova 2023, A Better Way to Do Masked Language Model Scoring (within words from the left).
     """
-    arguments.one_of(within_words, WITHIN, "within_words")
-    model = shipped_model() if model is None else _of_characters(model)
-    input_ids, _ = read_line(text, model.config.max_len)
-    if (input_ids == VOCABULARY.mask_id).any():
+    predictor = MaskedPredictor(model or shipped_model())
+    symbols = predictor.symbols
+    line, _ = symbols.read(text, predictor.max_len)
+    if GAP in line:
         raise TextError("A text to score has no gaps; fill or remove them first.")
-    if within_words == "alone":
-        return surprise(model, input_ids)
-    return surprise(model, input_ids, _rest_of_word(input_ids))
-
-
-def _rest_of_word(input_ids: Tensor) -> Tensor:
-    """Return for each character (row) what follows it in its word, ``(length, length)``."""
-    apart = torch.isin(input_ids, torch.tensor([VOCABULARY.ids[c] for c in " \n"]))
-    word = apart.cumsum(0)
-    return ((word[:, None] == word) & ~apart[:, None] & ~apart).triu(diagonal=1)
-
-
-@torch.no_grad()
-def surprise(model: MaskedLM, input_ids: Tensor, besides: Tensor | None = None) -> Tensor:
-    """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
-
-    Args:
-        model: any model.
-        input_ids: shape ``(length,)``.
-        besides: what is masked together with each symbol (row): boolean, ``(length, length)``; by
-            default nothing.
-
-    Returns:
-        Costs in nats, shape ``(ordinary symbols of the line,)``.
-    """
-    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
-    (at,) = (_line(model, input_ids) < n).nonzero(as_tuple=True)
-    each_alone = input_ids.repeat(len(at), 1)  # one masked position per row
-    own = torch.zeros_like(each_alone, dtype=torch.bool)
-    own[torch.arange(len(at)), at] = True
-    hidden = own if besides is None else own | besides[at]
-    logits = model.logits_at(each_alone.masked_fill(hidden, mask_id), own)
-    log_probs = logits[:, :n].log_softmax(dim=-1)
-    return -log_probs.gather(1, input_ids[at, None]).squeeze(1)
-
-
-@torch.no_grad()
-def disbelief(model: MaskedLM, lines: Tensor) -> Tensor:
-    """Return −log P of every symbol of ordinary lines ``(n, length)`` from one look that sees it.
-
-    Returns:
-        Costs in nats, shape ``(n, length)``.
-
-    Raises:
-        ValueError: no model, or no such lines.
-    """
-    n = arguments.model(model).vocabulary.n_ordinary
-    arguments.token_ids(lines, n, dim=2)
-    said = torch.cat([model(part)[..., :n].log_softmax(-1) for part in torch.split(lines, 64)])
-    return -said.gather(-1, lines[..., None]).squeeze(-1)
-
-
-@torch.no_grad()
-def leaning(model: MaskedLM, input_ids: Tensor, masked: Iterable[int], position: int) -> Tensor:
-    """Return what it costs the answer at a masked position to hide each symbol as well.
-
-    Args:
-        model: any model.
-        input_ids: the line as it is in truth, shape ``(length,)``; ``[MASK]`` where even the truth
-            is a gap.
-        masked: the positions that are hidden. Real gaps are always among them.
-        position: one of them.
-
-    Returns:
-        In nats, shape ``(length,)``: the rise of −log P of the truth, below 0 where the symbol
-        misled. If the truth is not known, the divergence of the answer from the one without the
-        symbol. 0 at what is hidden or special.
-
-    Raises:
-        ValueError: a position lies outside the line, or the one asked about is not masked.
-    """
-    _line(model, input_ids)
-    n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
-    hidden = mask_positions(input_ids, masked, model.vocabulary)
-    (position,) = arguments.positions([position], len(input_ids))
-    if hidden[position] != mask_id:
-        raise ValueError(f"Position {position} is not masked, so nothing is guessed there.")
-    # Row i hides i besides; where i is hidden anyway, or special, it is the line itself.
-    each = hidden.repeat(len(hidden), 1)
-    each.diagonal()[hidden < n] = mask_id
-    own = torch.zeros_like(each, dtype=torch.bool)
-    own[:, position] = True
-    after = model.logits_at(each, own)[:, :n].log_softmax(dim=-1)
-    before, truth = after[position], input_ids[position]
-    if truth < n:
-        return before[truth] - after[:, truth]
-    return (before.exp() * (before - after)).sum(dim=-1)
+    input_ids = symbols.input_ids(line)
+    besides = torch.zeros(len(input_ids), len(input_ids), dtype=torch.bool)
+    if within_words == "left to right":
+        for word in symbols.words(line):
+            for at in word:
+                rest = slice(at + 1 + symbols.framed, word.stop + symbols.framed)
+                besides[at + symbols.framed, rest] = True
+    return surprise(predictor.model, input_ids, besides)

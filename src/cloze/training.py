@@ -3,78 +3,60 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 from tqdm.std import tqdm
 
-from cloze import arguments, checkpoint
+from cloze import border, checkpoint
+from cloze.border import FilePath, Probability, Whole, between, checked
 from cloze.checkpoint import CheckpointError
-from cloze.encoder import Layer
+from cloze.encoder import EncoderConfig, Layer
 from cloze.heads import MaskedLM
 from cloze.muon import Muon
 from cloze.objectives import MASKED, Objective, objective_named
-from cloze.signals import held_signals
 from cloze.vocabulary import Vocabulary
-
-Number = TypeVar("Number", int, float)
 
 LARGEST_BATCH = 2**20
 """The characters of a batch at the most; a million need about 10 GB of memory."""
 
-
-def _within(low: Number, high: Number, default: Number) -> Number:
-    """Make a field of a recipe that holds a number from ``low`` to ``high``."""
-    made: Number = field(default=default, metadata={"range": (low, high)})
-    return made
+Size = Annotated[int, between(1, 2**16)]
+Rate = Annotated[float, between(0, 10)]
 
 
-def _real(value: object, low: float, high: float, what: str) -> float:
-    """Read a number from ``low`` to ``high``.
-
-    Raises:
-        ValueError: it is none, or lies outside.
-    """
-    read = arguments.number(value, what)
-    if not low <= read <= high:
-        raise ValueError(f"{what} is a number from {low:g} to {high:g}, not {value}.")
-    return read
-
-
+@checked
 @dataclass(frozen=True)
 class Recipe:
     """How to train. The defaults take about a minute on one core; see benchmarks/README.md."""
 
-    steps: int = _within(1, 10**8, 1250)
-    batch_size: int = _within(1, 2**16, 32)
-    length: int = _within(1, 2**16, 64)
+    steps: Annotated[int, between(1, 10**8)] = 1250
+    batch_size: Size = 32
+    length: Size = 64
     """The length of a training window in characters."""
-    mask_prob: float = _within(0.0, 1.0, 0.3)
+    mask_prob: Probability = 0.3
     """The rate of selection in training. Held-out loss is always measured at 15 %."""
-    learning_rate: float = _within(0.0, 10.0, 1e-2)
+    learning_rate: Rate = 1e-2
     """The peak step size of AdamW: embedding, norms, biases, head."""
-    matrix_learning_rate: float = _within(0.0, 10.0, 3e-2)
+    matrix_learning_rate: Rate = 3e-2
     """The peak step size of Muon: the matrices of the layers but queries and keys."""
-    query_key_learning_rate: float = _within(0.0, 10.0, 7.5e-3)
+    query_key_learning_rate: Rate = 7.5e-3
     """The peak step size of Muon for queries and keys, which say where to look."""
-    warmup: float = _within(0.0, 0.99, 0.1)
+    warmup: Annotated[float, between(0, 0.99)] = 0.1
     """The share of the steps in which the step sizes rise from 0 to their peak."""
-    weight_decay: float = _within(0.0, 10.0, 0.0)
-    evaluations: int = _within(0, 1000, 8)
+    weight_decay: Rate = 0.0
+    evaluations: Annotated[int, between(0, 1000)] = 8
     """How often the held-out loss is measured, at moments that get rarer (0 for never)."""
-    seed: int = _within(0, 2**63 - 1, 0)
+    seed: Whole = 0
 
     def __post_init__(self) -> None:
-        for number in fields(self):
-            read = arguments.whole_number if isinstance(number.default, int) else _real
-            low, high = number.metadata["range"]
-            value = read(getattr(self, number.name), low, high, number.name)
-            object.__setattr__(self, number.name, value)
         if self.batch_size * self.length > LARGEST_BATCH:
             raise ValueError(
                 f"batch_size times length is at most {LARGEST_BATCH:,} characters, not "
@@ -136,6 +118,9 @@ class Source(Protocol):
         """Return the ids to measure on, always the same, shape ``(windows, length)``."""
 
 
+border.NAMES[Source] = "a Corpus or a World"
+
+
 class TrainingRun:
     """A training in progress: model, optimizers, source of chance, history.
 
@@ -150,6 +135,7 @@ class TrainingRun:
             the model reads other symbols.
     """
 
+    @checked
     def __init__(
         self,
         model: MaskedLM,
@@ -157,23 +143,16 @@ class TrainingRun:
         recipe: Recipe | None = None,
         objective: Objective = MASKED,
     ) -> None:
-        self.model = arguments.of_type(model, MaskedLM, "What is trained")
-        if not isinstance(corpus, Source):
-            raise ValueError(f"corpus is a Corpus or a World, not {arguments.shown(corpus)}.")
-        self.corpus = corpus
-        self.recipe = Recipe() if recipe is None else arguments.of_type(recipe, Recipe, "recipe")
-        self.objective = arguments.of_type(objective, Objective, "objective")
+        recipe = recipe or Recipe()
         if type(model).objective != objective.model.objective:
             raise ValueError(
                 f"The objective {objective.name} trains a {objective.model.__name__}, not a "
                 f"{type(model).__name__}."
             )
-        self.history: list[Record] = []
-        self.generator = torch.Generator().manual_seed(self.recipe.seed)
-        if self.recipe.length + objective.room > model.config.max_len:
+        if recipe.length + objective.room > model.config.max_len:
             with_room = f" and {objective.room} symbols more" * bool(objective.room)
             raise ValueError(
-                f"Windows of {self.recipe.length} characters{with_room} are too long for this "
+                f"Windows of {recipe.length} characters{with_room} are too long for this "
                 f"model, which reads at most max_len = {model.config.max_len}."
             )
         if model.vocabulary != objective.vocabulary(corpus.vocabulary):
@@ -181,10 +160,12 @@ class TrainingRun:
                 "The model reads other symbols than there are to train on; make it with "
                 "MaskedLM(config, vocabulary), where vocabulary is that of the corpus or world."
             )
-        windows = corpus.held_out_windows(self.recipe.length)
-        self.held_out = objective.held_out(windows, model.vocabulary)
-        self.optimizers = _optimizers(model, self.recipe, head=self.objective.head)
-        self._moments = self.recipe.evaluated_after()
+        self.model, self.corpus, self.recipe, self.objective = model, corpus, recipe, objective
+        self.history: list[Record] = []
+        self.generator = torch.Generator().manual_seed(recipe.seed)
+        self.held_out = objective.held_out(corpus.held_out_windows(recipe.length), model.vocabulary)
+        self.optimizers = _optimizers(model, recipe, head=objective.head)
+        self._moments = recipe.evaluated_after()
 
     @property
     def step(self) -> int:
@@ -247,7 +228,8 @@ class TrainingRun:
             "train with smaller learning rates or less weight decay."
         )
 
-    def save(self, path: Path | str) -> None:
+    @checked
+    def save(self, path: FilePath) -> None:
         """Save everything that a later :meth:`load` needs to go on exactly here.
 
         Raises:
@@ -259,14 +241,14 @@ class TrainingRun:
             "recipe": asdict(self.recipe),
             "objective": self.objective.name,
             "corpus": self.corpus.sha256,
-            "step": self.step,
             "history": self.history,
         }
         checkpoint.write(path, self._tensors(), metadata)
 
     @classmethod
+    @checked
     def load(
-        cls, path: Path | str, corpus: Source, objective: Objective | None = None
+        cls, path: FilePath, corpus: Source, objective: Objective | None = None
     ) -> TrainingRun:
         """Load a saved run; going on equals never having stopped, bit for bit on one machine.
 
@@ -281,47 +263,22 @@ class TrainingRun:
                 objective.
         """
         tensors, metadata = checkpoint.read(path, "run")
-        if metadata.get("corpus") != corpus.sha256:
+        if metadata["corpus"] != corpus.sha256:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
-        name = str(metadata.get("objective"))
-        try:
+        with checkpoint.fitting(path):
+            if metadata["recipe"].keys() != {field.name for field in fields(Recipe)}:
+                raise ValueError("its recipe has other parts; begin anew")
+            name = metadata["objective"]
             objective = objective or objective_named(name)
-        except ValueError as error:
-            raise CheckpointError(f"{path} was trained in an unknown way. {error}") from None
-        if objective.name != name:
-            raise CheckpointError(
-                f"{path} was trained with the objective {name!r:.50}, not {objective.name!r}; load "
-                "it with the objective it was begun with."
-            )
-        config = checkpoint.model_config(path, metadata)
-        parts = metadata.get("recipe")
-        if isinstance(parts, dict) and parts.keys() != {field.name for field in fields(Recipe)}:
-            raise CheckpointError(
-                f"{path} was begun by another version of cloze, whose recipe has other parts; "
-                "finish it with that version or begin anew."
-            )
-        try:
-            model = objective.model(config, objective.vocabulary(corpus.vocabulary))
+            if objective.name != name:
+                raise ValueError(f"it was begun with the objective {name!r:.50}; load it with that")
+            vocabulary = objective.vocabulary(corpus.vocabulary)
+            model = objective.model(EncoderConfig(**metadata["config"]), vocabulary)
             run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)
-            run.history = _history(metadata["history"], run.recipe)
-        except (KeyError, TypeError, ValueError):
-            raise CheckpointError(f"{path} holds no usable recipe or history.") from None
-        if run.history:
-            run._make_momentum()
-        mine = run._tensors()
-        checkpoint.check_layout(path, tensors, mine)
-        steps = [t.item() for name, t in tensors.items() if name.endswith(".step")]
-        if any(step != run.step for step in [metadata.get("step"), *steps]):
-            raise CheckpointError(f"{path} is of no one step: its parts were mixed up.")
-        with torch.no_grad():
-            for name, tensor in mine.items():
-                tensor.copy_(tensors[name])
-        try:
-            run.generator.set_state(tensors["generator"])
-        except RuntimeError:
-            raise CheckpointError(f"{path} holds no usable source of chance.") from None
+            run.history = [Record(*record) for record in metadata["history"]]
+            run._restore(tensors)
         return run
 
     def _tensors(self) -> dict[str, Tensor]:
@@ -332,16 +289,22 @@ class TrainingRun:
                 tensors |= {f"optimizer.{k}.{i}.{name}": t for name, t in state.items()}
         return tensors | {"generator": self.generator.get_state()}
 
-    def _make_momentum(self) -> None:
-        """Have the optimizers make what they remember, by a step that leads nowhere in particular.
-
-        What they then hold says which names and shapes a file must have.
-        """
-        for parameter in self.model.parameters():
-            parameter.grad = torch.zeros_like(parameter)
-        for optimizer, _ in self.optimizers:
-            optimizer.step()
-        self.model.zero_grad()
+    def _restore(self, tensors: dict[str, Tensor]) -> None:
+        """Take over the tensors that :meth:`_tensors` returned of another run."""
+        parts: dict[str, dict[str, Tensor]] = defaultdict(dict)
+        for name, tensor in tensors.items():
+            part, _, rest = name.partition(".")
+            parts[part][rest] = tensor
+        self.model.load_state_dict(parts["model"])
+        for k, (optimizer, _) in enumerate(self.optimizers):
+            state: dict[int, dict[str, Tensor]] = defaultdict(dict)
+            for name, tensor in parts["optimizer"].items():
+                which, i, entry = name.split(".")
+                if which == str(k):
+                    state[int(i)][entry] = tensor
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": state, "param_groups": groups})
+        self.generator.set_state(tensors["generator"])
 
     def __repr__(self) -> str:
         return f"TrainingRun(step {self.step} of {self.recipe.steps})"
@@ -388,7 +351,8 @@ def fit(
                 return
 
 
-def steps_in(seconds: float, trial: TrainingRun) -> int:
+@checked
+def steps_in(seconds: Annotated[float, between(0, 1e6)], trial: TrainingRun) -> int:
     """Return how many steps this machine does in so many seconds.
 
     Args:
@@ -407,41 +371,51 @@ def _optimizers(
     model: MaskedLM, recipe: Recipe, *, head: bool
 ) -> list[tuple[torch.optim.Optimizer, float]]:
     """Give the matrices of the layers to Muon and all the rest to AdamW, with their peak rates."""
-    looking: list[nn.Parameter] = []  # the matrices of queries and keys
-    others: list[nn.Parameter] = []  # those of values, outputs and feed-forward networks
+    queries_and_keys: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []  # the matrices of values, outputs and feed-forward networks
     for layer in (module for module in model.modules() if isinstance(module, Layer)):
         for name, parameter in layer.named_parameters():
             if parameter.dim() == 2:
-                (looking if "query" in name or "key" in name else others).append(parameter)
-    theirs = {*looking, *others}
+                matrices = queries_and_keys if "query" in name or "key" in name else others
+                matrices.append(parameter)
+    matrices_of_layers = {*queries_and_keys, *others}
     trained = model if head else model.encoder
-    rest = [p for p in trained.parameters() if p not in theirs]
+    rest = [p for p in trained.parameters() if p not in matrices_of_layers]
     slow, fast = recipe.query_key_learning_rate, recipe.matrix_learning_rate
     adam = torch.optim.AdamW(
         rest, lr=recipe.learning_rate, betas=(0.9, 0.99), weight_decay=0, fused=True
     )
     return [
-        (Muon(looking, lr=slow, weight_decay=recipe.weight_decay), slow),
+        (Muon(queries_and_keys, lr=slow, weight_decay=recipe.weight_decay), slow),
         (Muon(others, lr=fast, weight_decay=recipe.weight_decay), fast),
         (adam, recipe.learning_rate),
     ]
 
 
-def _history(values: list[Any], recipe: Recipe) -> list[Record]:
-    """Read the history of a saved run.
+@contextmanager
+def held_signals() -> Iterator[Callable[[], bool]]:
+    """Hold back what asks a program to end; the first of it is delivered after the block.
 
-    Raises:
-        TypeError: a record is none.
-        ValueError: the records are not those of a run with this recipe.
+    That is Ctrl-C, ``kill``, and a closed terminal. In other threads than the main one the block
+    simply runs: Python handles signals in the main thread alone.
+
+    Yields:
+        A function that says whether one is waiting.
     """
-    history = [Record(*numbers) for numbers in values]
-    seconds = 0.0
-    for step, record in enumerate(history, 1):
-        characters = step * recipe.batch_size * recipe.length
-        held_out = 0.0 if record.held_out is None else record.held_out
-        _real(record.loss, 0.0, math.inf, "loss")
-        _real(held_out, 0.0, math.inf, "held_out")
-        seconds = _real(record.seconds, seconds, math.inf, "seconds")
-        if (record.step, record.characters) != (step, characters) or step > recipe.steps:
-            raise ValueError(f"Record {step} is not of step {step}.")
-    return history
+    waiting: list[int] = []
+
+    def deliver() -> None:
+        for number in waiting[:1]:
+            signal.raise_signal(number)
+
+    # A stack undoes all of it even if the next Ctrl-C arrives while it does.
+    with ExitStack() as stack:
+        stack.callback(deliver)
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the last is unknown to Windows
+                number = getattr(signal, name, None)
+                before = number and signal.getsignal(number)
+                if number and before not in (None, signal.SIG_IGN):  # what nohup ignores stays so
+                    stack.callback(signal.signal, number, before)
+                    signal.signal(number, lambda n, _: waiting.append(n))
+        yield lambda: bool(waiting)

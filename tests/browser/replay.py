@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cloze.predictor import Answer, Baseline, Predictor
+from torch import Tensor
+
+from cloze.prediction import Answer, Baseline, Predictor
 from cloze.widgets.view import View
 
 Action = Mapping[str, object]
@@ -25,44 +27,40 @@ class Noting(Predictor):
     """Asks another predictor and notes each question with its answer."""
 
     def __init__(self, asked: Predictor, notes: dict[str, object]) -> None:
+        super().__init__(asked.model, asked.symbols, asked.max_len, asked.name, asked.baseline)
         self._asked, self._notes = asked, notes
-        self.name, self.symbols, self.max_len = asked.name, asked.symbols, asked.max_len
-        self.baseline, self.n_layers, self.n_heads = asked.baseline, asked.n_layers, asked.n_heads
+        self.n_layers, self.n_heads = asked.n_layers, asked.n_heads
 
     def _note(self, question: str, *arguments: Any) -> Any:
         answer = getattr(self._asked, question)(*arguments)
         key = json.dumps([self.name, question, *arguments], separators=(",", ":"))
-        said = answer
         if isinstance(answer, Answer):
-            said = [answer.positions, answer.probabilities, answer.costs]
-        self._notes[key] = said
+            costs = [answer.cost(at) for at in answer.positions]
+            self._notes[key] = [answer.positions, answer.probabilities.tolist(), costs]
+        else:
+            self._notes[key] = answer.tolist()
         return answer
 
-    def predict(self, line: Sequence[str], gaps: Sequence[int]) -> Answer:
+    def predict(self, line: Sequence[str], gaps: Iterable[int]) -> Answer:
         answer: Answer = self._note("predict", list(line), list(gaps))
         return answer
 
-    def joint(
-        self, line: Sequence[str], gaps: Sequence[int], first: int, second: int
-    ) -> Sequence[Sequence[float]]:
-        table: Sequence[Sequence[float]] = self._note(
-            "joint", list(line), list(gaps), first, second
-        )
+    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
+        table: Tensor = self._note("joint", list(line), list(gaps), first, second)
         return table
 
-    def surprise(self, line: Sequence[str]) -> Sequence[float]:
-        costs: Sequence[float] = self._note("surprise", list(line))
+    def surprise(self, line: Sequence[str]) -> Tensor:
+        costs: Tensor = self._note("surprise", list(line))
         return costs
 
-    def leaning(self, line: Sequence[str], gaps: Sequence[int], position: int) -> Sequence[float]:
-        costs: Sequence[float] = self._note("leaning", list(line), list(gaps), position)
-        return costs
+    def occlusion(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
+        changes: Tensor = self._note("occlusion", list(line), list(gaps), position)
+        return changes
 
     def attention(
-        self, line: Sequence[str], gaps: Sequence[int], position: int, layer: int, head: int
-    ) -> Sequence[float]:
-        asked = (list(line), list(gaps), position, layer, head)
-        weights: Sequence[float] = self._note("attention", *asked)
+        self, line: Sequence[str], gaps: Iterable[int], position: int, layer: int, head: int
+    ) -> Tensor:
+        weights: Tensor = self._note("attention", list(line), list(gaps), position, layer, head)
         return weights
 
 
@@ -78,7 +76,7 @@ async (described, notes) => {
       return notes[key];
     };
     const ask = (question) => (...along) => look(question, along);
-    const questions = ["joint", "surprise", "leaning", "attention"];
+    const questions = ["joint", "surprise", "occlusion", "attention"];
     return [rest.name, {
       ...rest,
       symbols: CHARACTERS,

@@ -202,7 +202,7 @@ def test_the_picture_in_the_readme_is_what_the_explorer_looks_like(
         "explorer.masked = {5, 14, 28}; explorer.focus = 14"
     )
     expect(letter(widget, 14)).to_have_attribute("aria-current", "true")
-    expect(letter(widget, 12)).to_have_class(re.compile("leaning"))
+    expect(letter(widget, 12)).to_have_class(re.compile("occlusion"))
     lab.page.mouse.move(0, 0)
     taken = PICTURE if os.environ.get("CLOZE_PICTURE") else tmp_path / "explorer.png"
     widget.scroll_into_view_if_needed()

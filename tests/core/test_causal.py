@@ -15,6 +15,7 @@ from torch import Tensor
 
 from cloze import causal
 from cloze.causal import (
+    CausalPredictor,
     fill_by_bayes,
     generate,
     log_posterior,
@@ -182,6 +183,73 @@ def test_a_line_is_filled_with_what_makes_it_likeliest() -> None:
     assert [len(guesses) for guesses in filled.guesses.values()] == [3, 3]
 
 
+# Under a widget
+
+
+def test_one_gap_is_answered_by_bayes_and_paid() -> None:
+    line = "the cat sat"
+    answer = CausalPredictor(MODEL).predict(tuple(line), [5])
+    expected = log_posterior(MODEL, VOCABULARY.encode(line), [5]).exp()
+    assert answer[5] == pytest.approx(expected.tolist(), abs=1e-5)
+    assert answer.cost(5) == pytest.approx(-math.log(expected[VOCABULARY.ids["a"]]), abs=1e-4)
+
+
+def test_the_left_side_reads_no_further() -> None:
+    left = CausalPredictor(MODEL, right=False)
+    answer = left.predict(tuple("the cat sat"), [5])
+    assert answer[5] == pytest.approx(next_distribution("the c", MODEL).tolist(), abs=1e-5)
+    other = left.predict(tuple("the cxxxxxx".replace("x", "a", 1)), [5])
+    assert torch.equal(answer.probabilities, other.probabilities)
+    assert torch.equal(answer.costs, other.costs)
+    assert left.surprise("the cat") == pytest.approx(
+        text_costs("the cat", MODEL).tolist(), abs=1e-4
+    )
+
+
+def test_two_gaps_are_the_margins_of_their_joint_guess() -> None:
+    by_bayes = CausalPredictor(MODEL)
+    line, gaps = tuple("the _at"), [4, 6]
+    joint = by_bayes.joint(line, gaps, 4, 6)
+    answer = by_bayes.predict(line, gaps)
+    assert answer[4] == pytest.approx(joint.sum(1).tolist(), abs=1e-5)
+    assert answer[6] == pytest.approx(joint.sum(0).tolist(), abs=1e-5)
+    assert answer.cost(4) is None
+    # From the left: what the first may hold, judged by the a that follows it.
+    left = CausalPredictor(MODEL, right=False).predict(line, gaps)
+    first = next_distribution("the ", MODEL)
+    assert left[4] == pytest.approx(first.tolist(), abs=1e-5)
+    a = VOCABULARY.ids["a"]
+    fits = torch.stack([next_distribution(f"the {c}", MODEL)[a] for c in VOCABULARY.ordinary])
+    then = torch.stack([next_distribution(f"the {c}a", MODEL) for c in VOCABULARY.ordinary])
+    shares = first * fits / (first * fits).sum()
+    assert left[6] == pytest.approx((shares @ then).tolist(), abs=1e-5)
+
+
+def test_words_stand_between_begin_and_end() -> None:
+    model = small(WORDS)
+    answer = CausalPredictor(model).predict(("the", "cat", "sleeps"), [1])
+    framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat", "sleeps", END)])
+    expected = log_posterior(model, framed, [2]).exp()
+    assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_from_the_left_nobody_knows_that_a_sentence_ends() -> None:
+    model = small(WORDS)
+    answer = CausalPredictor(model, right=False).predict(("the", "cat"), [1])
+    framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat")])
+    expected = log_probs(model, framed[None])[0, 2, : WORDS.n_ordinary].softmax(0)
+    assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+def test_nothing_masked_is_no_question() -> None:
+    assert CausalPredictor(MODEL).predict(tuple("cat"), []).positions == ()
+
+
+def test_three_gaps_are_refused_in_one_sentence() -> None:
+    with pytest.raises(ValueError, match=r"3 gaps are 28\^3 = 21,952 lines to score; mask at most"):
+        CausalPredictor(MODEL).predict(tuple("cat"), [0, 1, 2])
+
+
 # Writing
 
 
@@ -232,16 +300,22 @@ def test_of_a_long_text_the_end_counts() -> None:
         (lambda: text_costs("c[MASK]t", MODEL), "reads text without gaps"),
         (lambda: text_costs("The", MODEL), "'T' at position 0 is not among"),
         (lambda: generate("é", 3, model=MODEL), "call normalise"),
-        (lambda: generate("a", -1, model=MODEL), "How many characters are written is a whole"),
+        (
+            lambda: generate("a", -1, model=MODEL),
+            "length is a whole number from 0 to 10000, not",
+        ),
         (lambda: generate("a", 1, temperature=-1, model=MODEL), "temperature is a number from 0"),
         (lambda: generate("a", 1, temperature=math.inf, model=MODEL), "temperature is a number"),
         (lambda: fill_by_bayes("no gap", MODEL), "The line has no gap"),
         (lambda: fill_by_bayes("", MODEL), "The line is empty"),
         (lambda: log_posterior(MODEL, torch.tensor([1, 2]), []), "There is no gap to fill"),
         (lambda: log_posterior(MODEL, torch.tensor([1, 2]), [2]), "A position in this line"),
-        (lambda: log_posterior(MODEL, torch.tensor([1, 99]), [0]), "Ids run from 0 to 28; 99"),
+        (
+            lambda: log_posterior(MODEL, torch.tensor([1, 99]), [0]),
+            "Ids run from 0 to 28, not",
+        ),
         (lambda: text_costs("a", small(WORDS)), "reads the words of a small world"),
-        (lambda: text_costs("a", MaskedLM()), "The model is a CausalLM"),  # type: ignore[arg-type]
+        (lambda: text_costs("a", MaskedLM()), "model is a CausalLM or None"),  # type: ignore[arg-type]
         (lambda: fill("c_t", MODEL), "call fill_by_bayes"),
     ],
 )
@@ -269,9 +343,9 @@ def test_a_checkpoint_remembers_what_kind_of_model_it_is(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"objective": "both ways"}, "the objective 'both ways', which is none of masked, causal"),
-        ({"objective": ["causal"]}, "which is none of masked, causal"),
-        ({"config": {"direction": "both"}}, "holds no usable config, restore it: a causal model"),
+        ({"objective": "both ways"}, "There is no objective 'both ways'; there are masked, causal"),
+        ({"objective": "GPT"}, "There is no objective 'GPT'"),
+        ({"config": {"direction": "both"}}, "does not fit this version of Cloze: A causal model"),
     ],
 )
 def test_a_checkpoint_of_no_known_kind_is_refused(

@@ -1,5 +1,6 @@
 """The command line: train, evaluate, fill; its exit codes and what it says when it cannot."""
 
+import io
 import math
 import re
 import shlex
@@ -81,26 +82,23 @@ def test_provenance_names_no_folder_of_this_machine(here: Path) -> None:
 
 AGAIN = ["train", "again.safetensors", *TRAIN[2:]]
 RUN = "again.safetensors.run.safetensors"
-SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 
 
 @CAN_INTERRUPT
-@pytest.mark.parametrize(
-    ("module", "number"),
-    [*((objectives, number) for number in SIGNALS), (evaluation, signal.SIGINT)],
-)
+@pytest.mark.parametrize("module", [objectives, evaluation], ids=["in a step", "in measuring"])
 def test_an_interrupted_run_is_kept_and_resumed(
-    here: Path, capsys: CAPTURE, module: ModuleType, number: int
+    here: Path, capsys: CAPTURE, module: ModuleType
 ) -> None:
     main(TRAIN)
     whole = load_model(here / TRAIN[1]).state_dict()
     capsys.readouterr()
-    with interrupt_in(module, "mlm_loss", 2, number), interrupt_in(checkpoint, "save", 1, 2, 2):
-        assert main(AGAIN) == 128 + number
-    err = capsys.readouterr().err.splitlines()[-1]
-    assert err.endswith(
-        f"cloze: stopped. The run is kept; add --resume {RUN} to the same command to go on."
+    with interrupt_in(module, "mlm_loss", 2), interrupt_in(checkpoint, "save", 1):
+        assert main(AGAIN) == 130
+    kept, stopped = capsys.readouterr().err.splitlines()[-2:]
+    assert kept.endswith(
+        f"cloze: The run is kept; add --resume {RUN} to the same command to go on."
     )
+    assert stopped == "cloze: stopped."
     assert not (here / "again.safetensors").exists()
     assert main([*AGAIN, "--resume", RUN]) == 0
     assert "ignored" not in capsys.readouterr().err  # nothing differs
@@ -115,12 +113,24 @@ def test_an_interrupted_run_is_kept_and_resumed(
 
 @CAN_INTERRUPT
 def test_a_model_that_is_being_written_is_written(here: Path) -> None:
-    before = signal.getsignal(signal.SIGINT)
     with interrupt_in(checkpoint, "save", 1, signal.SIGINT, signal.SIGINT):
-        assert main(AGAIN) == 0
-    assert signal.getsignal(signal.SIGINT) is before
+        assert main(AGAIN) == 130
     assert load_model(here / "again.safetensors")
     assert not (here / RUN).exists()
+
+
+@CAN_INTERRUPT
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_closed_terminal_or_a_kill_finds_the_run_saved(name: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "cloze", *LONG], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # of the first step
+        process.send_signal(signal.Signals[name])
+        assert process.wait(timeout=60) == -signal.Signals[name]
+    assert training.TrainingRun.load(RUN, Corpus.from_file("mine.txt")).step >= 1
 
 
 @CAN_INTERRUPT
@@ -186,9 +196,9 @@ def test_a_run_is_kept_when_the_model_cannot_be_written(
     with monkeypatch.context() as patch:
         patch.setattr(objectives, "mlm_loss", in_the_way)
         assert main(AGAIN) == 1
-    err = capsys.readouterr().err.splitlines()[-1]
-    assert "again.safetensors is a folder" in err
-    kept = re.search(r"--resume (\S+)", err)
+    said, err = capsys.readouterr().err.splitlines()[-2:]
+    assert "again.safetensors is no file" in err
+    kept = re.search(r"--resume (\S+)", said)
     assert kept
     assert (kept[1] == RUN) != also_the_run
     for name in (AGAIN[1], RUN)[: 1 + also_the_run]:
@@ -206,9 +216,9 @@ def test_a_run_is_saved_on_the_way_and_astray_is_not(
     with monkeypatch.context() as patch:
         patch.setattr(objectives, "mlm_loss", lambda *given: next(losses) or mlm_loss(*given))
         assert main(AGAIN) == 1
-    err = capsys.readouterr().err.splitlines()[-1]
+    kept, err = capsys.readouterr().err.splitlines()[-2:]
     assert "not finite any more after step 2" in err
-    assert f"An earlier state of the run is kept; add --resume {RUN}" in err
+    assert f"An earlier state of the run is kept; add --resume {RUN}" in kept
     assert main([*AGAIN, "--resume", RUN]) == 0
 
 
@@ -243,55 +253,28 @@ def test_what_is_not_ours_is_replaced_by_force_alone(
 # The shell around it
 
 
-def cloze(*words: str, first: str = "pass", shell: str = "") -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, in a shell that does something with its streams."""
-    code = f"import cloze.__main__ as m, sys; {first}; sys.exit(m.main(sys.argv[1:]))"
-    command = shlex.join([sys.executable, "-c", code, *words])
-    return subprocess.run(
-        ["bash", "-c", f"{command} {shell}; exit ${{PIPESTATUS[0]}}"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-BASH = pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
 LONG = ["train", "again.safetensors", "--steps", "2000", "--corpus", "mine.txt"]
 
 
-@BASH
-@pytest.mark.parametrize(
-    ("shell", "reason"),
-    [
-        ("| head -1", "Standard output cannot be written: Broken pipe."),
-        pytest.param(
-            "> /dev/full",
-            "Standard output cannot be written: No space left on device.",
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it"),
-            ],
-        ),
-    ],
-)
-def test_nobody_listens_any_more(here: Path, shell: str, reason: str) -> None:
-    result = cloze(*LONG, shell=shell)
-    assert result.returncode == 1
-    assert reason in result.stderr
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
+def test_a_run_that_nobody_listens_to_any_more_is_kept(here: Path) -> None:
+    command = shlex.join([sys.executable, "-m", "cloze", *LONG])
+    result = subprocess.run(
+        ["bash", "-c", f"{command} | head -1"], capture_output=True, text=True, timeout=120
+    )
+    assert "Broken pipe" in result.stderr
     assert "Traceback" not in result.stderr
-    assert "Exception ignored" not in result.stderr
     run = training.TrainingRun.load(here / RUN, Corpus.from_file(here / "mine.txt"))
     assert 1 <= run.step < 2000
 
 
-@pytest.mark.slow
-@BASH
-@pytest.mark.usefixtures("here")
-def test_what_a_terminal_cannot_show_is_described() -> None:
-    reading = "sys.stdout.reconfigure(encoding='ascii')"
-    result = cloze("fill", "the_cat", "-k", "1", first=reading)
-    assert result.returncode == 0
-    assert "\\u2423" in result.stdout
+def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", plain)
+    assert main(["fill", "the_cat", "-k", "1"]) == 0
+    plain.flush()
+    assert b"\\u2423" in plain.buffer.getvalue()
 
 
 @pytest.mark.slow
@@ -339,21 +322,23 @@ def test_fill(capsys: CAPTURE) -> None:
     [
         (["fill", "no gap"], ["The line has no gap"]),
         (["fill", ""], ["The line is empty"]),
-        (["fill", "a_", "-k", "0"], ["from 1 to 28, not 0"]),
-        (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a safetensors file"]),
-        (["evaluate", "mine.txt", "--corpus", "mine.txt"], ["mine.txt is not a safetensors file"]),
+        (["fill", "a_", "-k", "0"], ["whole number", "not 0"]),
+        (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a checkpoint"]),
+        (["evaluate", "mine.txt", "--corpus", "mine.txt"], ["mine.txt is not a checkpoint"]),
         (["evaluate", "--corpus", "none.txt"], ["There is no file none.txt"]),
         (["evaluate", "--corpus", "."], [". is not a corpus"]),
         (["train", "m", "--corpus", "none.txt"], ["There is no file none.txt"]),
-        (["train", ".", "--corpus", "mine.txt"], ["is a folder"]),
+        (["train", ".", "--corpus", "mine.txt"], ["is no file"]),
         (["train", "mine.txt/m", "--corpus", "mine.txt"], ["mine.txt"]),
         (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
-        (["train", "m", "--corpus", "mine.txt", "--seed", "-1"], ["seed", "from 0 to"]),
+        (["train", "m", "--corpus", "mine.txt", "--seed", "-1"], ["seed", "of at least 0"]),
         (["train", "m", "--corpus", "mine.txt", "--weight-decay", "nan"], ["weight_decay", "nan"]),
         (["train", "m" * 240, "--corpus", "mine.txt"], ["File name too long"]),
         (["train", "m", "--corpus", "mine.txt", "--mask-prob", "2"], ["mask_prob", "not 2.0"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
-        (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["safetensors"]),
+        (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["is not a checkpoint"]),
+        (["train", "m", "--corpus", "mine.txt", "--objective", "x"], ["There is no objective 'x'"]),
+        (["train", "m", "--corpus", "mine.txt", "--seconds", "-1"], ["seconds is a number from 0"]),
     ],
 )
 def test_every_known_error_is_one_sentence(
@@ -374,8 +359,6 @@ def test_every_known_error_is_one_sentence(
         ["train"],
         ["train", "m", "--steps", "a"],
         ["train", "m", "--steps", "1", "--seconds", "1"],
-        ["train", "m", "--seconds", "0"],
-        ["train", "m", "--seconds", "inf"],
         ["train", "m", "--direction", "up"],
     ],
 )
@@ -385,8 +368,6 @@ def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> No
     assert caught.value.code == 2
     err = capsys.readouterr().err
     assert err.startswith("usage: python -m cloze")
-    assert len(err) < 1000
-    assert "_seconds" not in err
     assert "Traceback" not in err
 
 
@@ -396,31 +377,12 @@ def test_stopping_before_the_first_step_is_no_traceback(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cloze.__main__._corpus", interrupt)
+    monkeypatch.setattr("cloze.__main__._source", interrupt)
     assert main(["evaluate"]) == 130
     says(capsys, "cloze: stopped.")
-
-
-@pytest.mark.slow
-@BASH
-@CAN_INTERRUPT
-def test_libraries_are_loaded_to_the_end_before_it_stops() -> None:
-    """NumPy that is interrupted while it loads raises an ImportError, or is missing later."""
-    first = (
-        "import signal; "
-        "watch = type('W', (), {'find_spec': staticmethod(lambda name, *_: "
-        "signal.raise_signal(2) if name == 'numpy._core' else None)}); "
-        "sys.meta_path.insert(0, watch)"
-    )
-    result = cloze("fill", "a_", first=first)
-    assert (result.returncode, result.stderr) == (130, "cloze: stopped.\n")
 
 
 def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:
     (here / "mine.txt").write_text("Ämter: 12 " * 30, encoding="utf-8")
     assert main(["evaluate", "--corpus", "mine.txt"]) == 0
     assert re.match(r"cloze: mine.txt: .* 30 accents folded, .* dropped", capsys.readouterr().err)
-
-
-def test_every_objective_can_be_named() -> None:
-    assert set(command_line.OBJECTIVE_NAMES) == set(objectives.DEFINED_IN)

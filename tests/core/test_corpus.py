@@ -266,6 +266,7 @@ def test_every_tenth_stretch_is_held_out_and_cut_at_ends_of_lines(tmp_path: Path
     assert all(piece.text.endswith("\n") for piece in corpus.train[:-1])
 
 
+@pytest.mark.slow
 def test_a_file_of_50_mb_just_works(tmp_path: Path) -> None:
     line = "The quick brown fox – it's 12 o'clock, señor!\r\n".encode()
     started = time.process_time()

@@ -27,8 +27,7 @@ from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch
 from cloze.objectives import MASKED
-from cloze.signals import held_signals
-from cloze.training import Recipe, TrainingRun, fit
+from cloze.training import Recipe, TrainingRun, fit, held_signals
 
 RECIPE = Recipe(steps=6, batch_size=5, length=32, evaluations=2)  # 5 lines: shares of 3 and 2
 SCARCE = replace(RECIPE, mask_prob=0.0)  # one position in the whole batch
@@ -46,7 +45,7 @@ def GLOO(test: Any) -> Any:  # noqa: N802 - a mark
 def new_run(recipe: Recipe = RECIPE, seed: int = 0) -> TrainingRun:
     torch.manual_seed(seed)
     config = EncoderConfig(d_model=16, n_heads=2, n_layers=2, d_ff=24)
-    return Team().takes(
+    return Team().share_out(
         TrainingRun(MaskedLM(config), Corpus.from_file(DATA / "sample.txt"), recipe)
     )
 
@@ -98,7 +97,7 @@ def main(folder: Path) -> None:
         stopped.save(folder / "run")
     team.highest(0)  # wait until the leader has written
     loaded = TrainingRun.load(folder / "run", stopped.corpus)
-    results["resumed"] = finished(team.takes(loaded))
+    results["resumed"] = finished(team.share_out(loaded))
     left = new_run()
     list(islice(fit(left, progress=False), 2))  # both leave their loops and go on
     results["left"] = finished(left)
@@ -197,8 +196,6 @@ def test_one_process_is_a_team_that_does_nothing() -> None:
     assert all(torch.equal(part, whole) for part, whole in zip(share, batch, strict=True))
     assert weight == 1.0
     assert team.highest(7) == 7
-    with pytest.raises(RuntimeError, match="a fault of our own"), team.together():
-        raise RuntimeError("a fault of our own")
 
 
 if __name__ == "__main__":

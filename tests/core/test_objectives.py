@@ -97,5 +97,5 @@ def test_a_run_with_an_objective_that_is_not_known_is_refused(
     run = causal_run(corpus)
     run.objective = replace(CAUSAL, name="both ways")
     run.save(tmp_path / "run")
-    with pytest.raises(CheckpointError, match="objective 'both ways', which is none of masked"):
+    with pytest.raises(CheckpointError, match="no objective 'both ways'; there are masked"):
         TrainingRun.load(tmp_path / "run", corpus)

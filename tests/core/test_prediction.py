@@ -1,4 +1,4 @@
-"""Prediction: filling gaps, distributions, scores; and any text that anybody may type."""
+"""Prediction: one answer for any model; filling, scores; and any text that anybody may type."""
 
 import math
 import re
@@ -10,30 +10,37 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
+from cloze.baselines import letter_frequencies
 from cloze.checkpoint import CHECKPOINTS, provenance
+from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masking import seeded
 from cloze.prediction import (
+    CHARACTERS,
     Filled,
     Guess,
+    MaskedPredictor,
     attention_from,
     compare,
-    disbelief,
     distribution,
     fill,
     joint,
-    leaning,
     mask_positions,
+    occlusion,
     predict,
+    predictors_of,
     score,
     shipped_model,
     shipped_models,
     surprise,
     top_k,
+    unigram,
+    visible_costs,
 )
-from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
+from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError, read_line
 
 T = TypeVar("T")
 torch.manual_seed(0)
@@ -185,25 +192,11 @@ def test_within_words_the_rest_of_the_word_is_hidden() -> None:
     hidden = text.replace("umbrella", "um______")  # what the third letter is told from
     said = predict(shipped_model(), read_line(hidden, 64)[0], [17])[17]
     assert mended[17].item() == pytest.approx(-math.log(said[VOCABULARY.ids["b"]]), abs=1e-4)
-    with pytest.raises(ValueError, match="within_words"):
-        score(text, within_words="whole")  # type: ignore[arg-type]
 
 
 def test_nothing_surprises_in_a_line_of_gaps_alone() -> None:
     model = shipped_model()
     assert surprise(model, torch.full((5,), model.vocabulary.mask_id)).shape == (0,)
-
-
-def test_disbelief_is_of_ordinary_lines() -> None:
-    lines = torch.stack([VOCABULARY.encode("the cat sat"), VOCABULARY.encode("the dog ran")])
-    costs = disbelief(shipped_model(), lines)
-    assert costs.shape == lines.shape
-    assert costs[1, 4].item() == pytest.approx(
-        -shipped_model()(lines)[1, 4, :28].log_softmax(0)[lines[1, 4]].item(), abs=1e-5
-    )
-    for wrong in (lines[0], lines.float(), torch.full((1, 3), 28)):
-        with pytest.raises(ValueError, match="Ids"):
-            disbelief(shipped_model(), wrong)
 
 
 @pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])
@@ -349,14 +342,13 @@ def test_attention_from_a_position_is_a_row_of_the_map() -> None:
     torch.testing.assert_close(weights, SMALL.encoder.attention(input_ids[None])[0, 0, 1, 3])
 
 
-def test_an_answer_leans_on_what_it_costs_to_hide() -> None:
-    model = SMALL
+def test_occlusion_is_what_it_costs_an_answer_to_hide_one_more() -> None:
     line = VOCABULARY.encode("she t[MASK]ok her")
-    for at in (6, 5):
-        costs = leaning(model, line, [6, 9], at)
-        before = predict(model, line, [6, 9])
+    for at in (6, 5):  # the truth is known, and it is not
+        costs = occlusion(SMALL, line, [6, 9], at)
+        before = predict(SMALL, line, [6, 9])
         for other in (0, 8):
-            after = predict(model, line, [6, 9, other])
+            after = predict(SMALL, line, [6, 9, other])
             if at == 6:
                 expected = after.costs[after.positions.index(6)] - before.costs[1]
             else:
@@ -364,27 +356,117 @@ def test_an_answer_leans_on_what_it_costs_to_hide() -> None:
                 expected = (p * (p / q).log()).sum()
             assert costs[other] == pytest.approx(expected.item(), abs=1e-5)
         assert costs[[5, 6, 9]].abs().max() < 1e-6
-
-
-def test_only_an_answer_leans() -> None:
-    line = VOCABULARY.encode("she took")
     for position in (3, 99):
         with pytest.raises(ValueError, match=r"not masked|99"):
-            leaning(SMALL, line, [2], position)
+            occlusion(SMALL, line, [2], position)
 
 
-def test_a_one_sided_answer_does_not_lean_on_the_other_side() -> None:
+class Sure:
+    """Sure of "a" unless position 2 is hidden; then of "b"."""
+
+    vocabulary = VOCABULARY
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        hidden = input_ids[selected.nonzero()[:, 0], 2] == VOCABULARY.mask_id
+        sure_of = torch.tensor([VOCABULARY.ids["a"], VOCABULARY.ids["b"]])[hidden.long()]
+        return torch.nn.functional.one_hot(sure_of, len(VOCABULARY)).log()
+
+
+@pytest.mark.parametrize("line", ["axxx", "bxxx"])
+def test_what_becomes_impossible_costs_without_end(line: str) -> None:
+    changes = occlusion(Sure(), VOCABULARY.encode(line), [0], 0)
+    assert changes.tolist() == [0, 0, math.inf, 0]
+
+
+def test_a_one_sided_answer_does_not_depend_on_the_other_side() -> None:
     line = VOCABULARY.encode("she took her umbrella")
-    costs = leaning(shipped_model("left"), line, [13], 13)
+    costs = occlusion(shipped_model("left"), line, [13], 13)
     assert costs[14:].abs().max() < 1e-5
     assert costs[:13].abs().max() > 0.1
 
 
-def test_disbelief_is_the_cost_of_what_is_read() -> None:
-    torch.manual_seed(0)
-    model = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=24)).eval()
+def test_visible_costs_are_those_of_what_is_read() -> None:
     lines = torch.randint(28, (70, 9), generator=seeded(2))
-    costs = disbelief(model, lines)
+    costs = visible_costs(SMALL, lines)
     for row in (0, 69):
-        own = distribution(model, lines[row]).gather(1, lines[row, :, None]).squeeze(1).log()
+        own = distribution(SMALL, lines[row]).gather(1, lines[row, :, None]).squeeze(1).log()
         torch.testing.assert_close(costs[row], -own, atol=1e-5, rtol=1e-4)
+    with pytest.raises(ValueError, match="Ids run from 0 to 27, not to 28"):
+        visible_costs(SMALL, torch.full((1, 3), 28))
+
+
+# Lines of characters
+
+
+def test_characters_are_read_and_written() -> None:
+    line, note = CHARACTERS.read("Été, [MASK]t_!", 64)
+    assert CHARACTERS.write(line) == "ete _t_"
+    assert "2 accents folded" in note
+    assert CHARACTERS.words(line) == [range(3), range(4, 7)]
+    assert "".join(CHARACTERS.known) == ALPHABET
+    assert CHARACTERS.read_symbol("Q") == "q"
+    for bad in ("", "ab", "_", "é", 3, None, "x" * 100_000):
+        with pytest.raises(ValueError, match="A gap holds one letter") as raised:
+            CHARACTERS.read_symbol(bad)
+        assert len(str(raised.value)) < 120
+
+
+def test_attention_is_read_from_the_line_with_its_gaps() -> None:
+    predictor, line = MaskedPredictor(SMALL), tuple("she took her")
+    weights = predictor.attention(line, [9, 10], 3, 0, 1)
+    assert len(weights) == len(line)
+    other = (*line[:9], "q", *line[10:])
+    assert torch.equal(weights, predictor.attention(other, [9, 10], 3, 0, 1))
+    assert not torch.equal(weights, predictor.attention(other, [10], 3, 0, 1))
+
+
+def test_the_baseline_is_that_of_the_text_that_was_learned_from() -> None:
+    corpus = Corpus((Piece("a", "aab"),), (Piece("b", "c"),))
+    own = unigram(corpus)
+    assert own.probabilities == pytest.approx([1 / 4, 0, 2 / 4, 1 / 4, *[0] * 24])
+    assert own.cost(VOCABULARY.ids["a"]) == pytest.approx(math.log(2))
+    assert own.cost(VOCABULARY.ids["q"]) == math.inf
+    shipped = unigram()
+    assert shipped.probabilities == letter_frequencies().tolist()
+    assert shipped.text != own.text
+    assert predictors_of(SMALL)["both"].baseline is None
+    assert predictors_of(SMALL, corpus)["both"].baseline == own
+    assert all(each.baseline == shipped for each in predictors_of(None).values())
+    both = predictors_of({"untrained": SMALL, "trained": shipped_model("both")})
+    assert [each.baseline for each in both.values()] == [None, shipped]
+
+
+# What a learner may mistake
+
+
+@pytest.mark.parametrize("model", [5, "x", {}, {"a": 3}, [SMALL], object()])
+def test_what_predicts_nothing_is_named(model: object) -> None:
+    with pytest.raises(ValueError, match="model is a MaskedLM or a Predictor"):
+        predictors_of(model)
+
+
+IDS = VOCABULARY.encode("the fox")
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda: shipped_model("up"), "direction is one of "),  # type: ignore[arg-type]
+        (lambda: fill("a_b", 5), "model is a MaskedLM or None, not 5."),  # type: ignore[arg-type]
+        (lambda: score("abc", within_words="whole"), "within_words is one of 'alone', 'left to "),  # type: ignore[arg-type]
+        (lambda: predict(SMALL, IDS.float(), [0]), "input_ids is a tensor of int64 and shape "),
+        (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),
+        (lambda: predict(SMALL, IDS, 4), "masked is a list, each of it a whole number, not 4."),  # type: ignore[arg-type]
+        (lambda: predict(SMALL, IDS, [7]), "A position in this line is a whole number from 0 to 6"),
+        (lambda: predict(SMALL, IDS, [2])[3], "Position 3 is not masked; what is masked: 2."),
+        (lambda: joint(SMALL, IDS, 2, 2), "about two gaps, and both of these are at 2."),
+        (lambda: attention_from(SMALL, IDS, 0, 1, 0), "A layer of this model is a whole number"),
+        (lambda: attention_from(SMALL, IDS, 0, 0, 2), "A head of this model is a whole number"),
+        (lambda: top_k(torch.ones(3)), "A distribution holds a probability for each of the 28"),
+        (lambda: compare("abc", [3]), "A position in this line is a whole number from 0 to 2"),
+        (lambda: compare("abc", [0], {"mine": SMALL})["both"], "is one of mine, not 'both'."),
+    ],
+)
+def test_a_mistake_gets_one_clear_sentence(ask: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        ask()

@@ -384,7 +384,7 @@ def says(capsys: CAPTURE, *reasons: str) -> None:
         (["onnx", "file.txt/within"], "file.txt/within cannot be written: "),
         (["hf", "x" * 300], "cannot be written: File name too long."),
         (["hf", "new", "--checkpoint", "none.safetensors"], "There is no checkpoint at"),
-        (["hf", "new", "--checkpoint", "file.txt"], "file.txt is not a safetensors file"),
+        (["hf", "new", "--checkpoint", "file.txt"], "file.txt is not a checkpoint of Cloze"),
         (["onnx", "new", "--checkpoint", "damaged.safetensors"], "damaged.safetensors is damaged"),
         (["hf", "new", "--checkpoint", str(CHECKPOINTS / "causal.safetensors")], "says what comes"),
     ],

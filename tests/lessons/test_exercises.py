@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -14,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import cloze.lessons
-from cloze.teaching.exercise import Exercise, Outcomes
+from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes, parse_mistakes
-from cloze.teaching.results import Probe
 from cloze.teaching.seeds import HOW_MANY
 from tests.lessons.answers import answers, exercises
 
@@ -29,28 +27,14 @@ FILES = {path.parent.name: path for path in Path(cloze.lessons.__path__[0]).glob
 each_exercise = pytest.mark.parametrize("name", EXERCISES)
 
 
-@dataclass(frozen=True)
-class WithSeed(Exercise):
-    """An exercise with one set of probes, on which its mistakes run once for all answers."""
-
-    remembered: dict[int, dict[str, Outcomes]] = field(default_factory=dict)
-
-    def known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
-        """Remember what every mistake gives on all of the probes."""
-        if id(probes) not in self.remembered:
-            self.remembered[id(probes)] = super().known(probes)
-        return self.remembered[id(probes)]
-
-
 @cache
 def with_seed(name: str, seed: int) -> Exercise:
     """Let an exercise draw its probes from one of its seeds."""
     exercise = EXERCISES[name]
     if not exercise.probes:
         return exercise
-    parts = {part.name: getattr(exercise, part.name) for part in fields(exercise)}
     probes = exercise.probes(random.Random(seed))
-    return WithSeed(**{**parts, "probes": lambda _: probes})
+    return replace(exercise, probes=lambda _: probes)
 
 
 @each_exercise
@@ -151,3 +135,17 @@ def test_a_mistake_must_run_and_define_its_exercise(monkeypatch: pytest.MonkeyPa
         )
         with pytest.raises(ValueError, match=f"^mistakes.md of cloze.lessons.the_loss: .*{words}"):
             len(Mistakes("cloze.lessons.the_loss.checks", "summed_loss"))
+
+
+def test_probes_come_from_the_seeds_and_a_right_answer_reads_no_mistake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exercise = replace(
+        EXERCISES["units"], mistakes=Mistakes("cloze.lessons.the_loss.checks", "units")
+    )
+    drawn = {random.Random(seed).random() for seed in exercise.seeds}
+    assert all(exercise.chance().random() in drawn for _ in range(20))
+    monkeypatch.setattr("cloze.teaching.mistakes.parse_mistakes", lambda _: 1 / 0)
+    assert exercise(exercise.solution).solved
+    with pytest.raises(ZeroDivisionError):
+        exercise(lambda costs: (sum(costs), 1.0, 2.0))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.corpus import Corpus, Piece
+from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
@@ -47,7 +47,7 @@ def test_the_same_seed_hides_the_same_letters() -> None:
     assert draw_puzzles(CORPUS, 10, 7) != draw_puzzles(CORPUS, 10, 8)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_lines_are_held_out_whole_words_with_text_on_both_sides(seed: int) -> None:
     texts = [f" {piece.text} ".replace("\n", " \n ") for piece in CORPUS.held_out]
     for puzzle in draw_puzzles(CORPUS, 40, seed):
@@ -56,25 +56,6 @@ def test_lines_are_held_out_whole_words_with_text_on_both_sides(seed: int) -> No
         assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
         assert puzzle.truth in LETTERS
         assert min(len(puzzle.before), len(puzzle.after)) >= len(puzzle.line) // 4 - 1
-
-
-def test_all_kinds_of_characters_are_hidden() -> None:
-    hidden = [puzzle.truth for seed in range(20) for puzzle in draw_puzzles(CORPUS, 48, seed)]
-    spaces = hidden.count(" ") / len(hidden)
-    assert spaces == pytest.approx(frequencies_of_letters()[" "], abs=0.04)
-    assert len(set(hidden)) > 22
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["a", "ab cd\n", "\n\na word\n\n", "a" * 500, "one " + "b" * 100 + " two", " a " * 100],
-)
-def test_any_text_gives_puzzles(text: str) -> None:
-    piece = Piece("a", text)
-    for puzzle in draw_puzzles(Corpus((piece,), (piece,)), 50, 3):
-        assert puzzle.line in text
-        assert 0 < len(puzzle.line) <= 60
-        assert puzzle.before + puzzle.truth + puzzle.after == puzzle.line
 
 
 # ── what a guess costs ──
@@ -122,21 +103,6 @@ def test_honesty_is_cheapest() -> None:
 )
 def test_bets_are_read(letter: object, percent: object, bet: Bet) -> None:
     assert read_bet(letter, percent) == bet
-
-
-@pytest.mark.parametrize(
-    ("letter", "percent", "words"),
-    [
-        ("e", None, "how sure"),
-        ("e", 50, "20, 40, 60, 80, 95"),
-        ("", 40, "Choose a letter"),
-        ("ee", 40, "a to z"),
-        ("é", 40, "a to z"),
-    ],
-)
-def test_no_bet_is_told_why(letter: object, percent: object, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        read_bet(letter, percent)
 
 
 def test_the_rivals_are_the_models_and_the_baselines() -> None:
@@ -192,6 +158,7 @@ def test_nothing_played_has_no_mean() -> None:
     assert repr(Tally(0)) == "No gap has been played yet."
     with pytest.raises(ValueError, match="No gap has been played"):
         Tally(0).mean("left")
+    assert repr(pool("")) == "0 results, 0 gaps"
 
 
 # ── results ──
@@ -224,12 +191,6 @@ def test_a_mistyped_line_is_refused(place: int, typed: str) -> None:
             read_result(mistyped)
 
 
-@pytest.mark.parametrize("cut", [slice(None, -1), slice(1, None), slice(0, 20), slice(0, 0)])
-def test_a_part_of_a_line_is_refused(cut: slice) -> None:
-    with pytest.raises(ValueError, match="copy the whole line"):
-        read_result(LINE[cut])
-
-
 def test_a_class_is_pooled() -> None:
     two, three = tally_of(2), tally_of(3, seed=8, percent=95)
     mistyped = three.result.replace("left=3", "left=4")
@@ -246,12 +207,6 @@ def test_a_class_is_pooled() -> None:
     assert "mistyped" in pooled.remarks[2]
     assert "2 results, 5 gaps" in repr(pooled)
     assert repr(pool(text.splitlines())) == repr(pooled)
-
-
-def test_an_empty_pool_says_so() -> None:
-    assert repr(pool("")) == "0 results, 0 gaps"
-    with pytest.raises(ValueError, match="no result to pool"):
-        pool("").mean("left")
 
 
 # ── the widget ──
@@ -305,20 +260,6 @@ def test_nothing_is_shown_before_its_time(game: GuessingGame) -> None:
     send(game, "guess", percent="40")
     assert puzzle.line in read(game.html).get_text()
     assert f"Hidden was {puzzle.truth}" in status_of(game)
-
-
-def test_the_truth_does_not_shape_the_markup() -> None:
-    """Two lines that differ in the hidden letter alone look the same until it is shown."""
-    pages = []
-    for truth in "bc":
-        game = GuessingGame(seed=7, gaps=1)
-        game.puzzles = [Puzzle(f"we saw the {truth}at on the wall", 11)]
-        game._begin_gap()
-        game.refresh()
-        send(game, "pick", at="4")
-        send(game, "guess", percent="40")
-        pages.append(game.html)
-    assert pages[0] == pages[1]
 
 
 def test_a_game_from_beginning_to_end(game: GuessingGame) -> None:

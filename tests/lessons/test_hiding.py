@@ -7,11 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
 from cloze.lessons.what_to_hide.hiding import Hiding, asked
 from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.prediction import predict, shipped_model
-from cloze.vocabulary import VOCABULARY, TextError
+from cloze.vocabulary import VOCABULARY
 from tests.markup import check, said_by
 
 TEXT = "rain fell on the old umbrella"
@@ -28,12 +28,6 @@ def test_every_choice_works_and_is_shown() -> None:
             assert widget.html != before
             chosen = {str(one["value"]) for one in check(widget).select("option[selected]")}
             assert str(option["value"]) in chosen
-
-
-def test_it_can_be_told_in_a_line() -> None:
-    line = repr(Hiding(TEXT))
-    assert line == repr(Hiding(TEXT))
-    assert line == "Hiding(15 % in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
 
 
 def test_it_asks_what_the_masker_asks() -> None:
@@ -58,7 +52,7 @@ def test_it_costs_what_predictions_cost() -> None:
     st.sampled_from([*SHARES]),
     st.integers(0, 99),
 )
-def test_the_fates_are_what_happened(rate: float, shape: str, shares: str, seed: int) -> None:
+def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, seed: int) -> None:
     now = asked(LINE, rate, shape, shares, seed)
     for i, symbol in enumerate(now.inputs.tolist()):
         fate = now.fates.get(i)
@@ -74,6 +68,7 @@ def test_the_fates_are_what_happened(rate: float, shape: str, shares: str, seed:
 def test_choices_change_what_is_drawn_and_the_first_draw_comes_back() -> None:
     widget = Hiding(TEXT)
     first = widget.html
+    assert repr(widget) == "Hiding(15 % in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
     widget.act("draw")
     assert widget.html != first
     assert "Draw 2:" in said_by(widget)
@@ -133,10 +128,3 @@ def test_what_cannot_be_chosen_is_told(do: str, value: object, said: str) -> Non
     widget.act(do, value=value)
     assert widget.problem.startswith(said)
     assert repr(widget) == before
-
-
-def test_what_cannot_be_shown_is_told() -> None:
-    with pytest.raises(TextError, match="The line is empty"):
-        Hiding("")
-    with pytest.raises(ValueError, match="The rate is one of"):
-        Hiding(TEXT, 0.2)

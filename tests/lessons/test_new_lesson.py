@@ -22,6 +22,7 @@ FILES = {
     "checks.py": '''"""The exercise of this lesson."""
 
 from cloze.teaching.exercise import Exercise
+from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import number
 
 
@@ -34,10 +35,20 @@ check_twice = Exercise(
     solution=twice,
     wants=number,
     probes=lambda rng: [(rng.randint(3, 99),) for _ in range(5)],
-    mistakes={"You squared it; add it to itself.": lambda x: x * x},
+    mistakes=Mistakes(__name__, "twice"),
     solved="Two of them.",
 )
 ''',
+    "mistakes.md": """# twice
+
+## You squared it; add it to itself.
+
+```python
+def twice(x):
+    return x * x
+```
+""",
+    "seeds.json": '{"twice": [0, 1, 2, 3, 4, 5, 6, 7]}\n',
     "figures.py": '''"""The figure of this lesson."""
 
 from matplotlib.figure import Figure
@@ -99,8 +110,6 @@ def twice(x):
     '>AnswerSheet("tiny")',
     "## What comes next\n\nNothing.",
 ]
-
-pytestmark = pytest.mark.long
 
 
 def project(*command: str, root: Path) -> str:

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from cloze.corpus import DATA, Corpus
-from cloze.encoder import Direction, Encoder
+from cloze.encoder import Direction
 from cloze.lessons.put_to_use import checks, comparison, faults, tasks
 from cloze.masking import IGNORE
 from cloze.use.finetuning import Entity, entities
 from cloze.use.heads import best_span, mean_pool
-from cloze.vocabulary import PAD, TextError
+from cloze.vocabulary import TextError
 from cloze.world import World
 
 WORLD = World.load()
@@ -272,9 +272,3 @@ def test_the_exercises_are_the_package() -> None:
     ids = tasks.parts(vocabulary, "anna took", "it was raining")
     assert [vocabulary.symbols[i] for i in ids.tolist()] == symbols
     assert segments == [0] * 4 + [1] * 4
-
-
-def test_an_encoder_takes_symbols_for_pairs() -> None:
-    encoder = Encoder(WORLD.config()).add_symbols(6, tasks.PAIR_LENGTH)
-    lines = tasks.span_task(WORLD, 4).input_ids
-    assert encoder(lines, lines == WORLD.vocabulary.ids[PAD]).shape == (4, lines.shape[1], 128)

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from cloze.encoder import Attention, Layer
-from cloze.lessons.the_real_ones import asking, context, family, rates, rebuilt
+from cloze.lessons.the_real_ones import asking, context, family, rates
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
 from cloze.lessons.the_real_ones.patches import world_of_pictures
 
@@ -20,29 +19,6 @@ def test_ours_rebuilt_is_the_same_function() -> None:
     apart = family.apart()
     assert apart.keys() == family.results()["apart"].keys() == family.results()["counted"].keys()
     assert max(apart.values()) < 1e-4
-
-
-@pytest.mark.parametrize(
-    ("part", "other", "touched"),
-    [
-        ("in_pairs", lambda weight, _: weight, {"ModernBERT-base", "mmBERT-base", "EuroBERT-210m"}),
-        ("Local", Attention, {"ModernBERT-base", "mmBERT-base"}),
-        (
-            "PostNorm",
-            Layer,
-            {*rebuilt.REBUILT} - {"ModernBERT-base", "mmBERT-base", "EuroBERT-210m"},
-        ),
-        ("still", lambda ours, *weights: rebuilt.filled(ours, *weights), {"BERT-base"}),
-    ],
-)
-def test_a_part_that_is_not_exchanged_would_be_noticed(
-    part: str, other: object, touched: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rebuilt, part, other)
-    apart = family.apart()
-    assert min(apart[name] for name in touched) > 1e-2
-    if part != "still":  # whatever does not turn is touched by it
-        assert {name for name, far in apart.items() if far > 1e-4} == touched
 
 
 def test_the_scores_are_those_of_the_formula() -> None:

@@ -12,7 +12,7 @@ from cloze.heads import MaskedLM
 from cloze.lessons.writing_with_gaps import unmasking
 from cloze.lessons.writing_with_gaps.unmasking import GIVEN, OPEN, Unmasking, frames
 from cloze.masking import seeded
-from cloze.vocabulary import GAP, VOCABULARY, TextError
+from cloze.vocabulary import GAP, VOCABULARY
 from cloze.world import World
 from tests.markup import check, said_by
 
@@ -217,8 +217,3 @@ def test_what_cannot_be_begun_is_told_and_changes_nothing(
     assert message in widget.problem
     assert widget.frame == before
     assert widget.line == LINE
-
-
-def test_a_widget_that_cannot_be_made_says_why() -> None:
-    with pytest.raises(TextError, match="no gap"):
-        Unmasking("no gap", MODEL)

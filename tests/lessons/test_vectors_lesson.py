@@ -35,12 +35,6 @@ def test_every_sentence_is_of_one_scene() -> None:
     assert set(read().scenes.tolist()) == {*range(len(probing.SCENES))}
 
 
-def test_words_of_a_kind_are_words_and_of_one_kind() -> None:
-    listed = " ".join(probing.KINDS.values()).split()
-    assert len(set(listed)) == len(listed)
-    assert set(listed) <= set(WORLD.vocabulary.ordinary)
-
-
 def test_senses_are_alike_within_and_less_so_across() -> None:
     for word in probing.AMBIGUOUS:
         low, *_, high = (probing.senses(WORLD, read(), word, layer) for layer in range(3))
@@ -152,17 +146,6 @@ def test_a_passage_is_not_its_own_neighbour() -> None:
     found = texts(index().find(PASSAGES[2].text, k=4))
     assert all(PASSAGES[2].text not in ways for ways in found)
     assert len(found[0]) == 3
-
-
-def test_a_vector_does_not_depend_on_its_company() -> None:
-    of, known = index().vectors["raw"]
-    assert torch.allclose(of([PASSAGES[1].text]), known[1:2], atol=1e-5)
-
-
-def test_stretches_find_what_is_misspelled() -> None:
-    assert texts(index().find("harbor"))[1] == []
-    hit = texts(index().find("harbor", terms="3 to 5 characters"))[1][0]
-    assert "harbour" in hit
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
 from cloze.lessons.what_to_hide import checks, comparison
 from cloze.lessons.what_to_hide.choices import RATES, SHARES, percent
-from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared, small_text
+from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
-from cloze.objectives import MASKED, masked
+from cloze.objectives import masked
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
@@ -113,11 +113,3 @@ def test_the_command_writes_what_the_committed_file_holds(
                 assert paid.keys() == new["runs"][part][name]["0"].keys()
     assert [*committed["runs"]["rates"]] == [percent(rate) for rate in RATES]
     assert {*committed["runs"]["shares"]} == {*SHARES} - {"80/10/10"}
-
-
-def test_the_small_text_is_small() -> None:
-    corpus = Corpus.load()
-    few = small_text(corpus)
-    assert len(few.train_ids) < 6000
-    assert few.held_out == corpus.held_out
-    assert MASKED.name == "masked"

@@ -1,13 +1,15 @@
 """The room guesses: a show of hands as a bet, what it costs, and the tally over an hour."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import pytest
+import torch
+from torch import Tensor
 
-from cloze.predictor import Answer, Predictor
-from cloze.vocabulary import GAP
+from cloze.prediction import Characters, Predictor
+from cloze.vocabulary import Vocabulary
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer import room
 from cloze.widgets.explorer.room import Paid, best, bet, cost, standings, unnamed
@@ -61,48 +63,32 @@ def test_standings_are_means_over_the_gaps_at_which_somebody_was_asked() -> None
 # ── in the explorer ──────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Letters:
+class Letters(Characters):
     """Four letters."""
-
-    known = tuple(KNOWN)
-    size = len(KNOWN) + 1
-    unit = "character"
 
     def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
         if not 0 < len(text) <= max_len:
             raise ValueError(f"A line has 1 to {max_len} letters.")
         return tuple(text), ""
 
-    def read_symbol(self, typed: object) -> str:
-        if str(typed).lower() not in self.known:
-            raise ValueError(f"There is no letter {typed!r:.20}.")
-        return str(typed).lower()
 
-    def write(self, line: Sequence[str]) -> str:
-        return "".join(line)
+class Sure(NamedTuple):
+    """Gives one letter 0.7 and the others 0.1."""
 
-    def words(self, line: Sequence[str]) -> list[range]:
-        return [range(len(line))]
+    letter: str
+    vocabulary: Vocabulary = Vocabulary(KNOWN)
 
-
-class Sure(Predictor):
-    """Gives the first letter 0.7 and the others 0.1."""
-
-    symbols = Letters()
-    max_len = 9
-
-    def __init__(self, name: str, first: str) -> None:
-        self.name = name
-        self.said = [0.7 if symbol == first else 0.1 for symbol in KNOWN]
-
-    def predict(self, line: Sequence[str], gaps: Sequence[int]) -> Answer:
-        truths = [None if line[at] == GAP else KNOWN.index(line[at]) for at in gaps]
-        costs = [None if i is None else -math.log(self.said[i]) for i in truths]
-        return Answer(tuple(gaps), [self.said] * len(gaps), costs)
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:  # noqa: ARG002
+        said = [0.7 if symbol == self.letter else 0.1 for symbol in KNOWN]
+        return torch.tensor([[*said, 0.0]]).log().expand(int(selected.sum()), -1)
 
 
-READERS = {"left": Sure("left", "a"), "both": Sure("both", "b")}
+def sure(name: str, letter: str) -> Predictor:
+    model = Sure(letter)
+    return Predictor(model, Letters(model.vocabulary), 9, name)
+
+
+READERS = {"left": sure("left", "a"), "both": sure("both", "b")}
 
 
 def explorer_of(line: str = "abcd", tally: Tally | None = None) -> MaskExplorer:
@@ -165,7 +151,7 @@ def test_every_count_can_be_changed_on_the_screen(explorer: MaskExplorer) -> Non
     ("do", "along", "sentence"),
     [
         ("guess", {"at": 0, "key": "a"}, "Position 0 is no open gap"),
-        ("guess", {"at": 1, "key": "x"}, "There is no letter 'x'"),
+        ("guess", {"at": 1, "key": "x"}, "A gap holds one letter, a space or a newline, not 'x'"),
         ("guess", {"at": 1, "key": "a", "n": "0"}, "A number of hands is a whole number from 1"),
         ("take", {"at": 1, "key": "a"}, "No hand is raised for a"),
         ("count", {"at": 1, "key": "a", "value": ""}, "A number of hands is a whole number from 0"),
@@ -295,5 +281,5 @@ def test_a_tally_is_shown_and_can_be_started_over(explorer: MaskExplorer) -> Non
 
 @pytest.mark.parametrize("tally", ["x", 3, [], room])
 def test_what_is_no_tally_is_refused(tally: object) -> None:
-    with pytest.raises(ValueError, match="tally is a Tally, not"):
+    with pytest.raises(ValueError, match="tally is a Tally or None, not"):
         MaskExplorer(READERS, "abcd", tally=tally)  # type: ignore[arg-type]

@@ -26,10 +26,9 @@ from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
     CheckpointError,
-    beside,
     load_model,
     provenance,
-    working,
+    written,
 )
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM
@@ -229,17 +228,15 @@ def _need(**least: int) -> None:
 @contextmanager
 def _written(path: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a name to write to; what is written there gets the name ``path`` when it is whole."""
-    with working(path, "written"):
+    with written(path) as part:
         empty = is_folder and path.is_dir() and not any(path.iterdir())
         if (path.exists() or path.is_symlink()) and not empty:
             raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as part:
-            part.mkdir() if is_folder else part.touch()  # now rather than after the work
-            yield part
-            if empty:
-                path.rmdir()
-            part.rename(path)
+        part.mkdir() if is_folder else part.touch()  # now rather than after the work
+        yield part
+        if empty:
+            path.rmdir()
+        part.rename(path)
 
 
 @contextmanager

@@ -36,7 +36,7 @@ LIGHT = {
     "gap": "#fff3c4",
     "focus": BLUE,
     "heat-colour": "#f2b56b",
-    "lean": "#9cc3ee",
+    "occlusion": "#9cc3ee",
 }
 """The colours of widgets by what they are for."""
 DARK = {
@@ -53,7 +53,7 @@ DARK = {
     "gap": "#4a3d0e",
     "focus": "#7db4f0",
     "heat-colour": "#8a4b10",
-    "lean": "#1d5590",
+    "occlusion": "#1d5590",
 }
 """The same where the page is dark: lighter on dark."""
 

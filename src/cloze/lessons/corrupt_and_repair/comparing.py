@@ -108,18 +108,18 @@ def worth(model: MaskedLM, world: World) -> dict[str, dict[str, float]]:
     }
 
 
-def tuned(model: MaskedLM, world: World, draws: int = TUNED_DRAWS) -> dict[str, float]:
+def tuned(model: MaskedLM, world: World) -> dict[str, float]:
     """Return what the whole encoder is worth that is trained on: accuracy by task."""
     return {
-        name: round(probes.tuned_accuracy(model, task, TUNED_SHOTS, draws), 4)
+        name: round(probes.tuned_accuracy(model, task, TUNED_SHOTS, TUNED_DRAWS), 4)
         for name, task in probes.tasks(world).items()
     }
 
 
-def found_typos(model: MaskedLM, corpus: Corpus, lines: int = LINES) -> dict[str, float]:
+def found_typos(model: MaskedLM, corpus: Corpus) -> dict[str, float]:
     """Return the area under the curve of every way in which this model can look for typos."""
     windows = corpus.held_out_windows()
-    chosen = windows[torch.linspace(0, len(windows) - 1, lines).long()]
+    chosen = windows[torch.linspace(0, len(windows) - 1, LINES).long()]
     spoilt, wrong = typos.planted(chosen)
     return {
         name: round(area_under_curve(finder(spoilt), wrong), 4)
@@ -224,7 +224,7 @@ def main(
 
 
 def baselines(world: Source) -> dict[str, Any]:
-    """Return what no training at all is worth, and what the dearest corruption loses."""
+    """Return what no training at all is worth, and what the most costly corruption loses."""
     assert isinstance(world, World)
     torch.manual_seed(0)
     untrained = MaskedLM(world.config(), world.vocabulary).eval()

@@ -11,7 +11,7 @@ from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.corruptions import replace
 from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.masking import seeded
-from cloze.prediction import disbelief, surprise
+from cloze.prediction import surprise, visible_costs
 
 RATE = 0.05
 """How many of the characters are typos."""
@@ -36,6 +36,6 @@ def finders(model: MaskedLM) -> dict[str, Finder]:
     if isinstance(model, ReplacedLM):
         return {"discriminator, one look": lambda lines: model(lines).detach()}
     return {
-        "masked, one look": lambda lines: disbelief(model, lines),
+        "masked, one look": lambda lines: visible_costs(model, lines),
         "masked, in turn": lambda lines: torch.stack([surprise(model, line) for line in lines]),
     }

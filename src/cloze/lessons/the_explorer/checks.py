@@ -63,7 +63,7 @@ def finding(value: Any) -> tuple[str, int]:
 def _given_by(text: str, at: int) -> dict[str, float]:
     """Return the probability that each model gives the truth at a position."""
     answers = compare(text, [at])
-    return {name: math.exp(-(answers[name].cost(at) or 0.0)) for name in answers.predictions}
+    return {name: math.exp(-(answers[name].cost(at) or 0.0)) for name in answers}
 
 
 def _is_found(p: dict[str, float]) -> bool:

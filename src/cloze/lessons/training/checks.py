@@ -3,37 +3,75 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from types import GeneratorType
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn import functional as F
+from torch import Tensor, nn
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.loss import LOG2, mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, mask_tokens
-from cloze.teaching.exercise import Exercise, View
+from cloze.loss import mlm_loss
+from cloze.masking import IGNORE, mask_tokens
+from cloze.teaching.exercise import Exercise, Outcomes, View
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Function, Outcome, Probe, Symptom, names, number
+from cloze.teaching.results import (
+    Function,
+    Outcome,
+    Probe,
+    Symptom,
+    alike,
+    as_plain,
+    in_short,
+    names,
+    number,
+)
 from cloze.teaching.symptoms import ask
 from cloze.vocabulary import VOCABULARY
 
 # ── 4.1 ──────────────────────────────────────────────────────────────────────────────────────────
 # A step is watched in a laboratory: a small model, an optimizer that moves the parameters by RATE
-# times their gradient, windows of random characters. The gradient that arrives at the logits tells
-# what was asked (it is 0 elsewhere), what was taken for the truth, and how the costs were averaged.
+# times their gradient, windows of random characters. Two steps are alike if under equal seeds they
+# move the parameters alike and return the same loss. The gradient that arrives at the states tells
+# which positions were asked (it is 0 elsewhere), so that a step may also draw in another order.
 
-SEVERAL = (
-    "Your function takes several steps where one is asked for; the loop around it calls it again "
-    "and again: leave out `for` and `while`."
-)
 Optimizer = torch.optim.Optimizer
 RATE = 0.5
+
+MODEL = (
+    "The model that your step is given is never asked: compute the logits with the parameter "
+    "`model`, from the inputs that mask_tokens returns."
+)
+OPTIMIZER = (
+    "The parameters are moved, but not by the optimizer that your step is given: use the parameter "
+    "`optimizer`. (A new one in each step forgets what AdamW and momentum remember.)"
+)
+WINDOWS = (
+    "The model does not learn from the windows that your step is given, all of them and each of "
+    "them once: mask the parameter `windows`, draw none yourself, and ask the model once."
+)
+CHANGED = (
+    "The windows are changed after your step, and the next one would train on [MASK]: leave them "
+    "as they are, mask_tokens returns copies."
+)
+EVALUATION = (
+    "Your model is in evaluation mode while it learns, which switches off dropout in a model that "
+    "has it: leave out model.eval(), or call model.train() before."
+)
+SEVERAL = (
+    "Your function takes several steps, and the exercise asks for one; the loop around it calls it "
+    "again and again: leave out `for` and `while`."
+)
+GENERATOR = (
+    "Your masks do not come from torch's own generator: leave out manual_seed and generator=…, for "
+    "every step needs fresh masks."
+)
+OTHERWISE = (
+    "Your step does not move the parameters as this one does: mask_tokens(windows, 0.3), mlm_loss "
+    "of the model's logits and the labels, zero_grad, backward, step."
+)
 
 
 def train_step(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
@@ -46,130 +84,8 @@ def train_step(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     return loss.item()
 
 
-@dataclass
-class Reading:
-    """One pass through the model: what it read, and what came back to its logits."""
-
-    inputs: Tensor
-    selected: Tensor | None
-    training: bool
-    logits: Tensor = field(default_factory=lambda: torch.empty(0))
-    gradient: Tensor | None = None
-
-    def everywhere(self, values: Tensor) -> Tensor | None:
-        """Put values of shape ``(|M|, |V|)`` where they belong: ``(batch, length, |V|)``."""
-        if values.dim() == 3 or self.selected is None:
-            return values if values.shape[:-1] == self.inputs.shape else None
-        return values.new_zeros(*self.inputs.shape, values.shape[-1]).index_put(
-            (self.selected,), values
-        )
-
-
-@dataclass
-class Step:
-    """What one call of a training step did."""
-
-    before: Tensor
-    after: Tensor = field(default_factory=lambda: torch.empty(0))
-    value: Any = None
-    readings: list[Reading] = field(default_factory=list)
-    events: list[str] = field(default_factory=list)
-    """``backward`` and ``step``, in the order in which they came."""
-    windows_changed: bool = False
-
-    @property
-    def learned_from(self) -> list[Reading]:
-        """The passes that a gradient came back to."""
-        return [reading for reading in self.readings if reading.gradient is not None]
-
-    @property
-    def moved(self) -> Tensor:
-        """The gradient that the parameters were moved by, all of them in one row."""
-        return (self.before - self.after) / RATE
-
-
 def _flat(parameters: Sequence[Tensor]) -> Tensor:
     return torch.cat([p.detach().flatten() for p in parameters])
-
-
-class Laboratory:
-    """A model, an optimizer and windows, drawn at random, in which steps can be compared."""
-
-    SHAPE = (20, 48)
-    """Of the windows, other than in the notebook."""
-
-    def __init__(self, chance: random.Random) -> None:
-        self.seed, first, second = (chance.getrandbits(31) for _ in range(3))
-        self.seeds_of_steps = first, second, second
-        self.generator = torch.Generator().manual_seed(chance.getrandbits(31))
-        self.windows = torch.randint(VOCABULARY.n_ordinary, self.SHAPE, generator=self.generator)
-
-    def model(self) -> MaskedLM:
-        """Make the model, the same at each call."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            return MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
-
-    def masked(self, seed: int) -> MaskedBatch:
-        """Mask the windows as a step does under a seed."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            return mask_tokens(self.windows, 0.3)
-
-    def observe(self, step: Function) -> list[Step]:
-        """Take three steps from the same parameters, the last two of them under equal seeds."""
-        model = self.model()
-        parameters = list(model.parameters())
-        optimizer = torch.optim.SGD(parameters, lr=RATE)
-        taken: list[Step] = []
-
-        def read(module: Any, given: Any, named: Any) -> None:
-            if module is not model.encoder:  # of a copy, to which hooks are copied as well
-                return
-            inputs = given[0] if given else named["input_ids"]
-            reading = Reading(inputs.clone(), named.get("selected"), module.training)
-            taken[-1].readings.append(reading)
-
-        def answered(head: Any, _: Any, logits: Tensor) -> None:
-            if head is not model.head:
-                return
-            reading = taken[-1].readings[-1]
-            reading.logits = logits.detach()
-
-            def back(gradient: Tensor) -> None:
-                sofar = 0 if reading.gradient is None else reading.gradient
-                reading.gradient = gradient + sofar
-                taken[-1].events.append("backward")
-
-            if logits.requires_grad:
-                logits.register_hook(back)  # type: ignore[no-untyped-call]
-
-        def stepped(*_: Any) -> None:
-            taken[-1].events.append("step")
-            if taken[-1].events.count("step") > len(self.windows):  # perhaps a loop without end
-                raise Symptom(SEVERAL)
-
-        model.encoder.register_forward_pre_hook(read, with_kwargs=True)
-        model.head.register_forward_hook(answered)
-        optimizer.register_step_post_hook(stepped)
-        for seed in self.seeds_of_steps:
-            windows = self.windows.clone()
-            taken.append(Step(_flat(parameters)))
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(seed)
-                taken[-1].value = ask(step, model, optimizer, windows)
-            taken[-1].after = _flat(parameters)
-            taken[-1].windows_changed = not torch.equal(windows, self.windows)
-            torch.nn.utils.vector_to_parameters(taken[0].before.clone(), parameters)
-        return taken
-
-    def slope(self, at: Tensor, inputs: Tensor, labels: Tensor) -> tuple[float, Tensor]:
-        """Return the loss that parameters have, and its gradient."""
-        model = self.model()
-        torch.nn.utils.vector_to_parameters(at, model.parameters())
-        loss = mlm_loss(model(inputs), labels)
-        parameters = list(model.parameters())
-        return loss.item(), _flat(torch.autograd.grad(loss, parameters))
 
 
 def _alike(a: Tensor, b: Tensor) -> bool:
@@ -178,701 +94,269 @@ def _alike(a: Tensor, b: Tensor) -> bool:
 
 
 @dataclass
-class Trace:
-    """All that was seen of an answer in a laboratory; of three steps, hence the first axis."""
+class Reading:
+    """One pass through the encoder: what it read, and what came back to its states."""
 
-    laboratory: Laboratory
-    steps: list[Step]
+    inputs: Tensor
+    training: bool
+    gradient: Tensor | None = None
 
-    def any(self, seen: Callable[[Step], Any]) -> bool:
-        """Whether something was seen in any of the steps."""
-        return any(map(seen, self.steps))
-
-    @cached_property
-    def truth(self) -> Tensor:
-        """The windows, ``(3, batch, length)``."""
-        return self.laboratory.windows.expand(3, -1, -1)
-
-    @cached_property
-    def expected(self) -> MaskedBatch:
-        """What mask_tokens gives under the seeds of the steps, ``(3, batch, length)``."""
-        batches = [self.laboratory.masked(seed) for seed in self.laboratory.seeds_of_steps]
-        return MaskedBatch(*map(torch.stack, zip(*batches, strict=True)))
-
-    @cached_property
-    def read(self) -> Tensor | None:
-        """What the model read and learned from, ``(3, batch, length)``; None if of other shape."""
-        rows = [torch.cat([r.inputs for r in step.learned_from]) for step in self.steps]
-        return torch.stack(rows) if all(row.shape == self.truth[0].shape for row in rows) else None
-
-    @cached_property
-    def inputs(self) -> Tensor:
-        """What the model read, of the shape of the windows."""
-        assert self.read is not None
-        return self.read
-
-    def _logits(self, part: Callable[[Reading], Any]) -> Tensor | None:
-        parts = [[r.everywhere(part(r)) for r in step.learned_from] for step in self.steps]
-        if any(one is None for row in parts for one in row):
-            return None
-        return torch.stack([torch.cat(row) for row in parts])  # type: ignore[arg-type]
-
-    @cached_property
-    def gradient(self) -> Tensor | None:
-        """The gradient at the logits, ``(3, batch, length, |V|)``; None if that cannot be said."""
-        return None if self.read is None else self._logits(lambda reading: reading.gradient)
-
-    @cached_property
+    @property
     def asked(self) -> Tensor:
-        """The positions that the loss is about, ``(3, batch, length)``."""
+        """The positions that the loss is about, in the shape of what was read."""
         assert self.gradient is not None
         return self.gradient.abs().amax(-1) > 0
 
-    @cached_property
-    def taken_for_truth(self) -> Tensor:
-        """The character whose cost was lowered, at the positions that were asked."""
-        assert self.gradient is not None
-        return self.gradient[self.asked].abs().argmax(-1)
-
-    @cached_property
-    def rate(self) -> float:
-        """The share of positions that are asked."""
-        return self.asked.float().mean().item()
 
-    @cached_property
-    def fates(self) -> tuple[float, float, float]:
-        """The shares of the asked positions that became [MASK], another character, or stayed."""
-        inputs, truth = self.inputs[self.asked], self.truth[self.asked]
-        masked = (inputs == VOCABULARY.mask_id).float().mean().item()
-        kept = (inputs == truth).float().mean().item()
-        return masked, 1 - masked - kept, kept
-
-    @cached_property
-    def weights(self) -> Tensor:
-        """How many times the mean's weight each asked position has in the loss."""
-        assert self.gradient is not None
-        logits = self._logits(lambda reading: reading.logits)
-        assert logits is not None
-        error = logits[self.asked].softmax(-1) - F.one_hot(self.truth[self.asked], len(VOCABULARY))
-        count = self.asked.sum((1, 2), keepdim=True).expand_as(self.asked)[self.asked]
-        found = self.gradient[self.asked]
-        fit = (found * error).sum(-1) / error.square().sum(-1)
-        alike = (found - fit[:, None] * error).norm(dim=-1) <= 1e-2 * found.norm(dim=-1)
-        return torch.where(alike, fit * count, torch.nan)
-
-    @cached_property
-    def labels(self) -> Tensor:
-        """The labels that the loss was computed with, ``(3, batch, length)``."""
-        return self.truth.masked_fill(~self.asked, IGNORE)
-
-    def _slopes(self, at: Callable[[Step], Tensor]) -> list[tuple[float, Tensor]]:
-        given = zip(self.steps, self.inputs, self.labels, strict=True)
-        return [self.laboratory.slope(at(step), *batch) for step, *batch in given]
-
-    @cached_property
-    def slopes(self) -> list[tuple[float, Tensor]]:
-        """The loss of every step and its gradient, computed anew."""
-        return self._slopes(lambda step: step.before)
-
-    @cached_property
-    def later(self) -> list[float]:
-        """The loss on the same questions after the step."""
-        return [loss for loss, _ in self._slopes(lambda step: step.after)]
-
-    @cached_property
-    def stretch(self) -> float:
-        """How many times its gradient the first step went; NaN if in another direction."""
-        moved, slope = self.steps[0].moved, self.slopes[0][1]
-        times = float(moved @ slope / (slope @ slope))
-        straight = (moved - times * slope).norm() <= 0.1 * moved.norm()  # short steps are inexact
-        return times if straight else torch.nan
-
-
-# What became of a batch, a loss and the gradient: a wrong step differs from the right in one.
-
-
-def _mask(windows: Tensor) -> tuple[Tensor, Tensor]:
-    return mask_tokens(windows, 0.3)
-
-
-def _loss(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
-    return mlm_loss(model(inputs), labels)
-
-
-def _improve(_: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-
-
-def _step(
-    mask: Function = _mask,
-    loss: Function = _loss,
-    improve: Function = _improve,
-    value: Function = Tensor.item,
-) -> Function:
-    """Make a training step."""
-
-    def step(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> Any:
-        cost = loss(model, *mask(windows))
-        improve(model, optimizer, cost)
-        return value(cost)
-
-    return step
-
-
-def _do(*what: str) -> Function:
-    """Make a way to improve of calls in this order."""
-
-    def improve(_: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
-        for call in what:
-            getattr(loss if call == "backward" else optimizer, call)()
-
-    return improve
-
-
-def _scaled(factor: Callable[[Tensor], Any]) -> Function:
-    """Make a step whose loss is multiplied by what labels give."""
-    return _step(
-        loss=lambda model, inputs, labels: _loss(model, inputs, labels) * factor(labels),
-    )
-
-
-def _own_optimizer(model: MaskedLM, _: Optimizer, loss: Tensor) -> None:
-    _improve(model, torch.optim.SGD(model.parameters(), lr=RATE), loss)
-
-
-def _own_rate(model: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
-    optimizer.param_groups[0]["lr"] = 3e-3
-    _improve(model, optimizer, loss)
-
-
-def _head_alone(model: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward(inputs=list(model.head.parameters()))  # type: ignore[no-untyped-call]
-    optimizer.step()
-
-
-def _loop(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    return [train_step(model, optimizer, windows) for _ in range(3)][-1]
-
-
-def _in_place(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = _mask(windows)
-    windows.copy_(inputs)
-    return _step(mask=lambda windows: (windows, labels))(model, optimizer, windows)
-
-
-def _blind(_: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    return _step()(MaskedLM(EncoderConfig(d_model=16)), optimizer, windows)
-
-
-def _eval(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    return train_step(model.eval(), optimizer, windows)
-
-
-def _of_two(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
-    again = _mask(torch.where(labels == IGNORE, inputs, labels))
-    return (_loss(model, inputs, labels) + _loss(model, *again)) / 2
-
-
-def _row_by_row(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
-    pairs = zip(model(inputs), labels, strict=True)
-    return torch.stack([mlm_loss(logits, row) for logits, row in pairs]).mean()
-
-
-def _smoothed(model: MaskedLM, inputs: Tensor, labels: Tensor) -> Tensor:
-    return F.cross_entropy(model(inputs).flatten(0, 1), labels.flatten(), label_smoothing=0.1)
-
-
-def _counted(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = _mask(windows)
-    loss = _loss(model, inputs, labels)
-    _improve(model, optimizer, loss)
-    return loss.item() * int((labels != IGNORE).sum())
-
-
-def _only(batch: tuple[Tensor, Tensor], symbol: int) -> tuple[Tensor, Tensor]:
-    """Leave the labels of what the model reads as another symbol out."""
-    return batch[0], batch[1].masked_fill(batch[0] != symbol, IGNORE)
-
-
-def _clamped(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    return inputs, labels.clamp(min=0)
-
-
-def _changed_only(windows: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    return inputs, labels.masked_fill(inputs == windows, IGNORE)
-
-
-def _shifted(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    return inputs, labels.roll(1, 0)
-
-
-def _inverted(windows: Tensor, inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    return inputs, windows.masked_fill(labels != IGNORE, IGNORE)
-
-
-def _without_0(inputs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    return inputs, labels.masked_fill(labels == 0, IGNORE)
-
-
-def _backward_twice(_: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward(retain_graph=True)  # type: ignore[no-untyped-call]
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-
-
-def _uphill(model: MaskedLM, optimizer: Optimizer, loss: Tensor) -> None:
-    optimizer.param_groups[0]["maximize"] = True
-    _improve(model, optimizer, loss)
-
-
-_OTHER_CHANCE = torch.Generator()
-
-
-class Seen(NamedTuple):
-    """A symptom, how the laboratory sees it, and a step that has it."""
-
-    symptom: str
-    seen: Callable[[Trace], bool | str]
-    """True, or what was measured in words."""
-    wrong: Function
-
-
-def _part_of(reading: Reading, windows: Tensor) -> bool:
-    """Whether the model read fewer rows or columns than the windows have."""
-    columns = reading.inputs.shape[1]
-    pairs = reading.inputs[:, None] == windows[:, :columns] if columns <= windows.shape[1] else None
-    return pairs is not None and bool((pairs.float().mean(-1).amax(-1) > 0.4).all())
-
-
-def _changed(t: Trace) -> Tensor:
-    return t.inputs != t.truth
-
-
-def _found(t: Trace, characters: Tensor) -> bool:
-    """Whether the loss took these characters for the truth."""
-    return torch.equal(t.taken_for_truth, characters[t.asked])
-
-
-def _other_rate(t: Trace) -> bool:
-    """Whether other than 30 % are asked, by the same draws if they were used."""
-    selected = t.expected.labels != IGNORE
-    more, fewer = bool((t.asked & ~selected).any()), bool((selected & ~t.asked).any())
-    return more != fewer or (more and abs(t.rate - 0.3) > 0.05)
-
-
-def _other_shares(t: Trace) -> bool:
-    shares = zip(t.fates, (0.8, 0.1, 0.1), strict=True)
-    return not torch.equal(t.inputs, t.expected.inputs) and any(
-        abs(share - promised) > 0.07 for share, promised in shares
-    )
-
-
-def _weight(expected: Callable[[Tensor], Any]) -> Callable[[Trace], bool]:
-    """Make a look at the weight of every position, given how many are asked in its step."""
-
-    def seen(t: Trace) -> bool:
-        count = t.asked.sum((1, 2), keepdim=True).expand_as(t.asked)[t.asked]
-        return torch.allclose(t.weights, torch.as_tensor(expected(count)).float(), rtol=1e-2)
-
-    return seen
-
-
-def _uneven(t: Trace) -> bool:
-    counts: list[int] = t.asked.sum((1, 2)).tolist()
-    parts: Sequence[Tensor] = torch.split(t.weights, counts)
-    return any(float(part.max() - part.min()) > 0.01 * float(part.abs().max()) for part in parts)
-
-
-def _order(t: Trace) -> bool:
-    events = t.steps[0].events
-    return "backward" in events and events[0] == "step"
-
-
-def _stood_still(step: Step) -> bool:
-    return torch.equal(step.before, step.after)
-
-
-def _added(t: Trace) -> bool:
-    return _alike(t.steps[1].moved, t.slopes[1][1] + t.steps[0].moved)
-
-
-ALWAYS: Sequence[Seen] = [
-    Seen(
-        "The parameters are moved, but not by the optimizer that your step is given: use the "
-        "parameter `optimizer`. (A new one in each step forgets what AdamW and momentum remember.)",
-        lambda t: t.any(lambda step: "step" not in step.events and not _stood_still(step)),
-        _step(improve=_own_optimizer),
-    ),
-    Seen(
-        "The windows are changed after your step, and the next one would train on [MASK]: leave "
-        "them as they are, mask_tokens returns copies.",
-        lambda t: t.any(lambda step: step.windows_changed),
-        _in_place,
-    ),
-    Seen(
-        "Your model is in evaluation mode while it learns, which switches off dropout in a model "
-        "that has it: leave out model.eval(), or call model.train() before.",
-        lambda t: t.any(lambda step: not all(r.training for r in step.learned_from)),
-        _eval,
-    ),
-]
-"""What is wrong even if the parameters move as they should."""
-
-READS: Sequence[Seen] = [
-    Seen(
-        "The model that your step is given is never asked: compute the logits with the parameter "
-        "`model`, from the inputs that mask_tokens returns.",
-        lambda t: t.any(lambda step: not step.readings),
-        _blind,
-    ),
-    Seen(
-        SEVERAL,
-        lambda t: t.any(lambda step: min(map(step.events.count, ("backward", "step"))) > 1),
-        _loop,
-    ),
-    Seen(
-        "No gradient is ever computed from the model's logits: call loss.backward() before "
-        "optimizer.step().",
-        lambda t: t.any(lambda step: not step.learned_from),
-        _step(improve=_do("zero_grad", "step")),
-    ),
-    Seen(
-        "Your step learns from the windows more than once: mask them once, ask the model once, and "
-        "take the loss of that.",
-        lambda t: t.any(
-            lambda step: sum(len(r.inputs) for r in step.learned_from) > len(t.truth[0])
-        ),
-        _step(loss=_of_two),
-    ),
-    Seen(
-        "Your step learns from a part of the windows only; give mask_tokens all of them.",
-        lambda t: (
-            t.read is None
-            and t.any(lambda step: all(_part_of(r, t.truth[0]) for r in step.learned_from))
-        ),
-        _step(mask=lambda windows: _mask(windows[:1])),
-    ),
-    Seen(
-        "The model reads other text than the windows that your step is given: mask the parameter "
-        "`windows`, and do not draw any yourself.",
-        lambda t: (
-            t.read is None
-            or (t.read == t.truth)[t.read != VOCABULARY.mask_id].float().mean().item() < 0.2
-        ),
-        _step(mask=lambda windows: _mask(windows.flip(0))),
-    ),
-    Seen(
-        "The model is shown the windows as they are, so it can read off the answers: give it the "
-        "inputs that mask_tokens returns.",
-        lambda t: not _changed(t).any(),
-        _step(mask=lambda windows: (windows, _mask(windows)[1])),
-    ),
-    Seen(
-        "Two steps hide the same positions, though every step needs fresh masks: leave out "
-        "manual_seed and generators with a fixed seed.",
-        lambda t: torch.equal(t.inputs[0], t.inputs[1]),
-        _step(
-            mask=lambda windows: mask_tokens(
-                windows, 0.3, generator=torch.Generator().manual_seed(0)
-            )
-        ),
-    ),
-    Seen(
-        "Your masks come from a generator of your own (after the same torch.manual_seed two steps "
-        "hide different positions): leave generator=… out, and let mask_tokens draw.",
-        lambda t: not torch.equal(t.inputs[1], t.inputs[2]),
-        _step(mask=lambda windows: mask_tokens(windows, 0.3, generator=_OTHER_CHANCE)),
-    ),
-    Seen(
-        "The gradients are computed and no parameter moves: call optimizer.step() after "
-        "loss.backward(), with the brackets.",
-        lambda t: t.any(lambda step: "step" not in step.events and _stood_still(step)),
-        _step(improve=_do("zero_grad", "backward")),
-    ),
-    Seen(
-        "Your step calls optimizer.step() before backward() has computed a gradient: the order is "
-        "zero_grad, backward, step.",
-        _order,
-        _step(improve=_do("zero_grad", "step", "backward")),
-    ),
-    Seen(
-        "optimizer.step() is called more than once for a single backward(), so the same gradient "
-        "is used again: call it once.",
-        lambda t: t.any(lambda step: step.events.count("step") > 1),
-        _step(improve=_do("zero_grad", "backward", "step", "step")),
-    ),
-    Seen(
-        "When the optimizer steps, the gradients are gone and nothing moves: zero_grad() belongs "
-        "before backward(), not between backward() and step().",
-        lambda t: t.any(_stood_still),
-        _step(improve=_do("backward", "zero_grad", "step")),
-    ),
-]
-"""What can be seen without knowing what was asked; the first that fits is told."""
-
-LEARNS: Sequence[Seen] = [
-    Seen(
-        "Your loss compares with the inputs, which are the questions; the answers are in the "
-        "labels that mask_tokens returns.",
-        lambda t: not _found(t, t.truth) and _found(t, t.inputs),
-        _step(mask=lambda windows: (_mask(windows)[0],) * 2),
-    ),
-    Seen(
-        "Your loss takes another character for the truth at a few positions: mask the windows "
-        "once, and do not mask the inputs again.",
-        lambda t: 0.8 < (t.taken_for_truth == t.truth[t.asked]).float().mean().item() < 1,
-        _step(mask=lambda windows: _mask(_mask(windows)[0])),
-    ),
-    Seen(
-        "Your loss is over all positions, and where nothing is asked it takes some other character "
-        "for the truth: leave the labels as they are; -100 is left out by itself.",
-        lambda t: bool(t.asked.all()) and not _found(t, t.truth),
-        _step(mask=lambda windows: _clamped(*_mask(windows))),
-    ),
-    Seen(
-        "Your loss takes other characters for the truth than those of the windows: give it the "
-        "labels as mask_tokens returns them.",
-        lambda t: not _found(t, t.truth),
-        _step(mask=lambda windows: _shifted(*_mask(windows))),
-    ),
-    Seen(
-        "Your loss is over all positions, also those where nothing is asked: the labels are those "
-        "that mask_tokens returns, with -100 wherever a character was not selected.",
-        lambda t: bool(t.asked.all()),
-        _step(mask=lambda windows: (_mask(windows)[0], windows)),
-    ),
-    Seen(
-        "Your loss asks exactly where nothing was selected: the labels that count are those that "
-        "are not -100.",
-        lambda t: not (_changed(t) & t.asked).any(),
-        _step(mask=lambda windows: _inverted(windows, *_mask(windows))),
-    ),
-    Seen(
-        "Your loss leaves out the label 0, which is a character like any other (the new line); "
-        "what is not asked has the label -100.",
-        lambda t: (
-            bool((_changed(t) & ~t.asked).any())
-            and not (_changed(t) & ~t.asked & (t.truth > 0)).any()
-        ),
-        _step(mask=lambda windows: _without_0(*_mask(windows))),
-    ),
-    Seen(
-        "Your loss asks about other positions than those that were hidden: take inputs and labels "
-        "from one and the same call of mask_tokens.",
-        lambda t: bool(((t.inputs == VOCABULARY.mask_id) & ~t.asked).any()),
-        _step(mask=lambda windows: (_mask(windows)[0], _mask(windows)[1])),
-    ),
-    Seen(
-        "Your loss asks only where the model reads [MASK]; those that were selected and swapped or "
-        "kept are asked, too: take the labels that mask_tokens returns.",
-        lambda t: bool((_changed(t) & ~t.asked).any()),
-        _step(mask=lambda windows: _only(_mask(windows), VOCABULARY.mask_id)),
-    ),
-    Seen(
-        "Your loss never asks about a character that stayed as it was, and a tenth of the selected "
-        "ones do: take the labels and the shares of mask_tokens as they are.",
-        lambda t: t.fates[2] == 0 and t.fates[1] > 0,
-        _step(mask=lambda windows: _changed_only(windows, *_mask(windows))),
-    ),
-    Seen(
-        "15 % of the positions are selected, which is what mask_tokens does when it is told "
-        "nothing else: pass it mask_prob 0.3.",
-        lambda t: abs(t.rate - 0.15) < 0.03,
-        _step(mask=mask_tokens),
-    ),
-    Seen(
-        "The share of selected positions is not 30 %: pass mask_tokens the mask_prob 0.3.",
-        lambda t: _other_rate(t) and f"{t.rate:.0%} are selected.",
-        _step(mask=lambda windows: mask_tokens(windows, 0.35)),
-    ),
-    Seen(
-        "Of the selected positions 80 % must become [MASK] and 10 % another character: take the "
-        "inputs and labels of mask_tokens, and leave its shares alone.",
-        lambda t: _other_shares(t) and f"Yours: {t.fates[0]:.0%}, {t.fates[1]:.0%}.",
-        _step(mask=lambda windows: mask_tokens(windows, 0.3, mask_share=1, random_share=0)),
-    ),
-    Seen(
-        "Your loss is not −log P of the truth, averaged: use mlm_loss(logits, labels) as it is.",
-        lambda t: bool(t.weights.isnan().any()),
-        _step(loss=_smoothed),
-    ),
-    Seen(
-        "Not every selected position counts alike in your loss (each window, or each part of the "
-        "batch, is averaged by itself): take one mean over the batch, as mlm_loss does.",
-        _uneven,
-        _step(loss=_row_by_row),
-    ),
-    Seen(
-        "Your step goes uphill, for the loss has a minus in front: leave it out, mlm_loss is a "
-        "cost already.",
-        _weight(lambda _: -1),
-        _scaled(lambda _: -1),
-    ),
-    Seen(
-        "Your loss is the sum of the costs, so a larger batch makes larger steps: leave out "
-        'reduction="sum", the mean is what is asked for.',
-        _weight(lambda count: count),
-        _scaled(lambda labels: (labels != IGNORE).sum()),
-    ),
-    Seen(
-        "Your loss is divided by the number of all positions; divide by that of the selected ones, "
-        "as mlm_loss does.",
-        _weight(lambda count: count / (Laboratory.SHAPE[0] * Laboratory.SHAPE[1])),
-        _scaled(lambda labels: (labels != IGNORE).float().mean()),
-    ),
-    Seen(
-        "Your loss is divided by the number of windows; divide by that of the selected positions, "
-        "as mlm_loss does.",
-        _weight(lambda count: count / Laboratory.SHAPE[0]),
-        _scaled(lambda labels: (labels != IGNORE).sum() / len(labels)),
-    ),
-    Seen(
-        "Your loss is divided by the number of windows once more; mlm_loss is a mean already.",
-        _weight(lambda _: 1 / Laboratory.SHAPE[0]),
-        _scaled(lambda labels: 1 / len(labels)),
-    ),
-    Seen(
-        "Your loss is divided by the number of selected positions twice; mlm_loss has done it.",
-        _weight(lambda count: 1 / count),
-        _scaled(lambda labels: 1 / (labels != IGNORE).sum()),
-    ),
-    Seen(
-        "Your loss is in bits; take the step on the loss in nats, as mlm_loss gives it.",
-        _weight(lambda _: 1 / LOG2),
-        _scaled(lambda _: 1 / LOG2),
-    ),
-    Seen(
-        "The gradients are computed twice and add up: call backward() once.",
-        lambda t: _weight(lambda _: 2)(t) and t.steps[0].events.count("backward") > 1,
-        _step(improve=_backward_twice),
-    ),
-    Seen(
-        "Your loss is multiplied by something, and the step with it: use mlm_loss as it is.",
-        lambda t: not _weight(lambda _: 1)(t) and f"Yours is {t.weights[0]:.3g} times as long.",
-        _scaled(lambda _: 10),
-    ),
-    Seen(
-        "The second step uses the gradient of the first as well, for backward() adds: call "
-        "optimizer.zero_grad() before it, with the brackets.",
-        _added,
-        _step(improve=_do("backward", "step")),
-    ),
-    Seen(
-        "The optimizer goes uphill: leave the gradients and the settings of the optimizer as they "
-        "are.",
-        lambda t: abs(t.stretch + 1) < 0.01,
-        _step(improve=_uphill),
-    ),
-    Seen(
-        "Your step is longer or shorter than the optimizer's learning rate makes it: leave the "
-        "gradients and the settings of the optimizer as they are.",
-        lambda t: abs(t.stretch - 1) > 0.01 and f"It is {t.stretch:.3g} times as long.",
-        _step(improve=_own_rate),
-    ),
-    Seen(
-        "The parameters do not move as the gradient of your loss says, all of them and once: the "
-        "whole of a step is zero_grad, backward and step.",
-        lambda t: not all(_alike(s.moved, g) for s, (_, g) in zip(t.steps, t.slopes, strict=True)),
-        _step(improve=_head_alone),
-    ),
-]
-"""What the gradient at the logits tells of the loss, and the parameters of the optimizer."""
-
-OTHERWISE = (
-    "Your step does not move the parameters as this one does: mask_tokens(windows, 0.3), mlm_loss "
-    "of the model's logits and the labels, zero_grad, backward, step."
-)
-TENSOR = "You return the loss as a tensor, with all that it was computed from: return loss.item()."
-LATER = (
-    "You return the loss after the step, on a second look; return the one that the step was taken "
-    "on, loss.item()."
-)
-SUMMED = "You return the sum of the costs; return their mean, which the step was taken on."
-
-
-def _look_again(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = _mask(windows)
-    _improve(model, optimizer, _loss(model, inputs, labels))
-    return _loss(model, inputs, labels).item()
-
-
-def _judge_train_step(step: Function) -> None:
-    laboratory = Laboratory(random.Random())  # noqa: S311 - no secret
-    t = Trace(laboratory, laboratory.observe(step))
-    if isinstance(t.steps[0].value, GeneratorType):
-        number(t.steps[0].value)
-    right = laboratory.observe(train_step)
-    as_it_should = all(_alike(a.moved, b.moved) for a, b in zip(t.steps, right, strict=True))
-    _tell(ALWAYS, t)
-    if not as_it_should:
-        _tell(READS, t)
-        if t.gradient is None:
+@dataclass(eq=False)
+class Step:
+    """What one call of a training step did."""
+
+    before: Tensor
+    moved: Tensor = field(default_factory=lambda: torch.empty(0))
+    """The gradient that the parameters were moved by, all of them in one row."""
+    loss: Any = None
+    """What was returned."""
+    readings: list[Reading] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    """``backward`` and ``step``, in the order in which they came."""
+    windows_changed: bool = False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Step):
+            return NotImplemented
+        same_loss = alike(as_plain(self.loss), as_plain(other.loss))
+        return same_loss and _move_alike([self], [other]) and self.events == other.events
+
+    @property
+    def learned_from(self) -> list[Reading]:
+        """The passes that a gradient came back to."""
+        return [reading for reading in self.readings if reading.gradient is not None]
+
+    @property
+    def read(self) -> Tensor:
+        """What the model learned from, ``(batch, length)`` if it was all of the windows."""
+        return torch.cat([reading.inputs for reading in self.learned_from])
+
+    @property
+    def asked(self) -> Tensor:
+        """The positions that the loss is about, in the shape of what was read."""
+        return torch.cat([reading.asked for reading in self.learned_from])
+
+
+def _move_alike(a: Sequence[Step], b: Sequence[Step]) -> bool:
+    """Whether two rows of steps move the parameters alike."""
+    return all(_alike(one.moved, other.moved) for one, other in zip(a, b, strict=True))
+
+
+class Whole(nn.Embedding):
+    """An embedding of another type, with which ``logits_at`` asks the encoder as a whole."""
+
+
+class Laboratory:
+    """A model, an optimizer and windows, drawn with a seed, in which steps can be compared."""
+
+    SHAPE = (20, 48)
+    """Of the windows, other than in the notebook."""
+
+    def __init__(self, seed: int) -> None:
+        chance = random.Random(seed)  # noqa: S311 - no secret
+        self.seed, first, second = (chance.getrandbits(31) for _ in range(3))
+        self.seeds_of_steps = first, second, second
+        generator = torch.Generator().manual_seed(chance.getrandbits(31))
+        self.windows = torch.randint(VOCABULARY.n_ordinary, self.SHAPE, generator=generator)
+
+    def model(self) -> MaskedLM:
+        """Make the model, the same at each call."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            model = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
+        weight = model.encoder.embedding.weight
+        model.encoder.embedding = Whole(len(weight), weight.shape[1], _weight=weight.detach())
+        return model
+
+    def observe(self, step: Function) -> list[Step]:
+        """Take three steps from the same parameters, the last two of them under equal seeds."""
+        model = self.model()
+        parameters = list(model.parameters())
+        optimizer = torch.optim.SGD(parameters, lr=RATE)
+        taken: list[Step] = []
+
+        def read(encoder: Any, given: Any, named: Any, states: Tensor) -> None:
+            if encoder is not model.encoder:  # of a copy, to which hooks are copied as well
+                return
+            inputs = given[0] if given else named["input_ids"]
+            reading = Reading(inputs.clone(), encoder.training)
+            taken[-1].readings.append(reading)
+
+            def back(gradient: Tensor) -> None:
+                sofar = 0 if reading.gradient is None else reading.gradient
+                reading.gradient = gradient + sofar
+                taken[-1].events.append("backward")
+
+            if states.requires_grad:
+                states.register_hook(back)  # type: ignore[no-untyped-call]
+
+        def stepped(*_: Any) -> None:
+            taken[-1].events.append("step")
+            if taken[-1].events.count("step") > len(self.windows):  # perhaps a loop without end
+                raise Symptom(SEVERAL)
+
+        model.encoder.register_forward_hook(read, with_kwargs=True)
+        optimizer.register_step_post_hook(stepped)
+        for seed in self.seeds_of_steps:
+            windows = self.windows.clone()
+            taken.append(Step(_flat(parameters)))
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                taken[-1].loss = ask(step, model, optimizer, windows)
+            taken[-1].moved = (taken[-1].before - _flat(parameters)) / RATE
+            taken[-1].windows_changed = not torch.equal(windows, self.windows)
+            torch.nn.utils.vector_to_parameters(taken[0].before.clone(), parameters)
+        return taken
+
+    def computed(self, step: Step) -> Step:
+        """Take a step from what was read and asked in another one, as it should be."""
+        model = self.model()
+        torch.nn.utils.vector_to_parameters(step.before.clone(), model.parameters())
+        loss = mlm_loss(model(step.read), self.windows.masked_fill(~step.asked, IGNORE))
+        moved = _flat(torch.autograd.grad(loss, list(model.parameters())))
+        return Step(step.before, moved, loss.item())
+
+    def unused(self, steps: Sequence[Step]) -> str:
+        """Say which of its parameters a step does not use, though it does something."""
+        if any(not step.readings for step in steps):
+            return MODEL
+        if any("step" not in step.events and step.moved.any() for step in steps):
+            return OPTIMIZER
+        for step in steps:
+            for row in torch.cat([reading.inputs for reading in step.readings]):
+                same = (row == self.windows).float().mean(1) if len(row) == self.SHAPE[1] else None
+                if same is None or same.max() < 0.2:
+                    return WINDOWS
+        return ""
+
+    def shares(self, steps: Sequence[Step]) -> tuple[float, float, float]:
+        """Return the share of positions asked, and of these the shares of [MASK] and swapped."""
+        read, asked = (torch.stack([getattr(s, w) for s in steps]) for w in ("read", "asked"))
+        masked = (read == VOCABULARY.mask_id)[asked].float().mean().item()
+        kept = (read == self.windows)[asked].float().mean().item()
+        return asked.float().mean().item(), masked, 1 - masked - kept
+
+
+def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
+    """Return how many times its gradient every step went; NaN if in another direction."""
+    moved, slope = (torch.cat([step.moved for step in row]) for row in (steps, computed))
+    times = moved @ slope / (slope @ slope)
+    straight = (moved - times * slope).norm() <= 0.1 * moved.norm()  # short steps are inexact
+    return float(times) if straight else torch.nan
+
+
+@lru_cache(maxsize=300)
+def _watched(step: Function, seed: int) -> list[Step]:
+    """Watch a step, once in every laboratory: the solution and all mistakes stay the same."""
+    return Laboratory(seed).observe(step)
+
+
+@dataclass(frozen=True)
+class StepExercise(Exercise):
+    """An exercise that compares what a training step does, not only what it returns."""
+
+    def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
+        """Watch three steps in the laboratory that the probe is the seed of."""
+        try:
+            return [Outcome(_watched(answer, seed)) for (seed,) in probes]
+        except Symptom as symptom:  # it raised, or returned nothing
+            return [Outcome(error=symptom)]
+
+    def compare(self, function: Function, probes: Sequence[Probe]) -> None:
+        """Compare steps with the right ones, and if they differ say what they look like."""
+        [(seed,)] = probes
+        laboratory = Laboratory(seed)
+        steps = laboratory.observe(function)
+        for step in steps:
+            self.wants(step.loss)
+        if unused := laboratory.unused(steps):
+            raise Symptom(unused)
+        right = _watched(self.solution, seed)
+        if not _move_alike(steps, right):
+            right = self._otherwise(laboratory, steps, self.known(probes))
+        if any(step.windows_changed for step in steps):
+            raise Symptom(CHANGED)
+        if not all(reading.training for step in steps for reading in step.learned_from):
+            raise Symptom(EVALUATION)
+        self._judge_losses(steps, right, probes)
+
+    def _otherwise(
+        self, laboratory: Laboratory, steps: Sequence[Step], known: Mapping[str, Outcomes]
+    ) -> list[Step]:
+        """Return the right steps from other draws than the solution's, or say what is wrong."""
+        found = {
+            symptom: outcome.value
+            for symptom, [outcome] in known.items()
+            if _move_alike(steps, outcome.value)
+        }
+        if found:
+            raise Symptom(min(found, key=lambda told: found[told][0].events != steps[0].events))
+        if any(step.events.count("step") > 1 for step in steps):
+            raise Symptom(SEVERAL)
+        if not all(step.learned_from for step in steps):
             raise Symptom(OTHERWISE)
-        _tell(LEARNS, t)
-    losses = [s.value for s in right] if as_it_should else [loss for loss, _ in t.slopes]
-    _judge_value(t, losses)
+        if any(step.read.shape != laboratory.SHAPE for step in steps):
+            raise Symptom(WINDOWS)
+        if torch.equal(steps[0].read, steps[1].read) or not torch.equal(
+            steps[1].read, steps[2].read
+        ):
+            raise Symptom(GENERATOR)
+        asked, masked, swapped = laboratory.shares(steps)
+        if abs(asked - 0.3) > 0.04 or abs(masked - 0.8) > 0.07 or abs(swapped - 0.1) > 0.05:
+            raise Symptom(
+                f"Your loss is about {asked:.0%} of the positions, and of these {masked:.0%} have "
+                f"become [MASK] and {swapped:.0%} another character; it should be 30 %, 80 % and "
+                "10 %: take the inputs and the labels of mask_tokens(windows, 0.3)."
+            )
+        computed = list(map(laboratory.computed, steps))
+        if abs(times := _times(steps, computed)) > 0 and abs(times - 1) > 0.01:
+            raise Symptom(
+                f"Your step is {times:.3g} times as long as it should be: leave the loss, the "
+                "gradients and the settings of the optimizer as they are."
+            )
+        if not _move_alike(steps, computed):
+            raise Symptom(OTHERWISE)
+        return computed
 
-
-def _tell(symptoms: Sequence[Seen], t: Trace) -> None:
-    """Tell the first symptom that is seen."""
-    for symptom, seen, _ in symptoms:
-        if found := seen(t):
-            raise Symptom(f"{symptom} {found}" if isinstance(found, str) else symptom)
-
-
-def _judge_value(t: Trace, losses: Sequence[float]) -> None:
-    """Look at the losses that a step returned, when the parameters moved as they should."""
-    values = [number(step.value) for step in t.steps]
-    known: dict[str, Sequence[float]] = {}
-    if t.gradient is not None:
-        counts = t.asked.sum((1, 2)).tolist()
-        known[LATER] = t.later
-        known[SUMMED] = [loss * count for loss, count in zip(losses, counts, strict=True)]
-    outcomes = {symptom: [Outcome(v) for v in row] for symptom, row in known.items()}
-    view = View([Outcome(v) for v in values], [Outcome(v) for v in losses], outcomes)
-    view.tell_known()
-    view.tell_twisted()
-    view.tell_constant()
-    if view.seen != view.right:
+    def _judge_losses(
+        self, steps: Sequence[Step], right: Sequence[Step], probes: Sequence[Probe]
+    ) -> None:
+        """Look at the losses that were returned, when the parameters move as they should."""
+        seen, asked = ([Outcome(self.wants(step.loss)) for step in row] for row in (steps, right))
+        if seen == asked:
+            if any(isinstance(step.loss, Tensor) for step in steps):
+                raise Symptom(
+                    "You return the loss as a tensor, with all that it was computed from: return "
+                    "loss.item()."
+                )
+            return
+        known = {
+            symptom: [Outcome(self.wants(step.loss)) for step in outcome.value]
+            for symptom, [outcome] in self.known(probes).items()
+        }
+        view = View(seen, asked, known)
+        view.tell_known()
+        view.tell_constant()
+        view.tell_twisted()
         raise Symptom(
-            f"The step is right, but you return {values[0]:.4f}, and the loss that it was taken on "
-            f"is {losses[0]:.4f}: return loss.item()."
+            f"Your step moves the parameters as it should, and returns {in_short(seen[0].value)} "
+            f"where its loss is {in_short(asked[0].value)}: return loss.item()."
         )
-    if isinstance(t.steps[0].value, Tensor):
-        raise Symptom(TENSOR)
 
 
-check_train_step = Exercise(
+check_train_step = StepExercise(
     solution=train_step,
     wants=number,
+    probes=lambda chance: [(chance.getrandbits(31),)],
     solved="Sample, mask, predict, compare, improve: fit does this 1250 times.",
-    judge=_judge_train_step,
-    mistakes={
-        **{symptom: wrong for symptom, _, wrong in [*ALWAYS, *READS, *LEARNS]},
-        TENSOR: _step(value=lambda loss: loss),
-        LATER: _look_again,
-        SUMMED: _counted,
-        "Your result is rounded (to 1 digit)": _step(value=lambda loss: round(loss.item(), 1)),
-        "Your result is the right one in bits": _step(value=lambda loss: loss.item() / LOG2),
-        "You return 3.37 whatever the input": _step(value=lambda _: 3.37),
-        "Your answer is a list of 1": _step(value=lambda loss: [loss.item()]),
-        "prints": _step(value=lambda loss: print(loss.item())),
-        "backward() belongs to the loss": _step(loss=lambda *given: _loss(*given).item()),
-        "The way back is cut": _step(loss=lambda *given: _loss(*given).detach()),
-        "the logits first and the labels second": _step(
-            loss=lambda model, inputs, labels: mlm_loss(labels, model(inputs))
-        ),
-        "take them apart": lambda model, _, windows: model(_mask(windows)),
-        "starts from one number: mlm_loss": _step(
-            loss=lambda model, inputs, labels: F.cross_entropy(
-                model(inputs).flatten(0, 1), labels.flatten(), reduction="none"
-            )
-        ),
-    },
+    mistakes=Mistakes(__name__, "train_step"),
 )
 """Mark ``train_step(model, optimizer, windows)``: one step at 30 %, returning its loss."""
 

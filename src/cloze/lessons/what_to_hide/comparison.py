@@ -32,7 +32,7 @@ from cloze.masking import (
     seeded,
 )
 from cloze.objectives import MASKED, Objective, masked
-from cloze.prediction import disbelief
+from cloze.prediction import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.world import Corruption, World
@@ -99,7 +99,7 @@ def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
     return {
         "held-out": held_out_loss(model, held_out_batch(windows)),
         **{name: held_out_loss(model, batch) for name, batch in asked.items()},
-        "typos found": area_under_curve(disbelief(model, read), typos),
+        "typos found": area_under_curve(visible_costs(model, read), typos),
     }
 
 

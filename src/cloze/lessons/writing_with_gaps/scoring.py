@@ -43,7 +43,7 @@ def preferred(score: Score, pairs: Sequence[tuple[str, str]]) -> float:
 
 
 def found(score: Score, typos: Sequence[tuple[str, int]]) -> float:
-    """Return the share of texts whose dearest character is the typo."""
+    """Return the share of texts whose most costly character is the typo."""
     return sum(int(score(text).argmax()) == at for text, at in typos) / len(typos)
 
 

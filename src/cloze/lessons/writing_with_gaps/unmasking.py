@@ -14,9 +14,8 @@ from markupsafe import Markup
 from cloze.border import Temperature, Whole, among, checked
 from cloze.generation import POLICIES, Step
 from cloze.heads import MaskedLM, Model
-from cloze.masked_predictor import ModelSymbols, symbols_of
 from cloze.masking import seeded
-from cloze.prediction import shipped_model
+from cloze.prediction import Symbols, shipped_model, symbols_of
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.view import View, button, element, form, spoken, status, style
 
@@ -84,17 +83,17 @@ def frames(
 def _read(model: MaskedLM, line: str) -> tuple[Sequence[str], str]:
     """Return the symbols of a line, and what reading it has changed."""
     symbols = symbols_of(model.vocabulary)
-    return symbols.read(line, model.config.max_len - 2 * symbols.before)
+    return symbols.read(line, model.config.max_len - 2 * symbols.framed)
 
 
 def _frames(
-    model: Model, symbols: ModelSymbols, shown: Sequence[str], steps: Iterator[Step]
+    model: Model, symbols: Symbols, shown: Sequence[str], steps: Iterator[Step]
 ) -> Iterator[Frame]:
     gaps = [symbol == GAP for symbol in shown]
     yield Frame(
         tuple(shown), tuple(OPEN if gap else GIVEN for gap in gaps), tuple(0.0 for _ in shown)
     )
-    part = slice(symbols.before, symbols.before + len(shown))
+    part = slice(symbols.framed, symbols.framed + len(shown))
     n, names = model.vocabulary.n_ordinary, model.vocabulary.symbols
     for step in steps:
         ids, filled, again = (each[0, part] for each in (step.lines, step.filled, step.remasked))

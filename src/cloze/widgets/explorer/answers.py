@@ -1,4 +1,4 @@
-"""What predictors answer to a state of the explorer: plain numbers, and no word of markup."""
+"""What predictors answer to a state of the explorer, and no word of markup."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nlargest
 
-from cloze.predictor import Answer, Baseline, Predictor
+import torch
+from torch import Tensor
+
+from cloze.prediction import Answer, Baseline, Comparison, Predictor
 from cloze.widgets.explorer.state import State
 
 PAIRS_SHOWN = 5
@@ -33,7 +36,7 @@ class Answers:
 
     asked: State
     """What they answer."""
-    by_name: Mapping[str, Answer]
+    by_name: Comparison
     """The answers at the open positions, the one that the words speak of last."""
     baseline: Baseline | None
     pair: Pair | None = None
@@ -43,7 +46,7 @@ class Answers:
     n_heads: int = 0
     surprise: Sequence[float] = ()
     """−log P of each symbol in nats when it alone is masked."""
-    leaning: Sequence[float] = ()
+    occlusion: Sequence[float] = ()
     """What it costs the last answer at the focus to hide each symbol as well, in nats."""
 
     @property
@@ -65,14 +68,16 @@ def ask(
     """
     *_, last = predictors.values()
     line, gaps = state.held, state.open
-    by_name = {name: each.predict(line, gaps) for name, each in predictors.items()}
+    answers = {name: each.predict(line, gaps) for name, each in predictors.items()}
+    by_name = Comparison(state.symbols, line, answers)
     surprise = before.surprise if before and before.asked.truth == state.truth else ()
-    leaning = before.leaning if before and _question(before.asked) == _question(state) else ()
+    same = before and _question(before.asked) == _question(state)
+    occlusion = before.occlusion if before and same else ()
     if state.view == "surprise" and not state.gaps:
-        surprise = surprise or last.surprise(state.truth)
+        surprise = surprise or last.surprise(state.truth).tolist()
     attention: Sequence[float] = ()
     if state.view == "attention" and last.n_heads:
-        attention = last.attention(line, gaps, state.focus, state.layer, state.head)
+        attention = last.attention(line, gaps, state.focus, state.layer, state.head).tolist()
     return Answers(
         state,
         by_name,
@@ -82,41 +87,42 @@ def ask(
         last.n_layers,
         last.n_heads,
         surprise,
-        leaning,
+        occlusion,
     )
 
 
-def ask_leaning(answers: Answers, predictors: Mapping[str, Predictor]) -> Answers:
-    """Ask the last predictor what its answer leans on, if the view shows it and nobody knows yet.
+def ask_occlusion(answers: Answers, predictors: Mapping[str, Predictor]) -> Answers:
+    """Ask the last predictor what its answer depends on, if the view shows it and nobody knows yet.
 
     One guess for each symbol of the line: about as long as all else together, so it comes after.
     """
     state = answers.asked
     wanted = state.view == "guesses" and not state.hidden and state.focus in state.open
-    if answers.leaning or not wanted:
+    if answers.occlusion or not wanted:
         return answers
     *_, last = predictors.values()
-    return replace(answers, leaning=last.leaning(state.held, state.open, state.focus))
+    changes = last.occlusion(state.held, state.open, state.focus)
+    return replace(answers, occlusion=changes.tolist())
 
 
 def _question(state: State) -> tuple[object, ...]:
-    """Return all that the leaning depends on."""
+    """Return all that the occlusion depends on."""
     return state.held, state.open, state.focus
 
 
-def _pair(state: State, last: Predictor, by_name: Mapping[str, Answer]) -> Pair:
+def _pair(state: State, last: Predictor, by_name: Comparison) -> Pair:
     """Compare the guesses at the focus and at the gap nearest to it."""
     near = sorted(state.open, key=lambda at: (abs(at - state.focus), at))[:2]
     first, second = sorted(near)
     *_, answer = by_name.values()
-    apart = [[p * q for q in answer[second]] for p in answer[first]]
+    apart = torch.outer(answer[first].double(), answer[second].double())
     together = last.joint(state.held, state.open, first, second)
     known = state.symbols.known
     return Pair(first, second, _pairs(apart, known), _pairs(together, known))
 
 
-def _pairs(table: Sequence[Sequence[float]], known: Sequence[str]) -> Pairs:
-    flat = [p for row in table for p in row]
+def _pairs(table: Tensor, known: Sequence[str]) -> Pairs:
+    flat = table.flatten().tolist()
     places = ((divmod(i, len(known)), flat[i]) for i in largest(flat, PAIRS_SHOWN))
     return [((known[a], known[b]), p) for (a, b), p in places]
 

@@ -39,7 +39,7 @@ def candidates(answers: Answers, k: int) -> list[int]:
     room expects what it has named.
     """
     state = answers.asked
-    every = [answer[state.focus] for answer in answers.by_name.values()]
+    every = [answer[state.focus].tolist() for answer in answers.by_name.values()]
     hands = state.hands.get(state.focus, {})
     named = [hands.get(symbol, 0) / (sum(hands.values()) or 1) for symbol in state.symbols.known]
     most = [max(said) for said in zip(*every, named, strict=True)]
@@ -92,7 +92,7 @@ def columns(answers: Answers, *, baseline: bool) -> list[Column]:
     state = answers.asked
     at, known = state.focus, state.symbols.known
     found = [
-        Column(name, title(name), answer[at], answer.cost(at))
+        Column(name, title(name), answer[at].tolist(), answer.cost(at))
         for name, answer in answers.by_name.items()
     ]
     if hands := state.hands.get(at):

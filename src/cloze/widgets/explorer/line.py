@@ -9,7 +9,7 @@ from cloze.widgets.explorer.answers import Answers, largest
 from cloze.widgets.explorer.chart import title
 from cloze.widgets.view import button, capitalised, element, in_nats, join, spoken
 
-DARKEST = {"leaning": 1.5, "attention": 1.0, "surprise": 6.0}
+DARKEST = {"occlusion": 1.5, "attention": 1.0, "surprise": 6.0}
 """What is shaded darkest: nats, a share of the attention, nats."""
 LEAST = 0.05
 """The least that is written beneath a position or in words."""
@@ -19,7 +19,7 @@ def shades(answers: Answers) -> tuple[str, list[float]]:
     """Return what the shades of the line stand for, and how much of it each position has."""
     state = answers.asked
     if state.view == "guesses" and not state.hidden:
-        return "leaning", list(answers.leaning)
+        return "occlusion", list(answers.occlusion)
     if state.view == "attention":
         return "attention", list(answers.attention)
     if state.view == "surprise" and not state.hidden:
@@ -61,7 +61,7 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
         said.append(spoken(symbol))
         if symbol.isspace():
             classes.append("space")
-    if amounts and not (kind == "leaning" and at in state.open):
+    if amounts and not (kind == "occlusion" and at in state.open):
         amount = amounts[at]
         classes.append(f"heat {kind}")
         style = f"--heat: {heat(kind, amount)}%"
@@ -123,9 +123,9 @@ def line(answers: Answers, *, live: bool = True) -> Markup:
     )
 
 
-def leaning_in_words(answers: Answers) -> str:
-    """Say what the last answer at the focus leans on, and what misleads it."""
-    costs = answers.leaning
+def occlusion_in_words(answers: Answers) -> str:
+    """Say what the last answer at the focus depends on, and what misleads it."""
+    costs = answers.occlusion
     if not costs:
         return ""
     state = answers.asked
@@ -136,13 +136,11 @@ def leaning_in_words(answers: Answers) -> str:
     nothing = f"{who}: the answer leans on no single {state.symbols.unit}"
     if not top:
         return f"{nothing}; hiding one more {what} less than {LEAST} nats."
-    shaded = any(heat("leaning", cost) for cost in costs)
+    shaded = any(heat("occlusion", cost) for cost in costs)
     if shaded and all(costs[i] < 0 for i in top):  # what is seen is named, too
         top = [*top[:2], *largest(costs, 1)]
     listed = ", ".join(f"{visible(state.held[i])} at {i} {signed(costs[i])}" for i in top)
     if all(costs[i] < 0 for i in top):
         return f"{nothing}; hiding one more even helps, in nats: {listed}."
-    leaning = f"{who}: the answer leans on what is shaded"
-    if not shaded:
-        leaning = f"{nothing} by much"
-    return f"{leaning}. Hiding one more {what}, in nats: {listed}."
+    depends = f"{who}: the answer leans on what is shaded" if shaded else f"{nothing} by much"
+    return f"{depends}. Hiding one more {what}, in nats: {listed}."

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
-from cloze.predictor import Answer
+from cloze.prediction import Answer
 from cloze.vocabulary import counted, visible
 from cloze.widgets.explorer.answers import Answers, Pairs, largest
 from cloze.widgets.explorer.chart import bar, baseline_cost, chart, title
-from cloze.widgets.explorer.line import leaning_in_words, line
+from cloze.widgets.explorer.line import line, occlusion_in_words
 from cloze.widgets.explorer.room import MOST_HANDS, Hands, Paid, cost, unnamed, who
 from cloze.widgets.explorer.state import VIEWS, State
 from cloze.widgets.explorer.tally import in_words as tally_in_words
@@ -37,7 +37,7 @@ TERMS_SHOWN = 6
 
 
 def guesses(answers: Answers, present: bool) -> Markup:
-    """Write what everybody guesses at the focus, and what the last answer leans on."""
+    """Write what everybody guesses at the focus, and what the last answer depends on."""
     state = answers.asked
     at = state.focus
     if at in state.filled:
@@ -59,7 +59,7 @@ def guesses(answers: Answers, present: bool) -> Markup:
     if at in state.hands:
         parts.append(element("p", _verdict(answers), class_="stakes"))
     if not present:
-        parts.append(element("p", leaning_in_words(answers), class_="quiet leans"))
+        parts.append(element("p", occlusion_in_words(answers), class_="quiet leans"))
     return join(parts)
 
 
@@ -205,7 +205,7 @@ def costs_of_line(answers: Answers) -> Markup:
         _cost_row(title(name), sum(answer.known_costs), n, name)
         for name, answer in answers.by_name.items()
     ]
-    size, unit = state.symbols.size, state.symbols.unit
+    size, unit = len(state.symbols.vocabulary), state.symbols.unit
     if answers.baseline:
         costs = [baseline_cost(answers, at) for at in state.open]
         total = sum(cost for cost in costs if cost is not None)
@@ -347,7 +347,7 @@ def summary(answers: Answers) -> str:
     at = state.focus
     name, last = answers.last
     if at in state.open and not state.hidden:
-        known, p = state.symbols.known, last[at]
+        known, p = state.symbols.known, last[at].tolist()
         best = ", ".join(f"{spoken(known[i])} {p[i]:.2f}" for i in largest(p, 2))
         said.append(f"{capitalised(title(name))}: {best}.")
         hands, truth = state.hands.get(at), state.known_truth(at)

@@ -10,9 +10,8 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cloze import arguments
-from cloze.arguments import one_of, shown, whole_number
-from cloze.predictor import Symbols
+from cloze.border import checked, positions, shown, whole_number
+from cloze.prediction import Symbols
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.explorer.room import MOST_HANDS, Hands
 
@@ -30,7 +29,9 @@ class State:
 
     symbols: Symbols
     """What the line is made of."""
-    truth: tuple[str, ...]
+    max_len: int
+    """The most symbols of a line that all who are asked can read."""
+    truth: tuple[str, ...] = ()
     """The line; ``GAP`` where not even the line knows the truth."""
     masked: frozenset[int] = frozenset()
     """Positions that are hidden; the line's own gaps are always among them."""
@@ -41,6 +42,9 @@ class State:
     focus: int = 0
     """The position whose guesses are shown."""
     view: str = "guesses"
+    n_layers: int = 0
+    """Of the model whose attention is shown."""
+    n_heads: int = 0
     layer: int = 0
     head: int = 0
     guess_first: bool = False
@@ -87,40 +91,30 @@ class State:
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────
 
-    @classmethod
-    def read(cls, text: object, symbols: Symbols, max_len: int) -> State:
-        """Read a line as it was typed or pasted.
+    def with_line(self, text: object) -> State:
+        """Take a line as it was typed or pasted; how one looks at it stays.
 
         Raises:
             ValueError: it is no text, nothing usable is left of it, or it is too long.
         """
         if not isinstance(text, str):
             raise TextError(f"A line is text, not {type(text).__name__}.")
-        line, note = symbols.read(text, max_len)
-        length = counted(len(line), symbols.unit)
-        state = cls(symbols, line, event=f"New line, {length}{f' ({note})' if note else ''}.")
+        line, note = self.symbols.read(text, self.max_len)
+        length = counted(len(line), self.symbols.unit)
+        event = f"New line, {length}{f' ({note})' if note else ''}."
+        state = replace(self, truth=line, filled={}, hands={}, revealed=False, event=event)
         return replace(state, masked=state.gaps, focus=min(state.gaps, default=0))
 
-    def with_line(self, text: object, max_len: int) -> State:
-        """Take another line; how one looks at it stays."""
-        return replace(
-            State.read(text, self.symbols, max_len),
-            view=self.view,
-            layer=self.layer,
-            head=self.head,
-            guess_first=self.guess_first,
-        )
-
-    def with_example(self, line: str, masked: str, max_len: int) -> State:
+    def with_example(self, line: str, masked: str) -> State:
         """Take another line and mask a part of it; "" masks nothing.
 
         Raises:
             ValueError: the line cannot be read, or the part does not stand in it.
         """
-        state = self.with_line(line, max_len)
+        state = self.with_line(line)
         if not masked:
             return state
-        part, _ = self.symbols.read(masked, max_len)
+        part, _ = self.symbols.read(masked, self.max_len)
         for start in range(len(state.truth)):
             if state.truth[start : start + len(part)] == part:
                 return replace(state.mask_span(start, start + len(part) - 1), focus=start)
@@ -134,13 +128,13 @@ class State:
         """
         return whole_number(at, 0, len(self.truth) - 1, "A position of this line")
 
-    def with_masked(self, positions: object, event: str = "") -> State:
+    def with_masked(self, chosen: object, event: str = "") -> State:
         """Mask exactly these positions, and the line's own gaps, and look at one of them.
 
         Raises:
             ValueError: a position is not in the line, or they are no collection of positions.
         """
-        masked = frozenset(arguments.positions(positions, len(self.truth))) | self.gaps
+        masked = frozenset(positions(chosen, len(self.truth))) | self.gaps
         still = masked & self.masked
         return replace(
             self,
@@ -204,10 +198,9 @@ class State:
     def mask_at_random(self, chance: random.Random, share: float = 0.15) -> State:
         """Mask each position with the same probability, and at least one."""
         draws = [chance.random() for _ in self.truth]
-        positions = [i for i, draw in enumerate(draws) if draw < share]
-        positions = positions or [draws.index(min(draws))]
-        state = self.with_masked(positions, f"{counted(len(positions), 'position')} drawn.")
-        return replace(state, focus=positions[0])
+        drawn = [i for i, draw in enumerate(draws) if draw < share] or [draws.index(min(draws))]
+        state = self.with_masked(drawn, f"{counted(len(drawn), 'position')} drawn.")
+        return replace(state, focus=drawn[0])
 
     def unmask_all(self) -> State:
         """Show the line again.
@@ -255,7 +248,7 @@ class State:
             state = state.fill(at, symbol)
         return replace(state, focus=self.focus)
 
-    def with_count(self, at: object, symbol: object, n: object) -> State:
+    def with_count(self, at: object, key: object, value: object) -> State:
         """Have exactly so many hands raised for a symbol at an open position.
 
         Raises:
@@ -264,8 +257,8 @@ class State:
         at = self.position(at)
         if at not in self.open:
             raise ValueError(f"Position {at} is no open gap; guess where something is hidden.")
-        symbol = self.symbols.read_symbol(symbol)
-        n = whole_number(n, 0, MOST_HANDS, "A number of hands")
+        symbol = self.symbols.read_symbol(key)
+        n = whole_number(value, 0, MOST_HANDS, "A number of hands")
         raised = {**self.hands.get(at, {}), symbol: n}
         raised = {each: count for each, count in raised.items() if count}
         hands = {i: each for i, each in self.hands.items() if i != at}
@@ -306,15 +299,17 @@ class State:
                 state = state.with_count(at, symbol, n)
         return replace(state, focus=self.focus)
 
-    def guess_before_looking(self, value: bool) -> State:
+    @checked
+    def with_guess_first(self, guess_first: bool) -> State:
         """Keep truth and guesses back from now on, or no longer."""
-        arguments.of_type(value, bool, "guess_first")
-        event = "Guess first: truth and guesses are hidden." if value else "Nothing is hidden."
-        return replace(self, guess_first=value, revealed=False, event=event)
+        hidden = "Guess first: truth and guesses are hidden."
+        event = hidden if guess_first else "Nothing is hidden."
+        return replace(self, guess_first=guess_first, revealed=False, event=event)
 
-    def reveal(self, value: bool = True) -> State:
+    @checked
+    def with_revealed(self, revealed: bool) -> State:
         """Show truth and guesses, or keep them back again."""
-        return replace(self, revealed=value, event="Revealed." if value else "Hidden again.")
+        return replace(self, revealed=revealed, event="Revealed." if revealed else "Hidden again.")
 
     def with_view(self, view: object) -> State:
         """Look at guesses, two gaps, attention or surprise.
@@ -322,15 +317,24 @@ class State:
         Raises:
             ValueError: there is no such view.
         """
-        view = one_of(view, VIEWS, "A view")
+        if not isinstance(view, str) or view not in VIEWS:
+            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(view)}.")
         return replace(self, view=view, event=f"{VIEWS[view]}.")
 
-    def with_head(self, layer: object, head: object, n_layers: int, n_heads: int) -> State:
-        """Look at another attention head; both count from 0.
+    def with_layer(self, value: object) -> State:
+        """Look at a head of another layer; both count from 0.
 
         Raises:
-            ValueError: there is no such layer or head.
+            ValueError: there is no such layer.
         """
-        layer = whole_number(layer, 0, max(n_layers, 1) - 1, "A layer of this model")
-        head = whole_number(head, 0, max(n_heads, 1) - 1, "A head of this model")
-        return replace(self, layer=layer, head=head, event=f"Layer {layer + 1}, head {head + 1}.")
+        layer = whole_number(value, 0, max(self.n_layers, 1) - 1, "A layer of this model")
+        return replace(self, layer=layer, event=f"Layer {layer + 1}, head {self.head + 1}.")
+
+    def with_head(self, value: object) -> State:
+        """Look at another head of the same layer.
+
+        Raises:
+            ValueError: there is no such head.
+        """
+        head = whole_number(value, 0, max(self.n_heads, 1) - 1, "A head of this model")
+        return replace(self, head=head, event=f"Layer {self.layer + 1}, head {head + 1}.")

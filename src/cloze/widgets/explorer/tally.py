@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from cloze.arguments import of_type
 from cloze.vocabulary import counted
 from cloze.widgets.explorer.room import ROOM, Paid, best, standings, who
 from cloze.widgets.view import View, button, element, in_bits, in_nats, join, status
@@ -38,7 +37,7 @@ class Tally(View):
         """Enter what was paid for a symbol of a line, unless that has been entered before."""
         with self.lock:
             if (line, at) not in self._paid:
-                self._paid[line, at] = of_type(paid, Paid, "What is entered")
+                self._paid[line, at] = paid
                 self.refresh()
 
     def do_restart(self) -> None:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import traitlets
 from markupsafe import Markup
 
-from cloze.arguments import of_type, shown, whole_number
+from cloze.border import Positions, between, checked, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.masked_predictor import CHARACTERS, MaskedPredictor, comparison, predictors_of
-from cloze.prediction import shipped_models
-from cloze.predictor import Predictor
+from cloze.prediction import Predictor, predictors_of, shipped_models
 from cloze.widgets.explorer import markup
-from cloze.widgets.explorer.answers import Answers, ask, ask_leaning
+from cloze.widgets.explorer.answers import Answers, ask, ask_occlusion
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.room import MOST_HANDS, ROOM, Paid, cost
 from cloze.widgets.explorer.state import State
@@ -55,6 +54,23 @@ def _for_reading(value: Any) -> Any:
     if isinstance(value, dict):
         return MappingProxyType({key: _for_reading(each) for key, each in value.items()})
     return value
+
+
+def _able(predictors: Mapping[str, Predictor]) -> State:
+    """Return a state without a line that knows what these predictors can read and show."""
+    *_, last = predictors.values()
+    max_len = min(each.max_len for each in predictors.values())
+    return State(last.symbols, max_len, n_layers=last.n_layers, n_heads=last.n_heads)
+
+
+def _does(change: Callable[..., State]) -> Callable[..., None]:
+    """Make an action of the widget of a change of its state, with the same arguments."""
+
+    @wraps(change)
+    def do(self: MaskExplorer, *args: object, **kwargs: object) -> None:
+        self._become(change(self._state, *args, **kwargs))
+
+    return do
 
 
 class MaskExplorer(View):
@@ -104,32 +120,32 @@ class MaskExplorer(View):
     loss = traitlets.Any(None, read_only=True)
     """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
     predictions = traitlets.Any(None, read_only=True)
-    """What each model answers at the open positions: a :class:`~cloze.prediction.Comparison`, or,
-    by name, the :class:`~cloze.predictor.Answer` of whatever is no masked model."""
+    """What each model answers at the open positions: a :class:`~cloze.prediction.Comparison`."""
 
+    @checked
     def __init__(
         self,
         model: MaskedLM | Predictor | Mapping[str, MaskedLM | Predictor] | None = None,
         line: str | None = None,
-        masked: Iterable[int] | None = None,
+        masked: Positions | None = None,
         *,
         corpus: Corpus | None = None,
         examples: Mapping[str, Example] = EXAMPLES,
         tally: Tally | None = None,
         present: bool = False,
-        seed: int = 0,
+        seed: Annotated[int, between(0, 999_999_999)] = 0,
     ) -> None:
         self._corpus = corpus
         self._examples = dict(examples)
         self._predictors = predictors_of(model, corpus)
         self._asked: object = None
-        self._tally = tally if tally is None else of_type(tally, Tally, "tally")
-        self._random = random.Random(whole_number(seed, 0, 999_999_999, "The seed"))  # noqa: S311
+        self._tally = tally
+        self._random = random.Random(seed)  # noqa: S311
         first = next(iter(self._examples.values()))
         text = first.line if line is None else line
-        state = State.read(text, self._last.symbols, self._max_len)
+        state = _able(self._predictors).with_line(text)
         if masked is None and line is None and first.masked:
-            masked = [state.with_example(*first, self._max_len).focus]
+            masked = [state.with_example(*first).focus]
         state = state.with_masked(() if masked is None else masked)
         self._state = replace(state, focus=min(state.masked, default=0), event="Ready.")
         super().__init__()
@@ -162,14 +178,6 @@ class MaskExplorer(View):
 
     # ── the state, and everything that follows from it ───────────────────────────────────────────
 
-    @property
-    def _max_len(self) -> int:
-        return min(each.max_len for each in self._predictors.values())
-
-    @property
-    def _last(self) -> Predictor:
-        return list(self._predictors.values())[-1]
-
     def _become(self, state: State, anew: Mapping[str, Predictor] | None = None) -> None:
         """Take a state: ask for predictions, show it, and tell whoever observes.
 
@@ -188,12 +196,7 @@ class MaskExplorer(View):
             for name in MIRRORED:
                 setattr(self, name, _for_reading(getattr(state, name)))
             self.set_trait("loss", answers.last[1].loss)
-            of_models = all(
-                isinstance(each, MaskedPredictor) and each.symbols == CHARACTERS
-                for each in predictors.values()
-            )
-            found = comparison(state.held, answers.by_name) if of_models else answers.by_name
-            self.set_trait("predictions", found)
+            self.set_trait("predictions", answers.by_name)
         if not self._acting:
             self.settle()
 
@@ -209,8 +212,8 @@ class MaskExplorer(View):
                 self.tally.note(state.line, at, Paid(sum(hands.values()), {ROOM: paid} | known))
 
     def settle(self) -> None:
-        """Add what the answer leans on: it takes longer, so the answer is shown before."""
-        answers = ask_leaning(self._answers, self._predictors)
+        """Add what the answer depends on: it takes longer, so the answer is shown before."""
+        answers = ask_occlusion(self._answers, self._predictors)
         if answers is not self._answers:
             self._answers = answers
             self.refresh()
@@ -226,7 +229,7 @@ class MaskExplorer(View):
             if state.hidden or state.focus not in state.open:
                 raise ValueError("A picture shows guesses: mask a position, look at it, reveal.")
             answers = replace(self._answers, asked=state)
-            return Picture(ask_leaning(answers, self._predictors), self.predictions)
+            return Picture(ask_occlusion(answers, self._predictors))
 
     def still(self) -> Markup | None:
         """Write the picture, if there is one now."""
@@ -254,29 +257,10 @@ class MaskExplorer(View):
 
     def _with(self, name: str, value: Any) -> State:
         """Return the state after ``explorer.<name> = value``."""
-        state, last = self._state, self._last
-        if value is getattr(state, name):
-            return state
-        match name:
-            case "line":
-                return state.with_line(value, self._max_len)
-            case "masked":
-                return state.with_masked(value)
-            case "filled":
-                return state.with_filled(value)
-            case "hands":
-                return state.with_hands(value)
-            case "focus":
-                return state.with_focus(value)
-            case "view":
-                return state.with_view(value)
-            case "layer":
-                return state.with_head(value, state.head, last.n_layers, last.n_heads)
-            case "head":
-                return state.with_head(state.layer, value, last.n_layers, last.n_heads)
-            case "guess_first":
-                return state.guess_before_looking(value)
-        return state.reveal(of_type(value, bool, "revealed"))
+        if value is getattr(self._state, name):
+            return self._state
+        changed: State = getattr(self._state, f"with_{name}")(value)
+        return changed
 
     @traitlets.validate("model")
     def _check_model(self, proposal: Any) -> Any:
@@ -302,26 +286,27 @@ class MaskExplorer(View):
         Raises:
             ValueError: they cannot read the line.
         """
-        symbols = next(iter(predictors.values())).symbols
-        max_len = min(each.max_len for each in predictors.values())
-        state = replace(self._state, symbols=symbols, layer=0, head=0)
-        if symbols != self._state.symbols or len(state.truth) > max_len:
-            return state.with_line(self._state.line, max_len)
+        able = _able(predictors)
+        kept = {"symbols", "max_len", "n_layers", "n_heads", "layer", "head"}
+        state = replace(self._state, **{name: getattr(able, name) for name in kept})
+        if state.symbols != self._state.symbols or len(state.truth) > state.max_len:
+            return state.with_line(self._state.line)
         return state
 
     # ── what a learner's clicks and keys do ──────────────────────────────────────────────────────
 
-    def do_toggle(self, at: object) -> None:
-        """Mask a position, look at it, or unmask it."""
-        self._become(self._state.toggle(at))
-
-    def do_span(self, start: object, end: object) -> None:
-        """Mask everything between two positions."""
-        self._become(self._state.mask_span(start, end))
-
-    def do_focus(self, at: object) -> None:
-        """Look at a position."""
-        self._become(self._state.with_focus(at))
+    do_toggle = _does(State.toggle)
+    do_span = _does(State.mask_span)
+    do_focus = _does(State.with_focus)
+    do_count = _does(State.with_count)
+    do_line = _does(State.with_line)
+    do_word = _does(State.mask_word)
+    do_unmask = _does(State.unmask_all)
+    do_fill = _does(State.fill)
+    do_empty = _does(State.empty)
+    do_view = _does(State.with_view)
+    do_layer = _does(State.with_layer)
+    do_head = _does(State.with_head)
 
     def do_guess(self, at: object, key: object, n: object = 1) -> None:
         """Raise a hand for a symbol, or several."""
@@ -332,57 +317,21 @@ class MaskExplorer(View):
         """Take a hand back."""
         self._become(self._state.raise_hands(at, key, -1))
 
-    def do_count(self, at: object, key: object, value: object) -> None:
-        """Have exactly so many hands raised for a symbol."""
-        self._become(self._state.with_count(at, key, value))
-
-    def do_line(self, text: object) -> None:
-        """Take the line that was typed or pasted."""
-        self._become(self._state.with_line(text, self._max_len))
-
     def do_example(self, value: object) -> None:
         """Take one of the examples."""
         if not isinstance(value, str) or value not in self._examples:
             raise ValueError(f"There is no example {shown(value)}; choose one from the list.")
-        state = self._state.with_example(*self._examples[value], self._max_len)
+        state = self._state.with_example(*self._examples[value])
         self._become(replace(state, event=f"Example: {value}."))
-
-    def do_word(self) -> None:
-        """Mask the word at the focus, or the next."""
-        self._become(self._state.mask_word())
 
     def do_random(self) -> None:
         """Mask 15 % of the positions, drawn afresh."""
         self._become(self._state.mask_at_random(self._random))
 
-    def do_unmask(self) -> None:
-        """Show the line again."""
-        self._become(self._state.unmask_all())
-
     def do_guess_first(self) -> None:
         """Hide truth and guesses until they are revealed, or no longer."""
-        self._become(self._state.guess_before_looking(not self._state.guess_first))
+        self._become(self._state.with_guess_first(not self._state.guess_first))
 
     def do_reveal(self) -> None:
         """Show truth and guesses."""
-        self._become(self._state.reveal())
-
-    def do_fill(self, at: object, symbol: object) -> None:
-        """Put a symbol into a gap."""
-        self._become(self._state.fill(at, symbol))
-
-    def do_empty(self, at: object) -> None:
-        """Take a filled symbol out again."""
-        self._become(self._state.empty(at))
-
-    def do_view(self, view: object) -> None:
-        """Look at guesses, two gaps, attention or surprise."""
-        self._become(self._state.with_view(view))
-
-    def do_layer(self, value: object) -> None:
-        """Look at a head of another layer."""
-        self._become(self._with("layer", value))
-
-    def do_head(self, value: object) -> None:
-        """Look at another head."""
-        self._become(self._with("head", value))
+        self._become(self._state.with_revealed(True))
