@@ -278,7 +278,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         ValueError,
-        "^Logits (of shape|are)",
+        "^(logits|labels) (is|has)",
         "mlm_loss takes the logits first and the labels second, and both speak of the same "
         "positions.",
     ),
