@@ -360,20 +360,6 @@ def test_usage(
     assert "run.py lab" in (printed.err if code else printed.out)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "port"),
-    [
-        (["--no-browser", "--port", "9999"], "9999"),
-        (["--port=9999"], "9999"),
-        (["90", "--Voila.port=9999"], "9999"),
-        (["--no-browser"], None),
-        (["--port"], ""),
-    ],
-)
-def test_the_given_port_is_found(run: ModuleType, arguments: list[str], port: str | None) -> None:
-    assert run.given_port(arguments) == port
-
-
 def test_a_used_port_is_refused_before_anything_is_installed(
     run: ModuleType,
     project: Path,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -17,7 +16,6 @@ from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
-from web.site import build as making
 from web.site.__main__ import main
 from web.site.pages import page
 
@@ -236,14 +234,6 @@ def test_a_widget_leaves_its_picture_or_a_sentence() -> None:
 # --- the command ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [["a", "b"], ["-h"]])
-def test_what_is_no_folder_is_told(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    assert capsys.readouterr().out.startswith("The site takes one thing at most")
-
-
 def test_a_folder_with_something_else_is_left_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,37 +246,6 @@ def test_a_folder_with_something_else_is_left_alone(
     assert kept.read_text(encoding="utf-8") == "dear"
     assert main([str(kept / "site")]) == 1
     assert capsys.readouterr().out == f"{kept / 'site'} cannot be written: File exists.\n"
-
-
-def test_a_site_is_replaced_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "site"
-    folder.mkdir()
-    (folder / making.MARK).write_text("before", encoding="utf-8")
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def made(arguments: list[str]) -> int:
-        (Path(arguments[-1]) / "_static").mkdir(parents=True)
-        return 0
-
-    for name in ("lay_out", "build_page"):
-        monkeypatch.setattr(making, name, lambda *_: None)
-    monkeypatch.setattr(making, "series", lambda: ("", []))
-    monkeypatch.setattr(making, "build_main", made)
-    monkeypatch.setattr(making, "build_single", full)
-    assert main([str(folder)]) == 1
-    assert capsys.readouterr().out == f"{folder} cannot be written: No space left on device.\n"
-    assert (folder / making.MARK).read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [folder]
-
-    monkeypatch.setattr(making, "build_single", lambda *_: None)
-    assert main([str(folder)]) == 0
-    assert not (folder / making.MARK).exists()
-    assert (folder / "_static" / "widgets.css").is_file()
-    assert list(tmp_path.iterdir()) == [folder]
 
 
 # --- publishing -------------------------------------------------------------------------------

@@ -112,19 +112,3 @@ def test_another_line() -> None:
     assert VOCABULARY.decode(widget.line) == "cafe"
     widget.act("line", text="the c_t")
     assert widget.problem == ("The line has a gap already; type it whole, for gaps are drawn here.")
-
-
-@pytest.mark.parametrize(
-    ("do", "value", "said"),
-    [
-        ("rate", "7 %", "The rate is one of 5 %, 15 %, 30 %, 40 %, 50 %, 80 %, not 7 %."),
-        ("shape", "letters", "value is one of 'characters', 'words', 'spans', not 'letters'."),
-        ("shares", "1/2/3", "value is one of '100/0/0'"),
-    ],
-)
-def test_what_cannot_be_chosen_is_told(do: str, value: object, said: str) -> None:
-    widget = Hiding(TEXT)
-    before = repr(widget)
-    widget.act(do, value=value)
-    assert widget.problem.startswith(said)
-    assert repr(widget) == before

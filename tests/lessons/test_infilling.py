@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -127,24 +126,11 @@ def test_fill_ends_with_the_sentinel_after_the_last_gap(monkeypatch: pytest.Monk
     assert fill(asked, LETTERS.encode("ab<extra_id_0>c")).target.tolist() == script[:3]
 
 
-@pytest.mark.parametrize("inputs", [LINE, LETTERS.encode("a" * 62 + "<extra_id_0>")])
-def test_fill_refuses_lines_without_gaps_and_lines_too_long(inputs: torch.Tensor) -> None:
-    with pytest.raises(ValueError, match="A line to fill has 1 to 15 sentinels and at most 62"):
-        fill(model(), inputs)
-
-
 def test_everybody_sees_the_line_up_to_write_and_nothing_of_a_line_that_is_all_written() -> None:
     ids = joined([spoilt(0), spoilt(1, 12)], LETTERS).inputs
     # One place late, [MASK] comes before the line, and [WRITE] is seen as well.
     assert model().prefix(ids).tolist() == [len(s.inputs) + 2 for s in (spoilt(0), spoilt(1, 12))]
     assert model().prefix(LINE[None]).tolist() == [0]
-
-
-def test_a_model_without_write_and_one_that_reads_on_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"needs \[WRITE\] and sentinels in its vocabulary"):
-        PrefixLM(replace(SHAPE, vocab_size=29))
-    with pytest.raises(ValueError, match="ask it for the whole line again"):
-        model().extend(LINE[None])
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from cloze.__main__ import main
 from cloze.checkpoint import load_model, save_model
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
@@ -147,11 +146,3 @@ def test_both_models_have_their_matrices_trained_by_muon(corpus: Corpus) -> None
     assert isinstance(both, ReplacedLM)
     for encoder in (both.encoder, both.generator.encoder):
         assert {id(p) for p in encoder.layers.parameters() if p.dim() == 2} <= muon
-
-
-def test_the_command_line_refuses_to_fill_with_a_model_that_fills_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    save_model(tmp_path / "model", model(), {})
-    assert main(["fill", "a _at", "--checkpoint", str(tmp_path / "model")]) == 1
-    assert "trained with the objective replaced, which guesses no" in capsys.readouterr().err

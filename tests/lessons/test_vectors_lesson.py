@@ -82,10 +82,6 @@ def test_a_probe_reads_the_word_and_beats_the_most_frequent_class() -> None:
 def test_the_results_are_whole_and_of_this_corpus() -> None:
     found = comparison.results()
     assert found["corpus_sha256"] == Corpus.load().sha256
-    assert found["command"] == "python -m cloze.lessons.vectors.comparison"
-    assert [*found["runs"]] == [str(seed) for seed in range(comparison.SEEDS)]
-    assert all(by_name.keys() == comparison.OBJECTIVES.keys() for by_name in found["runs"].values())
-    assert set(found["untrained"]) >= {"words, tf-idf", "mean, layer 2", "first, layer 2"}
 
 
 def test_counted_words_are_measured_as_written() -> None:
@@ -196,18 +192,13 @@ def test_what_is_typed_is_never_markup() -> None:
     assert not page.select("img, b")
 
 
-def test_other_ways_are_chosen_and_others_refused() -> None:
+def test_other_ways_are_chosen() -> None:
     widget = Search(index(), "harbor")
     assert "no passage has any of it" in said_by(widget)
     widget.act("terms", value="3 to 5 characters")
     assert "By tf-idf (3 to 5 characters): the" in said_by(widget)
     widget.act("vectors", value="centred")
     assert next(iter(widget.found.ways)) == "vectors (centred)"
-    before = widget.html
-    widget.act("vectors", value="best")
-    assert widget.problem == "vectors is one of raw, centred, not 'best'."
-    assert "centred" in before
-    assert widget.chosen["vectors"] == "centred"
     assert repr(widget) == "Search(4 passages, 'harbor', by centred, 3 to 5 characters)"
 
 

@@ -69,16 +69,6 @@ def test_they_come_without_any_other_change_and_once(path: Path) -> None:
     assert link == f"[Open in Colab]({colab.address(path.name)})"
 
 
-def test_an_older_cell_and_link_are_brought_up_to_date() -> None:
-    old = colab.with_colab(read(NOTEBOOKS[0]), NOTEBOOKS[0].name)
-    made = copy.deepcopy(old)
-    made.cells[0].source = made.cells[0].source.replace("colab.research", "elsewhere.research")
-    place = next(i for i, cell in enumerate(made.cells) if cell.cell_type == "code")
-    made.cells[place].source = "import something_older"
-    assert made != old
-    assert colab.with_colab(made, NOTEBOOKS[0].name) == old
-
-
 def run_cell(monkeypatch: pytest.MonkeyPatch, *, in_colab: bool) -> tuple[list[str], list[bool]]:
     """Run the cell as IPython does; return the magics that it called, and whether it used Colab."""
     called: list[str] = []
