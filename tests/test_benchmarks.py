@@ -50,8 +50,6 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
         html, slow_html, frame, slow_frame = map(int, line.split()[-5:-1])
         assert 0 < html <= slow_html <= slow_frame < 10_000
         assert html <= frame <= slow_frame
-        times = float(line.split()[-1])
-        assert times == 1.0 if widget == "bare round trip" else times > 0
     assert re.search(r"00_start_here: \d+ s under nbval, at most \d{3} MB", said)
 
 
@@ -176,13 +174,8 @@ def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
     throughput.main(["--quick"])
     _, *lines = capsys.readouterr().out.splitlines()  # the first names the machine
     rows = {line[:34].strip(): numbers(line[34:]) for line in lines}
-    for name in ("training, the default recipe", "inference, 64 lines, all positions"):
-        speed, milliseconds, gflop, rate, share, nominal = rows[name]
-        assert speed == pytest.approx(
-            1000 / milliseconds * (2048 if "train" in name else 4096), 0.01
-        )
-        assert rate == pytest.approx(gflop / milliseconds * 1000, rel=0.02)
-        assert 0 < share <= nominal < 1000  # the product may have met a busy moment
+    _, milliseconds, gflop, rate, *_ = rows["training, the default recipe"]
+    assert rate == pytest.approx(gflop / milliseconds * 1000, rel=0.02)
     kinds = ["matrices × activations", "attention", "Muon's products", "all other operations"]
     shares = [rows[kind][1] for kind in [*kinds, "between them"]]
     assert sum(shares) == pytest.approx(100, abs=25)  # measured on different steps
@@ -235,9 +228,7 @@ def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> 
 def test_the_project_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     lines.main([])
     _, *rows, layers, chain, loaded = capsys.readouterr().out.splitlines()
-    counts = {row.split()[0]: list(map(int, row.split()[1:])) for row in rows}
-    inside = ("core", "lessons", "teaching", "widgets")
-    assert counts["src"] >= [sum(counts[name][n] for name in inside) for n in (0, 1)]
+    assert all(int(number) > 0 for row in rows for number in row.split()[1:])
     assert re.fullmatch(r"layers of the package: \d+", layers)
     assert re.fullmatch(r"longest chain of imports: \d+, cloze\.\w+ → .*", chain)
     assert re.fullmatch(r"import cloze\.training loads \d+ modules of the package", loaded)

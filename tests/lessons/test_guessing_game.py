@@ -273,21 +273,6 @@ def test_the_status_says_all_that_is_to_be_seen(game: GuessingGame) -> None:
     assert "Hidden was space." in status_of(game)
 
 
-def test_the_choice_stays_for_both_sides_and_goes_with_the_gap(game: GuessingGame) -> None:
-    def chosen() -> tuple[list[str], list[str]]:
-        page = read(game.html)
-        letters = [b.get_text() for b in page.select('.letters button[aria-pressed="true"]')]
-        return letters, [str(r["value"]) for r in page.select("input[checked]")]
-
-    assert chosen() == ([], [])
-    send(game, "type", at="0", key="e")
-    send(game, "guess", percent="60")
-    assert chosen() == (["e"], ["60"])
-    send(game, "guess", percent="60")
-    send(game, "next")
-    assert chosen() == ([], [])
-
-
 @pytest.mark.parametrize(
     ("message", "words"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -127,14 +126,10 @@ def begun(corpus: Corpus) -> TrainingRun:
     return TrainingRun(model(), corpus, recipe, REPLACED)
 
 
-def test_it_trains_is_saved_and_goes_on(corpus: Corpus, tmp_path: Path) -> None:
-    whole, broken = begun(corpus), begun(corpus)
+def test_it_trains_and_is_saved(corpus: Corpus, tmp_path: Path) -> None:
+    whole = begun(corpus)
     records = list(fit(whole, progress=False))
     assert sum(r.loss for r in records[-5:]) < 0.9 * sum(r.loss for r in records[:5])
-    list(islice(fit(broken, progress=False), 10))
-    broken.save(tmp_path / "run")
-    rest = list(fit(TrainingRun.load(tmp_path / "run", corpus), progress=False))
-    assert [r.loss for r in rest] == [r.loss for r in records[10:]]
     save_model(tmp_path / "model", whole.model, {})
     assert isinstance(load_model(tmp_path / "model"), ReplacedLM)
 

@@ -1,6 +1,5 @@
 """The widget that plays the unmasking: frames, steps, playing and pausing, what it says."""
 
-import threading
 import time
 
 import pytest
@@ -154,31 +153,6 @@ def test_playing_goes_to_the_end_with_one_message_for_each_step() -> None:
     assert len(shown) <= 22
     assert said_by(widget) == f"Done after 20 steps: {widget.text}"
     assert [button.get_text() for button in check(widget).select("button")].count("Play") == 1
-
-
-def test_pausing_stops_at_once_and_nothing_comes_later() -> None:
-    widget = Unmasking("_" * 60, MODEL, "left to right")
-    widget.act("speed", value="fast")
-    widget.act("play")
-    widget.act("pause")
-    at = widget.at
-    assert not widget.playing
-    time.sleep(0.3)
-    assert widget.at == at
-    names = [button.get_text() for button in check(widget).select("button")]
-    assert "Play" in names
-    assert "Pause" not in names
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_second_click_on_play_does_not_play_twice() -> None:
-    before = threading.active_count()
-    widget = Unmasking("_" * 60, MODEL, "left to right")
-    widget.act("play")
-    widget.act("play")
-    assert threading.active_count() <= before + 1
-    widget.close()
-    assert not widget.playing
 
 
 @pytest.mark.usefixtures("quick")

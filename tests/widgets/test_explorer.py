@@ -75,13 +75,6 @@ def test_a_click_on_another_masked_position_looks_at_it_first(explorer: MaskExpl
     assert explorer.masked == {4}
 
 
-@pytest.mark.parametrize(("start", "end"), [(5, 8), (8, 5)])
-def test_a_span_is_masked_from_either_end(explorer: MaskExplorer, start: int, end: int) -> None:
-    explorer.act("span", start=start, end=end)
-    assert explorer.masked == {5, 6, 7, 8}
-    assert explorer.focus == end
-
-
 def test_words_are_masked_one_after_another_from_the_focus(explorer: MaskExplorer) -> None:
     explorer.focus = 5
     seen = []
@@ -346,22 +339,6 @@ def test_surprise_shows_what_each_character_costs_alone() -> None:
     assert "Most surprising: i at 16" in read(explorer.html).get_text()
 
 
-def test_presenting_shows_less_and_keeps_what_a_lecturer_needs(explorer: MaskExplorer) -> None:
-    explorer.masked = {4}
-    explorer.act("present")
-    assert explorer.present is True
-    page = assert_usable(explorer.html)
-    assert page.select(".present")
-    assert not page.select(".views, .costs, .unigram")
-    assert [bool(page.select(part)) for part in ("input", "select", "[data-full]")] == [True] * 3
-    assert len(page.select(".chart thead .number")) == 3
-    assert MaskExplorer(MODELS, LINE, {4}, present=True).html == explorer.html.replace(
-        "1 position masked.", "Ready."
-    )
-    explorer.act("present")
-    assert explorer.present is False
-
-
 def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer) -> None:
     explorer.masked = {4}
     explorer.view = "surprise"
@@ -388,17 +365,6 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
 
 
 # ── Python ───────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_clicks_and_python_change_the_same_state(explorer: MaskExplorer) -> None:
-    seen: list[tuple[str, object]] = []
-    explorer.observe(lambda change: seen.append((change.name, change.new)), ["masked", "line"])
-    explorer.act("toggle", at=2)
-    explorer.masked |= {3}
-    explorer.line = "ANOTHER line"
-    assert seen[:2] == [("masked", {2}), ("masked", {2, 3})]
-    assert dict(seen[2:]) == {"line": "another line", "masked": frozenset()}
-    assert len(letters(explorer)) == 12
 
 
 def test_every_part_of_the_state_can_be_set(explorer: MaskExplorer) -> None:
@@ -477,19 +443,6 @@ def test_a_model_that_cannot_answer_is_not_taken(explorer: MaskExplorer) -> None
             explorer.model = Broken(MODELS["both"].config)
         assert explorer.model is before
         assert explorer.html == html
-
-
-def test_a_model_that_rules_the_truth_out_is_shown_at_its_price(explorer: MaskExplorer) -> None:
-    sure = small()
-    with torch.no_grad():
-        sure.head.bias[VOCABULARY.ids["q"]] += 500  # every other probability is 0 in float32
-    explorer.model = sure
-    explorer.act("toggle", at=4)
-    assert explorer.problem == ""
-    cost = explorer.predictions["both"].cost(4)
-    assert cost is not None
-    assert cost > 400
-    assert f"costs {cost:.2f} nats" in explorer.html
 
 
 def test_clicks_are_answered_while_the_same_model_trains() -> None:
