@@ -2,7 +2,6 @@
 
 import math
 from itertools import combinations, permutations
-from pathlib import Path
 from statistics import fmean, stdev
 
 import pytest
@@ -17,14 +16,12 @@ from cloze.lessons.writing_with_gaps.diffusion import (
     DIFFUSION,
     all_costs,
     bound,
-    curve,
     entropy_given_length,
     exact_bound,
     hide,
     line_bound,
     line_bounds,
     random_order_cost,
-    spread,
 )
 from cloze.masking import seeded
 from cloze.objectives import MASKED
@@ -78,13 +75,6 @@ def test_every_set_of_positions_and_every_number_is_hidden_equally_often() -> No
     assert total < 67.6
 
 
-def test_shares_are_spread_evenly_and_each_is_uniform() -> None:
-    shares = torch.stack([spread(8, seeded(s)) for s in range(4000)])
-    assert ((shares >= 0) & (shares < 1)).all()
-    assert (shares.sort(dim=1).values.diff(dim=1) - 1 / 8).abs().max() < 1e-5
-    assert (shares.mean(0) - 0.5).abs().max() < 5 * 12**-0.5 / 4000**0.5
-
-
 def test_a_line_counts_n_over_k_times_what_its_gaps_cost() -> None:
     torch.manual_seed(0)
     model = MaskedLM(SMALL)
@@ -100,20 +90,14 @@ def test_a_line_counts_n_over_k_times_what_its_gaps_cost() -> None:
     assert DIFFUSION.loss(model, batch).item() == pytest.approx(costs.sum().item() / 120)
 
 
-def test_diffusion_trains_a_masked_model_and_is_measured_by_its_bound(
-    corpus: Corpus, tmp_path: Path
-) -> None:
+def test_diffusion_trains_a_masked_model_and_is_measured_by_its_bound(corpus: Corpus) -> None:
     torch.manual_seed(0)
     recipe = Recipe(steps=30, batch_size=4, length=32, evaluations=2)
     whole = TrainingRun(MaskedLM(SMALL), corpus, recipe, objective=DIFFUSION)
     before = whole.measure()
-    whole.save(tmp_path / "run")
     records = list(fit(whole, progress=False))
     assert records[-1].held_out is not None
     assert records[-1].held_out < before - 0.5
-    resumed = TrainingRun.load(tmp_path / "run", corpus)
-    assert resumed.objective is DIFFUSION
-    assert [r.loss for r in fit(resumed, progress=False)] == [r.loss for r in records]
     assert DIFFUSION.measured not in (MASKED.measured, "next-symbol")
 
 
@@ -191,15 +175,3 @@ def test_the_estimate_is_near_the_exact_bound() -> None:
     several = [bound(model, world.sample(200, generator=seeded(s)), 2, seed=s) for s in range(40)]
     typically_off = stdev(each.nats for each in several)
     assert fmean(e.standard_error for e in several) == pytest.approx(typically_off, rel=0.3)
-
-
-def test_the_mean_height_of_the_curve_is_the_bound(corpus: Corpus) -> None:
-    torch.manual_seed(0)
-    model = MaskedLM(SMALL).eval()
-    windows = corpus.held_out_windows(16)
-    points = curve(model, windows)
-    assert len(points) == 16
-    mean = sum(point.nats for point in points) / 16
-    off = sum(point.standard_error**2 for point in points) ** 0.5 / 16
-    found = bound(model, windows, draws=64)
-    assert abs(mean - found.nats) < 4 * (off + found.standard_error)

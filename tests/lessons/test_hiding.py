@@ -18,18 +18,6 @@ TEXT = "rain fell on the old umbrella"
 LINE = VOCABULARY.encode(TEXT)
 
 
-def test_every_choice_works_and_is_shown() -> None:
-    for select in check(Hiding(TEXT)).select("select"):
-        for option in select.select("option:not([selected])"):
-            widget = Hiding(TEXT)
-            before = widget.html
-            widget.act(str(select["data-do"]), value=str(option["value"]))
-            assert widget.problem == ""
-            assert widget.html != before
-            chosen = {str(one["value"]) for one in check(widget).select("option[selected]")}
-            assert str(option["value"]) in chosen
-
-
 def test_it_asks_what_the_masker_asks() -> None:
     batch = mask_tokens(LINE[None], 0.4, generator=seeded(3))
     now = asked(LINE, 0.4, seed=3)

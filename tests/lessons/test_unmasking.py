@@ -121,40 +121,6 @@ def test_steps_go_on_and_back_and_say_so() -> None:
     assert check(widget).select_one(".text b").get_text() == LINE  # type: ignore[union-attr]
 
 
-def test_another_order_seed_temperature_or_line_begins_anew() -> None:
-    widget = Unmasking("_" * 30, MODEL)
-    texts = set()
-    for action, along in (
-        ("restart", {}),
-        ("again", {}),
-        ("temperature", {"value": "1.5"}),
-        ("policy", {"value": "random order"}),
-        ("line", {"typed": "a" + "_" * 29}),
-    ):
-        widget.act(action, **along)
-        assert widget.at == 0
-        while GAP in widget.text:
-            widget.act("step")
-        texts.add(widget.text)
-    assert len(texts) == 5
-    assert repr(widget).startswith("Unmasking('a")
-    assert repr(widget).endswith("random order, T = 1.5, step 29)")
-
-
-@pytest.mark.usefixtures("quick")
-def test_playing_goes_to_the_end_with_one_message_for_each_step() -> None:
-    widget = Unmasking("_" * 20, MODEL, "left to right")
-    shown: list[str] = []
-    widget.observe(lambda change: shown.append(change.new), "html")
-    widget.act("play")
-    assert widget.playing
-    wait_until_done(widget)
-    assert widget.at == 20
-    assert len(shown) <= 22
-    assert said_by(widget) == f"Done after 20 steps: {widget.text}"
-    assert [button.get_text() for button in check(widget).select("button")].count("Play") == 1
-
-
 @pytest.mark.usefixtures("quick")
 def test_a_model_that_fails_ends_the_playing_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     model = small()

@@ -162,27 +162,6 @@ def test_a_line_that_cannot_be_read_is_told(typed: str, told: str) -> None:
     assert widget.found is before
 
 
-def test_every_control_works() -> None:
-    page = check(Search(index(), "the boat"))
-    [form] = page.select("form[data-do=search]")
-    assert form.select("input[name=line], button[type=submit]")
-    more = page.select("button[data-do=search]")
-    assert len(more) == sum(map(len, texts(index().find("the boat"))))
-    for button in more:
-        widget = Search(index(), "the boat")
-        widget.act("search", line=button["data-with-line"])
-        assert widget.problem == ""
-        assert widget.found.line == button["data-with-line"]
-        check(widget)
-    for choice in page.select("select"):
-        for option in choice.select("option"):
-            widget = Search(index(), "the boat")
-            widget.act(str(choice["data-do"]), value=option["value"])
-            assert widget.chosen[str(choice["data-do"])] == option["value"]
-            [chosen] = check(widget).select(f"select[data-do={choice['data-do']}] [selected]")
-            assert chosen["value"] == option["value"]
-
-
 def test_what_is_typed_is_never_markup() -> None:
     widget = Search(index(), "boat")
     widget.act("search", line="<img src=x onerror=alert(1)> harbour & <b>")

@@ -135,16 +135,6 @@ def test_a_trained_reader_is_judged_in_the_small_world() -> None:
     assert set(found) == set(POLICIES)
 
 
-def test_text_is_judged_in_as_few_lines_as_models_write() -> None:
-    windows = Corpus.load().held_out_windows()[:4]
-    known = {"the", "a"}
-    halves = [samplers.judged(windows[i::2], known) for i in range(2)]
-    found = samplers.text_judged(windows, known, 2)
-    for name in ("nats", "real", "different"):
-        assert found[name] == pytest.approx((halves[0][name] + halves[1][name]) / 2)
-    assert found["different"] > samplers.judged(windows, known)["different"]
-
-
 def test_windows_cost_what_the_bound_says_and_what_the_chain_rule_says() -> None:
     windows = Corpus.load().held_out_windows()[::200]
     paid = bounds.judged(shipped_model(), windows, 1.23)
