@@ -14,12 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from cloze.encoder import EncoderConfig
+from cloze.vocabulary import VOCABULARY
 
 SIZE = EncoderConfig()
 
 
 class Textbook(nn.Module):
     """``nn.TransformerEncoder`` as its tutorial builds it: post-norm, learned positions."""
+
+    vocabulary = VOCABULARY
 
     def __init__(self, dropout: float = 0.1) -> None:
         super().__init__()
@@ -44,6 +47,8 @@ class Bert(nn.Module):
     Raises:
         ImportError: transformers is not installed.
     """
+
+    vocabulary = VOCABULARY
 
     def __init__(self, dropout: float = 0.1) -> None:
         from transformers import BertConfig, BertForMaskedLM
@@ -79,6 +84,8 @@ class ModernBert(nn.Module):
     Raises:
         ImportError: transformers is not installed.
     """
+
+    vocabulary = VOCABULARY
 
     def __init__(self, rotary_base: float | None = None) -> None:
         from transformers import ModernBertConfig, ModernBertForMaskedLM

@@ -1,10 +1,10 @@
 """Cloze: masked language modeling, from the loss formula to an encoder you trained yourself.
 
 The core reads in the order in which data flow through it: vocabulary and corpus, masking, encoder
-and heads, loss and baselines, training, prediction and evaluation. What teaches stands on it:
-``teaching`` (exercises, quizzes, figures) and ``widgets`` hold what lessons share, and ``lessons``
-has a folder for each notebook. Imports run this way only (``[tool.importlinter]`` in
-pyproject.toml).
+and heads, loss and baselines, training, prediction and evaluation. What several lessons share
+beyond it is in ``use`` (fine-tuning, vectors), ``teaching`` (exercises, quizzes, figures) and
+``widgets``; ``handover`` exports models, ``serving`` starts kernels; and ``lessons`` has a folder
+for each notebook. Imports run this way only (``[tool.importlinter]`` in pyproject.toml).
 
 ``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.
 

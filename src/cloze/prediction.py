@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -35,7 +35,7 @@ from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.generation import unmask
-from cloze.heads import CausalLM, MaskedLM
+from cloze.heads import CausalLM, MaskedLM, Model
 from cloze.loss import to_bits
 from cloze.vocabulary import (
     GAP,
@@ -52,18 +52,6 @@ from cloze.world import BERT, Corruption, Truth, World
 
 LINES_AT_ONCE = 64
 """How many lines a model reads in one batch."""
-
-
-@runtime_checkable
-class LanguageModel(Protocol):
-    """Whatever answers at positions of a line, as a ``MaskedLM`` does."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """What the ids mean."""
-
-    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        """Return logits at the selected positions of ``(lines, length)``: ``(|M|, |V|)``."""
 
 
 # The models that ship with the series
@@ -190,7 +178,7 @@ def mask_positions(
 
 
 @torch.no_grad()
-def _log_probs(model: LanguageModel, lines: Tensor, asked: Tensor) -> Tensor:
+def _log_probs(model: Model, lines: Tensor, asked: Tensor) -> Tensor:
     """Return log P of every ordinary symbol where it is asked for, shape ``(|M|, n_ordinary)``.
 
     Special symbols are never an answer: their probability, which training has made tiny, is removed
@@ -242,7 +230,7 @@ def visible_costs(model: MaskedLM, lines: Lines) -> Tensor:
 
 
 @checked
-def predict(model: LanguageModel, input_ids: Line, masked: Positions) -> Answer:
+def predict(model: Model, input_ids: Line, masked: Positions) -> Answer:
     """Mask positions of a line and let a model guess them, all from one look.
 
     Args:
@@ -266,7 +254,7 @@ def predict(model: LanguageModel, input_ids: Line, masked: Positions) -> Answer:
 
 
 @checked
-def joint(model: LanguageModel, input_ids: Line, first: int, second: int) -> Tensor:
+def joint(model: Model, input_ids: Line, first: int, second: int) -> Tensor:
     """Guess two gaps together: P(a, b | x̃) = P(a | x̃) · P(b | x̃ with a filled in).
 
     ``predict`` guesses every gap without knowing what the others hold; the product of its two
@@ -305,7 +293,7 @@ def _only(lines: Tensor, at: int | Tensor) -> Tensor:
 
 
 @checked
-def surprise(model: LanguageModel, input_ids: Line, besides: Tensor | None = None) -> Tensor:
+def surprise(model: Model, input_ids: Line, besides: Tensor | None = None) -> Tensor:
     """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
 
     Args:
@@ -327,7 +315,7 @@ def surprise(model: LanguageModel, input_ids: Line, besides: Tensor | None = Non
 
 
 @checked
-def occlusion(model: LanguageModel, input_ids: Line, masked: Positions, position: int) -> Tensor:
+def occlusion(model: Model, input_ids: Line, masked: Positions, position: int) -> Tensor:
     """Return how the answer at a gap changes when each other symbol is hidden as well.
 
     Args:
@@ -551,7 +539,7 @@ class Predictor:
 
     def __init__(
         self,
-        model: LanguageModel,
+        model: Model,
         symbols: Symbols,
         max_len: int,
         name: str,

@@ -256,6 +256,7 @@ def test_what_is_not_ours_is_replaced_by_force_alone(
 LONG = ["train", "again.safetensors", "--steps", "2000", "--corpus", "mine.txt"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
 def test_a_run_that_nobody_listens_to_any_more_is_kept(here: Path) -> None:
     command = shlex.join([sys.executable, "-m", "cloze", *LONG])

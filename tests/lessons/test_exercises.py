@@ -135,3 +135,17 @@ def test_a_mistake_must_run_and_define_its_exercise(monkeypatch: pytest.MonkeyPa
         )
         with pytest.raises(ValueError, match=f"^mistakes.md of cloze.lessons.the_loss: .*{words}"):
             len(Mistakes("cloze.lessons.the_loss.checks", "summed_loss"))
+
+
+def test_probes_come_from_the_seeds_and_a_right_answer_reads_no_mistake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    exercise = replace(
+        EXERCISES["units"], mistakes=Mistakes("cloze.lessons.the_loss.checks", "units")
+    )
+    drawn = {random.Random(seed).random() for seed in exercise.seeds}
+    assert all(exercise.chance().random() in drawn for _ in range(20))
+    monkeypatch.setattr("cloze.teaching.mistakes.parse_mistakes", lambda _: 1 / 0)
+    assert exercise(exercise.solution).solved
+    with pytest.raises(ZeroDivisionError):
+        exercise(lambda costs: (sum(costs), 1.0, 2.0))

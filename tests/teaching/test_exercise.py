@@ -116,7 +116,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: None, "is a `return` missing?"),
         (lambda a, b: print(a / b), "`print` only shows a result"),
         (forgets_a_branch, "With part = 1, whole = 3 your function returns nothing"),
-        (lambda a: a, "takes 1 parameters (a) and is called with 2: rate(part, whole)"),
+        (lambda a: a, "takes 1 parameter (a) and is called with 2: rate(part, whole)"),
         (lambda a, b: f"{a / b}", "a text; what is asked for is one number. Leave out the quotes"),
         (lambda a, b: (n for n in (a, b)), "a generator; what is asked for is one number"),
         (lambda a, b: [a / b], "a list of 1; what is asked for is one number"),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from cloze.border import FilePath, checked
 from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
@@ -42,7 +43,8 @@ NEVER = -100.0
 """The logit of a symbol that is no answer: e^−100 is nothing, and still a number to train with."""
 
 
-def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> None:
+@checked
+def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     """Write a masked model as a folder that ``transformers`` loads.
 
     ``AutoModelForMaskedLM``, ``AutoTokenizer`` and ``pipeline("fill-mask")`` take it, without its
@@ -80,7 +82,8 @@ def to_hugging_face(folder: Path | str, checkpoint: Path | str = SHIPPED) -> Non
         (part / "README.md").write_text(_card(model, made_by, checkpoint), encoding="utf-8")
 
 
-def to_onnx(path: Path | str, checkpoint: Path | str = SHIPPED) -> None:
+@checked
+def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     """Write a model as an ONNX file: ``input_ids`` in, ``logits`` out.
 
     ``input_ids`` are int64 of shape ``(batch, length)``, any batch and any length up to

@@ -313,7 +313,8 @@ class Exercise:
         except TypeError:
             own = list(inspect.signature(answer).parameters)
             raise Symptom(
-                f"Your function takes {len(own)} parameters ({', '.join(own)}) and is called with "
+                f"Your function takes {len(own)} parameter{'s' * (len(own) != 1)} "
+                f"({', '.join(own)}) and is called with "
                 f"{len(parameters)}: {name}({', '.join(parameters)})."
             ) from None
         except ValueError:  # a built-in function that does not say what it takes

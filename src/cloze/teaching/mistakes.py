@@ -115,10 +115,11 @@ class Mistakes(Mapping[str, Any]):
     @cached_property
     def seeds(self) -> list[int]:
         """Seeds whose probes tell the solution and all mistakes apart; any, if there are none."""
-        stored = files(self.module.rpartition(".")[0]).joinpath("seeds.json")
-        return (
-            json.loads(stored.read_text("utf-8")).get(self.exercise, ()) if stored.is_file() else ()
-        )
+        stored = files(self._lesson).joinpath("seeds.json")
+        found: dict[str, list[int]] = {}
+        if stored.is_file():
+            found = json.loads(stored.read_text("utf-8"))
+        return found.get(self.exercise, [])
 
     def __getitem__(self, sentence: str) -> Any:
         return self._mistakes[sentence]

@@ -14,10 +14,10 @@ from __future__ import annotations
 import json
 import sys
 from importlib import import_module
+from importlib.resources import files
 from itertools import filterfalse, islice
 from pathlib import Path
 
-import cloze.lessons
 from cloze.teaching.exercise import Exercise
 
 HOW_MANY = 8
@@ -54,7 +54,7 @@ def find_seeds(exercise: Exercise) -> list[int]:
 
 def main(lessons: list[str]) -> None:
     """Write the seeds of some lessons, or of all."""
-    folders = sorted(path.parent for path in Path(cloze.lessons.__path__[0]).glob("*/checks.py"))
+    folders = sorted(path.parent for path in Path(str(files("cloze"))).glob("lessons/*/checks.py"))
     for folder in folders:
         if lessons and folder.name not in lessons:
             continue

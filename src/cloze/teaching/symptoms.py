@@ -489,7 +489,8 @@ def neglected(function: Any) -> list[str]:
 def borrowed_names(function: Any) -> list[str]:
     """Find the variables of the notebook that a function reads, apart from functions and such."""
     world = getattr(function, "__globals__", {})
-    found = dict.fromkeys(name for code in codes_of(function) for name in code.co_names)
+    steps = [step for code in codes_of(function) for step in dis.get_instructions(code)]
+    found = dict.fromkeys(str(s.argval) for s in steps if s.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     return [
         name
         for name in found

@@ -171,7 +171,8 @@ class Laboratory:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             model = MaskedLM(EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16))
-        model.encoder.embedding = Whole.from_pretrained(model.encoder.embedding.weight, False)
+        weight = model.encoder.embedding.weight
+        model.encoder.embedding = Whole(len(weight), weight.shape[1], _weight=weight.detach())
         return model
 
     def observe(self, step: Function) -> list[Step]:
@@ -284,7 +285,7 @@ class StepExercise(Exercise):
             raise Symptom(CHANGED)
         if not all(reading.training for step in steps for reading in step.learned_from):
             raise Symptom(EVALUATION)
-        self._returned(steps, right, probes)
+        self._judge_losses(steps, right, probes)
 
     def _otherwise(
         self, laboratory: Laboratory, steps: Sequence[Step], known: Mapping[str, Outcomes]
@@ -324,7 +325,7 @@ class StepExercise(Exercise):
             raise Symptom(OTHERWISE)
         return computed
 
-    def _returned(
+    def _judge_losses(
         self, steps: Sequence[Step], right: Sequence[Step], probes: Sequence[Probe]
     ) -> None:
         """Look at the losses that were returned, when the parameters move as they should."""
