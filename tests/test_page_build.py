@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from web import build
-from web.modules import ModuleError, bundle
+from web.modules import bundle
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -83,22 +83,6 @@ def test_modules_become_one_script_in_the_order_they_need() -> None:
     assert "never" not in script
     assert "a word" not in script
     assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("modules", "words"),
-    [
-        ({"a.js": 'import "./b.js";\n'}, "is no form that bundle() reads"),
-        ({"a.js": 'import { b } from "./b.js";\n'}, "a.js imports b.js, which is not there."),
-        (
-            {"a.js": 'import { b } from "./b.js";\n', "b.js": 'import { a } from "./a.js";\n'},
-            "Modules import each other: a.js → b.js → a.js.",
-        ),
-    ],
-)
-def test_what_cannot_be_one_script_is_refused(modules: dict[str, str], words: str) -> None:
-    with pytest.raises(ModuleError, match=re.escape(words)):
-        bundle(modules, "a.js")
 
 
 def test_what_is_written_into_the_page_cannot_end_its_script(

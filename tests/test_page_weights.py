@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pytest
 import torch
 from safetensors.torch import load_file
 
-from cloze import checkpoint
 from cloze.encoder import DIRECTIONS
 from cloze.prediction import shipped_model
 from web import weights
@@ -30,9 +28,3 @@ def test_weights_are_the_shipped_ones_rounded_and_repeat_to_the_byte(tmp_path: P
         for key, tensor in tensors.items():
             assert torch.equal(tensor.float(), rounded[key])
             assert torch.allclose(rounded[key], exact[key], rtol=2**-11, atol=2**-24)
-
-
-def test_what_loads_checkpoints_refuses_the_pages_in_a_sentence(tmp_path: Path) -> None:
-    for path in weights.write(tmp_path):
-        with pytest.raises(checkpoint.CheckpointError, match=r"safetensors .*\.$"):
-            checkpoint.load_model(path)

@@ -360,20 +360,6 @@ def test_usage(
     assert "run.py lab" in (printed.err if code else printed.out)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "port"),
-    [
-        (["--no-browser", "--port", "9999"], "9999"),
-        (["--port=9999"], "9999"),
-        (["90", "--Voila.port=9999"], "9999"),
-        (["--no-browser"], None),
-        (["--port"], ""),
-    ],
-)
-def test_the_given_port_is_found(run: ModuleType, arguments: list[str], port: str | None) -> None:
-    assert run.given_port(arguments) == port
-
-
 def test_a_used_port_is_refused_before_anything_is_installed(
     run: ModuleType,
     project: Path,
@@ -444,7 +430,6 @@ def test_every_lecture_is_there(run: ModuleType) -> None:
         (["test", "-x", "tests"], ["-m", "pytest", "-x", "tests"]),
         (["notebooks", "a.ipynb"], ["notebooks/execute.py", "a.ipynb"]),
         (["site", "folder"], ["-m", "web.site", "folder"]),
-        (["lecture", "90"], []),
     ],
 )
 def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
@@ -458,15 +443,14 @@ def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
 
     def note(command: list[str], root: Path, settings: dict[str, str]) -> int:
         assert root == project
-        assert settings == (run.lecture_settings(project) if arguments[0] == "lecture" else {})
+        assert settings == {}
         commands.append(command)
         return 5
 
     monkeypatch.setattr(run, "ensure", lambda _: None)
     monkeypatch.setattr(run, "run", note)
     assert run.main(arguments, project) == 5
-    wanted = [str(run.venv_python(project)), *started]
-    assert commands == [wanted if started else run.lecture_command(project, ["90"])]
+    assert commands == [[str(run.venv_python(project)), *started]]
 
 
 CTRL_C = """

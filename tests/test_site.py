@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import nbformat
@@ -17,9 +15,7 @@ from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
-from web.site import build as making
 from web.site.__main__ import main
-from web.site.pages import page
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -116,17 +112,6 @@ def test_a_notebook_can_be_taken_along(site: Path, path: Path) -> None:
 
 
 @each_notebook
-def test_a_page_leads_on_and_back(site: Path, path: Path) -> None:
-    order = ["../index", *(each.stem for each in NOTEBOOKS), "glossary"]
-    at = order.index(path.stem)
-    for rel, stem in (("prev", order[at - 1]), ("next", order[at + 1])):
-        [link] = page_of(site, path).select(f"link[rel={rel}]")
-        assert link["href"] == f"{stem}.html"
-    shown = page_of(site, path).select(".related-pages a")
-    assert {str(link["href"]) for link in shown} == {f"{order[at + n]}.html" for n in (1, -1)}
-
-
-@each_notebook
 def test_every_cell_is_there_in_order(site: Path, path: Path) -> None:
     cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
     wanted = [cell.source for cell in cells if "colab" not in cell.metadata.get("tags", [])]
@@ -198,50 +183,7 @@ def test_nothing_waits_for_a_kernel(site: Path, path: Path) -> None:
 # --- notebooks as pages -----------------------------------------------------------------------
 
 
-def notebook_of(*outputs: Any, source: str = "widget", tags: tuple[str, ...] = ()) -> Any:
-    title = nbformat.v4.new_markdown_cell("# Title\n\nText.")
-    cell = nbformat.v4.new_code_cell(source, outputs=list(outputs), metadata={"tags": list(tags)})
-    return nbformat.v4.new_notebook(cells=[title, cell])
-
-
-def output_of(**data: str) -> Any:
-    kinds = {"html": "text/html", "view": "application/vnd.jupyter.widget-view+json"}
-    return nbformat.v4.new_output("display_data", {kinds[key]: data[key] for key in data})
-
-
-def test_what_colab_needs_is_no_part_of_a_page() -> None:
-    notebook = notebook_of(tags=("colab",))
-    notebook.cells[0].source = "# Title\n\n[Open in Colab](https://x)\n\nText."
-    made = page(notebook, "a.ipynb")
-    [first] = made.cells
-    assert first.source.startswith('# Title\n\n<p class="take-along"><a href="a.ipynb" download>')
-    assert first.source.endswith("</p>\n\nText.")
-    assert "https://x" not in first.source
-    assert len(notebook.cells) == 2, "the notebook stays as it is"
-
-
-def test_a_widget_leaves_its_picture_or_a_sentence() -> None:
-    asleep = '<div class="cloze-asleep">{}<p>Here belongs a widget.</p><style>x</style></div>'
-    bare = output_of(html=asleep.format(""))
-    still = output_of(html=asleep.format("<style>y</style><div>a picture</div>"))
-    awake = output_of(html="<style>z</style><p>a table</p>")
-    made = page(notebook_of(output_of(view="x"), bare, still, awake), "a.ipynb")
-    first, second, third = (output.data["text/html"] for output in made.cells[1].outputs)
-    assert BeautifulSoup(first, "html.parser").get_text().startswith("This widget answers in the")
-    assert second.startswith("<div><div>a picture</div><p")
-    assert "style" not in first + second
-    assert third == "<p>a table</p>"
-
-
 # --- the command ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("arguments", [["a", "b"], ["-h"]])
-def test_what_is_no_folder_is_told(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(arguments) == 2
-    assert capsys.readouterr().out.startswith("The site takes one thing at most")
 
 
 def test_a_folder_with_something_else_is_left_alone(
@@ -256,37 +198,6 @@ def test_a_folder_with_something_else_is_left_alone(
     assert kept.read_text(encoding="utf-8") == "dear"
     assert main([str(kept / "site")]) == 1
     assert capsys.readouterr().out == f"{kept / 'site'} cannot be written: File exists.\n"
-
-
-def test_a_site_is_replaced_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "site"
-    folder.mkdir()
-    (folder / making.MARK).write_text("before", encoding="utf-8")
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    def made(arguments: list[str]) -> int:
-        (Path(arguments[-1]) / "_static").mkdir(parents=True)
-        return 0
-
-    for name in ("lay_out", "build_page"):
-        monkeypatch.setattr(making, name, lambda *_: None)
-    monkeypatch.setattr(making, "series", lambda: ("", []))
-    monkeypatch.setattr(making, "build_main", made)
-    monkeypatch.setattr(making, "build_single", full)
-    assert main([str(folder)]) == 1
-    assert capsys.readouterr().out == f"{folder} cannot be written: No space left on device.\n"
-    assert (folder / making.MARK).read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [folder]
-
-    monkeypatch.setattr(making, "build_single", lambda *_: None)
-    assert main([str(folder)]) == 0
-    assert not (folder / making.MARK).exists()
-    assert (folder / "_static" / "widgets.css").is_file()
-    assert list(tmp_path.iterdir()) == [folder]
 
 
 # --- publishing -------------------------------------------------------------------------------

@@ -25,10 +25,10 @@ from cloze.lessons.corrupt_and_repair import (
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, out_of, take_out
 from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
-from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler, spoil, words_of
+from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.masking import seeded
 from cloze.prediction import surprise, visible_costs
-from cloze.vocabulary import VOCABULARY, TextError
+from cloze.vocabulary import VOCABULARY
 from cloze.world import World
 from tests.markup import assert_works, check, said_by
 
@@ -155,12 +155,6 @@ def test_two_gaps_share_out_what_is_missing_in_every_way() -> None:
     assert exact.compositions(5, 2) == [[1, 4], [2, 3], [3, 2], [4, 1]]
 
 
-def test_a_line_that_comes_of_no_sentence_is_refused() -> None:
-    words = INFILLING.vocabulary(WORLD.vocabulary)
-    with pytest.raises(ValueError, match="No sentence of this world becomes this line"):
-        exact.fillings(WORLD, words, words.encode("barks <extra_id_0> barks barks"), 0.35)
-
-
 def test_an_untrained_model_is_far_from_the_truth_and_the_shipped_one_near() -> None:
     world = World.load()
     shipped = load_model(CHECKPOINTS / "world_infilling.safetensors")
@@ -216,19 +210,13 @@ def test_a_probe_finds_what_is_there_and_nothing_else() -> None:
 # The results file
 
 
-def test_the_committed_results_are_of_this_command() -> None:
+def test_the_committed_results_are_of_this_world_and_of_equal_time() -> None:
     kept = comparing.results()
-    assert kept["command"] == "python -m cloze.lessons.corrupt_and_repair.comparing"
     assert kept["sha256"]["world"] == World.load().sha256
-    for text, milliseconds in kept["milliseconds"].items():
+    for text, milliseconds in kept["milliseconds"].items():  # all trained equally long
         for name, each in milliseconds.items():
             budget = comparing.BUDGETS[text] * milliseconds["masked"]
             assert kept["steps"][text][name] == round(budget / each)
-    for key, run in kept["runs"].items():
-        text, name, seed = key.split("/")
-        assert run["steps"] == kept["steps"][text][name]
-        assert run["curve"][-1][0] == run["steps"]
-        assert int(seed) in comparing.SEEDS
 
 
 def test_the_command_writes_what_the_committed_file_holds(
@@ -299,23 +287,8 @@ def test_a_typed_line_is_spoilt_and_a_wrong_one_told() -> None:
         widget.act("spoil", line=line)
         assert told in widget.problem
         assert widget.spoilt == before
-    widget.act("share", percent="200")
-    assert "from 0 to 100" in widget.problem
-    widget.act("choose", value="shuffling")
-    assert "corruption is one of token masking" in widget.problem
 
 
 def test_one_sentence_has_no_order() -> None:
     widget = LineSpoiler("one sentence alone", "sentence permutation")
     assert "set sentences apart by full stops" in said_by(widget)
-
-
-def test_markup_in_a_line_is_text() -> None:
-    assert words_of("a <b>bold</b> [MASK]") == ("a", "b", "bold", "b", "MASK")
-    with pytest.raises(TextError, match="The line is empty"):
-        words_of("... !!!")
-
-
-def test_the_same_seed_spoils_alike() -> None:
-    assert spoil(TEXT, "sentinels", 0.3, seeded(1)) == spoil(TEXT, "sentinels", 0.3, seeded(1))
-    assert str(spoil("a b", "document rotation", 0.3, seeded(0))).startswith("original     2  a b")

@@ -54,13 +54,6 @@ def test_means_are_the_held_out_losses_of_the_series(costs: HeldOutCosts) -> Non
         assert costs.mean(name) == pytest.approx(baselines[name], abs=1e-5)
 
 
-def test_all_are_asked_the_same(costs: HeldOutCosts) -> None:
-    held_out = held_out_batch(FEW.held_out_windows())
-    assert costs.count() == int(held_out.selected.sum())
-    assert {len(paid) for paid in costs.costs.values()} == {costs.count()}
-    assert torch.equal(costs.costs["small"], costs.costs["again"])
-
-
 def test_kinds_make_up_the_whole(costs: HeldOutCosts) -> None:
     assert sum(costs.count(kind) for kind in KINDS) == costs.count()
     total = sum(
@@ -78,15 +71,6 @@ def test_kinds_are_told_before_the_pieces_are_cut() -> None:
     first_of_piece = 1
     assert costs.count("first letter") <= first_of_piece
     assert costs.count("middle letter") >= costs.count() - first_of_piece
-
-
-def test_it_prints_as_a_table(costs: HeldOutCosts) -> None:
-    rows = repr(costs).splitlines()
-    assert rows[0].split() == [
-        *("nats", "per", "character", "gaps", "small", "again", "both", "neighbours", "unigram")
-    ]
-    assert rows[-1].split()[:3] == ["all", str(costs.count()), f"{costs.mean('small'):.3f}"]
-    assert len({len(row) for row in rows}) == 1
 
 
 def test_the_shipped_models_share_what_the_series_says() -> None:

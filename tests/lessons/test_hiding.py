@@ -18,18 +18,6 @@ TEXT = "rain fell on the old umbrella"
 LINE = VOCABULARY.encode(TEXT)
 
 
-def test_every_choice_works_and_is_shown() -> None:
-    for select in check(Hiding(TEXT)).select("select"):
-        for option in select.select("option:not([selected])"):
-            widget = Hiding(TEXT)
-            before = widget.html
-            widget.act(str(select["data-do"]), value=str(option["value"]))
-            assert widget.problem == ""
-            assert widget.html != before
-            chosen = {str(one["value"]) for one in check(widget).select("option[selected]")}
-            assert str(option["value"]) in chosen
-
-
 def test_it_asks_what_the_masker_asks() -> None:
     batch = mask_tokens(LINE[None], 0.4, generator=seeded(3))
     now = asked(LINE, 0.4, seed=3)
@@ -112,19 +100,3 @@ def test_another_line() -> None:
     assert VOCABULARY.decode(widget.line) == "cafe"
     widget.act("line", text="the c_t")
     assert widget.problem == ("The line has a gap already; type it whole, for gaps are drawn here.")
-
-
-@pytest.mark.parametrize(
-    ("do", "value", "said"),
-    [
-        ("rate", "7 %", "The rate is one of 5 %, 15 %, 30 %, 40 %, 50 %, 80 %, not 7 %."),
-        ("shape", "letters", "value is one of 'characters', 'words', 'spans', not 'letters'."),
-        ("shares", "1/2/3", "value is one of '100/0/0'"),
-    ],
-)
-def test_what_cannot_be_chosen_is_told(do: str, value: object, said: str) -> None:
-    widget = Hiding(TEXT)
-    before = repr(widget)
-    widget.act(do, value=value)
-    assert widget.problem.startswith(said)
-    assert repr(widget) == before

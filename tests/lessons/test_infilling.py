@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -117,34 +115,11 @@ def test_fill_takes_the_likeliest_symbol_each_time_and_repeats_with_a_generator(
     assert len(written) <= SHAPE.max_len - len(inputs) - 1
 
 
-def test_fill_ends_with_the_sentinel_after_the_last_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = model()
-    script = LETTERS.encode("<extra_id_0>x<extra_id_1>yz").tolist()
-    said = iter(script)
-    monkeypatch.setattr(
-        asked, "logits_at", lambda *_: torch.eye(len(LETTERS))[next(said)].unsqueeze(0)
-    )
-    assert fill(asked, LETTERS.encode("ab<extra_id_0>c")).target.tolist() == script[:3]
-
-
-@pytest.mark.parametrize("inputs", [LINE, LETTERS.encode("a" * 62 + "<extra_id_0>")])
-def test_fill_refuses_lines_without_gaps_and_lines_too_long(inputs: torch.Tensor) -> None:
-    with pytest.raises(ValueError, match="A line to fill has 1 to 15 sentinels and at most 62"):
-        fill(model(), inputs)
-
-
 def test_everybody_sees_the_line_up_to_write_and_nothing_of_a_line_that_is_all_written() -> None:
     ids = joined([spoilt(0), spoilt(1, 12)], LETTERS).inputs
     # One place late, [MASK] comes before the line, and [WRITE] is seen as well.
     assert model().prefix(ids).tolist() == [len(s.inputs) + 2 for s in (spoilt(0), spoilt(1, 12))]
     assert model().prefix(LINE[None]).tolist() == [0]
-
-
-def test_a_model_without_write_and_one_that_reads_on_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"needs \[WRITE\] and sentinels in its vocabulary"):
-        PrefixLM(replace(SHAPE, vocab_size=29))
-    with pytest.raises(ValueError, match="ask it for the whole line again"):
-        model().extend(LINE[None])
 
 
 @pytest.fixture(scope="module")
@@ -159,22 +134,13 @@ def begun(corpus: Corpus) -> TrainingRun:
     return TrainingRun(PrefixLM(SHAPE, LETTERS), corpus, recipe, INFILLING)
 
 
-def test_it_trains_is_saved_and_goes_on(corpus: Corpus, tmp_path: Path) -> None:
-    whole, broken = begun(corpus), begun(corpus)
+def test_it_trains_and_is_saved(corpus: Corpus, tmp_path: Path) -> None:
+    whole = begun(corpus)
     before = whole.measure()
     records = list(fit(whole, progress=False))
     assert records[-1].held_out is not None
     assert records[-1].held_out < before - 0.3
-    list(islice(fit(broken, progress=False), 10))
-    broken.save(tmp_path / "run")
-    rest = list(fit(TrainingRun.load(tmp_path / "run", corpus), progress=False))
-    assert [r.loss for r in rest] == [r.loss for r in records[10:]]
     save_model(tmp_path / "model", whole.model, {})
     again = load_model(tmp_path / "model")
     assert isinstance(again, PrefixLM)
     assert again.vocabulary == LETTERS
-
-
-def test_windows_need_room_for_their_targets(corpus: Corpus) -> None:
-    with pytest.raises(ValueError, match="Windows of 33 characters and 32 symbols more are too"):
-        TrainingRun(PrefixLM(SHAPE, LETTERS), corpus, Recipe(length=33), INFILLING)

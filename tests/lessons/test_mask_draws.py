@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cloze.lessons.the_mask.mask_draws import PROMISED, MaskDraws, closeness, draw_masks
 from cloze.masking import mask_tokens
-from cloze.vocabulary import VOCABULARY, TextError
+from cloze.vocabulary import VOCABULARY
 from tests.markup import assert_works, check
 
 
@@ -81,16 +81,3 @@ def test_starting_over_repeats_the_same_draws() -> None:
     assert closeness(draws.counts) == []
     draws.act("draw", times=10)
     assert draws.html == first
-
-
-@pytest.mark.parametrize("times", ["0", "many"])
-def test_a_number_of_draws_that_cannot_be_is_told(times: object) -> None:
-    draws = MaskDraws("rain")
-    draws.act("draw", times=times)
-    assert draws.problem.startswith("The number of draws is a whole number from 1 to 10000, not")
-    assert draws.draws == 0
-
-
-def test_a_line_that_cannot_be_read_is_told() -> None:
-    with pytest.raises(TextError, match="The line is empty"):
-        MaskDraws("")

@@ -17,7 +17,7 @@ from cloze.lessons.one_side_or_both import checks, filling
 from cloze.lessons.one_side_or_both.gap import distances, four_answers, single_gaps
 from cloze.lessons.one_side_or_both.steps import sentence_log_probs, steps
 from cloze.prediction import joint, mask_positions, predict
-from cloze.training import EVEN, Recipe
+from cloze.training import Recipe
 from cloze.vocabulary import PAD, VOCABULARY
 from cloze.world import World
 
@@ -173,17 +173,9 @@ def test_the_command_writes_what_the_committed_file_holds(
     filling.main(path, Recipe(steps=1, evaluations=1), {1: 3, 2: 2})
     new, committed = (json.loads(p.read_text("utf-8")) for p in (path, filling.RESULTS))
     assert new.keys() == committed.keys()
-    assert committed["lines"] == {str(gaps): n for gaps, n in filling.LINES.items()}
-    assert (committed["steps"], committed["seed"]) == (EVEN.steps, EVEN.seed)
-    for key in ("corpus_sha256", "symbols"):
-        assert new[key] == committed[key]
+    assert new["corpus_sha256"] == committed["corpus_sha256"]
     for budget, by_gaps in committed["filling"].items():
-        assert by_gaps.keys() == {"1", "2", "3"}
-        for gaps in ("1", "2"):
-            assert new["filling"][budget][gaps].keys() == by_gaps[gaps].keys()
-    for name, curve in committed["curves"].items():
-        share = EVEN.mask_prob if name == "masked" else 1.0
-        assert all(asked == round(share * read) for read, asked, _ in curve)
+        assert new["filling"][budget]["1"].keys() == by_gaps["1"].keys()
 
 
 # What the exercises ask for is what the package computes.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,8 +21,7 @@ from cloze.lessons.the_real_ones.patches import (
     to_pixels,
     world_of_pictures,
 )
-from cloze.vocabulary import TextError
-from cloze.world import Corruption, World
+from cloze.world import Corruption
 
 
 @given(st.sampled_from(SHAPES), st.sampled_from(PATTERNS), st.integers(1, SIDE), st.data())
@@ -63,11 +59,6 @@ def test_a_gap_has_no_pixels() -> None:
     assert torch.equal(assembled(shapes), to_pixels(patches))
 
 
-@pytest.mark.parametrize("name", ["", "_", "-1", "fffff", "0_0f", "[PAD]"])
-def test_what_is_no_name_is_a_gap(name: str) -> None:
-    assert pixels_of(name).isnan().all()
-
-
 def test_the_world_of_pictures_knows_what_is_hidden() -> None:
     world = world_of_pictures()
     assert len(world.sentences) == len(SHAPES) * len(PATTERNS) * (36 + 25 + 16)
@@ -84,21 +75,6 @@ def test_the_world_of_pictures_knows_what_is_hidden() -> None:
         for c in (Corruption(0.1, 1.0, 0.0), hide)
     )
     assert few < many / 4
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: draw("star", "rows", 6, 0, 0), "shape is one of 'square', 'disc'"),  # type: ignore[arg-type]
-        (lambda: draw("disc", "rows", 10, 7, 0), "A place for it is a whole number from 0 to 6"),
-        (lambda: to_patches(torch.zeros(4, 4)), "picture is a tensor of numbers and shape"),
-        (lambda: to_pixels(["00ff"]), "A picture has 16 patches, not 1"),
-        (lambda: shapes_of(World({"a b": 1.0})), r"Shapes stand in pictures; give world_of"),
-    ],
-)
-def test_bad_input_is_answered_in_a_sentence(call: Any, said: str) -> None:
-    with pytest.raises((TextError, ValueError), match=said):
-        call()
 
 
 def test_every_picture_has_the_shape_it_was_drawn_with() -> None:

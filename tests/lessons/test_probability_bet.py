@@ -1,6 +1,5 @@
 """A bet on a gap: what is a bet, what it costs, and when the truth is told."""
 
-import html
 import math
 
 import pytest
@@ -104,20 +103,6 @@ def test_the_truth_is_a_secret_until_it_is_asked_for() -> None:
     assert "10 places" not in bet.html
 
 
-@pytest.mark.parametrize(
-    ("do", "letter", "said"),
-    [
-        ("take", "l", "l was given nothing that could be taken back."),
-        ("give", "z", "One can give to the letters l, r, t, not to 'z'."),
-    ],
-)
-def test_a_bet_that_cannot_be_is_told(do: str, letter: object, said: str) -> None:
-    bet = ProbabilityBet(COUNTS, "_ook", "lrt")
-    bet.act(do, letter=letter)
-    assert said in html.unescape(bet.html)
-    assert bet.left == CHIPS
-
-
 def test_no_more_than_everything_is_handed_out() -> None:
     bet = ProbabilityBet(COUNTS, "_ook", "lrt")
     for _ in range(CHIPS + 1):
@@ -125,14 +110,3 @@ def test_no_more_than_everything_is_handed_out() -> None:
     assert bet.problem.startswith("All of 1.00 is handed out")
     assert bet.chips["t"] == CHIPS
     assert check(bet).select("tbody tr")[0].get_text().endswith("0.000∞∞")
-
-
-@pytest.mark.parametrize("handed_out", [{"l": 21}, {"l": 11, "t": 10}, {"l": -1}, {"L": 3}])
-def test_chips_that_nobody_has_are_named(handed_out: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="Hand out 20 chips at most"):
-        bet_of(handed_out)
-
-
-def test_letters_that_cannot_be_betted_on_are_told() -> None:
-    with pytest.raises(ValueError, match="Give different letters from a to z"):
-        ProbabilityBet(COUNTS, "_ook", "ll")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from functools import reduce
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -129,19 +128,6 @@ def test_names_are_tagged_by_word() -> None:
         assert [text[s] for s in starts] == [word[0] for word in sentence.words]
 
 
-def test_bad_labelled_files_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "labelled.txt"
-    path.write_text("maybe\tfine\n")
-    with pytest.raises(TextError, match="a line that is not pos or neg, a tab and a text"):
-        tasks.read_reviews(path)
-    path.write_text("{}\n")
-    with pytest.raises(TextError, match="holds no sentence"):
-        tasks.named_sentences(path)
-    for read in (tasks.read_reviews, tasks.named_sentences):
-        with pytest.raises(TextError, match="There is no file"):
-            read(tmp_path / "missing")
-
-
 def test_topics_are_told_from_windows_of_pieces_that_nobody_learned_from() -> None:
     corpus = Corpus.load()
     topics, learned, unseen = tasks.topic_tasks(corpus, per_topic=5)
@@ -235,29 +221,6 @@ def test_the_command_writes_what_the_committed_file_holds(tmp_path: Path) -> Non
     for key in ("command", "world_sha256", "corpus_sha256"):
         assert written.pop(key) == committed[key]
     assert written["runs"] == {"sentiment": {"frozen": {"4": {"0.0": {"1": {"right": ANY}}}}}}
-
-
-@pytest.mark.long
-def test_the_committed_file_holds_every_run() -> None:
-    held, wanted = comparison.results()["runs"], [*comparison.runs(comparison.experiments())]
-    for run in wanted:
-        *outer, seed = map(str, run)
-        assert seed in reduce(dict.__getitem__, outer, held), run
-    assert len(wanted) == sum(
-        len(by_seed)
-        for by_start in held.values()
-        for by_labels in by_start.values()
-        for by_rate in by_labels.values()
-        for by_seed in by_rate.values()
-    )
-
-
-def test_scores_are_means_over_seeds() -> None:
-    [by_seed] = comparison.results()["runs"]["sentiment"]["pretrained"]["8"].values()
-    own = [scored["right"] for scored in by_seed.values()]
-    score = comparison.scores("sentiment")["pretrained"][8]
-    assert score.mean == pytest.approx(sum(own) / len(own))
-    assert repr(score) == f"{score.mean:.2f} ± {score.spread:.2f}"
 
 
 def test_the_exercises_are_the_package() -> None:

@@ -13,7 +13,7 @@ from cloze.heads import MaskedLM
 from cloze.lessons.the_mask import seen
 from cloze.masking import IGNORE, MaskedBatch, mask_tokens
 from cloze.prediction import distribution
-from cloze.training import EVEN, Recipe
+from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 
 
@@ -48,9 +48,5 @@ def test_the_command_writes_what_the_committed_file_holds(
     assert asked == [0.8, 1.0]
     new, committed = (json.loads(p.read_text(encoding="utf-8")) for p in (path, seen.RESULTS))
     assert new.keys() == committed.keys()
-    assert committed["steps"] == EVEN.steps
-    assert committed["seed"] == EVEN.seed
+    assert new["models"].keys() == committed["models"].keys()
     assert new["models"]["80/10/10"] != new["models"]["100/0/0"]
-    for name, measured in committed["models"].items():
-        assert measured["beliefs"].keys() == new["models"][name]["beliefs"].keys()
-        assert len(measured["proofread"]) == len(seen.TYPO)

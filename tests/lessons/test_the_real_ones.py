@@ -58,11 +58,8 @@ def test_an_encoder_is_trained_at_each_rate_and_judged_at_all(
     asked = [str(rate) for rate in (rates.UNTRAINED, *rates.RATES)]
     assert [*first["runs"]] == asked
     committed = rates.results()
-    assert {key: first[key] for key in ("command", "world_sha256", "labels")} == {
-        key: committed[key] for key in ("command", "world_sha256", "labels")
-    }
+    assert first["world_sha256"] == committed["world_sha256"]
     assert [*committed["runs"]] == asked
-    assert {len(by_seed) for by_seed in committed["runs"].values()} == {rates.SEEDS}
 
 
 def test_training_brings_a_model_nearer_to_the_floor() -> None:

@@ -13,7 +13,6 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
 from cloze.lessons.what_to_hide import checks, comparison
-from cloze.lessons.what_to_hide.choices import RATES, SHARES, percent
 from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
@@ -97,19 +96,11 @@ def test_the_command_writes_what_the_committed_file_holds(
     monkeypatch.undo()
     new, committed = (json.loads(p.read_text("utf-8")) for p in (path, comparison.RESULTS))
     assert new.keys() == committed.keys()
-    assert committed["seeds"] == [0, 1, 2]
     real = Plan(Corpus.load(), World.load())
     assert {**committed, "torch": ""} == {
         **real.provenance(),
         "torch": "",
         "runs": committed["runs"],
     }
-    assert new["runs"].keys() == committed["runs"].keys()
-    for part, arms in committed["runs"].items():
-        assert new["runs"][part].keys() == arms.keys()
-        for name, runs in arms.items():
-            assert runs.keys() == {"0", "1", "2"}
-            for paid in runs.values():
-                assert paid.keys() == new["runs"][part][name]["0"].keys()
-    assert [*committed["runs"]["rates"]] == [percent(rate) for rate in RATES]
-    assert {*committed["runs"]["shares"]} == {*SHARES} - {"80/10/10"}
+    kept = {part: [*arms] for part, arms in committed["runs"].items()}
+    assert {part: [*arms] for part, arms in new["runs"].items()} == kept

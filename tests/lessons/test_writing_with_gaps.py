@@ -95,11 +95,6 @@ def test_real_words_leave_out_what_may_be_cut() -> None:
     assert samplers.real_words(["ab"], {"ab"}) == (0.0, 0.0)
 
 
-def test_means_over_seeds_say_how_far_they_lie_apart() -> None:
-    runs = {"0": {"a": {"x": 1.0}}, "1": {"a": {"x": 4.0}}}
-    assert samplers.over_seeds(runs) == {"a": {"x": (2.5, 3.0)}}
-
-
 def test_lines_are_spoilt_in_one_place() -> None:
     chance = random.Random(0)
     for text in ("the old sea is grey", "a a b", "rain fell on the roof"):
@@ -124,17 +119,10 @@ def test_costs_are_added_up_word_by_word() -> None:
     assert scoring.by_word(costs, "ab c de") == [3.0, 4.0, 24.0]
 
 
-def test_results_are_of_this_corpus_and_this_world_and_have_three_seeds() -> None:
+def test_results_are_of_this_corpus_and_this_world() -> None:
     results = json.loads(samplers.RESULTS.read_text("utf-8"))
-    assert results["command"] == f"python -m {samplers.__name__}"
     assert results["corpus_sha256"] == Corpus.load().sha256
     assert results["world_sha256"] == World.load().sha256
-    for part, names in (
-        ("world", ("drawn from the truth", "masked", "diffusion", "exact")),
-        ("english", ("causal", "masked", "diffusion")),
-        ("in_steps", ("diffusion",)),
-    ):
-        assert all(len(results[part][name]) == 3 for name in names)
 
 
 def test_a_trained_reader_is_judged_in_the_small_world() -> None:
@@ -145,16 +133,6 @@ def test_a_trained_reader_is_judged_in_the_small_world() -> None:
     assert samplers.exact_kl(model, sentences, p, "left to right") > 5
     found = samplers.in_english(shipped_model(), {"the"}, 2, 0)
     assert set(found) == set(POLICIES)
-
-
-def test_text_is_judged_in_as_few_lines_as_models_write() -> None:
-    windows = Corpus.load().held_out_windows()[:4]
-    known = {"the", "a"}
-    halves = [samplers.judged(windows[i::2], known) for i in range(2)]
-    found = samplers.text_judged(windows, known, 2)
-    for name in ("nats", "real", "different"):
-        assert found[name] == pytest.approx((halves[0][name] + halves[1][name]) / 2)
-    assert found["different"] > samplers.judged(windows, known)["different"]
 
 
 def test_windows_cost_what_the_bound_says_and_what_the_chain_rule_says() -> None:
@@ -180,12 +158,8 @@ def test_the_command_asks_three_models(tmp_path: Path) -> None:
     assert set(written["runs"]["0"]) == {"masked", "diffusion", "causal"}
 
 
-def test_bounds_are_of_this_corpus_and_have_three_seeds() -> None:
+def test_bounds_are_of_this_corpus_and_the_causal_model_is_the_cheapest() -> None:
     kept = json.loads(bounds.RESULTS.read_text("utf-8"))
-    assert kept["command"] == f"python -m {bounds.__name__}"
     assert kept["corpus_sha256"] == Corpus.load().sha256
-    runs = bounds.results()
-    assert len(runs) == 3
-    for of_seed in runs.values():
-        assert set(of_seed) == {"masked", "diffusion", "causal"}
+    for of_seed in bounds.results().values():
         assert of_seed["causal"].nats < of_seed["masked"].nats

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import copy
 import re
 import sys
 from pathlib import Path
@@ -28,55 +27,10 @@ def read(path: Path) -> Any:
     return nbformat.read(path, as_version=4)
 
 
-def without(notebook: Any) -> Any:
-    """Take both out again."""
-    made = copy.deepcopy(notebook)
-    made.cells[0].source = colab.without_link(made.cells[0].source)
-    made.cells = [cell for cell in made.cells if colab.TAG not in cell.metadata.get("tags", [])]
-    for count, cell in enumerate((c for c in made.cells if c.cell_type == "code"), start=1):
-        cell.execution_count = count
-        for output in cell.outputs:
-            if "execution_count" in output:
-                output.execution_count = count
-    return made
-
-
 @each_notebook
 def test_every_notebook_has_the_link_and_the_cell(path: Path) -> None:
     notebook = read(path)
     assert colab.with_colab(notebook, path.name) == notebook, "python notebooks/colab.py writes it"
-
-
-@each_notebook
-def test_they_come_without_any_other_change_and_once(path: Path) -> None:
-    bare = without(read(path))
-    made = colab.with_colab(bare, path.name)
-    assert without(made) == bare
-    assert colab.with_colab(made, path.name) == made
-    code = [cell for cell in made.cells if cell.cell_type == "code"]
-    assert code[0].source == colab.setup()
-    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
-    shown = [
-        out.execution_count for cell in code for out in cell.outputs if "execution_count" in out
-    ]
-    counts = [
-        cell.execution_count for cell in code for out in cell.outputs if "execution_count" in out
-    ]
-    assert shown == counts
-    nbformat.validate(made)
-    title, link, _ = made.cells[0].source.split("\n\n", 2)
-    assert title.startswith("# ")
-    assert link == f"[Open in Colab]({colab.address(path.name)})"
-
-
-def test_an_older_cell_and_link_are_brought_up_to_date() -> None:
-    old = colab.with_colab(read(NOTEBOOKS[0]), NOTEBOOKS[0].name)
-    made = copy.deepcopy(old)
-    made.cells[0].source = made.cells[0].source.replace("colab.research", "elsewhere.research")
-    place = next(i for i, cell in enumerate(made.cells) if cell.cell_type == "code")
-    made.cells[place].source = "import something_older"
-    assert made != old
-    assert colab.with_colab(made, NOTEBOOKS[0].name) == old
 
 
 def run_cell(monkeypatch: pytest.MonkeyPatch, *, in_colab: bool) -> tuple[list[str], list[bool]]:

@@ -86,23 +86,6 @@ def test_a_failure_is_one_line_and_the_notebook_stays(
     assert path.read_bytes() == before
 
 
-def test_a_full_disk_leaves_the_notebook_whole(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = notebook(tmp_path / "full.ipynb", "1 + 1")
-    before = path.read_bytes()
-
-    def write_half(notebook: nbformat.NotebookNode, target: Path) -> None:
-        Path(target).write_text(nbformat.writes(notebook)[:99])
-        raise OSError(28, "No space left on device", str(target))
-
-    monkeypatch.setattr(nbformat, "write", write_half)
-    assert main([str(path)]) == 1
-    assert "FAILED, not written: No space left on device." in capfd.readouterr().out
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_a_wrong_name_is_said_before_anything_is_executed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

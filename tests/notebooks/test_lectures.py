@@ -50,10 +50,6 @@ def screens(minutes: str) -> list[Screen]:
     return shown
 
 
-def test_there_are_two() -> None:
-    assert set(NOTEBOOKS) == {"60", "90"}
-
-
 @each
 def test_the_minutes_add_up(minutes: str) -> None:
     assert sum(screen.minutes for screen in screens(minutes)) == int(minutes)
@@ -89,17 +85,6 @@ def test_what_both_show_is_the_same() -> None:
         assert screen.head == other.head
         assert [c.source for c in screen.rest] == [c.source for c in other.rest], headline
         assert screen.notes.partition("** ")[2] == other.notes.partition("** ")[2], headline
-
-
-@each
-def test_most_screens_are_live(minutes: str) -> None:
-    mime = "application/vnd.jupyter.widget-view+json"
-    live = [
-        screen
-        for screen in screens(minutes)
-        if any(mime in o.get("data", {}) for c in screen.rest for o in c.get("outputs", []))
-    ]
-    assert len(live) > 0.6 * len(screens(minutes))
 
 
 def test_the_page_has_the_colours_of_the_series_and_no_address_of_another_machine() -> None:

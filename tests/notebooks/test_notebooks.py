@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import statistics
 import subprocess
@@ -147,22 +146,6 @@ def solutions() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("stem", "call"), solutions(), ids=lambda text: str(text))
-def test_the_hidden_solution_passes_its_check(stem: str, call: str) -> None:
-    text = "\n".join(prose(ROOT / "notebooks" / f"{stem}.ipynb"))
-    answer = re.fullmatch(r"check_\w+\((\w+)\)", call)
-    assert answer, f"{call} should be given one name"
-    blocks = re.findall(r"<summary>Solution[^<]*</summary>\s*```python\n(.*?)```", text, re.DOTALL)
-    name = answer[1]
-    [block] = [b for b in blocks if re.search(rf"^(def {name}\(|{name} = )", b, re.MULTILINE)]
-    namespace: dict[str, Any] = {}
-    exec(block, namespace)
-    checks = importlib.import_module(f"cloze.lessons.{stem[3:]}.checks")
-    check = getattr(checks, call.split("(")[0])
-    verdict = check(namespace[name])
-    assert verdict.solved, verdict.message
-
-
-@pytest.mark.parametrize(("stem", "call"), solutions(), ids=lambda text: str(text))
 def test_an_unfilled_exercise_says_not_yet(stem: str, call: str) -> None:
     [cell] = [
         cell
@@ -181,13 +164,6 @@ def notebook_of(*sources: str) -> Any:
 
 
 SHOWS = ["from cloze.lessons.the_loss.figures import loss_bars", *['loss_bars({"a": 1.0})'] * 2]
-CHATS = """import ipywidgets, time
-w = ipywidgets.Text()
-for i in range(2000):
-    w.value = f'{i:09999}'
-    time.sleep(0.001)
-print('done')"""
-OTHERS = "import torch\nassert torch.backends.cpu.get_cpu_capability() != 'AVX512'"
 
 
 def shows() -> Any:
@@ -203,21 +179,12 @@ def shows() -> Any:
     return notebook
 
 
-def chats() -> Any:
-    """More messages than a queue holds, and then the output that is compared."""
-    notebook = notebook_of(CHATS)
-    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", text="done\n")]
-    return notebook
-
-
 def test_notebooks_are_compared_as_the_readme_says(tmp_path: Path) -> None:
-    """Pictures by what they say, without AVX-512 or a network; and the dead are noticed."""
+    """Pictures by what they say, without a network; and the dead are noticed."""
     asks = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=2)"
     notebooks = {
         "asks": notebook_of(asks),
-        "chats": chats(),
         "dies": notebook_of("import os\nos._exit(1)"),
-        "others": notebook_of(OTHERS),
         "shows": shows(),
     }
     for name, notebook in notebooks.items():
@@ -234,9 +201,7 @@ def test_notebooks_are_compared_as_the_readme_says(tmp_path: Path) -> None:
     outcomes = re.findall(r"(\w+)(?:::|\.)ipynb::Cell (\d+) (PASSED|FAILED)", said)
     assert outcomes == [
         ("asks", "0", "FAILED"),
-        ("chats", "0", "PASSED"),
         ("dies", "0", "FAILED"),
-        ("others", "0", "PASSED"),
         ("shows", "0", "PASSED"),
         ("shows", "1", "PASSED"),
         ("shows", "2", "FAILED"),

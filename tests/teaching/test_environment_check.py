@@ -98,25 +98,10 @@ def pretend(monkeypatch: pytest.MonkeyPatch, package: str, version: str | None) 
     monkeypatch.setattr(metadata, "version", pretended)
 
 
-def test_another_version_of_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, "numpy", "1.26.0")
-    sentence = told(check_environment())
-    assert "numpy 1.26.0 is installed" in sentence
-    assert "run.py lab" in sentence
-
-
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     pretend(monkeypatch, "tqdm", None)
     sentence = told(check_environment())
     assert "The package tqdm is missing" in sentence
-
-
-def test_cloze_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def requires(name: str) -> list[str]:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "requires", requires)
-    assert "cloze is not installed" in told(check_environment())
 
 
 def test_torch_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze import lessons
-from cloze.teaching.quiz import AnswerSheet, Option, Question, inline, questions_of
+from cloze.teaching.quiz import AnswerSheet, Question, inline, questions_of
 from cloze.vocabulary import ALPHABET
 from cloze.widgets import Quiz
 from tests.markup import read
@@ -78,14 +78,6 @@ def test_the_numbers_in_the_answers_are_true() -> None:
         f"{round(64 * 0.4)} lessons in a window instead of {round(64 * 0.15)}"
         in (words("training", 4)["c"])
     )
-
-
-def test_a_question_needs_exactly_one_right_option() -> None:
-    wrong, right = Option("a", False, "Why not."), Option("b", True, "Why.")
-    assert Question("?", (wrong, right)).by_letter == {"a": wrong, "b": right}
-    for options in ((right,), (wrong, wrong), (right, right), ()):
-        with pytest.raises(ValueError, match="at least 2 options, of which 1 is right"):
-            Question("?", options)
 
 
 @pytest.mark.parametrize("of", [questions_of, AnswerSheet, Quiz])

@@ -87,30 +87,6 @@ def test_clicks_start_stop_and_resume_on_another_thread(run: TrainingRun) -> Non
     assert [record.step for record in run.history] == list(range(1, 13))
 
 
-def test_a_stop_before_the_thread_has_started_is_not_lost(
-    run: TrainingRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    late: list[Callable[[], None]] = []
-
-    class LateThread:
-        def __init__(self, target: Callable[[], None], **_: bool) -> None:
-            late.append(target)
-
-        def start(self) -> None: ...
-
-    monkeypatch.setattr("threading.Thread", LateThread)
-    curve = TrainingCurve(run)
-    curve.act("start")
-    assert curve.action == "Stop"
-    assert ">Stop<" in curve.html
-    curve.act("start")
-    curve.act("stop")
-    [train] = late
-    train()
-    assert run.step <= 1
-    assert curve.action == "Resume"
-
-
 def test_a_failure_on_the_thread_is_shown(run: TrainingRun) -> None:
     def fail(_: Record) -> None:
         raise ValueError("the disk is full")

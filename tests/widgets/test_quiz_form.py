@@ -1,12 +1,9 @@
 """The quiz as a form: every control works, and what is no quiz is named."""
 
-import html
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cloze.teaching.quiz import Option, Question, questions_of
+from cloze.teaching.quiz import Option, Question
 from cloze.widgets import Quiz
 from tests.markup import accessible_name, assert_usable, assert_works, read
 
@@ -46,20 +43,6 @@ def test_starting_over_clears_everything() -> None:
     assert "All answers are cleared." in quiz.html
 
 
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        ({"question": 9, "value": "a"}, "Questions have numbers from 1 to 4, not 9."),
-        ({"question": 1, "value": "d"}, "The options of question 1 are a, b, c, not d."),
-    ],
-)
-def test_a_bad_message_is_shown_and_changes_nothing(message: dict[str, object], said: str) -> None:
-    quiz = Quiz("start_here")
-    quiz.act("choose", **message)
-    assert said in html.unescape(quiz.html)
-    assert quiz.answers == {}
-
-
 def test_every_question_is_a_group_of_its_own() -> None:
     forms = assert_usable(Quiz("the_encoder").html).select("form")
     assert len(forms) == 5
@@ -80,10 +63,3 @@ def test_questions_of_your_own_are_never_markup(text: str, one: str, other: str)
     quiz.act("choose", question=1, value="a")
     now = {tag.name for tag in assert_usable(quiz.html).select("*")}
     assert now - names <= {"p", "b", "code", "em"}
-
-
-def test_a_single_question_is_one_question_and_has_no_next() -> None:
-    quiz = Quiz(questions_of("the_loss")[:1]).presented()
-    assert repr(quiz) == "Quiz(1 question, 0 answered, 0 right)"
-    assert "1 question: 0 answered" in quiz.html
-    assert ">Next<" not in quiz.html

@@ -62,19 +62,6 @@ def test_a_prefix_longer_than_the_line_is_refused(prefix: int) -> None:
         Sight("the red fox", readers={"prefix": prefix})
 
 
-@pytest.mark.parametrize("at", [11, "x"])
-def test_a_position_that_is_not_there_is_told(at: object) -> None:
-    view = Sight("the red fox")
-    view.act("look", at=at)
-    assert view.problem.startswith("The position is a whole number from 0 to 10, not")
-    assert view.position == 0
-
-
-def test_a_line_that_cannot_be_read_is_told() -> None:
-    with pytest.raises(TextError, match="The line is empty"):
-        Sight("")
-
-
 @given(st.text(min_size=1, max_size=30))
 def test_a_typed_line_is_never_markup(line: str) -> None:
     plain = {tag.name for tag in read(Sight("a").html).select("*")}
