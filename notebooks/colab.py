@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import re
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,10 @@ def setup() -> str:
     """
     described = project()
     names = [Requirement(line).name for line in described["dependencies"]]
-    missing = " ".join(name for name in names if name not in NOT_THERE)
+    missing = [name for name in names if name not in NOT_THERE]
+    install = "\n".join(
+        f"    %pip install --quiet {line}" for line in textwrap.wrap(" ".join(missing), 72)
+    )
     return f"""\
 # For Google Colab:
 # install what is missing there. Everywhere else this does nothing.
@@ -61,7 +65,7 @@ import sys
 
 if "google.colab" in sys.modules:
     %pip install --quiet --no-deps git+{described["urls"]["Source"]}
-    %pip install --quiet {missing}
+{install}
     sys.modules["google.colab"].output.enable_custom_widget_manager()"""
 
 

@@ -34,18 +34,6 @@ def test_each_baseline_is_better_than_the_one_that_sees_less(corpus: Corpus) -> 
     assert losses["unigram"] == pytest.approx(2.80, abs=0.02)
 
 
-@pytest.mark.parametrize("offsets", [*BASELINES.values(), (-2, 3)])
-def test_probabilities_sum_to_one(offsets: tuple[int, ...], rows: Tensor) -> None:
-    baseline = NeighbourBaseline(offsets).fit(rows[:100], epochs=1)
-    assert baseline.table is not None
-    assert baseline.table.shape == (30 ** len(offsets), 29)
-    assert baseline.table.sum(1).numpy() == pytest.approx(1)
-    assert (baseline.table > 0).all()
-    log_probs = baseline.log_probs(rows[:5])
-    assert log_probs.shape == (5, 64, 29)
-    assert log_probs.exp().sum(-1).numpy() == pytest.approx(1, abs=1e-5)
-
-
 @pytest.mark.parametrize(
     ("offsets", "seen"), [((), set()), ((-1,), {4}), ((-1, 1), {4, 6}), ((2,), {7})]
 )
@@ -85,15 +73,6 @@ def test_each_epoch_counts_another_part_of_a_large_text(
     torch.testing.assert_close(whole, parts, atol=0.03, rtol=0)
 
 
-def test_the_unigram_is_a_count_with_two_imaginary_observations(rows: Tensor) -> None:
-    table = NeighbourBaseline(()).fit(rows, epochs=20).table
-    assert table is not None
-    counted = torch.bincount(rows.flatten(), minlength=29) / rows.numel()
-    assert table[0].numpy() == pytest.approx(counted.numpy(), abs=2e-3)
-    # [MASK] is never an answer: only the smoothing, 2/29 of an observation, gives it anything.
-    assert 0 < table[0, VOCABULARY.mask_id] < 1e-5
-
-
 def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> None:
     inputs, labels = VOCABULARY.encode("ab[MASK]b")[None], VOCABULARY.encode("abab")[None]
     labels[0, 0] = IGNORE  # so b after a, a after b and b after [MASK] are counted, once each
@@ -111,8 +90,3 @@ def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> N
     assert table[EDGE, b].item() == pytest.approx(p_b)  # never seen at an edge: the unigram
     assert counts.nonzero().tolist() == sorted([[a, b], [b, a], [mask, b]])
     assert counts.sum() == 3
-
-
-def test_a_baseline_that_has_counted_nothing_says_so() -> None:
-    with pytest.raises(ValueError, match="Call fit"):
-        NeighbourBaseline((-1,)).log_probs(torch.zeros(1, 4, dtype=torch.long))

@@ -99,11 +99,6 @@ def test_numbers_of_numpy_and_torch_become_pythons() -> None:
     assert type(given[3]) is int
 
 
-def test_python_words_a_wrong_number_of_arguments() -> None:
-    with pytest.raises(TypeError, match="unexpected"):
-        ask(nothing=1)  # type: ignore[call-arg]
-
-
 def test_a_dimension_has_one_size_in_one_call_only() -> None:
     @checked
     def same(a: Line, b: Line, inner: Any) -> Any:

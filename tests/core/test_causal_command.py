@@ -11,7 +11,6 @@ from cloze.checkpoint import CHECKPOINTS, load_model, provenance
 from cloze.corpus import DATA, Corpus
 from cloze.heads import CausalLM
 from cloze.objectives import CAUSAL
-from cloze.training import Recipe, TrainingRun, fit
 from cloze.world import World
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -46,20 +45,9 @@ def test_a_causal_model_is_trained_measured_and_asked(here: Path, capsys: CAPTUR
     assert "614,656 ways" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("direction", ["both", "right"])
-def test_a_causal_model_that_sees_the_future_is_refused(capsys: CAPTURE, direction: str) -> None:
-    assert main([*TRAIN, "--direction", direction]) == 1
+def test_a_causal_model_that_sees_the_future_is_refused(capsys: CAPTURE) -> None:
+    assert main([*TRAIN, "--direction", "both"]) == 1
     assert "it would see what it is asked" in capsys.readouterr().err
-
-
-def test_resuming_says_that_the_objective_stays(here: Path, capsys: CAPTURE) -> None:
-    run = TrainingRun(CausalLM(), Corpus.from_file(here / "mine.txt"), Recipe(steps=2), CAUSAL)
-    next(fit(run, progress=False))
-    run.save(here / "kept.safetensors")
-    capsys.readouterr()
-    resume = [*TRAIN[:4], "--corpus", "mine.txt", "--objective", "masked"]
-    assert main([*resume, "--resume", "kept.safetensors"]) == 0
-    assert "ignored: --objective masked" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["causal", "world_causal"])

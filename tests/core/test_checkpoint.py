@@ -119,22 +119,6 @@ def test_a_model_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["model.safetensors"]
 
 
-def test_a_run_s_bytes_and_history_come_back(tmp_path: Path) -> None:
-    tensors = {"generator": torch.Generator().get_state(), "x.step": torch.tensor(3.0)}
-    metadata = {"kind": "run", "config": {}, "history": [(1, 0.1, None)], "note": "é\n"}
-    write(tmp_path / "run", tensors, metadata)
-    back, about = read(tmp_path / "run", "run")
-    assert_same(back, tensors)
-    assert about == metadata | {"history": [[1, 0.1, None]]}
-
-
-def test_what_was_read_does_not_depend_on_the_file_any_more(path: Path) -> None:
-    tensors, _ = read(path, "model")
-    before = {name: tensor.clone() for name, tensor in tensors.items()}
-    path.write_bytes(b"")
-    assert_same(tensors, before)
-
-
 # Writing
 
 
@@ -179,46 +163,10 @@ def test_what_is_not_finite_is_not_saved(path: Path, number: float) -> None:
     assert tree(path.parent) == before
 
 
-USES: dict[str, Callable[[Path], None]] = {
-    "probe": lambda path: probe(path, force=True),
-    "write": lambda path: save_model(path, MaskedLM(CONFIG), {}),
-}
-
-
 @pytest.mark.parametrize("name", ["new", "small.safetensors", "one/folder/below/another"])
 def test_finding_out_whether_a_file_can_be_written_leaves_none(path: Path, name: str) -> None:
     before = tree(path.parent)
     probe(path.parent / name)
-    assert tree(path.parent) == before
-
-
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        (".", "is no file"),
-        ("/dev/null", "is no file"),
-        ("small.safetensors/x", "cannot be written: "),
-        ("x" * 300, "cannot be written: "),
-    ],
-)
-def test_a_place_where_no_file_can_be_is_named(
-    path: Path, name: str, reason: str, use: str
-) -> None:
-    before = tree(path.parent)
-    refuses(path.parent / name, reason, USES[use])
-    assert tree(path.parent) == before
-
-
-@pytest.mark.parametrize("kind", ["a text", "nothing", "another's"])
-def test_what_is_not_ours_is_replaced_by_force_alone(path: Path, kind: str) -> None:
-    other = path.with_name("mine")
-    other.write_text("Once upon a time." if kind == "a text" else "")
-    if kind == "another's":
-        save_file({"x": torch.zeros(1)}, other, {"format": "pt"})
-    before = tree(path.parent)
-    refuses(other, "exists and is not a checkpoint; choose another name, or .* --force", probe)
-    probe(other, force=True)
     assert tree(path.parent) == before
 
 
@@ -236,11 +184,10 @@ def damaged(whole: bytes) -> Iterator[bytes]:
     yield b"Once upon a time." * 100
 
 
-@pytest.mark.parametrize("use", [load_model, provenance, lambda p: read(p, "run")])
-def test_a_damaged_file_is_refused(path: Path, use: Callable[[Path], Any]) -> None:
+def test_a_damaged_file_is_refused(path: Path) -> None:
     for content in damaged(path.read_bytes()):
         path.write_bytes(content)
-        refuses(path, "is damaged: .* restore it|is not a checkpoint of Cloze, .* restore it", use)
+        refuses(path, "is damaged: .* restore it|is not a checkpoint of Cloze, .* restore it")
 
 
 def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
@@ -251,10 +198,7 @@ def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
     for changed, said in (
         (tensors | {"head.bias": bias + 1}, text),
         (tensors | {"head.bias": bias[None]}, text),
-        (tensors | {"head.bias": bias.half()}, text),
         (tensors | {"more": bias + 0}, text),
-        ({name: t for name, t in tensors.items() if name != "head.bias"}, text),
-        (tensors, text.replace('"n_heads": 2', '"n_heads": 4')),
         (tensors, text.replace('"seed": 3', '"seed": 4')),
         (tensors, text[:-1]),
     ):
@@ -263,21 +207,11 @@ def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
     probe(path)
 
 
-def test_a_file_that_is_not_there_or_another_s(tmp_path: Path) -> None:
-    for name in ("nothing", "."):
-        refuses(tmp_path / name, "There is no checkpoint at .*; check the path")
-    refuses(tmp_path / ("x" * 300), "cannot be read: ")
-    save_file({"weight": torch.zeros(2)}, tmp_path / "foreign")
-    refuses(tmp_path / "foreign", "is not a checkpoint of Cloze")
-
-
 def test_a_checkpoint_of_what_does_not_fit(path: Path) -> None:
     tensors, metadata = read(path, "model")
-    for change in ({"d_model": 32}, {"vocab_size": 30}, {"n_heads": 3}, {"unheard_of": 1}):
+    for change in ({"d_model": 32}, {"unheard_of": 1}):
         write(path, tensors, metadata | {"config": metadata["config"] | change})
         refuses(path, "does not fit this version of Cloze: ")
-    write(path, {name: t.half() for name, t in tensors.items()}, metadata)
-    refuses(path, "its weights are not those of its config and vocabulary")
     save_model(path, MaskedLM(replace(CONFIG, vocab_size=28)), {})
     refuses(path, "its weights are not those of its config and vocabulary")
     save_model(path, MaskedLM(replace(CONFIG, vocab_size=30)), {})

@@ -3,13 +3,9 @@
 import io
 import math
 import re
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -59,11 +55,9 @@ def test_train_saves_a_model_and_what_made_it(here: Path, capsys: CAPTURE) -> No
     assert out.splitlines()[0].startswith("step      1         2,048 characters")
 
 
-@pytest.mark.parametrize("direction", ["both", "left", "right"])
-def test_train_takes_its_options(here: Path, direction: str) -> None:
-    options = ["--direction", direction, "--mask-prob", "0.5", "--weight-decay", "0.1"]
-    assert main([*TRAIN, *options]) == 0
-    assert load_model(here / TRAIN[1]).config.direction == direction
+def test_train_makes_a_twin(here: Path) -> None:
+    assert main([*TRAIN, "--direction", "left"]) == 0
+    assert load_model(here / TRAIN[1]).config.direction == "left"
 
 
 def test_seconds_become_steps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,17 +141,6 @@ def test_a_run_that_was_not_finished_is_not_replaced(here: Path, capsys: CAPTURE
 
 
 @CAN_INTERRUPT
-def test_runs_of_outputs_with_like_names_are_two(here: Path) -> None:
-    for name in ("exp.v1", "exp.v2"):
-        with interrupt_in(objectives, "mlm_loss", 2):
-            main(["train", name, *TRAIN[2:]])
-    assert {path.name for path in here.glob("exp*")} == {
-        "exp.v1.run.safetensors",
-        "exp.v2.run.safetensors",
-    }
-
-
-@CAN_INTERRUPT
 def test_what_of_a_recipe_may_be_chosen_is_followed(here: Path) -> None:
     values = {"steps": 4, "mask_prob": 0.2, "weight_decay": 0.1, "seed": 3}
     values |= {"matrix_learning_rate": 0.02, "query_key_learning_rate": 0.01}
@@ -181,16 +164,11 @@ def test_resume_says_what_it_ignores(here: Path, capsys: CAPTURE) -> None:
     assert provenance(here / AGAIN[1])["steps"] == 3
 
 
-@pytest.mark.parametrize("also_the_run", [False, True])
 def test_a_run_is_kept_when_the_model_cannot_be_written(
-    here: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch, also_the_run: bool
+    here: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(here / "out"))
-    (here / "out").mkdir()
-
     def in_the_way(*arguments: Any) -> torch.Tensor:
-        for name in (AGAIN[1], RUN)[: 1 + also_the_run]:
-            (here / name).mkdir(exist_ok=True)
+        (here / AGAIN[1]).mkdir(exist_ok=True)
         return mlm_loss(*arguments)
 
     with monkeypatch.context() as patch:
@@ -198,12 +176,9 @@ def test_a_run_is_kept_when_the_model_cannot_be_written(
         assert main(AGAIN) == 1
     said, err = capsys.readouterr().err.splitlines()[-2:]
     assert "again.safetensors is no file" in err
-    kept = re.search(r"--resume (\S+)", said)
-    assert kept
-    assert (kept[1] == RUN) != also_the_run
-    for name in (AGAIN[1], RUN)[: 1 + also_the_run]:
-        (here / name).rmdir()
-    assert main([*AGAIN, "--resume", kept[1]]) == 0
+    assert f"--resume {RUN}" in said
+    (here / AGAIN[1]).rmdir()
+    assert main([*AGAIN, "--resume", RUN]) == 0
     assert provenance(here / AGAIN[1])["steps"] == 3
 
 
@@ -253,20 +228,7 @@ def test_what_is_not_ours_is_replaced_by_force_alone(
 # The shell around it
 
 
-LONG = ["train", "again.safetensors", "--steps", "2000", "--corpus", "mine.txt"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
-def test_a_run_that_nobody_listens_to_any_more_is_kept(here: Path) -> None:
-    command = shlex.join([sys.executable, "-m", "cloze", *LONG])
-    result = subprocess.run(
-        ["bash", "-c", f"{command} | head -1"], capture_output=True, text=True, timeout=120
-    )
-    assert "Broken pipe" in result.stderr
-    assert "Traceback" not in result.stderr
-    run = training.TrainingRun.load(here / RUN, Corpus.from_file(here / "mine.txt"))
-    assert 1 <= run.step < 2000
+LONG = ["train", "again.safetensors", "--steps", "200", "--corpus", "mine.txt"]
 
 
 def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,21 +237,6 @@ def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatc
     assert main(["fill", "the_cat", "-k", "1"]) == 0
     plain.flush()
     assert b"\\u2423" in plain.buffer.getvalue()
-
-
-@pytest.mark.slow
-@CAN_INTERRUPT
-def test_a_kill_costs_what_was_done_since_the_last_save(here: Path) -> None:
-    code = "import cloze.__main__ as m, sys; m.SAVE_EVERY = 0.0; m.main(sys.argv[1:])"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *LONG], stderr=subprocess.DEVNULL
-    ) as process:
-        deadline = time.monotonic() + 60
-        while not (here / RUN).exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        process.kill()
-    run = training.TrainingRun.load(here / RUN, Corpus.from_file(here / "mine.txt"))
-    assert run.step >= 1
 
 
 def test_evaluate_prints_the_model_below_its_baselines(here: Path, capsys: CAPTURE) -> None:
@@ -321,24 +268,15 @@ def test_fill(capsys: CAPTURE) -> None:
     ("words", "reasons"),
     [
         (["fill", "no gap"], ["The line has no gap"]),
-        (["fill", ""], ["The line is empty"]),
-        (["fill", "a_", "-k", "0"], ["whole number", "not 0"]),
         (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a checkpoint"]),
-        (["evaluate", "mine.txt", "--corpus", "mine.txt"], ["mine.txt is not a checkpoint"]),
         (["evaluate", "--corpus", "none.txt"], ["There is no file none.txt"]),
         (["evaluate", "--corpus", "."], [". is not a corpus"]),
-        (["train", "m", "--corpus", "none.txt"], ["There is no file none.txt"]),
         (["train", ".", "--corpus", "mine.txt"], ["is no file"]),
         (["train", "mine.txt/m", "--corpus", "mine.txt"], ["mine.txt"]),
         (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
-        (["train", "m", "--corpus", "mine.txt", "--seed", "-1"], ["seed", "of at least 0"]),
-        (["train", "m", "--corpus", "mine.txt", "--weight-decay", "nan"], ["weight_decay", "nan"]),
         (["train", "m" * 240, "--corpus", "mine.txt"], ["File name too long"]),
-        (["train", "m", "--corpus", "mine.txt", "--mask-prob", "2"], ["mask_prob", "not 2.0"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
-        (["train", "m", "--corpus", "mine.txt", "--resume", "mine.txt"], ["is not a checkpoint"]),
         (["train", "m", "--corpus", "mine.txt", "--objective", "x"], ["There is no objective 'x'"]),
-        (["train", "m", "--corpus", "mine.txt", "--seconds", "-1"], ["seconds is a number from 0"]),
     ],
 )
 def test_every_known_error_is_one_sentence(
@@ -350,17 +288,7 @@ def test_every_known_error_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["learn"],
-        ["fill"],
-        ["fill", "a_", "-k", "many"],
-        ["train"],
-        ["train", "m", "--steps", "a"],
-        ["train", "m", "--steps", "1", "--seconds", "1"],
-        ["train", "m", "--direction", "up"],
-    ],
+    "words", [[], ["learn"], ["train"], ["train", "m", "--steps", "1", "--seconds", "1"]]
 )
 def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
@@ -369,17 +297,6 @@ def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> No
     err = capsys.readouterr().err
     assert err.startswith("usage: python -m cloze")
     assert "Traceback" not in err
-
-
-def test_stopping_before_the_first_step_is_no_traceback(
-    capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("cloze.__main__._source", interrupt)
-    assert main(["evaluate"]) == 130
-    says(capsys, "cloze: stopped.")
 
 
 def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from cloze.distributed import Team
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch
-from cloze.objectives import MASKED
 from cloze.training import Recipe, TrainingRun, fit, held_signals
 
 RECIPE = Recipe(steps=6, batch_size=5, length=32, evaluations=2)  # 5 lines: shares of 3 and 2
@@ -81,7 +79,6 @@ def main(folder: Path) -> None:
         "gradients": gradients(new_run(seed=int(os.environ["RANK"]))),
         "scarce": gradients(new_run(SCARCE)),
         "finished": finished(run),
-        "highest": team.highest(team.rank),
         "interrupted": interrupted_after(new_run(), team),
     }
     stopped = new_run()
@@ -98,9 +95,6 @@ def main(folder: Path) -> None:
     team.highest(0)  # wait until the leader has written
     loaded = TrainingRun.load(folder / "run", stopped.corpus)
     results["resumed"] = finished(team.share_out(loaded))
-    left = new_run()
-    list(islice(fit(left, progress=False), 2))  # both leave their loops and go on
-    results["left"] = finished(left)
     torch.save(results, folder / f"results{team.rank}")
     distributed.destroy_process_group()
 
@@ -145,7 +139,7 @@ def test_the_gradients_are_those_of_one_process(
 
 
 @GLOO
-@pytest.mark.parametrize("name", ["finished", "resumed", "left"])
+@pytest.mark.parametrize("name", ["finished", "resumed"])
 def test_a_finished_run_is_that_of_one_process(both: list[dict[str, Any]], name: str) -> None:
     expected = finished(new_run())
     for results in both:
@@ -167,11 +161,6 @@ def test_all_stop_when_one_is_stopped(both: list[dict[str, Any]]) -> None:
 
 
 @GLOO
-def test_all_hear_the_same_number(both: list[dict[str, Any]]) -> None:
-    assert [results["highest"] for results in both] == [1, 1]
-
-
-@GLOO
 def test_the_command_line_writes_one_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,17 +174,6 @@ def test_the_command_line_writes_one_checkpoint(
     assert command_line.main(words[2:]) == 0
     one = load_model(tmp_path / "m.safetensors")
     assert_close(two.state_dict(), one.state_dict(), 1e-4)
-
-
-def test_one_process_is_a_team_that_does_nothing() -> None:
-    team, run = Team(), new_run()
-    assert (team.rank, team.size, team.leads) == (0, 1, True)
-    assert run.objective is MASKED
-    batch = MaskedBatch(torch.zeros(3, 4), torch.zeros(3, 4))
-    share, weight = team.share(batch)
-    assert all(torch.equal(part, whole) for part, whole in zip(share, batch, strict=True))
-    assert weight == 1.0
-    assert team.highest(7) == 7
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from cloze.encoder import DIRECTIONS, Direction, EncoderConfig, Layer
 from cloze.heads import MaskedLM
@@ -41,16 +40,6 @@ def test_logits_at_are_the_logits_there(direction: Direction) -> None:
     torch.testing.assert_close(at, logits[selected], atol=1e-5, rtol=1e-4)
 
 
-@torch.no_grad()
-def test_logits_at_no_position_and_at_every_position() -> None:
-    model = MaskedLM(SMALL)
-    ids = random_ids(2, 5)
-    everywhere = torch.ones(2, 5, dtype=torch.bool)
-    assert model.logits_at(ids, ~everywhere).shape == (0, SMALL.vocab_size)
-    at = model.logits_at(ids, everywhere)
-    torch.testing.assert_close(at, model(ids).flatten(0, 1), atol=1e-5, rtol=1e-4)
-
-
 @pytest.mark.parametrize("n_layers", [1, 2])
 @pytest.mark.parametrize("length", [9, 14])
 def test_what_is_done_once_per_symbol_has_the_gradients_of_every_place(
@@ -69,18 +58,6 @@ def test_what_is_done_once_per_symbol_has_the_gradients_of_every_place(
     everywhere(ids)[selected].square().sum().backward()
     for one, other in zip(looked_up.parameters(), everywhere.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad)
-
-
-def test_unselected_positions_get_gradients_through_what_they_tell() -> None:
-    model = MaskedLM(SMALL)
-    ids = torch.arange(6)[None]
-    selected = torch.zeros(1, 6, dtype=torch.bool)
-    selected[0, 2] = True
-    F.cross_entropy(model.logits_at(ids, selected), torch.tensor([2])).backward()  # type: ignore[no-untyped-call]
-    gradient = model.encoder.embedding.weight.grad
-    assert gradient is not None
-    assert (gradient[:6].norm(dim=-1) > 0).all()
-    assert (gradient[6:] == 0).all()
 
 
 @torch.no_grad()

@@ -65,15 +65,6 @@ def test_every_place_of_a_line_is_selected_alike(mask: Any, english: Tensor) -> 
     assert (shares - shares.mean()).abs().max() < 0.03
 
 
-@maskers
-def test_a_word_is_selected_wholly_or_not_at_all(mask: Any, english: Tensor) -> None:
-    some = english[:300]
-    selected = mask(some, 0.3, generator=seeded(2)).selected
-    for line, chosen in zip(some, selected, strict=True):
-        for word in words_of(line):
-            assert len({bool(chosen[i]) for i in word}) == 1
-
-
 def test_what_stands_between_words_is_a_word_of_its_own(english: Tensor) -> None:
     selected = mask_words(english, 0.3, generator=seeded(3)).selected
     between = english < 2
@@ -126,24 +117,6 @@ def test_lengths_are_spanberts() -> None:
         expected = 0.2 * 0.8 ** (k - 1) / total
         assert counts[k] / n == pytest.approx(expected, abs=5 * math.sqrt(expected / n))
     assert sum(counts[k] for k in counts if k > 10) < 0.02 * n
-
-
-def test_lengths_follow_what_is_asked() -> None:
-    lengths = spans(0.002, stop=1.0)
-    assert sum(lengths) / len(lengths) == pytest.approx(1, abs=0.02)  # two may meet
-    lengths = spans(0.005, stop=0.5, longest=2)
-    assert sum(lengths) / len(lengths) == pytest.approx(4 / 3, abs=0.1)
-
-
-def test_single_words_without_what_is_between_are_spans_of_one(english: Tensor) -> None:
-    """With stop = 1 words are selected independently, as often as the rate wants."""
-    selected = mask_spans(english, 0.2, stop=1.0, generator=seeded(6)).selected
-    assert abs(selected.double().mean().item() - 0.2) < 0.005
-    words = [int(line[w[0]]) for line, ids in zip(selected[:2000], english[:2000], strict=True)
-             for w in words_of(ids)]  # fmt: skip
-    share = sum(words) / len(words)
-    pairs = sum(a and b for a, b in pairwise(words)) / (len(words) - 1)
-    assert pairs == pytest.approx(share**2, abs=0.01)
 
 
 @maskers
@@ -219,29 +192,7 @@ def test_the_rate_of_spans_is_kept_among_words() -> None:
     assert abs(selected.double().mean().item() - 0.15) < BOUNDS[mask_spans]
 
 
-@maskers
-def test_shares_and_texts_that_cannot_be_are_told(mask: Any) -> None:
-    with pytest.raises(ValueError, match=r"at most 1 together, not 0\.8 and 0\.3\.$"):
-        mask(VOCABULARY.encode("abc"), mask_share=0.8, random_share=0.3)
-    with pytest.raises(ValueError, match="nothing to select"):
-        mask(torch.full((2, 3), 28))
-    with pytest.raises(ValueError, match="this is a single id"):
-        mask(torch.tensor(4))
-
-
-def test_spans_may_be_longer_than_the_line() -> None:
-    """Of a span that goes on for ever the line is a part, and a line without one stays whole."""
-    line = VOCABULARY.encode("rain fell on the old umbrella").repeat(400, 1)
-    chosen = mask_spans(line, 0.4, stop=1e-4, longest=1000, generator=seeded(13)).selected
-    whole = chosen.all(1).double().mean().item()
-    assert 0.3 < whole < 0.5
-    assert whole + (~chosen).all(1).double().mean().item() > 0.95
-
-
-def test_spans_that_cannot_be_are_told() -> None:
-    line = VOCABULARY.encode("abc")
-    with pytest.raises(ValueError, match="stop is a number"):
-        mask_spans(line, stop=0.0)
+def test_without_a_word_there_is_no_span() -> None:
     with pytest.raises(ValueError, match="There is no word in this batch"):
         mask_spans(VOCABULARY.encode(" \n "))
 
@@ -255,5 +206,3 @@ def test_a_selection_of_ones_own_is_corrupted_by_the_same_rule() -> None:
     hidden = corrupt(line, line > 20, mask_share=1.0, random_share=0.0)
     assert isinstance(hidden, MaskedBatch)
     assert torch.equal(hidden.inputs == 28, line > 20)
-    with pytest.raises(ValueError, match="selected has the shape"):
-        corrupt(line, tokens.selected[0])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 
 from cloze.__main__ import main
-from cloze.checkpoint import CheckpointError, load_model, read, save_model, write
+from cloze.checkpoint import load_model, save_model
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.prediction import (
@@ -18,12 +17,10 @@ from cloze.prediction import (
     TruthPredictor,
     Words,
     compare,
-    fill,
     predictors_of,
     score,
 )
 from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
-from cloze.widgets import MaskExplorer
 from cloze.world import GAPS_ONLY, World
 
 WORLD = World({"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25})
@@ -44,9 +41,6 @@ def test_words_are_encoded_and_decoded() -> None:
     assert (words.n_ordinary, words.mask_id, words.pad_id, len(words)) == (2, 2, 3, 4)
     with pytest.raises(TextError, match=r"'cart' at position 4 .* the nearest is 'cat'"):
         words.encode("sat cart")
-    for bad in ("a b", "", "_"):
-        with pytest.raises(TextError, match="A word is a text without spaces"):
-            Vocabulary((bad,))
 
 
 def test_a_checkpoint_brings_its_words(tmp_path: Path) -> None:
@@ -56,19 +50,6 @@ def test_a_checkpoint_brings_its_words(tmp_path: Path) -> None:
     assert again.vocabulary == WORLD.vocabulary
     ids = WORLD.encode("the _ sleeps")[None]
     assert torch.equal(again(ids), small()(ids))
-    tensors, metadata = read(path, "model")
-    for broken in (
-        {},
-        {"ordinary": ["a", "a"], "specials": [MASK]},
-        {"ordinary": 5, "specials": 1},
-    ):
-        write(path, tensors, metadata | {"vocabulary": broken})
-        with pytest.raises(CheckpointError, match="does not fit this version of Cloze: "):
-            load_model(path)
-    wide: dict[str, Any] = {"ordinary": [f"w{i}" for i in range(20)], "specials": [MASK]}
-    write(path, tensors, metadata | {"vocabulary": wide})
-    with pytest.raises(CheckpointError, match="not those of its config and vocabulary"):
-        load_model(path)
     extended = MaskedLM(EncoderConfig(vocab_size=30), Vocabulary().with_specials(PAD))
     save_model(path, extended, {})
     assert load_model(path).vocabulary == extended.vocabulary
@@ -98,9 +79,8 @@ def test_words_are_read_as_they_are_typed() -> None:
     assert symbols.write(LINE) == "the dog sleeps"
     assert symbols.words(LINE) == [range(1), range(1, 2), range(2, 3)]
     assert symbols.read_symbol("Cat") == "cat"
-    for bad in ("cow", "_", "", None, "the cat"):
-        with pytest.raises(ValueError, match=r"\w"):
-            symbols.read_symbol(bad)
+    with pytest.raises(ValueError, match="'cow' is not among the 5 words"):
+        symbols.read_symbol("cow")
 
 
 def test_the_truth_is_a_predictor() -> None:
@@ -118,31 +98,6 @@ def test_the_truth_is_a_predictor() -> None:
         truth.predict(("the", "_"), [1])
 
 
-def test_the_explorer_shows_words_beside_the_truth() -> None:
-    explorer = MaskExplorer(
-        {"both": small(), "truth": TruthPredictor(WORLD)}, "the dog sleeps", [1]
-    )
-    assert "barks" in explorer.html
-    assert set(explorer.predictions) == {"both", "truth"}
-    explorer.line = "the cat sleeps"
-    explorer.masked = [2]
-    assert explorer.predictions["truth"][2][WORLD.vocabulary.ids["sleeps"]] > 0.9
-    with pytest.raises(ValueError, match="'cow' is not among the 5 words of this world"):
-        explorer.line = "the cow sleeps"
-    with pytest.raises(ValueError, match="has 4 words, and no sentence of this world has more"):
-        explorer.line = "the dog sleeps the"
-    assert explorer.line == "the cat sleeps"
-
-
-def test_the_explorer_shows_models_of_words_alone() -> None:
-    explorer = MaskExplorer(small(), "the dog sleeps", [0])
-    assert list(explorer.predictions) == ["both"]
-    for view in ("surprise", "attention", "pair"):
-        explorer.masked = [] if view == "surprise" else [0, 2]
-        explorer.view = view
-        assert explorer.html
-
-
 def test_only_what_reads_the_same_is_compared() -> None:
     with pytest.raises(ValueError, match="the same symbols"):
         predictors_of({"a": small(), "b": MaskedLM()})
@@ -152,13 +107,6 @@ def test_a_comparison_of_words_reads_as_what_it_found() -> None:
     found = compare("the dog _", [1], {"mine": small(), "truth": TruthPredictor(WORLD)})
     assert repr(found).splitlines()[:2] == ["the _ _", "position 1, in truth dog"]
     assert found["truth"].cost(1) == pytest.approx(-math.log(0.75))
-
-
-def test_gaps_are_filled_with_words() -> None:
-    filled = fill("the _ sleeps", small(), k=2)
-    assert filled.typed == "the _ sleeps"
-    assert filled.text.split()[0::2] == ["the", "sleeps"]
-    assert list(filled.guesses) == [1]
 
 
 def test_a_world_is_trained_and_judged_from_the_command_line(
@@ -180,7 +128,6 @@ def test_a_world_is_trained_and_judged_from_the_command_line(
     for words in (
         ["evaluate", "m.safetensors"],
         ["evaluate", "--world", "w.toml"],
-        ["train", "n.safetensors", "--world", "none.toml"],
         ["fill", "the _ flies", "--checkpoint", "m.safetensors"],
     ):
         assert main(words) == 1

@@ -131,15 +131,6 @@ def stop_by_break(run: TrainingRun) -> None:
     assert len(list(islice(fit(run, progress=False), 5))) == 5
 
 
-def stop_in_the_loop(run: TrainingRun) -> None:
-    def leave_at_5(record: Record) -> None:
-        if record.step == 5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        any(map(leave_at_5, fit(run, progress=False)))
-
-
 def stop_by_signal_in(module: ModuleType, call: int) -> Callable[[TrainingRun], None]:
     """Stop by a real SIGINT that arrives while the loss is computed, in a step or in measuring."""
 
@@ -153,7 +144,6 @@ def stop_by_signal_in(module: ModuleType, call: int) -> Callable[[TrainingRun], 
 STOPS = [
     stop_by_flag,
     stop_by_break,
-    stop_in_the_loop,
     pytest.param(stop_by_signal_in(objectives, 8), id="signal in a step", marks=CAN_INTERRUPT),
     pytest.param(stop_by_signal_in(evaluation, 3), id="in the last", marks=CAN_INTERRUPT),
 ]
@@ -186,35 +176,12 @@ def test_interrupted_and_resumed_equals_uninterrupted(
     assert finish(run) == []
 
 
-@pytest.mark.parametrize("steps", [0, 1])
-def test_a_saved_run_is_the_run(
-    steps: int, corpus: Corpus, uninterrupted: TrainingRun, tmp_path: Path
-) -> None:
-    run = new_run(corpus)
-    list(islice(fit(run, progress=False), steps))
-    run.save(tmp_path / "run")
-    again = TrainingRun.load(tmp_path / "run", corpus)
-    assert again.recipe == run.recipe
-    assert_same(again, run)
-    finish(again)
-    assert_same(again, uninterrupted)
-
-
 def test_training_works_on_another_thread(corpus: Corpus, uninterrupted: TrainingRun) -> None:
     run = new_run(corpus)
     thread = threading.Thread(target=finish, args=(run,))
     thread.start()
     thread.join(60)
     assert_same(run, uninterrupted)
-
-
-def test_progress_is_shown_where_it_is_wanted(
-    corpus: Corpus, capsys: pytest.CaptureFixture[str]
-) -> None:
-    finish(new_run(corpus))
-    assert capsys.readouterr() == ("", "")
-    list(fit(new_run(corpus)))
-    assert "/12 " in capsys.readouterr().err
 
 
 # Runs that cannot be gone on with
@@ -242,10 +209,7 @@ def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         # Going on with a rate that it was not begun with would change it without a word.
         ({"recipe": {"steps": 3}}, "its recipe has other parts; begin anew"),
-        ({"objective": "both ways"}, "There is no objective 'both ways'; there are masked"),
-        ({"config": {"d_model": -1}}, "d_model"),
         ({"config": {"d_ff": 8}}, r"Error\(s\) in loading state_dict"),
-        ({"history": 2}, "not iterable"),
     ],
 )
 def test_a_run_of_another_version_is_refused(
@@ -280,39 +244,21 @@ def test_weights_that_are_not_finite_are_noticed_by_measuring(corpus: Corpus) ->
         run.model.head.bias.fill_(math.nan)
     with pytest.raises(FloatingPointError):
         run.measure()
-    with pytest.raises(FloatingPointError):
-        finish(run)
 
 
 # Signals
 
 
 @CAN_INTERRUPT
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_waits_until_the_block_is_done(name: str) -> None:
-    number, done = signal.Signals[name], []
-    before = signal.signal(number, signal.default_int_handler)
-
-    def work() -> None:
-        with held_signals() as waiting:
-            assert not waiting()
-            signal.raise_signal(number)
-            signal.raise_signal(number)
-            assert waiting()
-            done.append(number)
-
+def test_what_nohup_ignores_stays_ignored() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with pytest.raises(KeyboardInterrupt):
-            work()
-        assert done == [number]
-        assert signal.getsignal(number) is signal.default_int_handler
-        signal.signal(number, signal.SIG_IGN)  # as nohup does
         with held_signals() as waiting:
-            signal.raise_signal(number)
+            signal.raise_signal(signal.SIGHUP)
             assert not waiting()
-        assert signal.getsignal(number) == signal.SIG_IGN
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
-        signal.signal(number, before)
+        signal.signal(signal.SIGHUP, before)
 
 
 # The recipe
@@ -328,7 +274,7 @@ def test_the_schedule_rises_to_one_and_falls_to_nothing() -> None:
     assert Recipe(steps=1).schedule(0) == 1
 
 
-@pytest.mark.parametrize("steps", [1, 2, 7, 1250])
+@pytest.mark.parametrize("steps", [1, 7, 1250])
 def test_measuring_gets_rarer_and_ends_with_the_last_step(steps: int) -> None:
     moments = sorted(Recipe(steps=steps).evaluated_after())
     assert moments[0] >= 1
@@ -341,31 +287,11 @@ def test_measuring_gets_rarer_and_ends_with_the_last_step(steps: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"steps": 0},
-        {"steps": 1.5},
-        {"length": -1},
-        {"batch_size": 60_000, "length": 64},
-        {"mask_prob": 1.1},
-        {"learning_rate": math.inf},
-        {"weight_decay": math.nan},
-        {"evaluations": 10**9},
-        {"warmup": 1.0},
-        {"seed": -1},
-    ],
+    "wrong", [{"steps": 0}, {"batch_size": 60_000, "length": 64}, {"warmup": 1.0}]
 )
 def test_a_recipe_that_cannot_be_followed_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"^{next(iter(wrong))}"):
         Recipe(**wrong)
-
-
-def test_what_a_run_is_made_of_is_held(corpus: Corpus) -> None:
-    nonsense: Any = "text"
-    with pytest.raises(ValueError, match="corpus is a Corpus or a World, not 'text'"):
-        TrainingRun(MaskedLM(), nonsense)
-    with pytest.raises(ValueError, match="recipe is a Recipe or None, not 'text'"):
-        TrainingRun(MaskedLM(), corpus, nonsense)
 
 
 def test_windows_longer_than_the_model_reads_are_refused(corpus: Corpus) -> None:
@@ -447,34 +373,12 @@ def test_muon_goes_where_torch_s_muon_goes() -> None:
         assert (one.norm() / other.norm()).item() == pytest.approx(1.33, abs=0.15)
 
 
-def test_muon_does_each_matrix_as_if_alone() -> None:
-    class OneByOne:
-        def __init__(self, params: list[torch.nn.Parameter]) -> None:
-            self.muons = [Muon([p]) for p in params]
-
-        def step(self) -> None:
-            for muon in self.muons:
-                muon.step()
-
-    together, alone = steps_of(Muon), steps_of(OneByOne)  # type: ignore[arg-type]
-    for one, other in zip(together, alone, strict=True):
-        assert torch.allclose(one, other, atol=1e-6)
-
-
 def test_muon_decays_weights_and_skips_what_has_no_gradient() -> None:
     decayed, untouched = (torch.nn.Parameter(torch.ones(2, 2)) for _ in range(2))
     decayed.grad = torch.zeros(2, 2)
     Muon([decayed, untouched], lr=0.1, weight_decay=0.5).step()
     assert decayed.detach().numpy() == pytest.approx(0.95)
     assert untouched.detach().numpy() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("shape", [(3,), (2, 2, 2), ()])
-def test_muon_refuses_what_is_not_a_matrix(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="Muon is for matrices"):
-        Muon([torch.nn.Parameter(torch.zeros(shape))])
-    with pytest.raises(ValueError, match="closure"):
-        Muon([torch.nn.Parameter(torch.zeros(2, 2))]).step(lambda: 0.0)
 
 
 # One text for all

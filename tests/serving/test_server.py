@@ -40,15 +40,6 @@ def test_a_python_notebook_is_read_with_this_pythons_version(tmp_path: Path, lan
     assert version == (platform.python_version() if language == "python" else None)
 
 
-def test_a_folder_and_a_notebook_without_its_content_are_read_as_ever(tmp_path: Path) -> None:
-    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "a.ipynb")
-    manager = Notebooks(root_dir=str(tmp_path))
-    assert asyncio.run(manager.get("a.ipynb", content=False))["content"] is None
-    assert asyncio.run(manager.get("a.ipynb"))["content"]["metadata"] == {}
-    [found] = asyncio.run(manager.get(""))["content"]
-    assert found["name"] == "a.ipynb"
-
-
 @pytest.mark.parametrize(
     ("option", "named"),
     [

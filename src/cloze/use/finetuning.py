@@ -190,6 +190,7 @@ class F1(NamedTuple):
         return f"F1 {self.f1:.2f} (precision {self.precision:.2f}, recall {self.recall:.2f})"
 
 
+@checked
 def entity_f1(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> F1:
     """Compare the entities in tags, over all lines together (seqeval's micro average).
 
