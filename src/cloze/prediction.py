@@ -192,7 +192,7 @@ def _log_probs(model: Model, lines: Tensor, asked: Tensor) -> Tensor:
 
 @checked
 @torch.no_grad()
-def distribution(model: MaskedLM, input_ids: Line) -> Tensor:
+def distribution(model: Model, input_ids: Line) -> Tensor:
     """Return P(x_i | x̃) at every position of one line, special symbols left out.
 
     Args:
@@ -206,7 +206,9 @@ def distribution(model: MaskedLM, input_ids: Line) -> Tensor:
         ValueError: no model, no line of ids, or a longer one than the model reads.
     """
     known_symbols(input_ids, len(model.vocabulary))
-    return model(input_ids[None])[0, :, : model.vocabulary.n_ordinary].softmax(dim=-1)
+    everywhere = torch.ones_like(input_ids, dtype=torch.bool)
+    logits = model.logits_at(input_ids[None], everywhere[None])
+    return logits[:, : model.vocabulary.n_ordinary].softmax(dim=-1)
 
 
 @checked

@@ -59,10 +59,10 @@ def test_elsewhere_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_in_colab_it_installs_what_is_missing_and_pins_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    [package, rest], enabled = run_cell(monkeypatch, in_colab=True)
+    [package, *rest], enabled = run_cell(monkeypatch, in_colab=True)
     assert enabled == [True]
     assert package.startswith("pip install --quiet --no-deps git+https://github.com/")
-    names = rest.removeprefix("pip install --quiet ").split()
+    names = [name for line in rest for name in line.removeprefix("pip install --quiet ").split()]
     # A bare name is content with any version that is there; --upgrade would not be.
     assert all(re.fullmatch(r"[a-z]+", name) for name in names)
     required = {Requirement(line).name for line in colab.project()["dependencies"]}
