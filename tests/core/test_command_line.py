@@ -113,6 +113,9 @@ def test_a_model_that_is_being_written_is_written(here: Path) -> None:
     assert not (here / RUN).exists()
 
 
+LONG = ["train", "again.safetensors", "--steps", "200", "--corpus", "mine.txt"]
+
+
 @CAN_INTERRUPT
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
@@ -226,9 +229,6 @@ def test_what_is_not_ours_is_replaced_by_force_alone(
 
 
 # The shell around it
-
-
-LONG = ["train", "again.safetensors", "--steps", "200", "--corpus", "mine.txt"]
 
 
 def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
