@@ -96,9 +96,9 @@ def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) 
             ``direction="left"`` this is the mask of a prefix language model. A number for each line
             of a batch, ``(batch,)``, gives each a mask of its own: ``(batch, 1, length, length)``.
     """
-    everywhere = torch.ones(length, length, dtype=torch.bool)
     if direction == "both":
         return None
+    everywhere = torch.ones(length, length, dtype=torch.bool)
     mask = everywhere.tril() if direction == "left" else everywhere.triu()
     if isinstance(prefix, Tensor):
         column = torch.arange(length, device=prefix.device)

@@ -68,9 +68,10 @@ class CausalLM(MaskedLM):
     """An encoder that predicts the symbol at every position from what is left of it, and no more.
 
     Attention reaches to the left only, and the line is read one place late: at position i stands
-    x_{i−1}, and ``[MASK]`` in front of all, for nothing is known yet. So the answer at position i
-    is about x_i, as a :class:`MaskedLM`'s is, and the first symbol has one, too. What no text goes
-    on with, such as ``[MASK]``, has the logit −∞; padding stands at the right, where nobody looks.
+    x_{i−1}, and ``[MASK]`` in front of all, because nothing is known yet. So the answer at position
+    i is about x_i, as a :class:`MaskedLM`'s is, and the first symbol has one, too. Symbols that
+    never follow in a text, such as ``[MASK]``, have the logit −∞. Padding is at the right, where no
+    position looks.
 
     Raises:
         ValueError: the config's ``direction`` is not "left".

@@ -87,7 +87,7 @@ def mask_tokens(
 def corrupt(
     input_ids: Ids,
     selected: Where,
-    heads: Ids | None = None,
+    groups: Ids | None = None,
     *,
     mask_share: Probability = 0.8,
     random_share: Probability = 0.1,
@@ -99,8 +99,8 @@ def corrupt(
     Args:
         input_ids: ids of shape ``(…, length)``; never changed.
         selected: the set M, boolean, of the same shape; no special symbol is in it.
-        heads: for every position the one of its line whose number decides for it too, so that
-            several share a fate; by default each has its own.
+        groups: for each position, the position in its line whose random number it uses, so that all
+            of a group meet one fate; by default each position has its own number.
         mask_share: the share of selected positions that become ``[MASK]``.
         random_share: the share that become an ordinary symbol, drawn uniformly from all of them.
         vocabulary: what the ids mean.
@@ -115,8 +115,8 @@ def corrupt(
             f"not {mask_share} and {random_share}."
         )
     action = torch.rand(input_ids.shape, generator=generator)
-    if heads is not None:
-        action = action.gather(-1, heads)
+    if groups is not None:
+        action = action.gather(-1, groups)
     random_ids = torch.randint(vocabulary.n_ordinary, input_ids.shape, generator=generator)
     hide = selected & (action < mask_share)
     swap = selected & (action >= mask_share) & (action < mask_share + random_share)
@@ -130,7 +130,7 @@ def corrupt(
 def select(
     maskable: Tensor,
     rate: float,
-    heads: Tensor | None = None,
+    groups: Tensor | None = None,
     *,
     at_least_one: bool = True,
     generator: torch.Generator | None = None,
@@ -140,13 +140,13 @@ def select(
     Args:
         maskable: where something can be selected, boolean, ``(…, length)``.
         rate: of selection.
-        heads: as for :func:`corrupt`: positions that share a head are selected together.
+        groups: as for :func:`corrupt`: all of a group are selected, or none.
         at_least_one: as for :func:`mask_tokens`.
         generator: the source of chance.
     """
     chance = torch.rand(maskable.shape, generator=generator)
-    if heads is not None:
-        chance = chance.gather(-1, heads)
+    if groups is not None:
+        chance = chance.gather(-1, groups)
     # What is not maskable gets 2, which no uniform number reaches, so it is never the smallest.
     chance = chance.masked_fill(~maskable, 2.0)
     selected = chance < rate
@@ -184,8 +184,9 @@ def mask_words(
     rate over many characters varies more than that of single ones: over a million characters of
     English, it lies within 0.005 of ``mask_prob``.
 
-    One uniform number per word says what becomes of it, or a single letter that was left in sight
-    would give it away: all of it is ``[MASK]``, or each of its characters is random, or it stays.
+    One uniform number per word says what becomes of it: all of it is ``[MASK]``, or each of its
+    characters is random, or it stays. With a number for each letter, one letter left in sight would
+    give the word away.
 
     Args:
         input_ids: ids of shape ``(…, length)``; never changed.
@@ -205,9 +206,11 @@ def mask_words(
     word piece by itself what becomes of it.
     """
     maskable = ordinary(input_ids, vocabulary)
-    heads = _run_heads(_letters(input_ids, vocabulary), alone=bool(vocabulary.separator))
-    selected = select(maskable, mask_prob, heads, at_least_one=at_least_one, generator=generator)
-    return corrupt(input_ids, selected, heads, vocabulary=vocabulary, generator=generator, **shares)
+    groups = _run_starts(_letters(input_ids, vocabulary), alone=bool(vocabulary.separator))
+    selected = select(maskable, mask_prob, groups, at_least_one=at_least_one, generator=generator)
+    return corrupt(
+        input_ids, selected, groups, vocabulary=vocabulary, generator=generator, **shares
+    )
 
 
 @checked
@@ -264,9 +267,9 @@ def mask_spans(
     begin = _begin_prob(mask_prob, surviving, int(between_words.sum()) / int(maskable.sum()))
 
     # Words are numbered along the line behind `longest` others that stand before it.
-    heads = _run_heads(letters, alone=bool(vocabulary.separator))
+    groups = _run_starts(letters, alone=bool(vocabulary.separator))
     at = torch.arange(input_ids.shape[-1])
-    word = (letters & (heads == at)).cumsum(-1) + longest - 1
+    word = (letters & (groups == at)).cumsum(-1) + longest - 1
     shape = (*input_ids.shape[:-1], input_ids.shape[-1] + longest + 1)
     chance = torch.rand(shape, generator=generator)
     length = torch.rand(shape, generator=generator)
@@ -282,7 +285,7 @@ def mask_spans(
     return corrupt(
         input_ids,
         selected,
-        _run_heads(selected),
+        _run_starts(selected),
         vocabulary=vocabulary,
         generator=generator,
         **shares,
@@ -302,7 +305,7 @@ def _letters(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
     return (input_ids < vocabulary.n_ordinary) & ~between
 
 
-def _run_heads(inside: Tensor, *, alone: bool = False) -> Tensor:
+def _run_starts(inside: Tensor, *, alone: bool = False) -> Tensor:
     """Return for every position where its run begins; what is not inside is a run of its own.
 
     Args:

@@ -50,7 +50,7 @@ class Objective:
     room: int = 0
     """By how many symbols a line of a batch may be longer than the window it was made of."""
     head: bool = True
-    """Whether its questions go through the head; one that nobody asks is not trained."""
+    """Whether the loss uses the model's head; if it does not, the head is not trained."""
 
     def vocabulary(self, vocabulary: Vocabulary) -> Vocabulary:
         """Return what a model has to know that learns from a corpus with this vocabulary."""

@@ -36,7 +36,7 @@ from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.generation import unmask
 from cloze.heads import CausalLM, MaskedLM, Model
-from cloze.loss import to_bits
+from cloze.loss import cost, to_bits
 from cloze.vocabulary import (
     GAP,
     MASK,
@@ -505,8 +505,7 @@ class Baseline:
 
     def cost(self, symbol: int) -> float:
         """Return −log P of a symbol, given by its place, in nats; infinite if it never occurred."""
-        p = self.probabilities[symbol]
-        return -math.log(p) if p > 0 else math.inf
+        return cost(self.probabilities[symbol])
 
 
 @checked

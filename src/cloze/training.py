@@ -77,10 +77,9 @@ class Recipe:
 
 
 EVEN = Recipe(steps=1100, matrix_learning_rate=2e-2, query_key_learning_rate=2e-2)
-"""The default as it was before queries and keys had a rate of their own.
+"""One rate for all matrices: what trained the shipped checkpoints and the kept results.
 
-The checkpoints that ship with the series, and the results that its lessons keep, had one rate for
-all matrices, this one where they name no other; steps and decay were their own.
+Where those name another rate, number of steps or decay, it replaces the one here.
 """
 
 
@@ -165,7 +164,7 @@ class TrainingRun:
         self.generator = torch.Generator().manual_seed(recipe.seed)
         self.held_out = objective.held_out(corpus.held_out_windows(recipe.length), model.vocabulary)
         self.optimizers = _optimizers(model, recipe, head=objective.head)
-        self._moments = recipe.evaluated_after()
+        self._measured_after = recipe.evaluated_after()
 
     @property
     def step(self) -> int:
@@ -185,7 +184,7 @@ class TrainingRun:
     @property
     def unmeasured(self) -> bool:
         """Whether held-out loss is still to be measured after the last step."""
-        return self.step in self._moments and self.history[-1].held_out is None
+        return self.step in self._measured_after and self.history[-1].held_out is None
 
     def train_step(self) -> float:
         """Take one step and return its loss: sample, mask, predict, compare, improve.

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -33,6 +33,7 @@ from cloze.border import (
 )
 from cloze.corpus import DATA, Windows, read_text
 from cloze.encoder import Direction, EncoderConfig
+from cloze.heads import Model
 from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -128,13 +129,6 @@ class Mean(NamedTuple):
 
     def __repr__(self) -> str:
         return f"{self.nats:.3f} ± {self.standard_error:.3f} nats"
-
-
-class Model(Protocol):
-    """Whatever answers at masked positions, as a ``MaskedLM`` does."""
-
-    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
-        """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
 
 
 class World:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from cloze.heads import Model
 from cloze.masking import MaskedBatch
-from cloze.world import Model
 
 EDGES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """What is said below the first of them is left out: nearly all words at nearly all gaps."""

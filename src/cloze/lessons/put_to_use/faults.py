@@ -11,12 +11,12 @@ from cloze.border import Count, Lines, checked, known_symbols
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import DATA
 from cloze.encoder import Direction
-from cloze.heads import MaskedLM
+from cloze.heads import MaskedLM, Model
 from cloze.masking import IGNORE, seeded
 from cloze.use.finetuning import answers
 from cloze.use.heads import FineTuned
 from cloze.vocabulary import BEGIN, END, PAD
-from cloze.world import Corruption, Model, Truth, World
+from cloze.world import Corruption, Truth, World
 
 PROGRAMS = DATA / "programs.toml"
 ONE_FAULT = Corruption(mask_prob=0.16, mask_share=0.5, random_share=0.5)
