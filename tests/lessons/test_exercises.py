@@ -115,7 +115,7 @@ def test_every_heading_names_an_exercise_of_its_lesson() -> None:
     ("text", "words"),
     [
         ("## Too many.\n\n```python\nn = 1\n```\n", "belongs to no exercise"),
-        ("# n\n\n## Too many.\n\nBecause.\n", "'## Too many.' belongs to none"),
+        ("# n\n\n## Too many.\n\nBecause.\n", "Line 3, '## Too many.', belongs to no mistake"),
         ("# n\n\n## Too many.\n\n```\nn = 1\n```\n", "one ```python block below it"),
         ("# n\n" + 2 * "\n## Too many.\n\n```python\nn = 1\n```\n", "stands there twice"),
     ],

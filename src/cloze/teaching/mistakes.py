@@ -47,12 +47,13 @@ def parse_mistakes(text: str) -> dict[str, dict[str, str]]:
         ValueError: something is not in the form of a mistake; the message says what.
     """
     found: dict[str, dict[str, str]] = {}
-    rest = ENTRY.sub("", text).split("\n")
-    if stray := next(filter(str.strip, rest), None):
-        raise ValueError(
-            "A mistake is a heading '## ' with its sentence and one ```python block below it; "
-            f"{stray!r} belongs to none."
-        )
+    rest = ENTRY.sub(lambda entry: "\n" * entry[0].count("\n"), text).split("\n")
+    for number, stray in enumerate(rest, 1):
+        if stray.strip():
+            raise ValueError(
+                f"Line {number}, {stray!r}, belongs to no mistake: a mistake is a heading '## ' "
+                "with its sentence on one line, and one ```python block below it."
+            )
     for entry in ENTRY.finditer(text):
         if entry["exercise"]:
             known = found.setdefault(entry["exercise"].strip(), {})
@@ -92,7 +93,7 @@ class Mistakes(Mapping[str, Any]):
         try:
             known = parse_mistakes(files(self._lesson).joinpath("mistakes.md").read_text("utf-8"))
             if self.exercise not in known:
-                raise ValueError(f"There is no heading '# {self.exercise}'.")
+                raise ValueError(f"There is no heading '# {self.exercise}'; add it.")
             return {
                 sentence: self._run(sentence, code)
                 for sentence, code in known[self.exercise].items()

@@ -12,6 +12,7 @@ to a solution, run::
 from __future__ import annotations
 
 import json
+import random
 import sys
 from importlib import import_module
 from importlib.resources import files
@@ -19,6 +20,7 @@ from itertools import filterfalse, islice
 from pathlib import Path
 
 from cloze.teaching.exercise import Exercise
+from cloze.teaching.mistakes import parse_mistakes
 
 HOW_MANY = 8
 """Seeds of each exercise: its check has so many different sets of probes."""
@@ -46,27 +48,60 @@ def find_seeds(exercise: Exercise) -> list[int]:
     found = list(islice(filterfalse(exercise.look_alike, range(AT_MOST)), HOW_MANY))
     if len(found) < HOW_MANY:
         raise ValueError(
-            f"Only {len(found)} of {AT_MOST} seeds tell the solution and all mistakes apart; "
-            f"with seed 0 these look alike: {' | '.join(exercise.look_alike(0))}"
+            f"Only {len(found)} of {AT_MOST} seeds tell the solution and all mistakes apart; keep "
+            f"one of those that do the same; with seed 0: {' | '.join(exercise.look_alike(0))}"
         )
     return found
 
 
+def hear(exercise: Exercise) -> None:
+    """Hand every mistake in as a learner would, and listen to what is said of it.
+
+    Raises:
+        ValueError: a mistake is not told its own sentence, or uses a name that does not exist.
+    """
+    for sentence, wrong in exercise.mistakes.items():
+        verdict = exercise(wrong)
+        if verdict.solved or sentence not in verdict.message:
+            raise ValueError(f"Of the mistake {sentence!r} something else is said: {verdict}")
+        probes = exercise.probes(random.Random(0)) if exercise.probes else []  # noqa: S311
+        for outcome in exercise.outcomes(wrong, probes):
+            if isinstance(outcome.error, NameError):
+                raise ValueError(f"The code under {sentence!r} does not run: {outcome.error}.")
+
+
+def write_seeds(folder: Path) -> None:
+    """Try all mistakes of a lesson, and write the seeds of its exercises.
+
+    Raises:
+        ValueError: a mistake or its place is at fault, or no seeds tell it apart.
+    """
+    exercises, found = exercises_of(folder.name), {}
+    headings = parse_mistakes((folder / "mistakes.md").read_text("utf-8"))
+    if strange := headings.keys() - exercises.keys():
+        raise ValueError(f"'# {strange.pop()}' in mistakes.md names no exercise of this lesson.")
+    for name, exercise in exercises.items():
+        if exercise.probes:
+            found[name] = find_seeds(exercise)
+        hear(exercise)
+        print(f"{folder.name}: {len(exercise.mistakes)} mistakes of {name} are told apart")
+    lines = ",\n".join(f'  "{name}": {json.dumps(seeds)}' for name, seeds in found.items())
+    (folder / "seeds.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
+
+
 def main(lessons: list[str]) -> None:
     """Write the seeds of some lessons, or of all."""
-    folders = sorted(path.parent for path in Path(str(files("cloze"))).glob("lessons/*/checks.py"))
-    for folder in folders:
-        if lessons and folder.name not in lessons:
-            continue
-        found = {}
-        for name, exercise in exercises_of(folder.name).items():
-            if exercise.probes:
-                try:
-                    found[name] = find_seeds(exercise)
-                except ValueError as error:
-                    raise SystemExit(f"{folder.name}, {name}: {error}") from None
-        lines = ",\n".join(f'  "{name}": {json.dumps(seeds)}' for name, seeds in found.items())
-        (folder / "seeds.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
+    folders = {
+        path.parent.name: path.parent
+        for path in sorted(Path(str(files("cloze"))).glob("lessons/*/checks.py"))
+    }
+    for lesson in lessons or folders:
+        if lesson not in folders:
+            raise SystemExit(f"There is no lesson {lesson!r}; there are {', '.join(folders)}.")
+        try:
+            write_seeds(folders[lesson])
+        except ValueError as error:
+            raise SystemExit(f"{lesson}: {error}") from None
 
 
 if __name__ == "__main__":
