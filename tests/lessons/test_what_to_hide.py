@@ -102,5 +102,5 @@ def test_the_command_writes_what_the_committed_file_holds(
         "torch": "",
         "runs": committed["runs"],
     }
-    kept = {part: [*arms] for part, arms in committed["runs"].items()}
-    assert {part: [*arms] for part, arms in new["runs"].items()} == kept
+    kept = {part: {*arms} for part, arms in committed["runs"].items()}
+    assert {part: {*arms} for part, arms in new["runs"].items()} == kept
