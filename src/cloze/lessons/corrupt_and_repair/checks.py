@@ -128,14 +128,6 @@ def _joint(
     return joint
 
 
-def _open(joint: Mapping[str, Mapping[str, float]]) -> float:
-    return -sum(
-        p * math.log(p / sum(originals.values()))
-        for originals in joint.values()
-        for p in originals.values()
-    )
-
-
 def tiny_worlds(chance: random.Random) -> list[Probe]:
     """Make worlds in which a deletion can be told, and others in which it cannot."""
     probes: list[Probe] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -118,17 +118,6 @@ def starts_and_ends(chance: random.Random) -> list[Probe]:
         end[1] += 3
         probes.append((start, end))
     return probes
-
-
-def _best(
-    allowed: Callable[[int, int], bool], score: Callable[[float, float], float] = lambda a, b: a + b
-) -> Callable[..., tuple[int, int]]:
-    def span(start: Sequence[float], end: Sequence[float]) -> tuple[int, int]:
-        n = len(start)
-        spans = [(i, j) for i in range(n) for j in range(n) if allowed(i, j)]
-        return max(spans, key=lambda at: score(start[at[0]], end[at[1]]))
-
-    return span
 
 
 def _of_two(value: Any) -> list[float]:

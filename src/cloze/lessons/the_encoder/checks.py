@@ -10,7 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.ledger import parameter_ledger
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, number, tensor
@@ -126,15 +125,6 @@ def sizes(chance: random.Random) -> list[Probe]:
     """Make widths of a layer and of its feed-forward network, the latter not a multiple."""
     widths = chance.sample(range(5, 40), 8)
     return [(10, 27), *((d, 2 * d + chance.randrange(1, d)) for d in widths)]
-
-
-def _ledger(layers: int, part: str = "") -> Function:
-    """Count the lines of the notebook's ledger that begin with the name of a part."""
-    return lambda d_model, d_ff: sum(
-        count
-        for line, count in parameter_ledger(29, d_model, layers, d_ff).items()
-        if line.startswith(part)
-    )
 
 
 check_layer_parameters = Exercise(
