@@ -12,9 +12,12 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-# A shell has what it starts in the background ignore Ctrl-C, and some tests press it.
+# A shell has what it starts in the background ignore Ctrl-C, nohup the closing of the terminal, and
+# some tests do both.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # How long an example takes says something about the other worker, too. A test that fails does so
 # whenever it runs, so nothing is drawn anew.

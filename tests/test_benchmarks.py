@@ -225,6 +225,7 @@ def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> 
     assert lines.of_file(tmp_path / "a.js") == 2
 
 
+@pytest.mark.slow
 def test_the_project_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
     lines.main([])
     _, *rows, layers, chain, loaded = capsys.readouterr().out.splitlines()

@@ -38,6 +38,7 @@ def browsing(executable: str) -> Iterator[Browser]:
     arguments = [
         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
         "--disable-background-networking",
+        "--disable-gpu",
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         arguments.append("--no-sandbox")  # Chromium refuses to make one for root

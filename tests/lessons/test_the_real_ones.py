@@ -35,6 +35,7 @@ def test_the_scores_are_those_of_the_formula() -> None:
             assert torch.isclose(total[i, j], score / (3 * d) ** 0.5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_square_only_where_it_is_written_out(tmp_path: Path) -> None:
     context.main(tmp_path / "context.json", (1024, 2048))
     for measured in (context.results(), json.loads((tmp_path / "context.json").read_text())):

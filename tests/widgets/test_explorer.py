@@ -77,12 +77,12 @@ def test_words_are_masked_one_after_another_from_the_focus(explorer: MaskExplore
 def test_random_masks_are_drawn_afresh_and_repeat_with_the_seed() -> None:
     first, second = (MaskExplorer(MODELS, "a" * 64, seed=3) for _ in range(2))
     draws = []
-    for _ in range(200):
+    for _ in range(50):
         first.act("random")
         draws.append(first.masked)
     assert all(draws)
-    assert len(set(draws)) > 150
-    assert sum(map(len, draws)) / (200 * 64) == pytest.approx(0.15, abs=0.01)
+    assert len(set(draws)) == 50
+    assert sum(map(len, draws)) / (50 * 64) == pytest.approx(0.15, abs=0.02)
     second.act("random")
     assert second.masked == draws[0]
 
@@ -500,7 +500,7 @@ class Play(RuleBasedStateMachine):
 
 
 TestPlay = Play.TestCase
-TestPlay.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestPlay.settings = settings(max_examples=10, stateful_step_count=25, deadline=None)
 
 
 def test_models_by_name_keep_their_names() -> None:
