@@ -379,6 +379,7 @@ def test_symbols_are_read_as_in_python(engine: Page) -> None:
     assert [pair for pair in zip(symbols, found, expected, strict=True) if pair[1] != pair[2]] == []
 
 
+@pytest.mark.slow
 def test_every_character_of_unicode_is_normalised_as_in_python(engine: Page) -> None:
     code_points = [i for i in range(sys.maxunicode + 1) if known(chr(i))]
     found = json.loads(

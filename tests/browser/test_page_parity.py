@@ -190,6 +190,7 @@ def test_drawn_actions_show_the_same(built_page: Page, seed: int) -> None:
         replay.compare(ours, theirs, run)
 
 
+@pytest.mark.slow
 def test_the_pages_own_numbers_are_pythons_but_for_a_last_digit_now_and_then(
     built_page: Page,
 ) -> None:
