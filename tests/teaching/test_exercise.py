@@ -210,6 +210,19 @@ def test_an_interrupt_is_not_an_answer() -> None:
         check_rate(interrupted)
 
 
+def test_a_loop_without_end_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cloze.teaching.results.LONGEST", 0.2)
+
+    def endless(a: float, b: float) -> float:
+        while a < b:
+            pass
+        return a / b
+
+    said = check_rate(endless).message
+    assert said.startswith("Not yet. With (1, 3) your function is still running")
+    assert check_rate(lambda a, b: a / b).solved
+
+
 def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
     before = random.getstate(), torch.get_rng_state()
     check_rate(lambda a, b: a)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import copy
 import io
 import math
 import numbers as abstract
 import reprlib
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -278,13 +280,62 @@ class Outcome:
         return alike(self.value, other.value)
 
 
-def call(function: Function, probe: Probe) -> Outcome:
-    """Call a function with copies of the arguments, and keep everything it leaves behind."""
-    given, printed = copy.deepcopy(probe), io.StringIO()
+LONGEST = 10.0
+"""Seconds after which a call is taken to go on for ever."""
+
+
+@contextlib.contextmanager
+def in_time(arguments: Probe) -> Iterator[None]:
+    """Interrupt what takes too long, as Ctrl-C would: a loop without end has a symptom, too.
+
+    Raises:
+        Symptom: it took longer than ``LONGEST``.
+    """
+    late = threading.Event()
+
+    def interrupt() -> None:
+        late.set()
+        _thread.interrupt_main()
+
+    timer = threading.Timer(LONGEST, interrupt)
+    timer.daemon = True
+    timer.start()
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
+        yield
+    except KeyboardInterrupt:
+        if not late.is_set():
+            raise
+        raise Symptom(
+            f"With ({', '.join(map(in_short, arguments))}) your function is still running after "
+            f"{LONGEST:.0f} seconds, so it was stopped. If it has a `while`: does something in "
+            "the loop change what its condition asks, for this input too?"
+        ) from None
+    finally:
+        timer.cancel()
+
+
+def run(function: Function, arguments: Probe) -> Outcome:
+    """Call a function, and keep everything it leaves behind.
+
+    Raises:
+        Symptom: it does not come to an end, or something that watches it has seen enough.
+    """
+    printed = io.StringIO()
+    try:
+        with (
+            in_time(arguments),
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(printed),
+        ):
             warnings.simplefilter("ignore")
-            value = function(*given)
+            value = function(*arguments)
+    except Symptom:
+        raise
     except (Exception, SystemExit) as error:
         return Outcome(error=error, printed=printed.getvalue())
-    return Outcome(value, printed=printed.getvalue(), given=given)
+    return Outcome(value, printed=printed.getvalue(), given=arguments)
+
+
+def call(function: Function, probe: Probe) -> Outcome:
+    """Call a function with copies of the arguments."""
+    return run(function, copy.deepcopy(probe))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import difflib
 import dis
-import io
 import math
 import numbers as abstract
 import re
 import traceback
 import types
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +22,7 @@ from cloze.teaching.results import (
     Symptom,
     as_plain,
     in_short,
+    run,
 )
 
 REPLACE = "Replace the ... by your answer and run the cell again."
@@ -56,17 +54,11 @@ def ask(function: Function, *arguments: Any) -> Any:
     Raises:
         Symptom: it raised, or returned nothing.
     """
-    printed = io.StringIO()
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
-            warnings.simplefilter("ignore")
-            value = function(*arguments)
-    except Symptom:  # something that watches the function has seen enough
-        raise
-    except (Exception, SystemExit) as error:
-        raise Symptom(f"Your function raised {error_in_words(error)}") from None
-    refuse_nothing(Outcome(value, printed=printed.getvalue()))
-    return value
+    outcome = run(function, arguments)
+    if outcome.error is not None:
+        raise Symptom(f"Your function raised {error_in_words(outcome.error)}")
+    refuse_nothing(outcome)
+    return outcome.value
 
 
 ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
