@@ -15,6 +15,7 @@ from benchmarks import (
     cost,
     latency,
     lines,
+    mutants,
     operations,
     page,
     recipe,
@@ -25,6 +26,8 @@ from benchmarks import (
 from benchmarks.peers import Bert, ModernBert, Textbook
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.teaching.exercise import Exercise
+from cloze.teaching.results import number
 from cloze.vocabulary import VOCABULARY
 from web.browser import NO_CHROMIUM, chromium
 
@@ -223,6 +226,21 @@ def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> 
     (tmp_path / "a.js").write_text("/* say\nmore */\n// say\nf();\n\n  g(); // and say\n")
     assert lines.of_file(tmp_path / "mistakes.md") == 5
     assert lines.of_file(tmp_path / "a.js") == 2
+
+
+def at_least(values: list[float], least: float) -> int:
+    """Count the values that are not below a bound."""
+    return sum(value >= least for value in values)
+
+
+@pytest.mark.parametrize(
+    ("values", "survives"), [([1.0, 3.0, 4.0], True), ([1.0, 2.0, 3.0, 4.0], False)]
+)
+def test_a_mutant_that_no_probe_tells_apart_is_found(values: list[float], survives: bool) -> None:
+    exercise = Exercise(at_least, number, "Counted.", probes=lambda _: [(values, 2.0)])
+    left = mutants.survivors(exercise, seeds=[0, 1])
+    assert any("value > least" in source for source in left) == survives
+    assert not any("value <= least" in source for source in left)
 
 
 @pytest.mark.slow

@@ -89,12 +89,15 @@ def write_seeds(folder: Path) -> None:
     (folder / "seeds.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
 
 
+def folders_of_lessons() -> dict[str, Path]:
+    """Return the folders of the lessons that have exercises, by name."""
+    checks = sorted(Path(str(files("cloze"))).glob("lessons/*/checks.py"))
+    return {path.parent.name: path.parent for path in checks}
+
+
 def main(lessons: list[str]) -> None:
     """Write the seeds of some lessons, or of all."""
-    folders = {
-        path.parent.name: path.parent
-        for path in sorted(Path(str(files("cloze"))).glob("lessons/*/checks.py"))
-    }
+    folders = folders_of_lessons()
     for lesson in lessons or folders:
         if lesson not in folders:
             raise SystemExit(f"There is no lesson {lesson!r}; there are {', '.join(folders)}.")
