@@ -227,8 +227,8 @@ def mask_spans(
 ) -> MaskedBatch:
     """Select spans of neighbouring words to predict, and corrupt each of them in one way.
 
-    A span has 1, 2, … ``longest`` words, geometrically fewer with each: after every word it ends
-    with probability ``stop``. With the defaults that makes 3.8 words on average, some twenty
+    A span has k = 1, 2, … ``longest`` words with a probability proportional to (1 − ``stop``)ᵏ⁻¹,
+    scaled so that these sum to 1. With the defaults that makes 3.8 words on average, some twenty
     characters of English. Spans begin where a word begins and end where one ends; what stands
     between two words of a span, a space, goes with them. Spans may meet, and are one then.
 
@@ -244,7 +244,7 @@ def mask_spans(
     Args:
         input_ids: ids of shape ``(…, length)``; never changed.
         mask_prob: the rate of selection, 0 … 1.
-        stop: the probability that a span ends after a word, above 0 up to 1; 1 for single words.
+        stop: how much rarer spans are with each word more, above 0 up to 1; 1 for single words.
         longest: the most words of a span.
         vocabulary: special symbols of it are never selected, and part words.
         at_least_one: False leaves the selection to chance alone; otherwise some word is selected.

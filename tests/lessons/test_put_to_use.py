@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from itertools import islice, product
 from pathlib import Path
 from unittest.mock import ANY
 
@@ -67,7 +68,8 @@ def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
     vocabulary = tasks.pair_vocabulary(WORLD)
     input_ids, labels = tasks.span_task(WORLD, 200)
     assert input_ids.shape[1] <= tasks.PAIR_LENGTH
-    asked = Counter(question.split()[0] for question, _, _ in tasks.asked(WORLD, 200))
+    drawn = islice(tasks.asked(WORLD), 200)
+    asked = Counter(question.split()[0] for question, _, _ in drawn)
     assert set(asked) == {*tasks.QUESTIONS}
     allowed = tasks.may_answer(input_ids, vocabulary)
     for line, (start, end), may in zip(input_ids, labels.tolist(), allowed, strict=True):
@@ -96,6 +98,27 @@ def test_statements_are_said_or_not() -> None:
     task = tasks.entailment_task(WORLD, 300)
     assert 0.4 < task.labels.double().mean() < 0.6
     assert not (task.input_ids == WORLD.vocabulary.ids["liked"]).any()
+
+
+def test_what_is_drawn_twice_comes_once() -> None:
+    assert tasks.distinct(iter("abracadabra"), 4) == ["a", "b", "r", "c"]
+
+
+def test_a_task_leaves_out_the_lines_of_another_and_its_own_second_ones() -> None:
+    task = tasks.Task(torch.tensor([[1, 2], [3, 4], [1, 2], [5, 6]]), torch.tensor([0, 1, 0, 1]))
+    left = task.without(tasks.Task(torch.tensor([[5, 6], [7, 8]]), torch.tensor([1, 0])))
+    assert left.input_ids.tolist() == [[1, 2], [3, 4]]
+    assert left.labels.tolist() == [0, 1]
+
+
+def test_no_line_is_both_learned_and_asked() -> None:
+    for name, experiment in comparison.experiments().items():
+        for n, seed in product(experiment.labels, range(experiment.seeds)):
+            learned, test = experiment.lines(n, seed)
+            assert learned.input_ids.shape[1] == test.input_ids.shape[1]
+            lines, asked = ({tuple(x) for x in t.input_ids.tolist()} for t in (learned, test))
+            assert len(lines) == n, (name, n, seed)
+            assert not lines & asked, (name, n, seed)
 
 
 def test_a_task_is_split_and_reordered() -> None:
@@ -181,6 +204,8 @@ def test_the_posterior_is_what_planting_gives() -> None:
         found = faults.posterior(world, torch.tensor([seen]))[0]
         for at in range(len(seen)):
             assert float(found[at]) == pytest.approx(where[at] / where.total())
+    best, planted = (sum(of(m.values()) for m in mass.values()) for of in (max, sum))
+    assert faults.best_of_all(world) == pytest.approx(best / planted)
 
 
 def test_two_places_disagree_and_a_third_decides() -> None:
@@ -221,6 +246,11 @@ def test_the_command_writes_what_the_committed_file_holds(tmp_path: Path) -> Non
     for key in ("command", "world_sha256", "corpus_sha256"):
         assert written.pop(key) == committed[key]
     assert written["runs"] == {"sentiment": {"frozen": {"4": {"0.0": {"1": {"right": ANY}}}}}}
+    wanted = comparison.Run("sentiment", "pretrained", 64, 0.01, 1)
+    comparison.main(path, lambda run: run == wanted)
+    by_rate = {"0.01": {"1": {"right": ANY, "masked": ANY}}}
+    added = json.loads(path.read_text("utf-8"))["step sizes"]
+    assert added == {"sentiment": {"pretrained": {"64": by_rate}}}
 
 
 def test_the_exercises_are_the_package() -> None:

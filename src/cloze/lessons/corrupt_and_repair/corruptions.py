@@ -210,7 +210,8 @@ def take_out(
     So many symbols are taken out as ``share`` of the line is when rounded, in so many spans as
     ``mean_length`` then asks for, at least one of each: all spans of all lines of one length are as
     long together, which T5 chose so that a batch has no padding. All ways to do so are equally
-    likely, and no two spans touch. The target ends with the sentinel that comes next.
+    likely, and no two spans touch. (T5's own code never takes out the first symbol and always the
+    last.) The target ends with the sentinel that comes next.
 
     Raises:
         ValueError: as :func:`delete`; or the spans do not fit into the line, or the vocabulary has

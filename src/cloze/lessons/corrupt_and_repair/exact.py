@@ -91,7 +91,10 @@ def one_replaced(n_ordinary: int) -> Channel:
 
 
 def one_span(mask: int, lengths: Iterable[int]) -> Channel:
-    """Put one ``[MASK]`` in the place of any span of one of these lengths, 0 included."""
+    """Put one ``[MASK]`` in the place of any span of one of these lengths, 0 included.
+
+    A line has more places for a short span than for a long one, so short ones come more often.
+    """
     sizes = [*lengths]
     return lambda line: (
         (*line[:i], mask, *line[i + size :]) for size in sizes for i in range(len(line) - size + 1)

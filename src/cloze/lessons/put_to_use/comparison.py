@@ -1,13 +1,15 @@
 """What pretraining is worth: the same heads and labels, with and without it, frozen and free.
 
 ``python -m cloze.lessons.put_to_use.comparison`` fine-tunes for every task, number of labels,
-learning rate and seed, and writes how well each run answers unseen lines to comparison.json. It
-goes on where it stopped (a quarter of an hour on an idle core).
+learning rate and seed, and writes how well each run answers unseen lines to comparison.json, then
+the same for 64 labels at several step sizes. It goes on where it stopped (twenty minutes on an idle
+core).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +19,7 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder
-from cloze.evaluation import Repeated
+from cloze.evaluation import Repeated, held_out_loss
 from cloze.lessons.put_to_use import tasks
 from cloze.lessons.put_to_use.faults import (
     PROGRAMS,
@@ -28,7 +30,7 @@ from cloze.lessons.put_to_use.faults import (
     shipped_programs_model,
 )
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
-from cloze.masking import IGNORE
+from cloze.masking import IGNORE, held_out_batch
 from cloze.prediction import shipped_model, shipped_world_model
 from cloze.teaching import measurements
 from cloze.use.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
@@ -44,6 +46,8 @@ TAG_RATES = {**RATES, "pretrained": 0.01}
 """Of 0.001, 0.003 and 0.01 these were the best for tags of words, in a trial with other draws."""
 UP_TO_400 = (25, 100, 400)
 """So many labels are learned from where a handful teach nobody anything."""
+STEP_SIZES = (0.001, 0.003, 0.01, 0.03)
+"""Learning rates that are tried on 64 labelled sentences, ten draws each."""
 
 
 class Experiment(NamedTuple):
@@ -115,6 +119,17 @@ def faults_found(
     return {"right": hits(fault_odds(world, model, test.input_ids), test.labels.argmax(1))}
 
 
+def fault_lines(world: World) -> Callable[[int, int], tuple[Task, Task]]:
+    """Draw faulty programs anew for each seed; 300 are asked, and none of these is learned from."""
+    test = fault_task(world, 300, 1)
+
+    def lines(n: int, seed: int) -> tuple[Task, Task]:
+        drawn = fault_task(world, 2 * max(UP_TO_400), 1000 + seed)
+        return drawn.without(test).split(n)[0], test
+
+    return lines
+
+
 def in_order(task: Task, tested: int) -> Callable[[int, int], tuple[Task, Task]]:
     """Draw the labelled lines anew for each seed; the last ones of its order are asked."""
 
@@ -161,7 +176,7 @@ def experiments() -> dict[str, Experiment]:
         "roles": tags(tasks.role_task(world), tasks.ROLES),
         "parts of speech": tags(tasks.part_of_speech_task(world), tasks.TAGS),
         "faults": Experiment(
-            lambda n, seed: (fault_task(programs, n, 1000 + seed), fault_task(programs, 300, 1)),
+            fault_lines(programs),
             lambda: in_programs,
             lambda encoder: TokenClassifier(encoder, programs.vocabulary, 2),
             partial(faults_found, programs),
@@ -209,6 +224,7 @@ def experiments() -> dict[str, Experiment]:
             lambda encoder: TextClassifier(encoder, pairs, 2),
             share_right,
             UP_TO_400,
+            seeds=10,
             batch_size=16,
         ),
     }
@@ -233,9 +249,16 @@ def runs(found: Mapping[str, Experiment]) -> Iterator[Run]:
                     yield Run(name, start, n, experiment.rates[start], seed)
 
 
-def measure(run: Run, experiment: Experiment) -> dict[str, float]:
-    """Fine-tune once and ask."""
-    learned, test = experiment.lines(run.labels, run.seed)
+def step_sizes() -> Iterator[Run]:
+    """Yield the runs that differ in step size and draw alone."""
+    for start in ("pretrained", "from scratch"):
+        for rate in STEP_SIZES:
+            for seed in range(10):
+                yield Run("sentiment", start, 64, rate, seed)
+
+
+def tuned(run: Run, experiment: Experiment, learned: Task) -> FineTuned:
+    """Fine-tune once."""
     torch.manual_seed(run.seed)
     encoder = experiment.encoder()
     if run.start == "from scratch":
@@ -247,11 +270,31 @@ def measure(run: Run, experiment: Experiment) -> dict[str, float]:
         epochs, experiment.batch_size, run.rate, freeze=run.start == "frozen", seed=run.seed
     )
     finetune(model, learned.input_ids, learned.labels, how)
-    return {name: round(value, 4) for name, value in experiment.score(model, learned, test).items()}
+    return model
+
+
+def measure(run: Run, experiment: Experiment) -> dict[str, float]:
+    """Fine-tune once and ask."""
+    learned, test = experiment.lines(run.labels, run.seed)
+    found = experiment.score(tuned(run, experiment, learned), learned, test)
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def forgetting(run: Run, experiment: Experiment) -> dict[str, float]:
+    """Fine-tune once, ask, and take the masked loss under the old head again, in nats."""
+    learned, test = experiment.lines(run.labels, run.seed)
+    model, world = tuned(run, experiment, learned), World.load()
+    found = experiment.score(model, learned, test)
+    if run.start == "pretrained":
+        questions = held_out_batch(world.held_out_windows()[:256], vocabulary=world.vocabulary)
+        old = deepcopy(shipped_world_model())
+        old.encoder = model.encoder
+        found["masked"] = held_out_loss(old, questions)
+    return {name: round(value, 4) for name, value in found.items()}
 
 
 def results() -> dict[str, Any]:
-    """Return what was measured: "runs", what each scored by all that a :class:`Run` names."""
+    """Return what was measured: "runs" and "step sizes", what each scored by its :class:`Run`."""
     return measurements.read(RESULTS)
 
 
@@ -265,6 +308,15 @@ def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
     return found
 
 
+def at_step_sizes(start: str, what: str = "right") -> dict[float, list[float]]:
+    """Return the scores of ten draws by step size, from 64 labelled sentences."""
+    by_rate = results()["step sizes"]["sentiment"][start]["64"]
+    return {
+        float(rate): [scored[what] for scored in by_seed.values()]
+        for rate, by_seed in by_rate.items()
+    }
+
+
 def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -> None:  # noqa: ARG005
     """Measure every run that the file does not hold yet, and write it after each."""
     found = experiments()
@@ -272,12 +324,13 @@ def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -
         __spec__.name, world_sha256=World.load().sha256, corpus_sha256=Corpus.load().sha256
     )
 
-    def one(*key: Any) -> dict[str, float]:
-        run = Run(*key)
-        return measure(run, found[run.task])
+    def by(how: Callable[[Run, Experiment], dict[str, float]]) -> Callable[..., dict[str, float]]:
+        return lambda *key: how(Run(*key), found[key[0]])
 
     todo = (run for run in runs(found) if only(run))
-    measurements.measure(path, made, "runs", todo, one)
+    measurements.measure(path, made, "runs", todo, by(measure))
+    todo = (run for run in step_sizes() if only(run))
+    measurements.measure(path, made, "step sizes", todo, by(forgetting))
 
 
 if __name__ == "__main__":

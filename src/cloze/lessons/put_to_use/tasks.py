@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
@@ -28,6 +28,7 @@ SEP = "[SEP]"
 QUESTIONS = ("[WHO]", "[WHAT]", "[WHEN]", "[WHERE]", "[WHY]")
 PAIR_LENGTH = 40
 """The longest input of two or three parts."""
+Drawn = TypeVar("Drawn", bound=Hashable)
 
 
 class Task(NamedTuple):
@@ -46,6 +47,21 @@ class Task(NamedTuple):
         """Return the same lines in another order, drawn with a seed."""
         order = torch.randperm(len(self.labels), generator=seeded(seed))
         return Task(*(part[order] for part in self))
+
+    def without(self, other: Task) -> Task:
+        """Return each line once, and none of those of another task, filled up to one length."""
+        rows = {tuple(line): row for row, line in enumerate(self.input_ids.tolist())}
+        for line in other.input_ids.tolist():
+            rows.pop(tuple(line), None)
+        return Task(*(part[[*rows.values()]] for part in self))
+
+
+def distinct(drawn: Iterator[Drawn], n: int) -> list[Drawn]:
+    """Draw until there are ``n`` different ones, so that no line is both learned and asked."""
+    found: dict[Drawn, None] = {}
+    while len(found) < n:
+        found[next(drawn)] = None
+    return [*found]
 
 
 def shuffled(lines: Sequence[Tensor], labels: Tensor, pad_id: int, seed: int = 0) -> Task:
@@ -158,12 +174,11 @@ class Asked(NamedTuple):
     answer: str
 
 
-def asked(world: World, n: int, seed: int = 0) -> list[Asked]:
+def asked(world: World, seed: int = 0) -> Iterator[Asked]:
     """Ask who took what, when, where and why; two sentences are read, and one holds the answer."""
     chance = seeded(seed)
     told = [match for s in world.sentences if (match := TAKEN.fullmatch(s))]
-    made: list[Asked] = []
-    while len(made) < n:
+    while True:
         kind, one, other, first = torch.randint(10**6, (4,), generator=chance).tolist()
         here, there = told[one % len(told)], told[other % len(told)]
         if here["who"] == there["who"] or here["thing"] == there["thing"]:
@@ -177,8 +192,7 @@ def asked(world: World, n: int, seed: int = 0) -> list[Asked]:
             (f"[WHY] {who} {verb} the {thing}", here["why"]),
         ][kind % 5]
         both = (here[0], there[0]) if first % 2 else (there[0], here[0])
-        made.append(Asked(question, both, answer))
-    return made
+        yield Asked(question, both, answer)
 
 
 def span_task(world: World, n: int, seed: int = 0) -> Task:
@@ -188,7 +202,7 @@ def span_task(world: World, n: int, seed: int = 0) -> Task:
     """
     vocabulary = pair_vocabulary(world)
     lines, spans = [], []
-    for question, passage, answer in asked(world, n, seed):
+    for question, passage, answer in distinct(asked(world, seed), n):
         lines.append(parts(vocabulary, question, *passage))
         [sentence] = [s for s in passage if said_in(question, s) and f" {answer} " in f" {s} "]
         before = [BEGIN, *question.split(), SEP]
@@ -238,26 +252,38 @@ def statements(sentence: str) -> Iterator[tuple[str, str]]:
         yield (good, bad) if well else (bad, good)
 
 
-def entailment_task(world: World, n: int, seed: int = 0) -> Task:
-    """Say whether the first sentence says the second: ``[BEGIN]`` A ``[SEP]`` B ``[END]``, 0 or 1.
+class Pair(NamedTuple):
+    """Two texts, and whether the first says the second: 0 or 1."""
+
+    a: str
+    b: str
+    label: int
+
+
+def pairs(world: World, seed: int = 0) -> Iterator[Pair]:
+    """Draw a sentence and a statement; half of the sentences are opinions.
 
     Of an opinion A is what stands before *and*.
     """
-    chance, vocabulary = seeded(seed), pair_vocabulary(world)
+    chance = seeded(seed)
     told = [(s, [*map(tuple, statements(s))]) for s in world.sentences]
     kinds = [
-        [(s, pairs) for s, pairs in told if pairs and (" said " in s) == opinion]
+        [(s, said) for s, said in told if said and (" said " in s) == opinion]
         for opinion in (False, True)
     ]
-    lines, labels = [], []
-    for _ in range(n):
+    while True:
         opinion, which, pair, label = torch.randint(10**6, (4,), generator=chance).tolist()
         among = kinds[opinion % 2]
-        sentence, pairs = among[which % len(among)]
-        statement = pairs[pair % len(pairs)][1 - label % 2]
-        lines.append(parts(vocabulary, sentence.split(" and ")[0], statement))
-        labels.append(label % 2)
-    return shuffled(lines, torch.tensor(labels), vocabulary.ids[PAD])
+        sentence, said = among[which % len(among)]
+        statement = said[pair % len(said)][1 - label % 2]
+        yield Pair(sentence.split(" and ")[0], statement, label % 2)
+
+
+def entailment_task(world: World, n: int, seed: int = 0) -> Task:
+    """Say whether the first text says the second: ``[BEGIN]`` A ``[SEP]`` B ``[END]``, 0 or 1."""
+    vocabulary, drawn = pair_vocabulary(world), distinct(pairs(world, seed), n)
+    lines = [parts(vocabulary, a, b) for a, b, _ in drawn]
+    return shuffled(lines, torch.tensor([label for *_, label in drawn]), vocabulary.ids[PAD])
 
 
 # English
