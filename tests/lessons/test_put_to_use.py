@@ -174,6 +174,12 @@ def test_naive_bayes_counts() -> None:
     ]
 
 
+def test_naive_bayes_counts_a_word_as_often_as_it_is_there() -> None:
+    bayes = tasks.NaiveBayes([["up", "up", "up", "down"], ["up", "down", "down"]], [0, 1])
+    odds = (bayes.log_odds[:, bayes.ids["up"]] - bayes.log_odds[:, bayes.ids["down"]]).exp()
+    assert odds.tolist() == pytest.approx([4 / 2, 2 / 3])
+
+
 # Faults
 
 

@@ -13,8 +13,14 @@ from cloze.corpus import Corpus
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
 from cloze.lessons.vectors.search import Found, Index, Search, encoder_vectors, read_query
-from cloze.prediction import shipped_world_model
-from cloze.use.vectors import Passage, centring
+from cloze.prediction import shipped_model, shipped_world_model
+from cloze.use.vectors import (
+    Passage,
+    centring,
+    late_interaction,
+    layer_states,
+    precision_at,
+)
 from cloze.vocabulary import TextError
 from cloze.world import World
 from tests.markup import check, said_by
@@ -97,11 +103,41 @@ def test_the_command_writes_what_the_committed_file_holds(
 ) -> None:
     path = tmp_path / "comparison.json"
     monkeypatch.setattr(comparison, "untrained", lambda _: {"words": comparison.Found(0.5, 0.5)})
+    monkeypatch.setattr(comparison, "measured_late", lambda *_: "01")
     monkeypatch.setattr(comparison, "measured", lambda *_: {"plain": comparison.Found(0.1, 0.1, 0)})
     comparison.main(path, seeds=1, steps=1)
     first = json.loads(path.read_text("utf-8"))
     assert first.keys() == comparison.results().keys()
     assert first["runs"]["0"].keys() == comparison.OBJECTIVES.keys()
+    assert first["late"].keys() == comparison.results()["late"].keys()
+
+
+def test_hits_are_what_the_precision_counts() -> None:
+    near = torch.tensor([[9.0, 3, 2, 1], [3, 9, 1, 2], [1, 2, 9, 0], [2, 1, 0, 9]])
+    asked = comparison.Asked(torch.zeros(4, 1, dtype=torch.int64), torch.tensor([0, 0, 0, 1]))
+    assert comparison.hits(near, asked).tolist() == [1, 1, 1, 0]
+    assert precision_at(near, asked.pieces) == 0.75
+
+
+def test_neighbours_are_left_out_where_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    near = torch.tensor([[9.0, 3, 2, 1], [3, 9, 1, 2], [1, 2, 9, 0], [2, 1, 0, 9]])
+    asked = comparison.Asked(torch.zeros(4, 1, dtype=torch.int64), torch.tensor([0, 0, 0, 1]))
+    monkeypatch.setattr(comparison, "held_out", lambda _: asked)
+    monkeypatch.setattr(comparison, "late", lambda *_: near.clone())
+    assert comparison.measured_late(Corpus.load(), "late interaction") == "1110"
+    assert comparison.measured_late(Corpus.load(), "without neighbours") == "1010"
+
+
+def test_late_interaction_finds_what_the_committed_file_holds() -> None:
+    asked = comparison.held_out(Corpus.load())
+    states = layer_states(shipped_model().encoder, asked.input_ids)[-1]
+    few = torch.arange(17, len(states), 100)
+    near = late_interaction(states[few], states)
+    near[range(len(few)), few] = -torch.inf
+    found = asked.pieces[near.argmax(1)] == asked.pieces[few]
+    kept = comparison.late_hits()["late interaction"]
+    assert len(kept) == len(states)
+    assert torch.equal(found.double(), kept[few])
 
 
 # The search

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from cloze.causal import shipped_causal, text_costs
+from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus
 from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
@@ -20,7 +21,7 @@ from cloze.objectives import MASKED
 from cloze.prediction import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
-from cloze.world import Corruption, Truth, World
+from cloze.world import Corruption, Mean, Truth, World
 
 WORLD = World(
     {"the dog barks": 0.3, "the cat sleeps": 0.3, "a dog sleeps": 0.2, "a cat": 0.15, "a dog": 0.05}
@@ -53,6 +54,15 @@ def test_counts_tell_sentences_from_what_is_none() -> None:
     assert kl == pytest.approx(by_hand)
 
 
+def test_a_counted_kl_is_too_low_where_a_sentence_is_hardly_ever_written() -> None:
+    sentences, p = samplers.of_length(WORLD, 3)
+    said = torch.full((len(sentences),), 1e-9, dtype=torch.float64)
+    said[0] = 1
+    really = float((p * (p.log() - said.log())).sum())
+    counts, others, _ = samplers.counts_of(sentences[:1].repeat(1000, 1), sentences)
+    assert 0 < samplers.counted_kl(counts, others, p) < really / 2
+
+
 def test_kl_is_zero_for_the_exact_reader_in_any_order_and_positive_at_once() -> None:
     sentences, p = samplers.of_length(WORLD, 3)
     for order in ("left to right", "easiest first"):
@@ -77,8 +87,12 @@ def test_every_policy_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found[policy].valid == 1
         assert found[policy].kl == pytest.approx(0, abs=1e-3)
     assert found["all at once"].valid < 0.9
-    assert found["all at once"].kl > 0.3
+    assert found["all at once"].kl == pytest.approx(
+        samplers.exact_kl(EXACT, *_of_three(WORLD), "all at once")
+    )
+    assert samplers.exact_kl(EXACT, *_of_three(WORLD), "all at once") > 0.3
     assert 1 <= found["Gibbs"].distinct <= 100
+    assert [policy for policy in found if found[policy].kl is None] == ["mask-predict", "Gibbs"]
     again = samplers.in_world(EXACT, WORLD, 400, seed=0)
     assert again == found
 
@@ -86,6 +100,11 @@ def test_every_policy_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
 def _of_three(world: World) -> tuple[torch.Tensor, torch.Tensor]:
     here = (world.input_ids < world.vocabulary.n_ordinary).sum(1) == 3
     return world.input_ids[here], world.probabilities[here] / world.probabilities[here].sum()
+
+
+def test_what_was_not_measured_is_left_out_of_the_means() -> None:
+    runs = {"0": {"Gibbs": {"valid": 0.5, "kl": None}}, "1": {"Gibbs": {"valid": 1.0, "kl": None}}}
+    assert samplers.over_seeds(runs) == {"Gibbs": {"valid": (0.75, 0.5)}}
 
 
 def test_real_words_leave_out_what_may_be_cut() -> None:
@@ -148,14 +167,16 @@ def test_windows_cost_what_the_bound_says_and_what_the_chain_rule_says() -> None
     assert causal.quarters == []
 
 
-def test_the_command_asks_three_models(tmp_path: Path) -> None:
+def test_the_command_asks_three_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = Corpus.load()
     corpus = replace(corpus, held_out=corpus.held_out[:1])
     path = tmp_path / "bounds.json"
+    monkeypatch.setattr(bounds, "curve", lambda *_: [Mean(2.0, 0.1)])
     bounds.main(path, corpus, Recipe(steps=2, evaluations=0), seeds=(0,))
     written = json.loads(path.read_text("utf-8"))
     assert written["corpus_sha256"] == corpus.sha256
     assert set(written["runs"]["0"]) == {"masked", "diffusion", "causal"}
+    assert written["curves"] == {"masked": [2.0], "diffusion": [2.0]}
 
 
 def test_bounds_are_of_this_corpus_and_the_causal_model_is_the_cheapest() -> None:
@@ -163,3 +184,14 @@ def test_bounds_are_of_this_corpus_and_the_causal_model_is_the_cheapest() -> Non
     assert kept["corpus_sha256"] == Corpus.load().sha256
     for of_seed in bounds.results().values():
         assert of_seed["causal"].nats < of_seed["masked"].nats
+
+
+def test_the_shipped_models_curves_rise_and_their_means_are_the_bounds() -> None:
+    for name, costs in bounds.curves().items():
+        few, some, many, most = (sum(costs[at : at + 16]) for at in (0, 16, 32, 48))
+        assert few < some < many < most
+        kept = provenance(CHECKPOINTS / f"{name}.safetensors").get("bound_nats")
+        if kept is not None:
+            assert sum(costs) / len(costs) == pytest.approx(kept, abs=0.02)
+    masked = bounds.curves()["masked"]
+    assert masked == sorted(masked)

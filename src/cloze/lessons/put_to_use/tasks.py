@@ -414,9 +414,10 @@ def topic_tasks(corpus: Corpus, per_topic: int, length: int = 64) -> tuple[list[
 
 
 class NaiveBayes:
-    """Count which features stand in texts of each class; the likeliest class by Bayes' rule.
+    """Count how often features stand in texts of each class; the likeliest class by Bayes' rule.
 
-    Every text is a collection of features, such as its words. Counts begin at one.
+    Every text is a collection of features, such as its words, each counted as often as it is there.
+    Counts begin at one.
     """
 
     def __init__(self, texts: Sequence[Sequence[str]], labels: Sequence[int]) -> None:
@@ -424,7 +425,8 @@ class NaiveBayes:
         self.ids = {feature: n for n, feature in enumerate(known)}
         counts = torch.ones(max(labels) + 1, len(known), dtype=torch.float64)
         for text, label in zip(texts, labels, strict=True):
-            counts[label, [self.ids[f] for f in text]] += 1
+            here = torch.tensor([self.ids[f] for f in text])
+            counts[label] += here.bincount(minlength=len(known))
         self.log_odds = (counts / counts.sum(1, keepdim=True)).log()
         self.prior = torch.bincount(torch.tensor(labels)).double().log()
 

@@ -1,8 +1,8 @@
 """Who finds another window of the same piece: counted words, hidden states, trained vectors.
 
 ``python -m cloze.lessons.vectors.comparison`` asks every way of making vectors about the held-out
-windows, trains contrastively from several seeds, and writes the precisions to comparison.json. It
-goes on where it stopped (nine minutes on an idle core).
+windows, trains contrastively from several seeds, compares all states by late interaction, and
+writes what was found to comparison.json. It goes on where it stopped (ten minutes on an idle core).
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ from cloze.use.vectors import (
     character_ngrams,
     cosine,
     embed,
+    late_interaction,
+    layer_states,
     mean_cosine,
+    nearest,
     precision_at,
     precision_by_chance,
     whitening,
@@ -149,8 +152,53 @@ def measured(encoder: Encoder, corpus: Corpus) -> dict[str, Found]:
     return {"plain": by_vectors(plain, asked), "whitened": by_vectors(change(plain), asked)}
 
 
+def hits(similarity: Tensor, asked: Asked) -> Tensor:
+    """Return 1 for each window whose nearest other one is of the same piece, else 0: ``(n,)``.
+
+    Their mean is the precision at 1, and two ways of searching are compared window by window.
+    """
+    found = nearest(similarity, but_itself=True)[:, 0]
+    return (asked.pieces[found] == asked.pieces).double()
+
+
+def late(encoder: Encoder, asked: Asked) -> Tensor:
+    """Compare windows by late interaction of the last layer's states, all with all: ``(n, n)``."""
+    states = layer_states(encoder, asked.input_ids)[-1]
+    return late_interaction(states, states)
+
+
+def measured_late(corpus: Corpus, name: str) -> str:
+    """Search by late interaction, and write a 1 for each window whose piece was found, else 0.
+
+    Args:
+        corpus: whose held-out windows are asked.
+        name: "late interaction"; the same "without neighbours", that is, without the window before
+            and the one after; or "of untrained states".
+    """
+    asked, encoder = held_out(corpus), shipped_model().encoder
+    if name == "of untrained states":
+        torch.manual_seed(0)
+        encoder = Encoder(encoder.config).eval()
+    near = late(encoder, asked)
+    if name == "without neighbours":
+        for step in (-1, 1):
+            near.diagonal(step).fill_(-torch.inf)
+    return "".join(str(int(hit)) for hit in hits(near, asked))
+
+
+LATE = ("late interaction", "without neighbours", "of untrained states")
+
+
+def late_hits() -> dict[str, Tensor]:
+    """Return :func:`hits` of late interaction, by way."""
+    return {
+        name: torch.tensor([float(hit) for hit in found], dtype=torch.float64)
+        for name, found in results()["late"].items()
+    }
+
+
 def results() -> dict[str, Any]:
-    """Return what was measured: "untrained" by way, "runs" by seed and name."""
+    """Return what was measured: "untrained" and "late" by way, "runs" by seed and name."""
     return measurements.read(RESULTS)
 
 
@@ -205,6 +253,7 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
     measurements.measure(path, made, "untrained", [()], lambda: _rounded(untrained(corpus)))
     runs = product(range(seeds), OBJECTIVES)
     measurements.measure(path, made, "runs", runs, partial(trained, corpus, steps))
+    measurements.measure(path, made, "late", zip(LATE), partial(measured_late, corpus))
 
 
 if __name__ == "__main__":

@@ -54,11 +54,11 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
 
 
 @picture
-def policies(found: Mapping[str, Mapping[str, tuple[float, float]]]) -> tuple[Figure, str]:
+def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> tuple[Figure, str]:
     """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy.
 
     Args:
-        found: by model and policy: the share, and nats.
+        found: by model and policy: the share, and nats where they are known.
     """
     figure = empty_figure(7.2, 3.6)
     left, right = figure.subplots(1, 2, sharey=True)
@@ -68,9 +68,12 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float]]]) -> tuple[Fi
         at = [i + height * (n - (len(found) - 1) / 2) for i in range(len(names))]
         colour = LOOKS[model][0]
         for axes, column in ((left, 0), (right, 1)):
-            axes.barh(
-                at, [rows[name][column] for name in names], 0.9 * height, color=colour, label=model
-            )
+            known = [
+                (y, x)
+                for y, name in zip(at, names, strict=True)
+                if (x := rows[name][column]) is not None
+            ]
+            axes.barh(*zip(*known, strict=True), 0.9 * height, color=colour, label=model)
     left.set(xlabel="valid sentences", xlim=(0, 1), yticks=range(len(names)), yticklabels=names)
     right.set(xlabel="KL(truth ‖ sampler), nats", xscale="symlog")
     left.invert_yaxis()
@@ -79,7 +82,11 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float]]]) -> tuple[Fi
         axes.grid(axis="x", color=SHADE)
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     said = "; ".join(
-        f"{model}: " + ", ".join(f"{name} {v:.2f} and {kl:.2f}" for name, (v, kl) in rows.items())
+        f"{model}: "
+        + ", ".join(
+            f"{name} {v:.2f}" + ("" if kl is None else f" and {kl:.2f}")
+            for name, (v, kl) in rows.items()
+        )
         for model, rows in found.items()
     )
     return figure, f"Bars of the share of valid sentences and of KL in nats. {said}."

@@ -55,9 +55,10 @@ class Written(NamedTuple):
     """The share that are sentences of the world."""
     distinct: float
     """How many different ones there are among a hundred, on average."""
-    kl: float
-    """KL(truth ‖ sampler) in nats; infinite if the sampler cannot write what is said."""
-    error: float
+    kl: float | None
+    """KL(truth ‖ sampler) in nats; infinite if the sampler cannot write what is said, None if too
+    many paths lead to a sentence to add them up."""
+    error: float | None
     """Its standard error; 0 where it was computed exactly."""
 
 
@@ -97,7 +98,9 @@ def counts_of(lines: Tensor, sentences: Tensor) -> tuple[Tensor, int, float]:
 def counted_kl(counts: Tensor, others: int, truth: Tensor) -> float:
     """Estimate KL(truth ‖ sampler) from how often each sentence was written, half a count added.
 
-    Few draws make it too high: a perfect sampler, too, misses rare sentences.
+    It is biased in either direction. A perfect sampler misses rare sentences by chance, which costs
+    something; one that cannot write a sentence at all is given half a count for it, which costs too
+    little.
     """
     said = (counts + 0.5) / (counts.sum() + others + 0.5 * len(counts))
     return float((truth * (truth.log() - said.log())).sum())
@@ -129,10 +132,11 @@ def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, Wri
     found = {}
     for policy in POLICIES:
         lines = write(model, hidden, policy, temperature=1.0, generator=seeded(seed))
-        counts, others, distinct = counts_of(lines, sentences)
-        kl, error = counted_kl(counts, others, truth), 0.0
+        _, others, distinct = counts_of(lines, sentences)
+        kl: float | None = None
+        error: float | None = None
         if policy in ("all at once", "left to right", "easiest first"):
-            kl = exact_kl(model, sentences, truth, policy)
+            kl, error = exact_kl(model, sentences, truth, policy), 0.0
         elif policy == "random order":
             kl, error = random_order_kl(model, sentences, truth, max(2, draws // 100), seed)
         found[policy] = Written(1 - others / draws, distinct, kl, error)
@@ -140,10 +144,10 @@ def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, Wri
 
 
 def drawn(sentences: Tensor, truth: Tensor, draws: int, seed: int) -> dict[str, Any]:
-    """Draw sentences from the truth itself: what counting makes of a perfect sampler."""
+    """Draw sentences from the truth itself, as a perfect sampler would."""
     rows = torch.multinomial(truth, draws, replacement=True, generator=seeded(seed))
-    counts, others, distinct = counts_of(sentences[rows], sentences)
-    return {"as it is": Written(1.0, distinct, counted_kl(counts, others, truth), 0.0)._asdict()}
+    *_, distinct = counts_of(sentences[rows], sentences)
+    return {"as it is": Written(1.0, distinct, 0.0, 0.0)._asdict()}
 
 
 def trained(objective: Objective, world: World, seed: int, steps: int) -> MaskedLM:
@@ -216,20 +220,20 @@ def in_steps(model: Model, known: set[str], lines: int, seed: int) -> dict[str, 
 
 
 def over_seeds(
-    runs: Mapping[str, Mapping[str, Mapping[str, float]]],
+    runs: Mapping[str, Mapping[str, Mapping[str, float | None]]],
 ) -> dict[str, dict[str, tuple[float, float]]]:
     """Return, by policy and by what was measured, the mean over seeds and how far they lie apart.
 
     Args:
-        runs: by seed, policy and what was measured: a number.
+        runs: by seed, policy and what was measured: a number, or None, which is left out.
     """
     found: dict[str, dict[str, tuple[float, float]]] = {}
     for policy, row in next(iter(runs.values())).items():
         found[policy] = {}
         for name in row:
-            values = [run[policy][name] for run in runs.values()]
-            mean = sum(values) / len(values)
-            found[policy][name] = (mean, max(values) - min(values))
+            values = [value for run in runs.values() if (value := run[policy][name]) is not None]
+            if values:
+                found[policy][name] = (fmean(values), max(values) - min(values))
     return found
 
 
