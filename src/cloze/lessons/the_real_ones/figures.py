@@ -164,7 +164,7 @@ def by_rate(panels: Mapping[str, Scores]) -> tuple[Figure, str]:
         axes.set_xticks(rates, [f"{rate:.0%}" if rate else "none" for rate in rates])
         axes.tick_params(axis="x", labelsize=9)
         axes.locator_params(axis="y", nbins=6)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=9, ncols=2)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     said = "; ".join(
         f"{label}, {name}: "
         + ", ".join(
