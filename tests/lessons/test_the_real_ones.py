@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -48,32 +48,53 @@ def test_memory_grows_with_the_square_only_where_it_is_written_out(tmp_path: Pat
 PICTURES = world_of_pictures()
 
 
-def test_an_encoder_is_trained_at_each_rate_and_judged_at_all(
+def test_an_encoder_is_trained_at_each_rate_and_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "rates.json"
-    monkeypatch.setattr(rates, "QUESTIONS", 2)
+    monkeypatch.setattr(rates, "above", lambda *_: 0.1)
     monkeypatch.setattr(rates, "shapes_named", lambda *_: {"frozen": 0.5})
-    rates.main(path, seeds=1, steps=2)
-    first = json.loads(path.read_text("utf-8"))
-    asked = [str(rate) for rate in (rates.UNTRAINED, *rates.RATES)]
-    assert [*first["runs"]] == asked
-    committed = rates.results()
-    assert first["world_sha256"] == committed["world_sha256"]
-    assert [*committed["runs"]] == asked
+    rates.main(path, seeds=1, steps=5)
+    made, committed = json.loads(path.read_text("utf-8")), rates.results()
+    assert made["world_sha256"] == committed["world_sha256"]
+    assert made["runs"]["0.0"] == {"0": {"0": {"frozen": 0.5}}}
+    assert [*made["runs"]["0.15"]] == ["5", "20"]
+    assert made["without hint"] == {"5": {"0": 0.1}}
+    for rate in rates.RATES:
+        planned = {str(rates.steps_at(rate, alike)) for alike in get_args(rates.Alike)}
+        assert {*committed["runs"][str(rate)]} == planned
+
+
+def test_trained_with_alike_questions_all_are_asked_the_same_number() -> None:
+    asked = [rate * rates.steps_at(rate, "as many questions") for rate in rates.RATES]
+    assert asked == pytest.approx([rates.SAME * rates.STEPS] * len(asked), rel=0.01)
+    assert {rates.steps_at(rate, "as many pictures") for rate in rates.RATES} == {rates.STEPS}
+
+
+def test_every_picture_is_asked_about_once() -> None:
+    asked = rates.questions(PICTURES, 0.75)
+    assert torch.equal(asked.inputs[~asked.selected], PICTURES.input_ids[~asked.selected])
+    assert set(asked.inputs[asked.selected].tolist()) == {PICTURES.vocabulary.mask_id}
+    assert asked.selected.sum() / (16 * len(PICTURES.sentences)) == pytest.approx(0.75, abs=0.01)
+
+
+def test_heads_are_born_looking_at_neighbours_unless_told_otherwise() -> None:
+    usual, blind = (rates.trained(PICTURES, 0.75, 0, 0, focus) for focus in (None, 0.0))
+    assert usual.config == PICTURES.config()
+    assert usual.config.neighbour_focus > blind.config.neighbour_focus == 0
 
 
 def test_training_brings_a_model_nearer_to_the_floor() -> None:
-    new, old = (rates.trained(PICTURES, 0.75, 0, steps) for steps in (1, 40))
+    new, old = (rates.trained(PICTURES, 0.75, steps, 0) for steps in (1, 40))
     far, near = (rates.above(PICTURES, model, 0.75) for model in (new, old))
     assert 0 < near < far - 0.5
-    untrained = rates.trained(PICTURES, rates.UNTRAINED, 0)
+    untrained = rates.trained(PICTURES, rates.UNTRAINED, 0, 0)
     assert rates.above(PICTURES, untrained, 0.75) > far - 0.5
 
 
 def test_shapes_are_named_better_than_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rates, "DRAWS", 1)
-    found = rates.shapes_named(PICTURES, rates.trained(PICTURES, rates.UNTRAINED, 0).encoder)
+    found = rates.shapes_named(PICTURES, rates.trained(PICTURES, rates.UNTRAINED, 0, 0).encoder)
     assert min(found.values()) > 0.4
 
 

@@ -144,19 +144,17 @@ Scores = Mapping[str, Mapping[float, Sequence[float]]]
 
 
 @picture
-def by_rate(above: Scores, right: Scores) -> tuple[Figure, str]:
+def by_rate(panels: Mapping[str, Scores]) -> tuple[Figure, str]:
     """Draw how well encoders do that were trained at several rates.
 
     Args:
-        above: by question, nats above the floor.
-        right: by way of naming shapes, the share right; rate 0 is an untrained encoder.
+        panels: by what is scored, the scores of one way to train or two; rate 0 is an untrained
+            encoder.
     """
     figure = empty_figure(7.2, 3.2)
-    panels = figure.subplots(1, 2)
     looks = ((BLUE, "o", "-"), (ORANGE, "s", "--"))
-    for axes, curves, label in zip(
-        panels, (above, right), ("nats above the floor", "shapes named rightly"), strict=True
-    ):
+    row = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axes, (label, curves) in zip(row, panels.items(), strict=True):
         for (name, scores), (colour, marker, line) in zip(curves.items(), looks, strict=True):
             means, spreads = ([score[k] for score in scores.values()] for k in (0, 1))
             axes.errorbar([*scores], means, spreads, color=colour, fmt="none", capsize=3)
@@ -166,15 +164,15 @@ def by_rate(above: Scores, right: Scores) -> tuple[Figure, str]:
         axes.set_xticks(rates, [f"{rate:.0%}" if rate else "none" for rate in rates])
         axes.tick_params(axis="x", labelsize=9)
         axes.locator_params(axis="y", nbins=6)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=9, ncols=2)
-    panels[0].set(ylim=(0, None))
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     said = "; ".join(
-        f"{name}: "
+        f"{label}, {name}: "
         + ", ".join(
             f"{score[0]:.2f} at {rate:.0%}" if rate else f"{score[0]:.2f} untrained"
             for rate, score in scores.items()
         )
-        for name, scores in (*above.items(), *right.items())
+        for label, curves in panels.items()
+        for name, scores in curves.items()
     )
     return figure, f"Curves over the rate at which encoders were trained. {said}."
 
