@@ -112,8 +112,8 @@ longer = pytest.mark.parametrize("shown", ["90"], indirect=True)
 
 @pytest.fixture
 def lecture(shown: Lecture) -> Lecture:
-    """The lecture at its first screen, in its usual size, light, and with no focus anywhere."""
-    shown.page.set_viewport_size(SIZES[1])
+    """The lecture at its first screen, in the least size, light, and with no focus anywhere."""
+    shown.page.set_viewport_size(SIZES[0])
     shown.page.evaluate("location.hash = 1; document.body.dataset.jpThemeLight = true")
     shown.at(1)
     shown.leave()
@@ -330,7 +330,6 @@ DONE: dict[str, Callable[[Locator], None]] = {
 @longer
 @pytest.mark.parametrize("words", DONE)
 def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
-    lecture.page.set_viewport_size(SIZES[0])
     screen = lecture.open(words)
     DONE[words](screen)
     settled(lecture.page)
