@@ -174,6 +174,7 @@ def test_a_picture_is_stored_with_the_notebook(lab: Notebook, watch: Watch) -> N
     watch.forgive("widget model not found")
 
 
+@pytest.mark.slow
 def test_notebook_7_answers_a_click(classic: Notebook) -> None:
     classic.new(EXPLORER)
     classic.run(0)
@@ -182,6 +183,7 @@ def test_notebook_7_answers_a_click(classic: Notebook) -> None:
     assert classic.fresh(STATE).startswith("[4] 4 ")
 
 
+@pytest.mark.slow
 def test_voila_answers_a_click(voila: Server, page: Page) -> None:
     voila.write("explorer.ipynb", [EXPLORER])
     page.goto(voila.address("explorer.ipynb"))
@@ -190,6 +192,7 @@ def test_voila_answers_a_click(voila: Server, page: Page) -> None:
     expect(readers(widget)).to_have_count(4)
 
 
+@pytest.mark.slow
 def test_the_picture_in_the_readme_is_what_the_explorer_looks_like(
     lab: Notebook, widget: Locator, tmp_path: Path
 ) -> None:

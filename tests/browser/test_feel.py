@@ -69,6 +69,7 @@ def test_a_click_beside_a_control_deletes_no_cell_and_escape_leaves(lab: Noteboo
     expect(lab.cells).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_escape_leaves_a_control(lab: Notebook) -> None:
     lab.new(EXPLORER, "1 + 1")
     lab.run(0)
@@ -79,7 +80,7 @@ def test_escape_leaves_a_control(lab: Notebook) -> None:
         expect(lab.cells).to_have_count(count)
 
 
-@pytest.mark.parametrize("place", ["status", "textbox"])
+@pytest.mark.parametrize("place", ["textbox", pytest.param("status", marks=pytest.mark.slow)])
 def test_what_runs_the_cell_and_saves_the_notebook_does_so_from_a_widget(
     lab: Notebook, place: str
 ) -> None:

@@ -106,6 +106,7 @@ def test_it_opens_without_a_server_once_it_was_there(fresh: BrowserContext, tmp_
     assert line(page).startswith("the old m")
 
 
+@pytest.mark.slow
 def test_a_changed_page_comes_with_the_next_visit(fresh: BrowserContext, tmp_path: Path) -> None:
     build_page(tmp_path)
     page = fresh.new_page()
@@ -299,6 +300,7 @@ def test_a_link_carries_a_line(page: Page, built: str) -> None:
     assert line(page) == text
 
 
+@pytest.mark.slow
 def test_each_example_is_a_link(page: Page, built: str) -> None:
     for name, (text, hidden) in EXAMPLES.items():
         page.goto("about:blank")

@@ -222,7 +222,9 @@ def test_answers_are_pythons(engine: Page, name: Direction) -> None:
     assert nothing == {"loss": None, "positions": []}
 
 
-@pytest.mark.parametrize("name", DIRECTIONS)
+@pytest.mark.parametrize(
+    "name", ["both", *(pytest.param(name, marks=pytest.mark.slow) for name in ("left", "right"))]
+)
 def test_long_answers_are_pythons(engine: Page, name: Direction) -> None:
     ours = predictor(name)
 
