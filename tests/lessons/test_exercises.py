@@ -133,11 +133,11 @@ def test_probes_come_from_the_seeds_and_a_right_answer_reads_no_mistake(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exercise = replace(
-        EXERCISES["units"], mistakes=Mistakes("cloze.lessons.the_loss.checks", "units")
+        EXERCISES["summed_loss"], mistakes=Mistakes("cloze.lessons.the_loss.checks", "summed_loss")
     )
     drawn = {random.Random(seed).random() for seed in exercise.seeds}
     assert all(exercise.chance().random() in drawn for _ in range(20))
     monkeypatch.setattr("cloze.teaching.mistakes.parse_mistakes", lambda _: 1 / 0)
     assert exercise(exercise.solution).solved
     with pytest.raises(ZeroDivisionError):
-        exercise(lambda costs: (sum(costs), 1.0, 2.0))
+        exercise(lambda table, text, chosen: len(table) + len(text) + len(chosen))

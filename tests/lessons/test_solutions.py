@@ -11,10 +11,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.encoder import attention_mask
-from cloze.ledger import parameter_ledger
 from cloze.lessons.the_encoder import checks as the_encoder
 from cloze.lessons.the_explorer import checks as the_explorer
 from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
+from cloze.lessons.the_mask import checks as the_mask
+from cloze.masking import mask_tokens
 from cloze.prediction import mask_positions
 
 
@@ -31,10 +32,12 @@ def test_who_may_look_is_the_mask_of_the_encoder(direction: Any) -> None:
     assert torch.equal(the_encoder.my_may_look(5, direction), everywhere if mask is None else mask)
 
 
-def test_a_layer_has_the_parameters_of_the_ledger() -> None:
-    ledger = parameter_ledger(29, 128, 1, 256)
-    layer = sum(count for part, count in ledger.items() if part.startswith("layer 1"))
-    assert layer == the_encoder.layer_parameters(128, 256)
+def test_the_package_s_mask_passes_as_an_answer() -> None:
+    def rule(ids: Tensor, prob: float, mask_share: float, random_share: float) -> Any:
+        return mask_tokens(ids, prob, mask_share=mask_share, random_share=random_share)
+
+    assert the_mask.check_my_mask.judge
+    assert "selected positions are" in str(the_mask.check_my_mask.judge(rule))
 
 
 def test_the_right_side_is_hidden_as_by_the_package() -> None:

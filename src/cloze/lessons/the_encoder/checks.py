@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, tensor
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -63,6 +63,10 @@ check_my_attention = Exercise(
     "two-sided or causal.",
     direction="In order: Q @ K.T, divide by √width, −inf where `look` is False, softmax over the "
     "last dimension, times V.",
+    without={
+        "scaled_dot_product_attention": "That is torch's function, which the page compares with; "
+        "write what it computes: scores, mask, softmax, times V."
+    },
     limits={
         "With scores above 88 it fails, though, for exp then exceeds single precision: subtract "
         "the largest score of each row first, as softmax does.": (
@@ -110,31 +114,76 @@ check_my_may_look = Exercise(
 """Mark ``my_may_look(length, direction)``: which query (row) may look at which key (column)."""
 
 
-# ── 3.3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 3.3 ───────────────────────────────────────────────────────────────────────────────────────────
+
+RING, BACK, SHARE = 8, 2, 0.9
+"""How many positions stand in the ring, how far back each looks, and with what share at least."""
 
 
-def layer_parameters(d_model: int, d_ff: int) -> int:
-    """Count the parameters of one encoder layer: attention, feed-forward network, two norms."""
-    attention = 4 * (d_model * d_model + d_model)
-    feed_forward = (d_model * d_ff + d_ff) + (d_ff * d_model + d_model)
-    norms = 2 * (d_model + d_model)
-    return attention + feed_forward + norms
+def rows_of_two(name: str, value: Any) -> Tensor:
+    """Read the queries or the keys: two numbers for each position of the ring."""
+    wanted = f"asked for is a tensor of shape ({RING}, 2), two numbers for each position"
+    if isinstance(value, list | tuple):
+        raise Symptom(f"Your {name} is {kind_of(value)}; {wanted}: torch.tensor(…) makes one.")
+    if not isinstance(value, Tensor) or tuple(value.shape) != (RING, 2):
+        raise Symptom(f"Your {name} is {kind_of(value)}; {wanted}.")
+    if not value.double().isfinite().all():
+        raise Symptom(f"Your {name} holds inf or NaN, of which a softmax makes NaN.")
+    return value.detach().double()
 
 
-def sizes(chance: random.Random) -> list[Probe]:
-    """Make widths of a layer and of its feed-forward network, the latter not a multiple."""
-    widths = chance.sample(range(5, 40), 8)
-    return [(10, 27), *((d, 2 * d + chance.randrange(1, d)) for d in widths)]
+def _judge_two_back(answer: Any) -> str:
+    if not isinstance(answer, tuple | list | Tensor) or len(answer) != 2:
+        raise Symptom(f"You hand in {kind_of(answer)}; hand in (Q, K), the queries first.")
+    queries, keys = (rows_of_two(name, value) for name, value in zip("QK", answer, strict=True))
+    places = torch.arange(RING)
+    weights = (queries @ keys.T / math.sqrt(2)).softmax(dim=-1)
+    on_it = weights[places, (places - BACK) % RING]
+    lowest = int(on_it.argmin())
+    if on_it.min() >= SHARE:
+        return f"Each position gives at least {on_it.min():.3f} to the one two before it."
+    off = {int(d) for d in (weights.argmax(dim=-1) - places + RING // 2) % RING - RING // 2}
+    if weights.max() - weights.min() < 1e-3:
+        why = "All scores are alike: turn each query and each key by an angle of its own."
+    elif off == {-BACK}:
+        why = (
+            "All look the right way, but not firmly enough: longer queries and keys give larger "
+            "scores, and a sharper softmax."
+        )
+    elif off == {BACK}:
+        why = "All look two to the right: turn the query, or the key, the other way."
+    elif off == {0}:
+        why = "All look at themselves: put the query of each where the key two before it points."
+    elif len(off) == 1:
+        why = f"All look {off.pop():+d} places away; {-BACK} is asked for."
+    elif (weights[2:].argmax(dim=-1) == places[2:] - BACK).all():
+        why = (
+            "Only positions 0 and 1 look elsewhere: the ring closes if eight steps make one full "
+            "turn, 2π."
+        )
+    else:
+        why = (
+            "They look differently far: make the step from key to key, and from query to query, "
+            "the same everywhere."
+        )
+    raise Symptom(
+        f"Position {lowest} gives {on_it[lowest]:.2f} to position {(lowest - BACK) % RING}, and "
+        f"most to position {int(weights[lowest].argmax())}. {why}"
+    )
 
 
-check_layer_parameters = Exercise(
-    solution=layer_parameters,
-    wants=number,
-    probes=sizes,
-    solved="The number of heads is not in it: heads share out d_model, and cost nothing extra.",
-    direction="Compare: four matrices of attention and two of the feed-forward network have "
-    "4 · d_model² + 2 · d_model · d_ff weights and 5 · d_model + d_ff biases; two norms have "
-    "4 · d_model.",
-    mistakes=Mistakes(__name__, "layer_parameters"),
+def _circle(shift: float, length: float = 6.0) -> Tensor:
+    """Make eight arrows of a length that point round a circle, the first turned by some steps."""
+    angles = (torch.arange(RING) + shift) * 2 * math.pi / RING
+    return length * torch.stack([angles.cos(), angles.sin()], dim=1)
+
+
+check_two_back = Exercise(
+    solution=(_circle(-BACK), _circle(0)),
+    wants=anything,
+    judge=_judge_two_back,
+    solved="Two numbers per position are enough for a whole ring, and the angle between query and "
+    "key is all that says where to look.",
+    mistakes=Mistakes(__name__, "two_back"),
 )
-"""Mark ``layer_parameters(d_model, d_ff)``: the number of parameters of one encoder layer."""
+"""Mark queries and keys with which each of eight positions looks two back, round the corner."""

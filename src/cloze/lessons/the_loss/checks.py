@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,9 +16,10 @@ from cloze.teaching.results import (
     Probe,
     Symptom,
     alike,
+    anything,
+    kind_of,
     number,
     number_with_gradient,
-    numbers,
 )
 from cloze.teaching.symptoms import ask
 
@@ -68,33 +69,97 @@ check_summed_loss = Exercise(
 """Mark ``summed_loss(P, x, M)``: −Σ_{i∈M} log P[i][x[i]] in nats, P a list of dicts."""
 
 
-# ── 1.2 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 1.2 ───────────────────────────────────────────────────────────────────────────────────────────
 
+GAPS, LETTERS = "ra", "abdelnr"
+ASKED = {"right": (2, "bits", 2 * math.log(2)), "wrong": (3, "perplexity", math.log(3))}
+"""What each table's mean loss must be: a number, what it counts, and the same in nats."""
 
-def units(costs: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean of costs in nats, the same in bits, and the perplexity."""
-    nats = sum(costs) / len(costs)
-    return nats, nats / math.log(2), math.exp(nats)
-
-
-def costs_in_nats(chance: random.Random) -> list[Probe]:
-    """Make costs of several positions; the first list is 2 bits and perplexity 4."""
-    lists = [[math.log(2), math.log(2), math.log(16)]]
-    lists += [[chance.uniform(0.3, 2.5) for _ in range(n)] for n in (4, 5, 2, 7)]
-    return [(costs,) for costs in lists]
-
-
-check_units = Exercise(
-    solution=units,
-    wants=numbers("nats", "bits", "perplexity"),
-    probes=costs_in_nats,
-    parts=lambda costs: {"nats": 0, "bits": 1, "perplexity": 2},
-    solved="For instance 1.386 nats = 2 bits = a choice among 4 equally likely characters: three "
-    "names for one loss.",
-    direction="nats is the mean of the costs, bits is nats / log 2, perplexity is e^nats.",
-    mistakes=Mistakes(__name__, "units"),
+TABLES = (
+    'Hand in {"right": […, …], "wrong": […, …]}, with a dictionary from letters to probabilities '
+    "for each of the two gaps."
 )
-"""Mark ``units(costs)``: (mean nats, bits, perplexity) from the costs in nats."""
+
+
+def _read_row(name: str, gap: str, row: Any) -> dict[str, float]:
+    """Read the probabilities of one gap, with 0 for letters that are left out."""
+    here = f"In `{name}`, the row for the gap {gap}"
+    if not isinstance(row, dict):
+        raise Symptom(f"{here} is {kind_of(row)}. {TABLES}")
+    if strange := [letter for letter in row if letter not in [*LETTERS]]:
+        raise Symptom(f"{here} has {strange[0]!r}, which is none of the seven letters {LETTERS}.")
+    p = {letter: number(row.get(letter, 0)) for letter in LETTERS}
+    if not 0 <= min(p.values()) <= max(p.values()) <= 1:
+        raise Symptom(f"{here} holds a number below 0 or above 1, which is no probability.")
+    if not alike(total := sum(p.values()), 1.0):
+        raise Symptom(
+            f"{here} sums to {total:.4g}. Its probabilities must sum to 1: hand out what is left, "
+            "and write fractions such as 1/3 in full."
+        )
+    return p
+
+
+def _look_at_favourite(name: str, gap: str, p: Mapping[str, float]) -> None:
+    """Let the favourite be the truth in one table, and something else in the other."""
+    best = max(p[letter] for letter in LETTERS if letter != gap)
+    here = f"In `{name}`, at the gap {gap},"
+    if alike(p[gap], best):
+        raise Symptom(f"{here} two letters tie, so there is no favourite: let one be ahead.")
+    if (p[gap] > best) != (name == "right"):
+        raise Symptom(
+            f"{here} the favourite is the right letter, and in this table it must be another."
+            if name == "wrong"
+            else f"{here} another letter is ahead of the right one. Seven letters share, so even "
+            "1/4 is enough to be the favourite: spread the rest evenly."
+        )
+
+
+def _judge_tables(tables: Any) -> str:
+    if not isinstance(tables, dict) or {*tables} != {*ASKED}:
+        raise Symptom(f"You hand in {kind_of(tables)}. {TABLES}")
+    said = []
+    for name, (amount, unit, nats) in ASKED.items():
+        rows = tables[name]
+        if not isinstance(rows, list | tuple) or len(rows) != len(GAPS):
+            raise Symptom(f"`{name}` is {kind_of(rows)}; there are two gaps, r and a. {TABLES}")
+        read = [_read_row(name, gap, row) for gap, row in zip(GAPS, rows, strict=True)]
+        for gap, p in zip(GAPS, read, strict=True):
+            _look_at_favourite(name, gap, p)
+        truth = [p[gap] for gap, p in zip(GAPS, read, strict=True)]
+        loss = -math.log(math.prod(truth)) / 2 if all(truth) else math.inf
+        pays = f"{loss / math.log(2):.3f} bits, perplexity {math.exp(loss):.3f}"
+        if not alike(loss, nats):
+            why = "What counts is the product of what the two right letters get."
+            if math.isinf(loss):
+                why = "A right letter that gets 0 costs infinitely much."
+            elif alike(2 * loss, nats):
+                why = "That is what both gaps pay together; the mean is asked for."
+            elif alike(sum(truth) / 2, math.exp(-nats)):
+                why = "The mean of your two probabilities would do, but the loss averages logs."
+            elif alike(loss, amount):
+                why = f"You counted {amount} nats."
+            elif alike(loss, amount * math.log(2)):
+                why = f"You counted {amount} bits."
+            elif abs(loss - nats) < 0.01:
+                why = "That is close, and it can be exact: write fractions, not rounded decimals."
+            asked = f"{amount} bits" if unit == "bits" else f"perplexity {amount}"
+            raise Symptom(f"`{name}` pays {pays} on average, and {asked} is asked for. {why}")
+        said.append(f"`{name}` pays {pays}")
+    return f"{'; '.join(said)}."
+
+
+check_tables = Exercise(
+    solution={
+        "right": [{gap: 1 / 4} | {x: 1 / 8 for x in LETTERS if x != gap} for gap in GAPS],
+        "wrong": [{"r": 1 / 3, "l": 2 / 3}, {"a": 1 / 3, "e": 2 / 3}],
+    },
+    wants=anything,
+    judge=_judge_tables,
+    solved="The table that is wrong everywhere has the lower loss: being the favourite is not what "
+    "the loss asks for.",
+    mistakes=Mistakes(__name__, "tables"),
+)
+"""Mark two tables for the gaps of b▒e▒d: right everywhere at 2 bits, wrong at perplexity 3."""
 
 
 # ── 1.3 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -12,7 +14,8 @@ from torch import Tensor
 from cloze.masking import IGNORE, mask_tokens
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.teaching.symptoms import ask
 from cloze.vocabulary import VOCABULARY
 
 # ── 2.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -88,40 +91,168 @@ check_culprit = Exercise(
 """Mark the letter of the suspect that gives 81/10/9."""
 
 
-# ── 2.3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 2.3 ───────────────────────────────────────────────────────────────────────────────────────────
 
 CHANCE = ("rand", "rand_like", "randint", "bernoulli", "binomial", "random", "uniform", "choices")
 """Names by which an answer draws at random what it should compute."""
 
+LINE = 400
+"""Characters in a line that is masked."""
 
-def second_rate(mask_share: float, random_share: float) -> float:
-    """Turn a share of all into a share of what is not masked."""
-    return random_share / (1 - mask_share)
-
-
-def shares(chance: random.Random) -> list[Probe]:
-    """Make shares of [MASK] and of swapped characters that leave some characters kept."""
-    probes: list[Probe] = [(0.8, 0.1), (0.7, 0.2), (0.5, 0.2), (0.25, 0.6), (0.6, 0.4), (0.3, 4e-4)]
-    for _ in range(3):
-        mask_share = chance.uniform(0.1, 0.9)
-        probes.append((mask_share, (1 - mask_share) * chance.uniform(0.1, 0.9)))
-    return probes
+SIGMAS = 5
+"""Standard deviations beyond which a count is taken for a mistake and not for chance."""
 
 
-check_second_rate = Exercise(
-    solution=second_rate,
-    wants=number,
-    probes=shares,
-    solved="For 80/10/10 that is 0.1 / 0.2 = 0.5, the rate of suspect B. One draw, as in "
-    "mask_tokens, needs no such conversion.",
-    direction="What is left for the second draw is the share 1 - mask_share, and random_share "
-    "must be taken out of that.",
-    without=dict.fromkeys(
-        CHANCE, "You make the draw itself; what is asked for is its rate, which can be computed."
+def my_mask(
+    input_ids: Tensor, mask_prob: float, mask_share: float, random_share: float
+) -> tuple[Tensor, Tensor]:
+    """Select positions, decide the fate of each, and return what is shown and what is asked."""
+    selected = torch.rand(input_ids.shape) < mask_prob
+    action = torch.rand(input_ids.shape)
+    hide = selected & (action < mask_share)
+    swap = selected & (action >= mask_share) & (action < mask_share + random_share)
+    inputs = torch.where(swap, torch.randint(MASK, input_ids.shape), input_ids)
+    return inputs.masked_fill(hide, MASK), input_ids.masked_fill(~selected, IGNORE)
+
+
+def _is(count: Tensor | int, n: int, p: float) -> bool:
+    """Whether a count among n is one that chance gives with probability p."""
+    return abs(int(count) - n * p) <= SIGMAS * math.sqrt(n * p * (1 - p)) + 1e-6
+
+
+def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tensor, Tensor]:
+    """Let an answer mask ids, and look at what is true of every draw."""
+    given = ids.clone()
+    result = ask(mask, given, *rates)
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise Symptom(
+            f"You return {kind_of(result)}; return two tensors with a comma between them: what the "
+            "model reads, and the labels."
+        )
+    inputs, labels = map(tensor(torch.long), result)
+    if not torch.equal(given, ids):
+        raise Symptom("Your function writes into input_ids, which others still need: .clone() it.")
+    if not inputs.shape == labels.shape == ids.shape:
+        raise Symptom(
+            f"For ids of shape {tuple(ids.shape)} your two tensors have the shapes "
+            f"{tuple(inputs.shape)} and {tuple(labels.shape)}: both need that of the ids."
+        )
+    if (inputs == IGNORE).any():
+        raise Symptom("The model would read −100: are inputs and labels exchanged?")
+    if (labels == 0).sum() > 2 * (ids == 0).sum():
+        raise Symptom("Where nothing is asked the label is −100; 0 is a character, the newline.")
+    asked = labels != IGNORE
+    if not torch.equal(labels[asked], ids[asked]):
+        shown = torch.equal(labels[asked], inputs[asked])
+        raise Symptom(
+            "Your labels hold what the model is shown; they must hold the original characters."
+            if shown
+            else "A label is neither −100 nor the original character at its place."
+        )
+    if (~asked & (inputs != ids)).any():
+        raise Symptom(
+            "Some characters are changed where the label is −100. Only selected positions may be "
+            "changed, and every one of them is asked about, whatever it shows."
+        )
+    rate = float(asked.float().mean())
+    for apart, words in ((LINE, "lines of a batch"), (1, "neighbours")):
+        pairs = asked.reshape(-1, 2, apart).all(dim=1)
+        if not _is(pairs.sum(), pairs.numel(), rate**2):
+            raise Symptom(
+                f"Of two {words} both are selected in {pairs.float().mean():.1%}, where "
+                f"{rate**2:.1%} would be chance: each position must draw for itself."
+            )
+    if not _is(asked.sum(), ids.numel(), rates[0]):
+        raise Symptom(
+            f"You ask about {rate:.1%} of the positions, and mask_prob is {rates[0]:.0%}. A label "
+            "belongs to every selected position, also to a kept one."
+        )
+    return inputs, labels
+
+
+FATES: Mapping[str, Callable[[float, float], tuple[float, float]]] = {
+    "That is 80/10/10: use mask_share and random_share.": lambda m, r: (0.8, 0.1),
+    "All that you do not hide you swap; the rest must be kept.": lambda m, r: (m, 1 - m),
+    "Nothing is swapped: a later line undoes it, or its interval is empty.": lambda m, r: (m, 0),
+    "The intervals overlap: swapping begins where hiding ends.": lambda m, r: (m - r, r),
+    "That is suspect D: the second draw takes a share of what the first left over.": (
+        lambda m, r: (m, (1 - m) * r)
     ),
-    mistakes=Mistakes(__name__, "second_rate"),
+    "That is suspect C: you swap first, and only what is left over can be hidden.": (
+        lambda m, r: ((m + r) * (1 - r), r)
+    ),
+    "Swapped characters overwrite hidden ones: let one number decide between the two.": (
+        lambda m, r: ((1 - r) * m, r)
+    ),
+}
+"""What goes wrong with the fates: the shares of hidden and of swapped that it leads to."""
+
+
+def _judge_mask(mask: Callable[..., Any]) -> str:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return _judge_counts(mask)
+
+
+def _judge_counts(mask: Callable[..., Any]) -> str:
+    ids = torch.randint(MASK // 2, (500, LINE))  # half of the characters, all may be drawn
+    m, r = 0.7, 0.2
+    inputs, labels = _masked(mask, ids, 0.5, m, r)
+    asked = labels != IGNORE
+    n = int(asked.sum())
+    hidden = int((asked & (inputs == MASK)).sum())
+    changed = int((asked & (inputs != MASK) & (inputs != ids)).sum())
+
+    def are(shares: tuple[float, float]) -> bool:  # one in 28 swapped characters looks kept
+        return _is(hidden, n, shares[0]) and _is(changed, n, shares[1] * (MASK - 1) / MASK)
+
+    counted = f"[MASK] {hidden / n:.1%}, changed {changed / n:.1%}, unchanged "
+    counted += f"{1 - (hidden + changed) / n:.1%}"
+    if (inputs > MASK).any() or (inputs < 0).any():
+        raise Symptom("The model would read an id that is none: they are 0 to 28.")
+    drawn, _ = _masked(mask, ids[0].repeat(50), 0.3, 0.0, 1.0)
+    if are((m, r)) and (drawn == MASK).any():
+        raise Symptom(
+            "With mask_share 0 you show [MASK] all the same: a random character is one of the 28 "
+            "below it."
+        )
+    kinds = len({*drawn[drawn != ids[0].repeat(50)].tolist()} - {MASK})
+    if 0 < kinds < MASK:
+        raise Symptom(
+            f"Only {kinds} of the 28 characters turn up among the swapped ones: each position "
+            "draws one of its own, any from 0 to 27."
+        )
+    if not are((m, r)):
+        why = next((why for why, shares in FATES.items() if are(shares(m, r))), "")
+        if _is(hidden, n, m) and _is(changed, n, r):
+            why = "A random character is any of the 28, once in 28 the original: do not avoid it."
+        if max(hidden, changed, n - hidden - changed) > 0.95 * n:
+            why = (
+                "Nearly all meet one fate: does one number decide for all of them, or the number "
+                "again by which they were selected?"
+            )
+        raise Symptom(
+            f"With shares of {m:.0%}, {r:.0%} and {1 - m - r:.0%} your selected positions are: "
+            f"{counted}. {why}".rstrip()
+        )
+    again = ask(mask, ids, 0.5, m, r)[1] != IGNORE
+    if torch.equal(asked, again):
+        raise Symptom("Every call hides the same positions: is a seed set inside your function?")
+    return f"With shares of 70/20/10 {n:,} selected positions are: {counted}."
+
+
+OURS = "That is the package's function; write its rule yourself."
+
+check_my_mask = Exercise(
+    solution=my_mask,
+    wants=anything,
+    judge=_judge_mask,
+    without={"mask_tokens": OURS, "corrupt": OURS, "StaticMasks": OURS},
+    solved="All counts are within five standard deviations of what was promised, and no draw knows "
+    "of another.",
+    mistakes=Mistakes(__name__, "my_mask"),
 )
-"""Mark ``second_rate(mask_share, random_share)``: the rate of a second draw for swapping."""
+"""Mark ``my_mask(input_ids, mask_prob, mask_share, random_share)`` by what it does to 200 000."""
 
 
 # ── 2.4 ──────────────────────────────────────────────────────────────────────────────────────────
