@@ -77,6 +77,13 @@ def test_every_link_leads_somewhere(site: Path) -> None:
     assert broken(site) == []
 
 
+@each_notebook
+def test_what_a_notebook_folds_the_page_folds_too(site: Path, path: Path) -> None:
+    cells = nbformat.read(path, as_version=4).cells
+    folded = [cell for cell in cells if cell.metadata.get("jupyter", {}).get("outputs_hidden")]
+    assert len(page_of(site, path).select(".cell details.hide")) == len(folded)
+
+
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     for path in site.rglob("*.html"):
         for element in soup(path).select(", ".join(LOADED)):

@@ -23,6 +23,8 @@ LECTURES = sorted((ROOT / "lecture").glob("*.ipynb"))
 MAX_LINES = 25
 MAX_IGNORED_SHARE = 0.05
 IGNORING = re.compile(r"NBVAL_(IGNORE_OUTPUT|SKIP)")
+GUESS = re.compile(r"\b([Bb]efore you (look|run)|[Gg]uess (first|before)|[Rr]ead on when)")
+"""How a text asks for a guess."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -122,6 +124,23 @@ def test_the_checkpoint_is_a_form_and_its_answers_stay(path: Path) -> None:
     assert form.outputs[0].data["text/plain"] == repr(Quiz(lesson))
     assert sheet.outputs[0].data["text/plain"] == repr(AnswerSheet(lesson))
     assert sheet.outputs[0].data["text/html"] == AnswerSheet(lesson)._repr_html_()
+
+
+def folded(cell: Any) -> bool:
+    """Whether JupyterLab and the site begin with the cell's outputs folded."""
+    return bool(cell.metadata.get("jupyter", {}).get("outputs_hidden"))
+
+
+@each_notebook
+def test_what_is_to_be_guessed_is_not_in_sight(path: Path) -> None:
+    cells = read(path).cells
+    for i, cell in enumerate(cells):
+        if cell.cell_type == "markdown" and GUESS.search(cell.source):
+            answer = next(each for each in cells[i:] if each.cell_type == "code")
+            widget = "text/html" in answer.outputs[-1].get("data", {}) if answer.outputs else True
+            assert widget or folded(answer), cell.source
+    before = [a for a, b in pairwise(cells) if b.cell_type == "code" and folded(b)]
+    assert all("?" in cell.source or GUESS.search(cell.source) for cell in before)
 
 
 def test_few_cells_skip_the_comparison() -> None:

@@ -19,6 +19,8 @@ myst_heading_slug_func = "web.site.pages.anchor"
 
 # Notebooks are committed executed; nothing runs here, and no script for widgets is fetched.
 nb_execution_mode = "off"
+nb_code_prompt_show = "Guess first, then see what comes out"
+nb_code_prompt_hide = "Fold it again"
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 
 html_theme = "furo"

@@ -47,6 +47,8 @@ def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
     for cell in made.cells:
         if cell.cell_type != "code":
             continue
+        if cell.metadata.get("jupyter", {}).get("outputs_hidden"):  # until the reader has guessed
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-output"]
         cell.outputs = [each for each in cell.outputs if WIDGET not in each.get("data", {})]
         for output in cell.outputs:
             data = output.get("data", {})
