@@ -239,6 +239,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         RuntimeError,
+        "changed size during iteration",
+        "What a loop goes through must not shrink or grow meanwhile: put what you keep into a new "
+        "list or dictionary.",
+    ),
+    (
+        RuntimeError,
         "in-place|in place",
         "Your function writes into what it was given; work on a copy, .clone().",
     ),
