@@ -197,11 +197,11 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         ".values() gives the values, .items() pairs.",
     ),
     (
-        ValueError,
-        "to unpack",
+        Exception,
+        "unpack",
         "More or fewer things come than there are names for them: each that a function returns "
-        "wants a name of its own; going through a dictionary gives its keys alone, and .items() "
-        "gives pairs.",
+        "wants a name of its own; going through a dictionary gives its keys alone, .values() its "
+        "values, and .items() pairs.",
     ),
     (
         TypeError,
