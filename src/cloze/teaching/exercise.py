@@ -540,7 +540,7 @@ class Exercise:
                 "the result itself?"
             )
         elif re.search(r"\bnan\b", got):
-            special = " NaN comes from a logarithm of a negative number, 0/0 or inf − inf."
+            special = " NaN comes from 0/0, inf − inf, 0 · inf or a logarithm of a negative number."
         elif re.search(r"\binf\b", got):
             special = " Infinity comes from the logarithm of 0 or a division by 0."
         special += self._parted(seen, right, probes)

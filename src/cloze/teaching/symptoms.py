@@ -197,11 +197,11 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         ".values() gives the values, .items() pairs.",
     ),
     (
-        ValueError,
-        "to unpack",
+        Exception,
+        "unpack",
         "More or fewer things come than there are names for them: each that a function returns "
-        "wants a name of its own; going through a dictionary gives its keys alone, and .items() "
-        "gives pairs.",
+        "wants a name of its own; going through a dictionary gives its keys alone, .values() its "
+        "values, and .items() pairs.",
     ),
     (
         TypeError,
@@ -236,6 +236,12 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "must be real number|unsupported operand|bad operand|must be Tensor|can only concat",
         "Two kinds of things are mixed up: math.log wants one number, torch.log a tensor, and "
         "numbers cannot be added to text, lists or dictionaries.",
+    ),
+    (
+        RuntimeError,
+        "changed size during iteration",
+        "What a loop goes through must not shrink or grow meanwhile: put what you keep into a new "
+        "list or dictionary.",
     ),
     (
         RuntimeError,

@@ -6,11 +6,17 @@ import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
+import torch
+
+from cloze.encoder import DIRECTIONS
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, number, wrong_kind
+from cloze.teaching.results import Probe, Symptom, is_number, kind_of, number, wrong_kind
+from cloze.vocabulary import TextError
+from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,37 +108,87 @@ check_fillings = Exercise(
 
 # ── 6.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
-Rows = Sequence[Sequence[float]]
+PLACES = ("first", "middle", "last")
+MOST = 6
+NOT_SETTLED = "Two sentences that differ in one word alone leave that word open to every reader."
+OPEN = {
+    ("first", "left"): "Nothing stands to the left of the first word, so it must be "
+    "open there: take two first words, or more, that are equally frequent.",
+    ("last", "right"): "Nothing stands to the right of the last word, so it must be "
+    "open there: take two last words, or more, that are equally frequent.",
+    ("middle", "left"): "The first word alone gives the middle one away, wholly or in part: let "
+    "two different ones follow it, equally often.",
+    ("middle", "right"): "The last word alone gives the middle one away, wholly or in part: let "
+    "two different ones stand before it, equally often.",
+}
+"""Words that must cost a reader log 2 or more, and what to say if they do not."""
+
+own_world = {
+    "the dog barks": 0.25,
+    "the cat sleeps": 0.25,
+    "a dog sleeps": 0.25,
+    "a cat barks": 0.25,
+}
 
 
-def floor(truths: Rows) -> float:
-    """Return the mean of −Σ p log p over the questions, in nats."""
-    return sum(-sum(p * math.log(p) for p in row if p) for row in truths) / len(truths)
+def sentences(value: Any) -> World:
+    """Read a world of three-word sentences."""
+    if not isinstance(value, Mapping):
+        raise wrong_kind(value, "a dictionary {sentence: probability}")
+    if len(value) > MOST:
+        raise Symptom(f"You have {len(value)} sentences; at most {MOST} are allowed.")
+    for sentence, p in value.items():
+        if not isinstance(sentence, str) or len(sentence.split()) != len(PLACES):
+            raise Symptom(f"{sentence!r} is no sentence of three words with spaces between them.")
+        if not is_number(p):
+            raise Symptom(f"The probability of {sentence!r} is {kind_of(p)}, and no number.")
+    try:
+        return World({sentence: float(p) for sentence, p in value.items()})
+    except TextError as error:
+        raise Symptom(str(error)) from None
 
 
-def answers(chance: random.Random) -> list[Probe]:
-    """Make true distributions, some of them with impossible words."""
-    probes: list[Probe] = [([[0.5, 0.5, 0.0]],), ([[1.0, 0.0], [0.5, 0.5]],)]
-    for n in (2, 3, 5):
-        rows = []
-        for _ in range(n):
-            shares = [chance.uniform(0.05, 1) * (chance.random() < 0.8) for _ in range(4)] + [0.1]
-            rows.append([share / sum(shares) for share in shares])
-        rows[0] = [0.25, 0.25, 0.0, 0.4, 0.1]
-        probes.append((rows,))
-    return probes
+def costs_of(world: World) -> dict[tuple[str, str], float]:
+    """Return the mean cost in nats of each word, when it alone is hidden, to each reader."""
+    costs: dict[tuple[str, str], float] = {}
+    for at, place in enumerate(PLACES, 1):  # after [BEGIN]
+        selected = torch.zeros_like(world.input_ids, dtype=torch.bool)
+        selected[:, at] = True
+        hidden = world.input_ids.masked_fill(selected, world.vocabulary.mask_id)
+        for side in DIRECTIONS:
+            truth = world.truth(hidden, selected, side, GAPS_ONLY)
+            nats = -truth.gather(1, world.input_ids[:, at, None])[:, 0].log()
+            costs[place, side] = float(world.probabilities @ nats)
+    return costs
 
 
-check_floor = Exercise(
-    solution=floor,
-    wants=number,
-    probes=answers,
-    solved="Who knows the truth pays −log p with probability p; the mean over the questions is the "
-    "floor.",
-    direction="For each row add up −p · log p over its words, and take the mean over the rows.",
-    mistakes=Mistakes(__name__, "floor"),
+def _judge_world(answer: Any) -> str:
+    world = sentences(answer)
+    costs = costs_of(world)
+    seen = " ".join(
+        f"{place.capitalize()} word: "
+        + ", ".join(f"{side} {costs[place, side]:.2f}" for side in DIRECTIONS)
+        + "."
+        for place in PLACES
+    )
+    for a, b in combinations(world.sentences, 2):
+        if sum(x != y for x, y in zip(a.split(), b.split(), strict=True)) == 1:
+            raise Symptom(f"{seen} {NOT_SETTLED} Look at {a!r} and {b!r}.")
+    for where, sentence in OPEN.items():
+        if costs[where] < math.log(2) - 1e-6:
+            raise Symptom(f"{seen} {sentence}")
+    return seen
+
+
+check_own_world = Exercise(
+    solution=own_world,
+    wants=sentences,
+    solved="Each side alone tells nothing of the middle word, and both together tell all. What two "
+    "sides know is more than a sum.",
+    judge=_judge_world,
+    mistakes=Mistakes(__name__, "own_world"),
 )
-"""Mark ``floor(truths)``: the mean entropy in nats of a list of distributions."""
+"""Mark a world in which each word needs what the others say together."""
 
 # ── 6.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,6 +202,7 @@ def pairs(chance: random.Random) -> list[Probe]:
     """Make a truth and an answer; what is impossible in truth may be given something."""
     probes: list[Probe] = [([0.5, 0.5, 0.0], [0.8, 0.1, 0.1]), ([1.0, 0.0], [0.25, 0.75])]
     probes.append(([0.5, 0.3, 0.2], [0.2, 0.7, 0.1]))  # nothing impossible: no division by 0
+    probes.append(([0.996, 0.004], [0.5, 0.5]))  # rare, and not impossible
     for n in (3, 4, 6):
         true = [chance.uniform(0.05, 1) for _ in range(n)]
         said = [chance.uniform(0.05, 1) for _ in range(n)]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import random
+import re
+from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cloze.prediction import compare
+from cloze.corpus import Corpus
+from cloze.prediction import compare, top_k
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, number, tensor
@@ -106,6 +110,11 @@ def _judge_finding(answer: Any) -> str:
     return _shown(text, at, p)
 
 
+def _begins(text: str, at: int) -> bool:
+    """Whether a word begins at a position."""
+    return 0 <= at < len(text) and not text[at].isspace() and text[at - 1 : at].strip() == ""
+
+
 def _shown(text: str, at: int, p: dict[str, float]) -> str:
     """Say what each model gives the truth."""
     return (
@@ -127,7 +136,7 @@ def _misplaced(line: str, text: str, at: int) -> None:
         (at - 1, "do you count from 1?"),
         (at + 1, "is your position one too small?"),
     ):
-        if 0 <= near < len(text) and _is_found(_given_by(text, near)):
+        if _begins(text, near) and not _begins(text, at) and _is_found(_given_by(text, near)):
             raise Symptom(
                 f"Position {at} is {_marked(text, at)}, beside a gap that would do: {advice} The "
                 "first character of the line has position 0."
@@ -148,20 +157,30 @@ def _not_found(text: str, at: int, p: dict[str, float]) -> None:
             "not where another ended. Try the first letter of a word."
         )
     if p["left"] >= 0.1:
+        other = (
+            "Put another word before it" if _begins(text, at) else "Try the first letter of a word"
+        )
         raise Symptom(
             f"{seen} The left side is not surprised enough, it must give less than 0.10: what "
-            "comes before your gap already suggests the letter. Try the first letter of a word."
+            f"comes before your gap already suggests the letter. {other}."
         )
-    if p["right"] < 0.5:
-        raise Symptom(
-            f"{seen} The right side does not find it either, it must give 0.50 or more: what "
-            "follows your gap fits other letters as well. Try a word in which no other letter "
-            "could stand there."
-        )
-    raise Symptom(
-        f"{seen} With both sides the model should be sure, 0.90 or more. Try a longer or more "
-        "common word, in a line of plain English with its spaces."
+    side, reader, least = (
+        ("right", "The right side", 0.5) if p["right"] < 0.5 else ("both", "Both together", 0.9)
     )
+    guesses = top_k(compare(text, [at])[side][at], 2)
+    rival, given = next((letter, q) for letter, q in guesses if letter != text[at])
+    word = next(m[0] for m in re.finditer(r"\S+", text) if m.end() > at)
+    raise Symptom(
+        f"{seen} {reader} must give {least:.2f} or more, and {visible(rival)} gets {given:.2f}. "
+        f"Does that make sense, too? And how well do the models know {word!r}? They met it "
+        f"{counted(_words_met()[word], 'time')} in training. Try a word of every day."
+    )
+
+
+@cache
+def _words_met() -> Counter[str]:
+    """Count the words of the text that the models were trained on."""
+    return Counter(word for piece in Corpus.load().train for word in piece.text.split())
 
 
 check_right_finding = Exercise(
@@ -169,6 +188,7 @@ check_right_finding = Exercise(
     wants=anything,
     solved="A model that reads from left to right could not have known.",
     judge=_judge_finding,
+    mistakes=Mistakes(__name__, "right_finding"),
 )
 """Mark a line and a position that only the right side can fill."""
 
