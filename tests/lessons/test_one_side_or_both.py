@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cloze.causal import log_posterior
-from cloze.encoder import EncoderConfig, attention_mask
+from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.one_side_or_both import checks, filling
 from cloze.lessons.one_side_or_both.gap import distances, four_answers, single_gaps
@@ -185,6 +185,3 @@ def test_the_exercises_are_the_package() -> None:
     windows = torch.randint(28, (2, 6))
     late = CausalLM().one_place_late(windows)
     assert torch.equal(checks.one_place_late(windows, VOCABULARY.mask_id), late)
-    mask = attention_mask(7, "left", 3)
-    assert mask is not None
-    assert torch.equal(checks.prefix_mask(7, 3), mask)

@@ -17,6 +17,7 @@ from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
 from cloze.objectives import masked
+from cloze.prediction import predict, shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
@@ -39,6 +40,13 @@ def test_the_area_is_that_of_all_pairs() -> None:
         scores = torch.tensor([*typos, *clean])
         wanted = torch.arange(len(scores)) < len(typos)
         assert area_under_curve(scores, wanted) == pytest.approx(checks.area(typos, clean))
+
+
+def test_the_worst_gaps_cost_what_the_model_pays_for_them() -> None:
+    hidden = checks.hidden_places(checks.check_hardest_gaps.solution)
+    gaps = hidden[0].nonzero().flatten().tolist()
+    paid = predict(shipped_model(), VOCABULARY.encode(checks.LINE), gaps).costs.sum()
+    assert checks.costs_of_hiding(hidden).item() == pytest.approx(paid.item(), rel=1e-4)
 
 
 def test_the_mask_objectives_ask_in_their_shape() -> None:

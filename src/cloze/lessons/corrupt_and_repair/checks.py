@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cloze.lessons.corrupt_and_repair import exact
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, number, wrong_kind
+from cloze.teaching.results import (
+    Probe,
+    Symptom,
+    anything,
+    is_number,
+    kind_of,
+    number,
+    wrong_kind,
+)
+from cloze.vocabulary import TextError, counted
+from cloze.world import World
 
 # ── 9.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -21,33 +32,14 @@ Spans = Sequence[tuple[int, int]]
 
 def take_out(words: Words, spans: Spans) -> tuple[list[str], list[str]]:
     """Return what is read and what is to be written when spans are taken out in T5's way."""
-    return _taken_out(words, spans)
-
-
-def _name(i: int) -> str:
-    return f"<extra_id_{i}>"
-
-
-def _taken_out(
-    words: Words,
-    spans: Spans,
-    *,
-    name: Callable[[int], str] = _name,
-    in_input: Callable[[int, int], int] = lambda i, size: 1,
-    in_target: bool = True,
-    closing: bool = True,
-    end: int = 0,
-) -> tuple[list[str], list[str]]:
-    """Take spans out, rightly or with a known mistake."""
     inputs: list[str] = []
     target: list[str] = []
     done = 0
-    for i, (start, stop) in enumerate(spans):
-        inputs += [*words[done:start], *[name(i)] * in_input(i, stop - start)]
-        target += [*[name(i)] * in_target, *words[start : stop + end]]
-        done = stop + end
-    inputs += words[done:]
-    return inputs, target + [name(len(spans))] * closing
+    for i, (start, end) in enumerate(spans):
+        inputs += [*words[done:start], f"<extra_id_{i}>"]
+        target += [f"<extra_id_{i}>", *words[start:end]]
+        done = end
+    return [*inputs, *words[done:]], [*target, f"<extra_id_{len(spans)}>"]
 
 
 def pair_of_lists(value: Any) -> tuple[list[str], list[str]]:
@@ -78,9 +70,7 @@ def lines_with_spans(chance: random.Random) -> list[Probe]:
         spans = [(a, b) for a, b in zip(cuts[::2], cuts[1::2], strict=True)]
         spans[0] = (spans[0][0], max(spans[0][1], spans[0][0] + 1))
         probes.append((words, spans))
-    words = line[:6]
-    probes.append((words, [(0, 2), (3, 6)]))
-    return probes
+    return [*probes, (line[:6], [(0, 2), (3, 6)])]
 
 
 check_take_out = Exercise(
@@ -91,6 +81,10 @@ check_take_out = Exercise(
     "the target; whoever has both can put the line together again.",
     direction="In the input each span becomes one sentinel; the target is the sentinel and then "
     "the words of its span, for each in turn, and one more sentinel at the end.",
+    limits={
+        "Without any span it fails, though: the last sentinel has the number len(spans), also if "
+        "that is 0.": (["thank", "you"], []),
+    },
     mistakes=Mistakes(__name__, "take_out"),
 )
 """Mark ``take_out(words, spans)``: input and target with sentinels, as two lists of words."""
@@ -102,30 +96,16 @@ Sentences = Mapping[str, float]
 
 def still_open(world: Sentences) -> float:
     """Return H(sentence | the sentence with one word deleted), in nats."""
-    joint = _joint(world)
+    joint: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for sentence, p in world.items():
+        words = sentence.split()
+        for i in range(len(words)):
+            joint[" ".join([*words[:i], *words[i + 1 :]])][sentence] += p / len(words)
     return -sum(
         p * math.log(p / sum(originals.values()))
         for originals in joint.values()
         for p in originals.values()
     )
-
-
-def _joint(
-    world: Sentences,
-    share: Callable[[float, int], float] = lambda p, n: p / n,
-    mark: str = "",
-    *,
-    add: bool = True,
-    cut: Callable[[list[str], int], list[str]] = lambda words, i: [*words[:i], *words[i + 1 :]],
-) -> dict[str, dict[str, float]]:
-    """Return P(sentence, what is read), by what is read and sentence."""
-    joint: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for sentence, p in world.items():
-        words = sentence.split()
-        for i in range(len(words)):
-            read = " ".join([*words[:i], mark, *words[i + 1 :]] if mark else cut(words, i))
-            joint[read][sentence] = share(p, len(words)) + add * joint[read][sentence]
-    return joint
 
 
 def tiny_worlds(chance: random.Random) -> list[Probe]:
@@ -135,6 +115,7 @@ def tiny_worlds(chance: random.Random) -> list[Probe]:
         ({"a b": 0.5, "b a": 0.25, "a a": 0.25},),
         ({"no no": 0.6, "no yes no": 0.4},),
         ({"no yes no": 0.4, "no yes maybe": 0.35, "yes no": 0.25},),
+        ({"so we may be": 0.5, "we maybe so": 0.3, "so we may": 0.2},),
     ]
     for _ in range(3):
         sentences = [
@@ -161,43 +142,69 @@ check_still_open = Exercise(
 
 # ── 9.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
-
-def detection_loss(says: Sequence[float], original: Words, read: Words) -> float:
-    """Return the mean cost of "was it replaced?" over ALL positions, in nats."""
-    return _mean(_costs(says, original, read))
+ENOUGH = 0.3
+"""Nats that a deletion is to leave open."""
 
 
-def _costs(says: Sequence[float], original: Words, read: Words) -> list[float]:
-    return [-math.log(p if a != b else 1 - p) for p, a, b in zip(says, original, read, strict=True)]
+def own_world(value: Any) -> World:
+    """Read a world of two to four sentences of three words or more."""
+    if not isinstance(value, dict):
+        raise Symptom(
+            f"You hand in {kind_of(value)}; a world is a dictionary of sentences with their "
+            'probabilities, {"the dog barks": 0.5, …}.'
+        )
+    for sentence, p in value.items():
+        if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
+            raise Symptom(f"{sentence!r}: {p!r} is not a sentence in quotes with its probability.")
+        if len(sentence.split()) < 3:
+            raise Symptom(f"Every sentence has at least three words; {sentence!r} has fewer.")
+    if not 2 <= len(value) <= 4:
+        raise Symptom(
+            f"Your world has {counted(len(value), 'sentence')}; two to four are asked for."
+        )
+    try:
+        return World({sentence: float(p) for sentence, p in value.items()})
+    except TextError as error:
+        raise Symptom(str(error)) from None
 
 
-def _mean(costs: Sequence[float]) -> float:
-    return sum(costs) / len(costs)
+def _judge_open_world(answer: Any) -> str:
+    world = own_world(answer)
+    masked = exact.lost(world, exact.masked(world.vocabulary.mask_id, 1)).nats
+    deleted = exact.lost(world, exact.deleted(1)).nats
+    seen = f"With one word masked {masked:.3f} nats are open, with one deleted {deleted:.3f}."
+    lengths = [len(sentence.split()) for sentence in world.sentences]
+    if masked > 1e-9:
+        raise Symptom(
+            f"{seen} Two of your sentences differ in a single word, and the mask may stand on it: "
+            "let them differ in two places or more."
+        )
+    if deleted < 1e-9 and len(set(lengths)) == len(lengths):
+        raise Symptom(
+            f"{seen} One word goes from each, so sentences of different lengths stay different: "
+            "two of yours must have equally many words."
+        )
+    if deleted < 1e-9:
+        raise Symptom(
+            f"{seen} No two of your sentences become the same line when a word goes from each: two "
+            "must have all words but one in common, in the same order."
+        )
+    if deleted < ENOUGH:
+        raise Symptom(
+            f"{seen} That is the right direction, and {ENOUGH} are asked for: more deletions must "
+            "lead to a line with two originals, equally likely at best. Short sentences help."
+        )
+    return seen
 
 
-def refilled_lines(chance: random.Random) -> list[Probe]:
-    """Make lines, some of whose words were replaced, and what a discriminator says of each."""
-    probes: list[Probe] = [([0.5, 0.1, 0.9], ["the", "cat", "sat"], ["the", "cat", "ran"])]
-    for length in (4, 5, 7, 8):
-        original = [chance.choice(["a", "b", "c", "d"]) for _ in range(length)]
-        read = [w if chance.random() < 0.5 else chance.choice(["a", "b", "x"]) for w in original]
-        # One word is right, one is new, and one stands elsewhere in the original.
-        original[:3], read[:3] = ["a", "b", "c"], ["a", "z", "b"]
-        probes.append(([chance.uniform(0.05, 0.95) for _ in original], original, read))
-    return probes
-
-
-check_detection_loss = Exercise(
-    solution=detection_loss,
-    wants=number,
-    probes=refilled_lines,
-    solved="Every position teaches something, whether it was replaced or not; and where the "
-    "generator drew the original word, nothing was replaced.",
-    direction="At each position the answer costs −log p if the word was replaced and −log (1 − p) "
-    "if it was not; take the mean over all positions.",
-    mistakes=Mistakes(__name__, "detection_loss"),
+check_open_world = Exercise(
+    solution={"only he smiled": 0.5, "he only smiled": 0.5},
+    wants=anything,
+    solved="A mask keeps the place of what is missing, and a deletion does not.",
+    judge=_judge_open_world,
+    mistakes=Mistakes(__name__, "open_world"),
 )
-"""Mark ``detection_loss(says, original, read)``: ELECTRA's question, at every position."""
+"""Mark a world that one deletion leaves open and one mask does not."""
 
 # ── 9.4 ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from cloze.causal import log_posterior, shipped_causal
+from cloze.corpus import Corpus
+from cloze.prediction import predict, shipped_model, top_k
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, kind_of, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.vocabulary import GAP, VOCABULARY, TextError, counted, read_line, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -79,28 +86,72 @@ check_one_place_late = Exercise(
 
 # ── 7.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
-
-def prefix_mask(length: int, prefix: int) -> Tensor:
-    """Return True where a query (row) may look at a key (column), ``(length, length)``."""
-    query = torch.arange(length)[:, None]
-    key = torch.arange(length)[None, :]
-    return (key <= query) | (key < prefix)
+FORM = 'Hand in a line with one gap, and the letter in it: ("the c_t sat on the mat", "a").'
 
 
-def lengths_and_prefixes(chance: random.Random) -> list[Probe]:
-    """Make lengths of lines and of prefixes, none and all among them."""
-    some = [(n := chance.randint(4, 9), chance.randint(2, n - 1)) for _ in range(4)]
-    return [(6, 3), *some, (5, 0), (4, 4)]
+@cache
+def words_of_training() -> frozenset[str]:
+    """Return all words of the text that both models were trained on."""
+    return frozenset(VOCABULARY.decode(Corpus.load().train_ids).split())
 
 
-check_prefix_mask = Exercise(
-    solution=prefix_mask,
-    wants=tensor(torch.bool),
-    probes=lengths_and_prefixes,
-    solved="With a prefix of 0 it is the causal mask, with one as long as the line the encoder's.",
-    direction="A key is in sight if it is not to the right of the query, or is in the prefix.",
-    mistakes=Mistakes(__name__, "prefix_mask"),
+def line_and_letter(value: Any) -> tuple[str, int, int]:
+    """Read a line with a gap and the letter in it: the line in full, the gap, the letter's id."""
+    if not isinstance(value, tuple | list) or [type(part) for part in value] != [str, str]:
+        raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
+    typed, letter = value
+    if not re.fullmatch("[a-z]", letter):
+        raise Symptom(f"What belongs into your gap is one small letter, and not {letter!r}. {FORM}")
+    try:
+        line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
+    except TextError as error:
+        raise Symptom(str(error)) from None
+    if line.count(GAP) != 1:
+        raise Symptom(
+            f"Your line has {counted(line.count(GAP), 'gap')}: put one _ in the place of one "
+            "letter, and leave all others in sight."
+        )
+    text = line.replace(GAP, letter)
+    for word in text.split():
+        if word not in words_of_training():
+            raise Symptom(
+                f"With your letter the line has the word {word!r}, which is nowhere in the text "
+                "that both models were trained on. Take words that they have met."
+            )
+    return text, line.index(GAP), VOCABULARY.ids[letter]
+
+
+def _judge_only_bayes(answer: Any) -> str:
+    text, gap, letter = line_and_letter(answer)
+    line = VOCABULARY.encode(text)
+    bayes = log_posterior(shipped_causal(), line, [gap]).exp()
+    look = predict(shipped_model(), line, [gap])[gap]
+    seen = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
+    for way, p in (("Bayes' rule", bayes), ("One look of the masked model", look)):
+        [best] = top_k(p, 1)
+        own = f", and {text[gap]!r} {p[letter]:.2f}" * (best.character != text[gap])
+        seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}{own}. "
+    if bayes.argmax() != letter:
+        raise Symptom(
+            f"{seen}Bayes' rule fills your gap with something else: what comes after it must "
+            "rule out the other candidates."
+        )
+    if look.argmax() == letter:
+        raise Symptom(
+            f"{seen}The masked model fills it rightly, too: try a letter whose neighbours allow "
+            "several, while the words around it allow one."
+        )
+    return seen.rstrip()
+
+
+check_only_bayes = Exercise(
+    solution=("it was a cold and _ark night", "d"),
+    wants=anything,
+    solved="Bayes' rule has tried every candidate to the end of the line.",
+    judge=_judge_only_bayes,
+    mistakes=Mistakes(__name__, "only_bayes"),
 )
+"""Mark a line and a letter that Bayes' rule finds and the masked model does not."""
 
 # ── 7.4 ──────────────────────────────────────────────────────────────────────────────────────────
 

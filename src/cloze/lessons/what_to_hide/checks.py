@@ -7,9 +7,23 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+import torch
+from torch import Tensor
+
+from cloze.prediction import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, is_number, number, unwrapped, wrong_kind
+from cloze.teaching.results import (
+    Probe,
+    Symptom,
+    anything,
+    is_number,
+    kind_of,
+    number,
+    unwrapped,
+    wrong_kind,
+)
+from cloze.vocabulary import GAP, VOCABULARY
 
 # ── 8.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -22,11 +36,10 @@ def falling_rate(step: int, steps: int, first: float, last: float) -> float:
 def moments(chance: random.Random) -> list[Probe]:
     """Make steps at the beginning, in the middle and at the end, and rates that rise as well."""
     probes: list[Probe] = [(0, 11, 0.3, 0.15), (10, 11, 0.3, 0.15), (5, 11, 0.3, 0.15)]
-    for _ in range(4):
+    for falls in (True, True, True, False):
         steps = chance.randint(20, 900)
-        probes.append(
-            (chance.randint(1, steps - 2), steps, chance.uniform(0.4, 0.9), chance.uniform(0, 0.3))
-        )
+        ends = chance.uniform(0.4, 0.9), chance.uniform(0.05, 0.3)
+        probes.append((chance.randint(1, steps - 2), steps, *ends[:: 1 if falls else -1]))
     return probes
 
 
@@ -113,7 +126,7 @@ def places(value: Any) -> list[int]:
 
 
 def lines(chance: random.Random) -> list[Probe]:
-    """Make lines in which words repeat and have many lengths, and choose some characters."""
+    """Make lines in which words repeat, and one with spaces in front, and choose characters."""
     probes: list[Probe] = [
         ("rain fell on an umbrella", {20}),
         ("the cat and the hat", {13}),
@@ -122,6 +135,7 @@ def lines(chance: random.Random) -> list[Probe]:
         ("there it is", {1, 7}),
         ("we were here", set()),
         ("he saw the sea", {7, 8, 13}),
+        (" hers is  the other", {2, 12, 15}),
     ]
     words = ["the", "umbrella", "a", "rain", "he", "there", "other"]
     for _ in range(4):
@@ -143,35 +157,72 @@ check_whole_words = Exercise(
 
 # ── 8.4 ──────────────────────────────────────────────────────────────────────────────────────────
 
-
-def span_lengths(p: float, longest: int) -> list[float]:
-    """Return the probabilities of 1, 2, … longest words: geometric, scaled to sum to 1."""
-    shares = [p * (1 - p) ** (k - 1) for k in range(1, longest + 1)]
-    return [share / sum(shares) for share in shares]
+LINE = "she took her umbrella because it was raining"
+HIDDEN = round(0.15 * len(LINE))
 
 
-def probabilities(value: Any) -> list[float]:
-    """Read a list of probabilities."""
-    entries = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(entries, dict):
-        raise wrong_kind(value, "a list of probabilities, those of 1, 2, … words")
-    if not isinstance(entries, list | tuple):
-        raise wrong_kind(value, "a list of probabilities, those of 1, 2, … words")
-    return [number(entry) for entry in entries]
+def costs_of_hiding(hidden: Tensor) -> Tensor:
+    """Return what all gaps of the line cost together, for each row of places, ``(n, length)``."""
+    line = VOCABULARY.encode(LINE)
+    with torch.no_grad():
+        logits = shipped_model()(line.masked_fill(hidden, VOCABULARY.mask_id))
+    each = logits.log_softmax(-1).gather(2, line.expand(hidden.shape)[..., None])[..., 0]
+    return -(each * hidden).sum(1)
 
 
-def habits(chance: random.Random) -> list[Probe]:
-    """Make probabilities of stopping and longest lengths."""
-    drawn = [(chance.uniform(0.15, 0.6), chance.randint(3, 12)) for _ in range(4)]
-    return [(0.5, 3), (0.2, 10), *drawn]
+def by_chance_and_in_spans() -> tuple[Tensor, Tensor]:
+    """Return the costs of places drawn at random, and of all spans of as many characters."""
+    n = len(LINE)
+    drawn = torch.rand(200, n, generator=torch.Generator().manual_seed(0)).argsort(1) < HIDDEN
+    starts = torch.arange(n - HIDDEN + 1)[:, None]
+    spans = (torch.arange(n) >= starts) & (torch.arange(n) < starts + HIDDEN)
+    return costs_of_hiding(drawn), costs_of_hiding(spans)
 
 
-check_span_lengths = Exercise(
-    solution=span_lengths,
-    wants=probabilities,
-    probes=habits,
-    solved="With p = 0.2 and at most 10 the mean is 3.8 words, SpanBERT's.",
-    direction="Start with p · (1 − p) ** (k − 1) for k = 1 … longest, and divide by their sum.",
-    mistakes=Mistakes(__name__, "span_lengths"),
+def hidden_places(value: Any) -> Tensor:
+    """Read the line with gaps as a row of places, ``(1, length)``."""
+    if not isinstance(value, str):
+        raise Symptom(
+            f"You hand in {kind_of(value)}; hand in the line as a text, with _ for what is hidden."
+        )
+    if len(value) != len(LINE):
+        raise Symptom(
+            f"Your line has {len(value)} characters and the original {len(LINE)}: write one _ for "
+            "each hidden character, spaces too, and leave the others where they are."
+        )
+    for own, true in zip(value, LINE, strict=True):
+        if own not in (GAP, true):
+            raise Symptom(
+                f"Your line has {own!r} where the original has {true!r}: write _ for what you "
+                "hide, and leave the rest as it is."
+            )
+    if value.count(GAP) != HIDDEN:
+        raise Symptom(f"You hide {value.count(GAP)} characters; 15 % of the line are {HIDDEN}.")
+    return torch.tensor([[own == GAP for own in value]])
+
+
+def _judge_hardest_gaps(answer: Any) -> str:
+    paid = costs_of_hiding(hidden_places(answer)).item()
+    chance, spans = by_chance_and_in_spans()
+    average, most = chance.mean().item(), spans.max().item()
+    if paid <= average:
+        raise Symptom(
+            f"Your gaps cost {paid:.1f} nats, no more than chance ({average:.1f} on average): each "
+            "can be told from its neighbours. Hide neighbours together."
+        )
+    if paid <= most:
+        raise Symptom(
+            f"Your gaps cost {paid:.1f} nats. That beats chance ({average:.1f}), but not the most "
+            f"expensive span of {HIDDEN} ({most:.1f}). Leave in sight what helps least."
+        )
+    return f"{paid:.1f} nats; chance {average:.1f}, the most expensive span {most:.1f}."
+
+
+check_hardest_gaps = Exercise(
+    solution="she took her ______l_ because it was raining",
+    wants=anything,
+    solved="The worst gaps are near each other, and what they leave in sight helps with none.",
+    judge=_judge_hardest_gaps,
+    mistakes=Mistakes(__name__, "hardest_gaps"),
 )
-"""Mark ``span_lengths(p, longest)``."""
+"""Mark a line of which 15 % are hidden, so that it costs more than chance and any span."""
