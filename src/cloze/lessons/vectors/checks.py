@@ -149,7 +149,7 @@ check_unrelated = Exercise(
         "we could see some lights far away across a wide dark river",
     ),
     wants=anything,
-    solved="Counting finds nothing in common; the vectors share that both lines are English.",
+    solved="Counting finds nothing in common; the vectors share a mixture of letters, not a topic.",
     judge=_judge_lines,
     mistakes=Mistakes(__name__, "unrelated"),
 )
