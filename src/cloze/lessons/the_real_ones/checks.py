@@ -4,67 +4,70 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from typing import Any
 
+from cloze.lessons.the_real_ones.tokenizer import (
+    START,
+    Pair,
+    Tokenizer,
+    merge,
+    pair_counts,
+    word_counts,
+)
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, kind_of, number
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number
+from cloze.vocabulary import counted
 
 # ── 13.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
-Words = Mapping[tuple[str, ...], int]
-"""Words cut into pieces, with how often each is there."""
-Pair = tuple[str, str]
+WANTED = (("t", "h"), ("th", "e"), (START, "the"))
+MOST_WORDS = 5
 
 
-def counted_pairs(words: Words) -> dict[Pair, int]:
-    """Count each pair of neighbouring pieces, as often as its word is there."""
-    counts: dict[Pair, int] = {}
-    for pieces, n in words.items():
-        for pair in pairwise(pieces):
-            counts[pair] = counts.get(pair, 0) + n
-    return counts
+def _judge_merges(answer: Any) -> str:
+    """Train on the learner's text, and say where its merges leave the way."""
+    if not isinstance(answer, str):
+        raise Symptom(f"You hand in {kind_of(answer)}; hand in a text, in quotes.")
+    cut: dict[tuple[str, ...], int] = word_counts(answer)
+    if not cut:
+        raise Symptom("There is no word in your text.")
+    if (n := len(answer.split())) > MOST_WORDS:
+        raise Symptom(f"Your text has {n} words; {MOST_WORDS} are enough.")
+    if "the" not in answer.split():
+        raise Symptom("The last merge makes the word *the*: it has to be in your text, as a word.")
+    merges = Tokenizer.train(answer, vocab_size=len(set(START + answer)) + 4).merges
+    for k, (pair, wanted) in enumerate(zip(merges, WANTED, strict=False)):
+        if pair != wanted:
+            _off_the_way(k + 1, pair_counts(cut), pair, wanted)
+        cut = {merge(pieces, pair): n for pieces, n in cut.items()}
+    return f"{', '.join('+'.join(pair) for pair in WANTED)}."
 
 
-def most_frequent_pair(words: Words) -> Pair:
-    """Return the pair of neighbouring pieces that is there most often."""
-    counts = counted_pairs(words)
-    return max(counts, key=counts.__getitem__)
+def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> None:
+    """Say how often both pairs are there, and which words would change that."""
+    is_first, should = "+".join(pair), "+".join(wanted)
+    seen = f"Merge {k} is {is_first}, {counted(counts[pair], 'time')} there; {should} is there "
+    if counts[pair] > counts[wanted]:
+        seen += f"{counted(counts[wanted], 'time')}."
+    else:
+        seen += "as often, but of level pairs the one whose pieces are older is merged."
+    advice = {
+        ("h", "e"): "Wherever *the* is, *he* is, too: add a word with *th* that has no *he*.",
+        (START, "t"): "Every word that begins with *t* has it: have fewer, and *th* inside others.",
+        (START, "th"): "Let *the* also be inside a word, where nothing begins with it.",
+    }.get(pair, f"Make {should} more frequent, or leave out words with {is_first}.")
+    raise Symptom(f"{seen} {advice}")
 
 
-def pieces_of_words(chance: random.Random) -> list[Probe]:
-    """Make words over few pieces, in which one pair leads and no other is level with it."""
-    probes: list[Probe] = []
-    while len(probes) < 20:
-        letters = chance.sample("abcdefghijklmnopqrstuvwxyz", 4)
-        words = {
-            tuple(chance.choices(letters, k=chance.randint(3, 6))): chance.randint(8, 24)
-            for _ in range(7)
-        }
-        first, second = sorted(counted_pairs(words).values(), reverse=True)[:2]
-        if first > second:
-            probes.append((words,))
-    return probes
-
-
-def _pair(value: object) -> Pair:
-    if isinstance(value, str):
-        raise Symptom("You return a text; return the two pieces apart, as a tuple.")
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise Symptom(f"Your answer is {kind_of(value)}; what is asked for is a pair of pieces.")
-    if not all(isinstance(piece, str) for piece in value):
-        raise Symptom("A pair is made of two pieces, which are texts; leave the count out.")
-    return value[0], value[1]
-
-
-check_most_frequent_pair = Exercise(
-    solution=most_frequent_pair,
-    wants=_pair,
-    probes=pieces_of_words,
-    solved="This pair is merged first; then the pairs are counted again.",
-    direction="Add up, for every pair of neighbours, how often the words are there that have it.",
-    mistakes=Mistakes(__name__, "most_frequent_pair"),
+check_three_merges = Exercise(
+    solution="the the bath other",
+    wants=anything,
+    solved="Only counts decide; what a piece means never comes into it.",
+    judge=_judge_merges,
+    mistakes=Mistakes(__name__, "three_merges"),
 )
 
 # ── 13.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -91,6 +94,7 @@ def pieces_and_words(chance: random.Random) -> list[Probe]:
         probes.append((pieces, sorted(chance.sample(range(n), 2))))
     probes.append((["un", "##believ", "##able", "but", "true"], [0]))
     probes.append((["so", "un", "##believ", "##able"], [1]))
+    probes.append((["no", "#", "no", "##n", "##e", "##s", "c#"], [2]))
     return probes
 
 

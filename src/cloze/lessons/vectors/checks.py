@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
+from cloze.prediction import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.use.vectors import embed
+from cloze.vocabulary import VOCABULARY, TextError, normalise, read_line
 
 # ── 12.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -78,32 +81,75 @@ check_precision = Exercise(
     probes=similar_things,
     solved="It counts neighbours, so any two ways of measuring nearness can be compared by it.",
     direction="Put -inf on a copy's diagonal, take topk(k, dim=1).indices, compare the groups.",
+    limits={
+        "(With products in place of cosines something may be nearer to a thing than the thing "
+        "itself: leave it out by its place, not as the nearest.)": (
+            torch.tensor([[0.1, 0.9, 0.5], [0.9, 0.8, 0.4], [0.5, 0.4, 0.6]]),
+            torch.tensor([0, 1, 0]),
+            1,
+        )
+    },
     mistakes=Mistakes(__name__, "precision"),
 )
 
 # ── 12.3 ─────────────────────────────────────────────────────────────────────────────────────────
 
-
-def partner_loss(cosines: Tensor, temperature: float) -> Tensor:
-    """Return the mean −log P(its partner | each row), of cosines ``(n, n)``, in nats."""
-    return F.cross_entropy(cosines / temperature, torch.arange(len(cosines)))
+ENOUGH = 0.9
+FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 
-def batches_of_cosines(chance: random.Random) -> list[Probe]:
-    """Make cosines of n views (rows) with n partners (columns), and temperatures."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    probes: list[Probe] = []
-    for n, temperature in ((4, 0.1), (3, 0.5), (6, 0.05), (5, 0.2)):
-        near = torch.rand(n, n, generator=source) - 0.3
-        probes.append((near + 0.3 * torch.eye(n), temperature))
-    return probes
+def _lines(answer: Any) -> list[str]:
+    """Read two lines as the encoder does."""
+    if not isinstance(answer, list | tuple) or len(answer) != 2:
+        raise Symptom(f"You hand in {kind_of(answer)}. {FORM}")
+    for line in answer:
+        if not isinstance(line, str):
+            raise Symptom(f"One of your lines is {kind_of(line)}; write it as text. {FORM}")
+    lines = [normalise(line).text for line in answer]
+    for line in lines:
+        try:
+            read_line(line, gaps=False)
+        except TextError as error:
+            raise Symptom(str(error)) from None
+    return lines
 
 
-check_partner_loss = Exercise(
-    solution=partner_loss,
-    wants=number,
-    probes=batches_of_cosines,
-    solved="It is the loss of notebook 01 once more; the vocabulary is the rest of the batch.",
-    direction="F.cross_entropy(cosines / temperature, torch.arange(len(cosines))).",
-    mistakes=Mistakes(__name__, "partner_loss"),
+def _judge_lines(answer: Any) -> str:
+    one, other = lines = _lines(answer)
+    if both := set(one.split()) & set(other.split()):
+        raise Symptom(f"Both lines have the word {min(both)!r}, so counting words finds them, too.")
+    stretches = [{w[i : i + 3] for w in line.split() for i in range(len(w) - 2)} for line in lines]
+    if both := set.intersection(*stretches):
+        raise Symptom(
+            f"Both lines have the three letters {min(both)!r} in a row, so counting stretches of "
+            "letters finds them, too."
+        )
+    encoder = shipped_model().encoder
+    near = cosines(*(embed(encoder, VOCABULARY.encode(line)[None]) for line in lines)).item()
+    seen = f"Their cosine is {near:.3f}"
+    if near >= ENOUGH:
+        return f"{seen}."
+    if (short := min(map(len, lines))) < 40:
+        raise Symptom(
+            f"{seen}, and at least {ENOUGH} is wanted. One of your lines has {short} characters: "
+            "over how many positions must a mean run until most of it is English in general?"
+        )
+    shares = {c: [line.count(c) / len(line) for line in lines] for c in one + other}
+    most = max(shares, key=lambda c: abs(shares[c][0] - shares[c][1]))
+    raise Symptom(
+        f"{seen}, and at least {ENOUGH} is wanted. Your lines differ most in {most!r}, which is "
+        f"{shares[most][0]:.0%} of one and {shares[most][1]:.0%} of the other. What all lines have "
+        "in common is the mixture of letters: make it more alike, in everyday words."
+    )
+
+
+check_unrelated = Exercise(
+    solution=(
+        "our teacher found it hard to explain how clouds are made",
+        "we could see some lights far away across a wide dark river",
+    ),
+    wants=anything,
+    solved="Counting finds nothing in common; the vectors share a mixture of letters, not a topic.",
+    judge=_judge_lines,
+    mistakes=Mistakes(__name__, "unrelated"),
 )
