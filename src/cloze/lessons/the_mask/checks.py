@@ -172,12 +172,14 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
 
 FATES: Mapping[str, Callable[[float, float], tuple[float, float]]] = {
     "That is 80/10/10: use mask_share and random_share.": lambda m, r: (0.8, 0.1),
+    "Swapping ends at a number that is written down: it ends at mask_share + random_share.": (
+        lambda m, r: (m, 0.9 - m)
+    ),
     "All that you do not hide you swap; the rest must be kept.": lambda m, r: (m, 1 - m),
     "Nothing is swapped: a later line undoes it, or its interval is empty.": lambda m, r: (m, 0),
     "The intervals overlap: swapping begins where hiding ends.": lambda m, r: (m - r, r),
-    "That is suspect D: the second draw takes a share of what the first left over.": (
-        lambda m, r: (m, (1 - m) * r)
-    ),
+    "That is suspect D: the second draw takes a share of what the first left over, or [MASK] "
+    "overwrites some that were swapped.": (lambda m, r: (m, (1 - m) * r)),
     "That is suspect C: you swap first, and only what is left over can be hidden.": (
         lambda m, r: ((m + r) * (1 - r), r)
     ),
@@ -196,7 +198,7 @@ def _judge_mask(mask: Callable[..., Any]) -> str:
 
 def _judge_counts(mask: Callable[..., Any]) -> str:
     ids = torch.randint(MASK // 2, (500, LINE))  # half of the characters, all may be drawn
-    m, r = 0.7, 0.2
+    m, r = 0.6, 0.25
     inputs, labels = _masked(mask, ids, 0.5, m, r)
     asked = labels != IGNORE
     n = int(asked.sum())
@@ -238,7 +240,7 @@ def _judge_counts(mask: Callable[..., Any]) -> str:
     again = ask(mask, ids, 0.5, m, r)[1] != IGNORE
     if torch.equal(asked, again):
         raise Symptom("Every call hides the same positions: is a seed set inside your function?")
-    return f"With shares of 70/20/10 {n:,} selected positions are: {counted}."
+    return f"With shares of 60/25/15 {n:,} selected positions are: {counted}."
 
 
 OURS = "That is the package's function; write its rule yourself."
