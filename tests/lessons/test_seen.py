@@ -36,16 +36,16 @@ def test_beliefs_are_the_means_at_each_kind_of_position() -> None:
 def test_the_command_writes_what_the_committed_file_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[float] = []
+    asked: list[tuple[float, float]] = []
 
-    def ask(*positional: Any, mask_share: float, **named: Any) -> MaskedBatch:
-        asked.append(mask_share)
-        return mask_tokens(*positional, mask_share=mask_share, **named)
+    def ask(*positional: Any, **named: Any) -> MaskedBatch:
+        asked.append((named["mask_share"], named["random_share"]))
+        return mask_tokens(*positional, **named)
 
     monkeypatch.setattr(seen, "mask_tokens", ask)
     path = tmp_path / "seen.json"
     seen.main(path, Recipe(steps=1, evaluations=0))
-    assert asked == [0.8, 1.0]
+    assert asked == [(0.8, 0.1), (1.0, 0.0), (0.8, 0.0)]
     new, committed = (json.loads(p.read_text(encoding="utf-8")) for p in (path, seen.RESULTS))
     assert new.keys() == committed.keys()
     assert new["models"].keys() == committed["models"].keys()

@@ -9,7 +9,7 @@ from cloze.masking import mask_spans, mask_tokens, mask_words
 from cloze.objectives import Masker
 
 Shape = Literal["characters", "words", "spans"]
-Shares = Literal["100/0/0", "80/10/10", "80/20/0", "0/100/0"]
+Shares = Literal["100/0/0", "80/10/10", "80/20/0", "80/0/20", "0/100/0"]
 
 RATES = (0.05, 0.15, 0.3, 0.4, 0.5, 0.8)
 SHAPES: Mapping[Shape, Masker] = {
@@ -21,6 +21,7 @@ SHARES: Mapping[Shares, tuple[float, float]] = {
     "100/0/0": (1.0, 0.0),
     "80/10/10": (0.8, 0.1),
     "80/20/0": (0.8, 0.2),
+    "80/0/20": (0.8, 0.0),
     "0/100/0": (0.0, 1.0),
 }
 """By name, the shares of what is selected that become ``[MASK]`` and a random symbol; the rest

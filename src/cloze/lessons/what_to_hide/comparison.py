@@ -1,13 +1,15 @@
 """Models that differ in nothing but what was hidden from them, each trained with three seeds.
 
 ``python -m cloze.lessons.what_to_hide.comparison`` trains them one after the other and writes what
-they pay to comparison.json (about twenty minutes of one core). The file is written
+they pay to comparison.json (about half an hour of one core). The file is written
 after each run, and a run that is in it is not done again.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,18 +25,22 @@ from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import (
+    IGNORE,
     MaskedBatch,
     StaticMasks,
+    corrupt,
     held_out_batch,
     mask_spans,
     mask_tokens,
     mask_words,
+    ordinary,
     seeded,
 )
-from cloze.objectives import MASKED, Objective, masked
-from cloze.prediction import visible_costs
+from cloze.objectives import MASKED, Objective, masked, masked_loss
+from cloze.prediction import shipped_model, visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
+from cloze.vocabulary import Vocabulary
 from cloze.world import Corruption, World
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -45,6 +51,12 @@ COPIES = {"static": 1, "ten copies": 10, "dynamic": 0}
 """How often a text is masked beforehand; 0 for anew every time."""
 FEW_RATE = 0.15
 """The rate at which the small text is masked: BERT's."""
+APART = (0.15, 0.4)
+"""The rates that corruption and prediction have when they are set apart."""
+EARLY = 100
+"""How many steps a model has had whose gradients are drawn early in training."""
+DRAWS = 32
+"""How many batches show how far gradients scatter."""
 EVERY = 3
 """Of the held-out windows each third is asked everything that is not the series' own loss."""
 ENGLISH, FEW = (replace(EVEN, steps=steps) for steps in (250, 150))
@@ -76,6 +88,48 @@ def prepared(text: Tensor, rate: float, copies: int, seed: int = 0) -> Objective
         return MaskedBatch(inputs[at], labels[at])
 
     return replace(MASKED, name=f"masked {copies} times", ask=ask)
+
+
+def apart(hidden: float, asked: float) -> Objective:
+    """Make an objective that hides at one rate and asks at another (Wettig et al. 2023).
+
+    Of what is hidden, only a part is asked. For more, the text is read several times, with other
+    symbols hidden each time. Whatever the rates, a seed draws the same windows and numbers.
+    """
+
+    def ask(
+        windows: Tensor, _: float, chance: torch.Generator, vocabulary: Vocabulary
+    ) -> MaskedBatch:
+        own = seeded(int(torch.randint(2**31, (), generator=chance)))
+        numbers = torch.rand(windows.shape, generator=own)
+        numbers = numbers.masked_fill(~ordinary(windows, vocabulary), 2.0)
+        readings = []
+        for k in range(math.ceil(asked / hidden)):
+            selected = (numbers >= k * hidden) & (numbers < (k + 1) * hidden)
+            inputs, labels = corrupt(windows, selected, vocabulary=vocabulary, generator=own)
+            readings.append((inputs, labels.masked_fill(numbers >= asked, IGNORE)))
+        inputs, labels = map(torch.cat, zip(*readings, strict=True))
+        return MaskedBatch(inputs, labels)
+
+    return replace(MASKED, name=f"{percent(hidden)} hidden, {percent(asked)} asked", ask=ask)
+
+
+def scatter(model: MaskedLM, corpus: Corpus, rate: float, draws: int, recipe: Recipe) -> float:
+    """Return the variance of the gradient from batch to batch, summed over all parameters.
+
+    It is the trace of their covariance. The recipe says how large a batch is, and its seed which
+    windows are drawn: the same at every rate.
+    """
+    chance = seeded(recipe.seed)
+    total, squares = torch.zeros((), dtype=torch.float64), 0.0
+    for _ in range(draws):
+        windows = corpus.sample(recipe.batch_size, recipe.length, chance)
+        loss = masked_loss(model, mask_tokens(windows, rate, generator=chance))
+        parts = torch.autograd.grad(loss, [*model.parameters()])
+        gradient = torch.cat([part.flatten() for part in parts]).double()
+        total = total + gradient
+        squares += float(gradient.square().sum())
+    return (squares - float(total.square().sum()) / draws) / (draws - 1)
 
 
 def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
@@ -136,11 +190,12 @@ class Plan:
     few: Recipe = FEW
     small: Recipe = WORLD
     sentences: int = SENTENCES
+    draws: int = DRAWS
 
     def arms(self) -> Iterator[Arm]:
         """Yield every way to train."""
         for rate in RATES:
-            yield Arm("world", percent(rate), partial(self._in_the_world, rate))
+            yield Arm("world", percent(rate), partial(self._in_the_world, rate, MASKED))
         for rate in RATES:
             yield Arm("rates", percent(rate), partial(self._in_english, MASKED, rate))
         for name, shares in SHARES.items():
@@ -152,6 +207,10 @@ class Plan:
                 yield Arm("shapes", shape, partial(self._in_english, masked(shape, mask), RATE))
         for how, copies in COPIES.items():
             yield Arm("copies", how, partial(self._on_little, copies))
+        for objective, hidden in ((apart(h, a), h) for h in APART for a in APART):
+            yield Arm("apart", objective.name, partial(self._in_the_world, hidden, objective))
+        for when in ("early", "shipped"):
+            yield Arm("gradients", when, partial(self._scattered, when))
 
     def _in_english(self, objective: Objective, rate: float, seed: int) -> Paid:
         recipe = replace(self.english, mask_prob=rate, seed=seed)
@@ -169,9 +228,17 @@ class Plan:
             "held-out": held_out_loss(model, held_out_batch(few.held_out_windows())),
         }
 
-    def _in_the_world(self, rate: float, seed: int) -> Paid:
+    def _scattered(self, when: str, seed: int) -> Paid:
+        recipe = replace(self.english, steps=min(EARLY, self.english.steps), seed=seed)
+        model = trained(self.corpus, recipe)[0] if when == "early" else shipped_model()
+        model = deepcopy(model).requires_grad_()  # what is shipped is shared, and answers only
+        return {
+            percent(rate): scatter(model, self.corpus, rate, self.draws, recipe) for rate in RATES
+        }
+
+    def _in_the_world(self, rate: float, objective: Objective, seed: int) -> Paid:
         recipe = replace(self.small, mask_prob=rate, seed=seed, length=self.world.max_len)
-        model, loss = trained(self.world, recipe)
+        model, loss = trained(self.world, recipe, objective)
         paid = {"training": loss}
         for name, at in {"at 15 %": 0.15, "own rate": rate}.items():
             corruption = Corruption(at)
