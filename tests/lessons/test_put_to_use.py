@@ -266,8 +266,3 @@ def test_the_exercises_are_the_package() -> None:
         logits = torch.randn(1, 2, 6)
         own = checks.my_best_span(*logits[0].tolist())
         assert [*own] == best_span(logits)[0].tolist()
-    vocabulary = tasks.pair_vocabulary(WORLD)
-    symbols, segments = checks.pair_up(["anna", "took"], ["it", "was", "raining"])
-    ids = tasks.parts(vocabulary, "anna took", "it was raining")
-    assert [vocabulary.symbols[i] for i in ids.tolist()] == symbols
-    assert segments == [0] * 4 + [1] * 4

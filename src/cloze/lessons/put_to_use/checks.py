@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from cloze.lessons.put_to_use import tasks
+from cloze.prediction import shipped_world_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, in_short, kind_of, number, numbers, tensor
+from cloze.teaching.results import Probe, Symptom, number, numbers, tensor, wrong_kind
+from cloze.use.finetuning import FineTuning, answers, finetune
+from cloze.use.heads import TokenClassifier
+from cloze.vocabulary import normalise
+from cloze.world import World
 
 # ── 11.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -29,7 +36,9 @@ def states_and_padding(chance: random.Random) -> list[Probe]:
     for lengths in ([3, 5, 2], [4, 1], [6, 6, 3, 2]):
         most = max(lengths) + (1 if len(lengths) == 2 else 0)
         padding = torch.arange(most)[None] >= torch.tensor(lengths)[:, None]
-        probes.append((torch.randn(len(lengths), most, 4, generator=source), padding))
+        states = torch.randn(len(lengths), most, 4, generator=source)
+        states[0, 0, 0] = 0.0  # a state may hold a 0, and is none of the padding
+        probes.append((states, padding))
     return probes
 
 
@@ -63,6 +72,7 @@ def names_in_lines(chance: random.Random) -> list[Probe]:
             [{("PER", 0, 1), ("PER", 4, 4)}, {("PER", 0, 0)}, {("PER", 0, 1)}],
         ),
         ([{("LOC", 2, 3)}, set()], [set(), set()]),
+        ([{("LOC", 2, 3)}], [{("PER", 2, 3)}]),
         ([set()], [set()]),
     ]
     for _ in range(3):
@@ -136,64 +146,62 @@ check_my_best_span = Exercise(
 
 # ── 11.4 ─────────────────────────────────────────────────────────────────────────────────────────
 
-Pair = tuple[list[str], list[int]]
+
+@cache
+def _world() -> World:
+    return World.load()
 
 
-def pair_up(a: list[str], b: list[str]) -> Pair:
-    """Return the symbols of a pair, and for each the number of its segment."""
-    return (
-        ["[BEGIN]", *a, "[SEP]", *b, "[END]"],
-        [0] * (len(a) + 2) + [1] * (len(b) + 1),
-    )
+@cache
+def tagger() -> TokenClassifier:
+    """Train the notebook's tagger of roles, from the same 16 sentences and the same seed."""
+    world, encoder = _world(), shipped_world_model().encoder
+    learned, _ = tasks.role_task(world).split(16)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = TokenClassifier(encoder, world.vocabulary, len(tasks.ROLES))
+        finetune(model, *learned, FineTuning(epochs=20, batch_size=8, learning_rate=0.01))
+    return model
 
 
-def pairs_of_sentences(chance: random.Random) -> list[Probe]:
-    """Make two sentences of different lengths."""
-    words = ["anna", "took", "the", "umbrella", "it", "was", "raining", "tom"]
-    return [
-        ([chance.choice(words) for _ in range(m)], [chance.choice(words) for _ in range(n)])
-        for m, n in ((1, 1), (5, 3), (2, 4), (chance.randint(6, 8), chance.randint(1, 5)))
-    ]
-
-
-def symbols_and_segments(value: Any) -> tuple[list[str], list[int]]:
-    """Read symbols and segments."""
-    if not isinstance(value, list | tuple) or len(value) != 2:
+def sentence_with_roles(value: Any) -> tuple[list[str], list[str]]:
+    """Read a sentence of the small world: its words and their roles."""
+    if not isinstance(value, str):
+        raise wrong_kind(value, "one sentence, a text in quotes")
+    sentence = normalise(value).text.strip()
+    if sentence not in _world().sentences:
         raise Symptom(
-            f"Your answer is {kind_of(value)}; what is asked for are two lists, symbols and "
-            "segments, with a comma between them."
+            "The grammar of this world cannot write your sentence, so nobody can say which roles "
+            "are right. `world.sentences` holds all that it can write."
         )
-    symbols, segments = value
-    if isinstance(segments, Tensor):
-        segments = segments.tolist()
-    for name, part, kind in (("symbols", symbols, str), ("segments", segments, int)):
-        what = "texts" if kind is str else "whole numbers"
-        if not isinstance(part, list | tuple):
-            raise Symptom(f"Your {name} are {kind_of(part)}; they must be a list of {what}.")
-        for entry in part:
-            if isinstance(entry, list) and kind is str:
-                raise Symptom(
-                    f"Among your symbols is {kind_of(entry)}; * in front of a list writes its "
-                    "words into the other one: [*a]."
-                )
-            if not isinstance(entry, kind):
-                raise Symptom(
-                    f"Among your {name} is {in_short(entry)}, {kind_of(entry)}; they must be a "
-                    f"list of {what}, and the symbols come first."
-                )
-    if len(symbols) != len(segments):
+    return sentence.split(), tasks.roles(sentence)
+
+
+def _judge_fooling(answer: Any) -> str:
+    words, true = sentence_with_roles(answer)
+    logits = answers(tagger(), _world().encode(" ".join(words))[None])
+    said = [tasks.ROLES[i] for i in logits.argmax(-1)[0, 1:-1].tolist()]
+    both = list(zip(words, said, true, strict=True))
+    wrong = ", ".join(f"*{word}* {a} instead of {b}" for word, a, b in both if a != b)
+    if not wrong:
         raise Symptom(
-            f"There are {len(symbols)} symbols and {len(segments)} segments; every symbol has one, "
-            "[BEGIN], [SEP] and [END] included."
+            "The tagger is right about every word. Where did *who* stand in the sentences that it "
+            "learned from? Take one in which another word stands there."
         )
-    return list(symbols), [int(segment) for segment in segments]
+    if any(a == b == "who" for _, a, b in both):
+        raise Symptom(f"Wrong: {wrong}. But it finds *who*: make it miss that word.")
+    if "who" not in said:
+        raise Symptom(
+            f"Wrong: {wrong}. But it calls no word *who*: make it take another word for that."
+        )
+    return f"Wrong: {wrong}."
 
 
-check_pair_up = Exercise(
-    solution=pair_up,
-    wants=symbols_and_segments,
-    probes=pairs_of_sentences,
-    solved="This is the input of every model that compares two texts in one reading.",
-    direction="[BEGIN], a, [SEP] are segment 0; b and [END] are segment 1.",
-    mistakes=Mistakes(__name__, "pair_up"),
+check_fooling = Exercise(
+    solution="on friday the teacher studied the small blue leaf under the microscope again",
+    wants=sentence_with_roles,
+    judge=_judge_fooling,
+    solved="Sixteen sentences had *who* in few places, and the tagger has learned the places.",
+    mistakes=Mistakes(__name__, "fooling"),
 )
+"""Mark a sentence of the small world in which the tagger takes another word for *who*."""

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from itertools import permutations
-from statistics import fmean
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from cloze.lessons.writing_with_gaps.diffusion import all_costs, line_bound
+from cloze.prediction import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
     Probe,
     Symptom,
-    in_short,
-    number,
     number_with_gradient,
     wrong_kind,
 )
+from cloze.vocabulary import VOCABULARY
 
 
 def positions(value: Any) -> list[int]:
@@ -33,7 +33,7 @@ def positions(value: Any) -> list[int]:
     ):
         if isinstance(value, list | tuple) and value and isinstance(value[0], float | str | tuple):
             raise Symptom(
-                f"Your list begins with {in_short(value[0])}, which is no position; list where "
+                f"Your list begins with {value[0]!r:.40}, which is no position; list where "
                 "things stand, as whole numbers."
             )
         raise wrong_kind(value, "a list of positions, which are whole numbers")
@@ -56,18 +56,22 @@ def hidden_with(text: str, i: int) -> list[int]:
 def texts_and_positions(chance: random.Random) -> list[Probe]:
     """Make lines, and positions at the beginning, inside and at the end of words, and a space."""
     words = ["umbrella", "rain", "a", "kitchen", "old", "garden", "sea"]
-    probes: list[Probe] = [("the umbrella", 6), ("the umbrella", 0), ("old sea rain", 5)]
+    probes: list[Probe] = [("the umbrella", 6), ("the umbrella", 0), (" old  sea rain ", 12)]
     for _ in range(4):
         text = " ".join(chance.sample(words, 4))
         probes.append((text, chance.randrange(1, len(text) - 1)))
     text = "garden rain sea"
-    return [*probes, (text, 6), (text, 10), (text, 14), (text, 2)]
+    spaced = [(" old  sea rain ", i) for i in (0, 3, 4, 5, 14)]
+    return [*probes, (text, 6), (text, 10), (text, 14), (text, 2), *spaced]
 
 
 check_hidden_with = Exercise(
     solution=hidden_with,
     wants=positions,
     probes=texts_and_positions,
+    parts=lambda text, i: {
+        ("a space" if text[i] == " " else "a letter" if " " in text[i:] else "the last word"): ...
+    },
     solved="A letter is guessed from what stands before it in its word, and from all other words.",
     direction="Begin at i and go on until a space or the end of the text.",
     mistakes=Mistakes(__name__, "hidden_with"),
@@ -84,7 +88,7 @@ def taken_back(sure: Mapping[int, float], step: int, steps: int) -> list[int]:
 def doubts(chance: random.Random) -> list[Probe]:
     """Make how sure a model was at some positions, and a step of several."""
     probes: list[Probe] = []
-    for n, step, steps in ((12, 1, 4), (10, 2, 5), (9, 2, 3), (8, 4, 4), (15, 3, 5), (7, 1, 3)):
+    for n, step, steps in ((10, 1, 4), (9, 2, 3), (8, 4, 4), (14, 3, 5), (7, 1, 3), (3, 2, 5)):
         places = chance.sample(range(40), n)
         probes.append(({at: round(chance.uniform(0.01, 0.99), 4) for at in places}, step, steps))
     return probes
@@ -102,45 +106,84 @@ check_taken_back = Exercise(
 
 # ── 10.3 ─────────────────────────────────────────────────────────────────────────────────────────
 
-Costs = Mapping[tuple[int, frozenset[int]], float]
-"""By a position and all that is hidden when it is written, itself included: −log P in nats."""
+LINE = "the garden"
+MORE = 3.0
+"""Nats by which an order has to be more expensive than left to right."""
 
 
-def order_bound(C: Costs, n: int) -> float:
-    """Average, over all orders of n positions, what it costs to write them in that order."""
-    return fmean(_paths(C, n))
+@cache
+def _costs() -> list[list[float]]:
+    return all_costs(shipped_model(), VOCABULARY.encode(LINE)).tolist()
 
 
-def _paths(C: Costs, n: int, hidden: Callable[..., Any] | None = None) -> list[float]:
-    def still(order: Sequence[int], k: int) -> frozenset[int]:
-        return frozenset(order[k:])
-
-    what = hidden or still
-    return [
-        sum(C[at, what(order, k)] for k, at in enumerate(order)) for order in permutations(range(n))
-    ]
+def steps_along(order: Sequence[int]) -> list[float]:
+    """Return what each step costs when ``LINE`` is written in an order, in nats."""
+    sets = [sum(1 << i for i in order[k:]) for k in range(len(order))]
+    return [_costs()[hidden][i] for hidden, i in zip(sets, order, strict=True)]
 
 
-def tables(chance: random.Random) -> list[Probe]:
-    """Make what two to four positions cost under every set of hidden ones."""
-    probes: list[Probe] = []
-    for n in (2, 3, 4, 3, 2):
-        sets = [frozenset(i for i in range(n) if code >> i & 1) for code in range(1, 2**n)]
-        probes.append(({(i, s): chance.uniform(0.1, 4) for s in sets for i in s}, n))
-    return probes
+def most_expensive() -> float:
+    """Return what the most expensive of all orders costs, in nats."""
+    most = [0.0]  # by what is hidden: the lowest positions are the lowest bits
+    for hidden in range(1, 2 ** len(LINE)):
+        left = [i for i in range(len(LINE)) if hidden >> i & 1]
+        most.append(max(_costs()[hidden][i] + most[hidden ^ 1 << i] for i in left))
+    return most[-1]
 
 
-check_order_bound = Exercise(
-    solution=order_bound,
-    wants=number,
-    probes=tables,
-    solved=(
-        "That is the bound. The mean over orders of −log P(along the order) is never below −log of "
-        "the mean of P, which is what writing in random order really gives."
-    ),
-    direction="For each order add up C[at, what is still hidden], then take the mean over orders.",
-    mistakes=Mistakes(__name__, "order_bound"),
+def order_of_line(value: Any) -> list[int]:
+    """Read an order in which all positions of ``LINE`` are written."""
+    if isinstance(value, set | frozenset):
+        raise Symptom("A set has no order: hand in a list, the position that is written first [0].")
+    value = value.tolist() if isinstance(value, Tensor) else value
+    there, asked = positions(value), [*range(len(LINE))]
+    if there == [i + 1 for i in asked]:
+        raise Symptom("You count from 1; the first character has position 0.")
+    if strange := [i for i in there if i not in asked]:
+        raise Symptom(f"{strange[0]} is no position of {LINE!r}, which has 0 to {asked[-1]}.")
+    if missing := [i for i in asked if i not in there]:
+        raise Symptom(
+            f"Every position is written once. Yours never writes {', '.join(map(str, missing))}."
+        )
+    return [*value]
+
+
+def _judge_order(answer: Any) -> str:
+    order = order_of_line(answer)
+    steps, usual = steps_along(order), sum(steps_along(range(len(LINE))))
+    paid = sum(steps)
+    seen = f"Yours costs {paid:.2f} nats, left to right {usual:.2f}."
+    letters = [LINE[i].replace(" ", "␣") for i in order]
+    along = " ".join(f"{c} {nats:.1f}" for c, nats in zip(letters, steps, strict=True))
+    if order == sorted(order):
+        raise Symptom("That is left to right itself. Which letters would be hard to guess first?")
+    if paid <= usual:
+        raise Symptom(
+            f"{seen} Your order is no more expensive than left to right: its letters help each "
+            f"other. Step by step: {along}. Which would be hard if it came earlier?"
+        )
+    if paid < usual + MORE:
+        raise Symptom(
+            f"{seen} Your order is more expensive, but by less than {MORE:.0f} nats. Step by "
+            f"step: {along}. Where does the model expect another letter, and what could be written "
+            "before to mislead it further?"
+        )
+    mean = line_bound(torch.tensor(_costs(), dtype=torch.float64))
+    return (
+        f"{seen} The mean of all orders, which is the bound, is {mean:.2f}, and the most "
+        f"expensive one costs {most_expensive():.2f}."
+    )
+
+
+check_costly_order = Exercise(
+    solution=[4, 5, 6, 7, 8, 9, 0, 1, 2, 3],
+    wants=order_of_line,
+    judge=_judge_order,
+    solved="It is the same line and the same model. An exact reader pays the same in every order, "
+    "so the difference is what the model does not know.",
+    mistakes=Mistakes(__name__, "costly_order"),
 )
+"""Mark an order of writing that costs the shipped model ``MORE`` nats than left to right."""
 
 # ── 10.4 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -160,8 +203,10 @@ def batches(chance: random.Random) -> list[Probe]:
         labels = torch.randint(28, (lines, length), generator=source)
         for row in range(lines):
             k = (1, length, length // 2, 2, length - 1)[row]
-            shown = torch.randperm(length, generator=source)[k:]
-            labels[row, shown] = -100
+            places = torch.randperm(length, generator=source)
+            labels[row, places[k:]] = -100
+            if k > 1:  # id 0 is a symbol, too
+                labels[row, places[0]] = 0
         logits = 2 * torch.randn(lines, length, 29, generator=source)
         probes.append((logits.requires_grad_(), labels))
     return probes
