@@ -55,3 +55,33 @@ def gradient_bars(text: Sequence[str], sizes: Sequence[float], labelled: str) ->
         figure,
         f"A bar per position of {len(text)}, but only at {', '.join(pulled)}: {labelled}.",
     )
+
+
+@picture
+def equal_operations(
+    losses: Mapping[float, Sequence[tuple[int, float]]],
+) -> tuple[Figure, str]:
+    """Draw held-out loss over the size of the model, a curve for each number of operations.
+
+    Args:
+        losses: by TFLOP spent on a training, points of parameters and nats.
+    """
+    figure, axes = new_figure()
+    for (spent, points), colour, marker in zip(
+        losses.items(), (ORANGE, VIOLET, BLUE), "os^", strict=True
+    ):
+        sizes, nats = zip(*points, strict=True)
+        axes.plot(sizes, nats, color=colour, marker=marker, label=f"{spent:.1f} TFLOP")
+        best = min(points, key=lambda point: point[1])
+        axes.plot(*best, "o", color=colour, markersize=15, fillstyle="none", markeredgewidth=1.5)
+    axes.set_xscale("log")
+    axes.minorticks_off()
+    axes.set_xticks(sizes, [f"{size / 1e6:.2f}" for size in sizes])
+    axes.set(xlabel="million parameters", ylabel="held-out loss in nats")
+    figure.legend(loc="outside upper left", ncols=len(losses))
+    lowest = {spent: min(points, key=lambda point: point[1]) for spent, points in losses.items()}
+    said = "; ".join(
+        f"{spent:.1f} TFLOP: lowest {nats:.2f} with {size / 1e6:.2f} million"
+        for spent, (size, nats) in lowest.items()
+    )
+    return figure, f"Held-out loss over the size of the model. {said}."
