@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import new_figure, series_style
-from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
 
 
 def races(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
@@ -69,33 +69,4 @@ def cost_growth(
         axes.set_xticks(lengths, [str(length) for length in lengths])
         axes.set(xlabel="length of the line in characters", ylabel="milliseconds a line")
         axes.legend(loc="upper left", fontsize=9)
-    return figure
-
-
-def scaling_curves(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
-    """Draw held-out loss against training compute, a curve per model size.
-
-    Args:
-        curves: by size, points of operations and nats. Each point is a training of its own; the
-            lowest of all sizes at the same operations gets a ring.
-    """
-    figure, axes = new_figure(7.2, 4.2)
-    colours = (GREY, VIOLET, BLUE, GREEN, ORANGE, RED)
-    with series_style():
-        for (name, points), colour, marker in zip(curves.items(), colours, "ovs^D*", strict=False):
-            operations, nats = zip(*points, strict=True) if points else ((), ())
-            axes.plot(operations, nats, color=colour, marker=marker, markersize=6, label=name)
-        budgets = sorted({x for points in curves.values() for x, _ in points})
-        for column in budgets:
-            lowest = min(y for points in curves.values() for x, y in points if x == column)
-            axes.plot(
-                column, lowest, "o", markersize=15, fillstyle="none", color=INK, markeredgewidth=1.5
-            )
-        axes.set_xscale("log")
-        axes.minorticks_off()
-        axes.set_xticks(budgets, [f"{x / 1e12:g}" for x in budgets])
-        axes.set(xlabel="TFLOP spent on training", ylabel="held-out loss (nats)")
-        handles, labels = axes.get_legend_handles_labels()
-        labels = [f"{label} parameters" if n == 0 else label for n, label in enumerate(labels)]
-        figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), fontsize=9)
     return figure

@@ -209,14 +209,10 @@ def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_scale_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    scale.main(["--quick", "--picture", str(tmp_path / "scale.png")])
-    sizes, processes = capsys.readouterr().out.split("\n\n")
-    rows = [numbers(f" {line}") for line in sizes.splitlines()[2:]]
-    assert [row[0] for row in rows] == [70_813, 155_357] * 2
-    assert all(2.0 < row[-1] < 6.0 for row in rows)
-    assert [numbers(f" {line}")[0] for line in processes.splitlines()[1:]] == [1, 2]
-    assert (tmp_path / "scale.png").stat().st_size > 10_000
+def test_scale_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    scale.main(["--quick"])
+    _, _, *rows = capsys.readouterr().out.splitlines()
+    assert [numbers(f" {row}")[0] for row in rows] == [1, 2]
 
 
 def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> None:

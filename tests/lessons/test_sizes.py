@@ -10,6 +10,15 @@ import pytest
 from cloze.lessons.training import sizes
 
 
+def test_what_the_notebook_says_of_rates_and_sizes() -> None:
+    by_size, by_rate = sizes.results()
+    for tflop in by_size:
+        assert min(by_rate, key=lambda rate: by_rate[rate][tflop]) == 0.3
+    best = [min(points, key=lambda point: point[1]) for points in by_size.values()]
+    assert best[0][0] <= best[1][0] < best[2][0]
+    assert by_rate[0.3][max(by_size)] - best[2][1] == pytest.approx(0.02, abs=0.005)
+
+
 def test_the_command_trains_every_size_and_rate_on_equal_operations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
