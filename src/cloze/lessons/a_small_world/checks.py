@@ -65,8 +65,9 @@ def distribution(value: Any) -> dict[str, float]:
         raise Symptom("The keys of your dictionary are not words; write {word: probability}.")
     if any(" " in word for word in value):
         raise Symptom(
-            "The keys of your dictionary are sentences, or several words of one; asked for is the "
-            "one word in the gap, and sentences that have the same one there are added up."
+            "The keys of your dictionary are sentences, or several words of one. A gap holds "
+            "exactly one word, so compare word by word, and add up the sentences that have the "
+            "same one there."
         )
     return {word: number(p) for word, p in value.items() if number(p)}
 
@@ -136,7 +137,10 @@ def sentences(value: Any) -> World:
     if not isinstance(value, Mapping):
         raise wrong_kind(value, "a dictionary {sentence: probability}")
     if len(value) > MOST:
-        raise Symptom(f"You have {len(value)} sentences; at most {MOST} are allowed.")
+        raise Symptom(
+            f"You have {len(value)} sentences; at most {MOST} are allowed. If they are all the "
+            "combinations of your words, two words never settle the third: keep only some of them."
+        )
     for sentence, p in value.items():
         if not isinstance(sentence, str) or len(sentence.split()) != len(PLACES):
             raise Symptom(f"{sentence!r} is no sentence of three words with spaces between them.")

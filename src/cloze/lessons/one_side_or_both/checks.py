@@ -97,7 +97,10 @@ def words_of_training() -> frozenset[str]:
 
 def line_and_letter(value: Any) -> tuple[str, int, int]:
     """Read a line with a gap and the letter in it: the line in full, the gap, the letter's id."""
-    if not isinstance(value, tuple | list) or [type(part) for part in value] != [str, str]:
+    kinds = [type(part) for part in value] if isinstance(value, tuple | list) else []
+    if kinds == [str, int]:
+        raise Symptom(f"With the line you hand in {value[1]}; the letter itself is needed. {FORM}")
+    if kinds != [str, str]:
         raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
     typed, letter = value
     if not re.fullmatch("[a-z]", letter):
@@ -132,9 +135,15 @@ def _judge_only_bayes(answer: Any) -> str:
         own = f", and {text[gap]!r} {p[letter]:.2f}" * (best.character != text[gap])
         seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}{own}. "
     if bayes.argmax() != letter:
+        found = visible(VOCABULARY.symbols[int(bayes.argmax())])
+        if bayes.argmax() != look.argmax():
+            raise Symptom(
+                f"{seen}Your letter is not the one that Bayes' rule finds. Hand in the letter that "
+                f"really belongs there. Only if that is not {found!r}, look for another line."
+            )
         raise Symptom(
-            f"{seen}Bayes' rule fills your gap with something else: what comes after it must "
-            "rule out the other candidates."
+            f"{seen}Both fill your gap with {found!r}. Look for another line, in which what comes "
+            "after the gap rules out the other candidates."
         )
     if look.argmax() == letter:
         raise Symptom(

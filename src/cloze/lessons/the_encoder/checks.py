@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -132,6 +133,18 @@ def rows_of_two(name: str, value: Any) -> Tensor:
     return value.detach().double()
 
 
+def _turns_by(rows: Tensor, angle: float) -> bool:
+    """Whether every arrow is the one before it, turned by an angle in radians, either way."""
+    steps = torch.atan2(rows[:, 1], rows[:, 0]).diff()
+    return bool(((steps.cos() - math.cos(angle)).abs() < 1e-3).all())
+
+
+def _same_rows(rows: Tensor) -> tuple[int, int] | None:
+    """Return the first two positions with the same arrow."""
+    pairs = combinations(range(RING), 2)
+    return next((pair for pair in pairs if rows[pair[0]].allclose(rows[pair[1]], atol=1e-4)), None)
+
+
 def _judge_two_back(answer: Any) -> str:
     if not isinstance(answer, tuple | list | Tensor) or len(answer) != 2:
         raise Symptom(f"You hand in {kind_of(answer)}; hand in (Q, K), the queries first.")
@@ -145,6 +158,22 @@ def _judge_two_back(answer: Any) -> str:
     off = {int(d) for d in (weights.argmax(dim=-1) - places + RING // 2) % RING - RING // 2}
     if weights.max() - weights.min() < 1e-3:
         why = "All scores are alike: turn each query and each key by an angle of its own."
+    elif _turns_by(keys, 360 / RING):
+        why = (
+            f"From key to key you turn by {360 // RING} radians: cos and sin take radians, and "
+            f"{360 // RING} degrees are 2π / {RING}."
+        )
+    elif pair := _same_rows(keys):
+        why = (
+            f"Positions {pair[0]} and {pair[1]} have the same key, so they get the same weight, "
+            f"however long the arrows are: {RING} steps make one full turn. (linspace(0, 2π, "
+            f"{RING}) includes both ends, which are the same angle.)"
+        )
+    elif pair := _same_rows(queries):
+        why = (
+            f"Positions {pair[0]} and {pair[1]} have the same query, so they look at the same "
+            f"place. Count backwards round the ring: {BACK} before i is (i - {BACK}) % {RING}."
+        )
     elif off == {-BACK}:
         why = (
             "All look the right way, but not firmly enough: longer queries and keys give larger "

@@ -114,6 +114,11 @@ def _look_at_favourite(name: str, gap: str, p: Mapping[str, float]) -> None:
         )
 
 
+def _mean_loss(truth: Sequence[float]) -> float:
+    """Return the mean cost in nats of what the right letters get."""
+    return -math.log(math.prod(truth)) / len(truth) if all(truth) else math.inf
+
+
 def _judge_tables(tables: Any) -> str:
     if not isinstance(tables, dict) or {*tables} != {*ASKED}:
         raise Symptom(f"You hand in {kind_of(tables)}. {TABLES}")
@@ -123,10 +128,17 @@ def _judge_tables(tables: Any) -> str:
         if not isinstance(rows, list | tuple) or len(rows) != len(GAPS):
             raise Symptom(f"`{name}` is {kind_of(rows)}; there are two gaps, r and a. {TABLES}")
         read = [_read_row(name, gap, row) for gap, row in zip(GAPS, rows, strict=True)]
+        truth, exchanged = (
+            [p[gap] for gap, p in zip(GAPS, order, strict=True)] for order in (read, read[::-1])
+        )
+        loss = _mean_loss(truth)
+        if not alike(loss, nats) and alike(_mean_loss(exchanged), nats):
+            raise Symptom(
+                f"In `{name}` the two rows are exchanged: they belong to the gaps in the order of "
+                "the line, first the row for r and then the row for a."
+            )
         for gap, p in zip(GAPS, read, strict=True):
             _look_at_favourite(name, gap, p)
-        truth = [p[gap] for gap, p in zip(GAPS, read, strict=True)]
-        loss = -math.log(math.prod(truth)) / 2 if all(truth) else math.inf
         pays = f"{loss / math.log(2):.3f} bits, perplexity {math.exp(loss):.3f}"
         if not alike(loss, nats):
             why = "What counts is the product of what the two right letters get."

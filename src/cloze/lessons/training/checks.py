@@ -451,11 +451,10 @@ def _symptom(loop: str, value: Any) -> int:
     if value is None:
         raise Symptom(f"Loop {loop} has no symptom yet: replace None by 1, 2 or 3.")
     try:
-        symptom = number(value)
-    except Symptom:
+        symptom = float(value) if isinstance(value, str) else number(value)
+    except (Symptom, ValueError):
         raise Symptom(
-            f"For loop {loop} you give {value!r}; give the number of its symptom, 1, 2 or 3, "
-            "without quotes and brackets."
+            f"For loop {loop} you give {value!r}; give the number of its symptom alone: 1, 2 or 3."
         ) from None
     if symptom not in (1, 2, 3):
         raise Symptom(f"For loop {loop} you give {value}, and the symptoms are 1, 2 and 3.")

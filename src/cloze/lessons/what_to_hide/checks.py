@@ -131,7 +131,7 @@ def lines(chance: random.Random) -> list[Probe]:
         ("rain fell on an umbrella", {20}),
         ("the cat and the hat", {13}),
         ("a cat", {0}),
-        ("one two three", {3, 5}),
+        ("one two three", {3, 9}),
         ("there it is", {1, 7}),
         ("we were here", set()),
         ("he saw the sea", {7, 8, 13}),
@@ -185,17 +185,19 @@ def hidden_places(value: Any) -> Tensor:
         raise Symptom(
             f"You hand in {kind_of(value)}; hand in the line as a text, with _ for what is hidden."
         )
-    if len(value) != len(LINE):
-        raise Symptom(
-            f"Your line has {len(value)} characters and the original {len(LINE)}: write one _ for "
-            "each hidden character, spaces too, and leave the others where they are."
-        )
-    for own, true in zip(value, LINE, strict=True):
+    lengths = (
+        f"Your line has {len(value)} characters and the original {len(LINE)}: write one _ for "
+        "each hidden character, spaces too, and leave the others where they are."
+    ) * (len(value) != len(LINE))
+    for at, (own, true) in enumerate(zip(value, LINE, strict=False), 1):
         if own not in (GAP, true):
+            rest = lengths or "Write _ for what you hide, and leave the rest as it is."
             raise Symptom(
-                f"Your line has {own!r} where the original has {true!r}: write _ for what you "
-                "hide, and leave the rest as it is."
+                f"Your line has {own!r} where the original has {true!r} (character {at}, the last "
+                f"of {value[:at]!r}). {rest}"
             )
+    if lengths:
+        raise Symptom(lengths)
     if value.count(GAP) != HIDDEN:
         raise Symptom(f"You hide {value.count(GAP)} characters; 15 % of the line are {HIDDEN}.")
     return torch.tensor([[own == GAP for own in value]])
@@ -205,15 +207,18 @@ def _judge_hardest_gaps(answer: Any) -> str:
     paid = costs_of_hiding(hidden_places(answer)).item()
     chance, spans = by_chance_and_in_spans()
     average, most = chance.mean().item(), spans.max().item()
+    apart = "No two of your gaps are neighbours, so each can be told from the letters beside it. "
+    why = apart * (2 * GAP not in answer)
     if paid <= average:
         raise Symptom(
-            f"Your gaps cost {paid:.1f} nats, no more than chance ({average:.1f} on average): each "
-            "can be told from its neighbours. Hide neighbours together."
+            f"Your gaps cost {paid:.1f} nats, no more than chance ({average:.1f} on average). "
+            f"{why}Hide neighbours together."
         )
     if paid <= most:
         raise Symptom(
             f"Your gaps cost {paid:.1f} nats. That beats chance ({average:.1f}), but not the most "
-            f"expensive span of {HIDDEN} ({most:.1f}). Leave in sight what helps least."
+            f"expensive span of {HIDDEN} ({most:.1f}). "
+            f"{why and why + 'Hide neighbours together. '}Leave in sight what helps least."
         )
     return f"{paid:.1f} nats; chance {average:.1f}, the most expensive span {most:.1f}."
 
