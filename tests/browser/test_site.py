@@ -208,6 +208,8 @@ def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Pa
 
 def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page) -> None:
     reader.goto(f"{address}/notebooks/05_the_explorer.html")
+    for folded in reader.locator("details.hide > summary").all():  # guessed
+        folded.click()
     place = reader.locator(".living").nth(1)
     place.get_by_role("button", name="Try this line").press("Enter")
     expect(place.locator(".line button:focus")).to_have_attribute("aria-pressed", "true")

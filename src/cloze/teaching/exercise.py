@@ -199,7 +199,7 @@ class View:
             )
 
     def tell_likeliest(self) -> None:
-        """Tell the mistake that explains all of the wrong results, or all but one."""
+        """Tell the mistake that explains four and all of the wrong results, or all but one."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
 
         def explained(symptom: str) -> int:
@@ -209,7 +209,7 @@ class View:
             return len(hits) if any(hit != hits[0] for hit in hits) else 0
 
         best = max(self.known, key=explained, default="")
-        if best and explained(best) >= max(2, len(wrong) - 1):
+        if best and explained(best) >= max(4, len(wrong) - 1):
             raise Symptom(f"For some inputs: {best}")
         for twist, function in TWISTS.items():
             twisted = [Outcome(after(function, self.right[i].value)) for i in wrong]
