@@ -81,6 +81,7 @@ def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> 
     reader.goto(f"{address}/{name}.html")
     reader.evaluate(ONE_OF_EACH)
     reader.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    settled(reader)
     assert violations(reader) == []
     reader.emulate_media(color_scheme="dark")
     assert violations(reader, rule="color-contrast") == []
