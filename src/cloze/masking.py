@@ -244,7 +244,7 @@ def mask_spans(
     Args:
         input_ids: ids of shape ``(…, length)``; never changed.
         mask_prob: the rate of selection, 0 … 1.
-        stop: how much rarer spans are with each word more, above 0 up to 1; 1 for single words.
+        stop: each word more makes a span rarer by the factor 1 − ``stop``; above 0 up to 1.
         longest: the most words of a span.
         vocabulary: special symbols of it are never selected, and part words.
         at_least_one: False leaves the selection to chance alone; otherwise some word is selected.

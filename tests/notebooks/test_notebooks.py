@@ -22,6 +22,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LECTURES = sorted((ROOT / "lecture").glob("*.ipynb"))
 MAX_LINES = 25
 MAX_IGNORED_SHARE = 0.05
+WIDGET = "application/vnd.jupyter.widget-view+json"
 IGNORING = re.compile(r"NBVAL_(IGNORE_OUTPUT|SKIP)")
 GUESS = re.compile(
     r"(?<!\*)\b([Bb]efore you (look|run)|[Gg]uess (first|before)"
@@ -141,7 +142,7 @@ def test_what_is_to_be_guessed_is_not_in_sight(path: Path) -> None:
         if cell.cell_type == "markdown" and GUESS.search(cell.source):
             code = [each for each in cells[i:] if each.cell_type == "code"]
             # The first may show what is asked about; a widget answers when it is asked.
-            widget = any("text/html" in output.get("data", {}) for output in code[0].outputs)
+            widget = any(WIDGET in output.get("data", {}) for output in code[0].outputs)
             assert widget or folded(code[0]) or folded(code[1]), cell.source
 
 

@@ -293,12 +293,6 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         RuntimeError,
-        "changed size during iteration",
-        "The loop goes through what it adds to or removes from: go through a copy, or build "
-        "something new.",
-    ),
-    (
-        RuntimeError,
         "size|shape|dimension|broadcast",
         "The shapes do not fit: print those of both sides. Take sizes from the arguments, not "
         "from the notebook, and mind * (entry by entry) and @ (matrix product).",

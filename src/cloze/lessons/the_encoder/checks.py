@@ -123,7 +123,7 @@ RING, BACK, SHARE = 8, 2, 0.9
 
 def rows_of_two(name: str, value: Any) -> Tensor:
     """Read the queries or the keys: two numbers for each position of the ring."""
-    wanted = f"asked for is a tensor of shape ({RING}, 2), two numbers for each position"
+    wanted = f"hand in a tensor of shape ({RING}, 2), two numbers for each position"
     if isinstance(value, list | tuple):
         raise Symptom(f"Your {name} is {kind_of(value)}; {wanted}: torch.tensor(…) makes one.")
     if not isinstance(value, Tensor) or tuple(value.shape) != (RING, 2):

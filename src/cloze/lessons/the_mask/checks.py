@@ -211,7 +211,7 @@ def _judge_counts(mask: Callable[..., Any]) -> str:
     counted = f"[MASK] {hidden / n:.1%}, changed {changed / n:.1%}, unchanged "
     counted += f"{1 - (hidden + changed) / n:.1%}"
     if (inputs > MASK).any() or (inputs < 0).any():
-        raise Symptom("The model would read an id that is none: they are 0 to 28.")
+        raise Symptom("The model would read an id that does not exist: ids are 0 to 28.")
     drawn, _ = _masked(mask, ids[0].repeat(50), 0.3, 0.0, 1.0)
     if are((m, r)) and (drawn == MASK).any():
         raise Symptom(

@@ -53,10 +53,13 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
     if counts[pair] > counts[wanted]:
         seen += f"{counted(counts[wanted], 'time')}."
     else:
-        seen += "as often, but of level pairs the one whose pieces are older is merged."
+        seen += "as often, and of two equally frequent pairs the one with older pieces is merged."
     advice = {
         ("h", "e"): "Wherever *the* is, *he* is, too: add a word with *th* that has no *he*.",
-        (START, "t"): "Every word that begins with *t* has it: have fewer, and *th* inside others.",
+        (
+            START,
+            "t",
+        ): "Every word that begins with *t* has it. Put *th* inside other words.",
         (START, "th"): "Let *the* also be inside a word, where nothing begins with it.",
     }.get(pair, f"Make {should} more frequent, or leave out words with {is_first}.")
     raise Symptom(f"{seen} {advice}")

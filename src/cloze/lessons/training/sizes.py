@@ -1,7 +1,7 @@
 """What to spend operations on: a larger model, more steps, or more masks.
 
 ``python -m cloze.lessons.training.sizes`` trains six sizes of encoder, and the usual one at other
-mask rates, each with a third of a third, a third and all of the operations that the recipe of the
+mask rates, each with a ninth, a third and all of the operations that the recipe of the
 series takes, and writes the held-out losses to sizes.json (a quarter of an hour on an idle core).
 
 Operations are counted as is usual, 6 for each parameter of a layer and each character read: 2 on

@@ -132,7 +132,7 @@ def _judge_lines(answer: Any) -> str:
     if (short := min(map(len, lines))) < 40:
         raise Symptom(
             f"{seen}, and at least {ENOUGH} is wanted. One of your lines has {short} characters: "
-            "over how many positions must a mean run until most of it is English in general?"
+            "the mean of a short line still shows its own letters, so write longer ones."
         )
     shares = {c: [line.count(c) / len(line) for line in lines] for c in one + other}
     most = max(shares, key=lambda c: abs(shares[c][0] - shares[c][1]))
