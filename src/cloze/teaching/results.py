@@ -20,6 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cloze.vocabulary import TextError
+from cloze.world import World
+
 Function = Callable[..., Any]
 
 
@@ -165,6 +168,22 @@ def tensor(dtype: torch.dtype) -> Wants:
         return value
 
     return read
+
+
+def world(value: Any) -> World:
+    """Read a world: a dictionary of sentences with their probabilities."""
+    if not isinstance(value, dict):
+        raise Symptom(
+            f"You hand in {kind_of(value)}; a world is a dictionary of sentences with their "
+            'probabilities, {"the dog barks": 0.5, …}.'
+        )
+    for sentence, p in value.items():
+        if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
+            raise Symptom(f"{sentence!r}: {p!r} is not a sentence in quotes with its probability.")
+    try:
+        return World({sentence: float(p) for sentence, p in value.items()})
+    except TextError as error:
+        raise Symptom(str(error)) from None
 
 
 def anything(value: Any) -> Any:

@@ -14,8 +14,7 @@ import torch
 from cloze.encoder import DIRECTIONS
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, is_number, kind_of, number, wrong_kind
-from cloze.vocabulary import TextError
+from cloze.teaching.results import Probe, Symptom, number, world, wrong_kind
 from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -132,50 +131,44 @@ own_world = {
 }
 
 
-def sentences(value: Any) -> World:
-    """Read a world of three-word sentences."""
-    if not isinstance(value, Mapping):
-        raise wrong_kind(value, "a dictionary {sentence: probability}")
-    if len(value) > MOST:
+def small_world(value: Any) -> World:
+    """Read a world of at most six sentences of three words."""
+    read = world(value)
+    if (n := len(read.sentences)) > MOST:
         raise Symptom(
-            f"You have {len(value)} sentences; at most {MOST} are allowed. If they are all the "
+            f"You have {n} sentences; at most {MOST} are allowed. If they are all the "
             "combinations of your words, two words never settle the third: keep only some of them."
         )
-    for sentence, p in value.items():
-        if not isinstance(sentence, str) or len(sentence.split()) != len(PLACES):
+    for sentence in read.sentences:
+        if len(sentence.split()) != len(PLACES):
             raise Symptom(f"{sentence!r} is no sentence of three words with spaces between them.")
-        if not is_number(p):
-            raise Symptom(f"The probability of {sentence!r} is {kind_of(p)}, and no number.")
-    try:
-        return World({sentence: float(p) for sentence, p in value.items()})
-    except TextError as error:
-        raise Symptom(str(error)) from None
+    return read
 
 
-def costs_of(world: World) -> dict[tuple[str, str], float]:
+def costs_of(own: World) -> dict[tuple[str, str], float]:
     """Return the mean cost in nats of each word, when it alone is hidden, to each reader."""
     costs: dict[tuple[str, str], float] = {}
     for at, place in enumerate(PLACES, 1):  # after [BEGIN]
-        selected = torch.zeros_like(world.input_ids, dtype=torch.bool)
+        selected = torch.zeros_like(own.input_ids, dtype=torch.bool)
         selected[:, at] = True
-        hidden = world.input_ids.masked_fill(selected, world.vocabulary.mask_id)
+        hidden = own.input_ids.masked_fill(selected, own.vocabulary.mask_id)
         for side in DIRECTIONS:
-            truth = world.truth(hidden, selected, side, GAPS_ONLY)
-            nats = -truth.gather(1, world.input_ids[:, at, None])[:, 0].log()
-            costs[place, side] = float(world.probabilities @ nats)
+            truth = own.truth(hidden, selected, side, GAPS_ONLY)
+            nats = -truth.gather(1, own.input_ids[:, at, None])[:, 0].log()
+            costs[place, side] = float(own.probabilities @ nats)
     return costs
 
 
 def _judge_world(answer: Any) -> str:
-    world = sentences(answer)
-    costs = costs_of(world)
+    own = small_world(answer)
+    costs = costs_of(own)
     seen = " ".join(
         f"{place.capitalize()} word: "
         + ", ".join(f"{side} {costs[place, side]:.2f}" for side in DIRECTIONS)
         + "."
         for place in PLACES
     )
-    for a, b in combinations(world.sentences, 2):
+    for a, b in combinations(own.sentences, 2):
         if sum(x != y for x, y in zip(a.split(), b.split(), strict=True)) == 1:
             raise Symptom(f"{seen} {NOT_SETTLED} Look at {a!r} and {b!r}.")
     for where, sentence in OPEN.items():
@@ -186,7 +179,7 @@ def _judge_world(answer: Any) -> str:
 
 check_own_world = Exercise(
     solution=own_world,
-    wants=sentences,
+    wants=small_world,
     solved="Each side alone tells nothing of the middle word, and both together tell all. What two "
     "sides know is more than a sum.",
     judge=_judge_world,

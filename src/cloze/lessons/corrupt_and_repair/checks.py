@@ -15,13 +15,11 @@ from cloze.teaching.results import (
     Probe,
     Symptom,
     anything,
-    is_number,
-    kind_of,
     number,
+    world,
     wrong_kind,
 )
-from cloze.vocabulary import TextError, counted
-from cloze.world import World
+from cloze.vocabulary import counted
 
 # ── 9.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,34 +144,19 @@ ENOUGH = 0.3
 """Nats that a deletion is to leave open."""
 
 
-def own_world(value: Any) -> World:
-    """Read a world of two to four sentences of three words or more."""
-    if not isinstance(value, dict):
-        raise Symptom(
-            f"You hand in {kind_of(value)}; a world is a dictionary of sentences with their "
-            'probabilities, {"the dog barks": 0.5, …}.'
-        )
-    for sentence, p in value.items():
-        if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
-            raise Symptom(f"{sentence!r}: {p!r} is not a sentence in quotes with its probability.")
+def _judge_open_world(answer: Any) -> str:
+    own = world(answer)
+    for sentence in own.sentences:
         if len(sentence.split()) < 3:
             raise Symptom(f"Every sentence has at least three words; {sentence!r} has fewer.")
-    if not 2 <= len(value) <= 4:
+    if not 2 <= len(own.sentences) <= 4:
         raise Symptom(
-            f"Your world has {counted(len(value), 'sentence')}; two to four are asked for."
+            f"Your world has {counted(len(own.sentences), 'sentence')}; two to four are asked for."
         )
-    try:
-        return World({sentence: float(p) for sentence, p in value.items()})
-    except TextError as error:
-        raise Symptom(str(error)) from None
-
-
-def _judge_open_world(answer: Any) -> str:
-    world = own_world(answer)
-    masked = exact.lost(world, exact.masked(world.vocabulary.mask_id, 1)).nats
-    deleted = exact.lost(world, exact.deleted(1)).nats
+    masked = exact.lost(own, exact.masked(own.vocabulary.mask_id, 1)).nats
+    deleted = exact.lost(own, exact.deleted(1)).nats
     seen = f"With one word masked {masked:.3f} nats are open, with one deleted {deleted:.3f}."
-    lengths = [len(sentence.split()) for sentence in world.sentences]
+    lengths = [len(sentence.split()) for sentence in own.sentences]
     if masked > 1e-9:
         raise Symptom(
             f"{seen} Two of your sentences differ in a single word, and the mask may stand on it: "
