@@ -60,7 +60,9 @@ def reading(path: Path) -> Reading:
     return Reading(
         words=seen,
         folded=all_words - seen,
-        printed=sum(len(output.get("text", "").split()) for cell in code for output in cell.outputs),
+        printed=sum(
+            len(output.get("text", "").split()) for cell in code for output in cell.outputs
+        ),
         lines=sum(
             bool(line.strip()) and not line.lstrip().startswith("#")
             for cell in code
