@@ -102,7 +102,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 
 def test_the_site_has_every_page(site: Path) -> None:
-    beside = {"glossary", "misconceptions"}
+    beside = {"glossary", "misconceptions", "references"}
     pages = {path.stem for path in (site / "notebooks").glob("*.html")}
     assert pages == {path.stem for path in NOTEBOOKS} | beside
     for name in ("index.html", "search.html", "searchindex.js", "benchmarks/README.html"):

@@ -16,7 +16,10 @@ from web.browser import served
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 NOTEBOOKS = [f"notebooks/{stem}" for stem in LESSONS]
-BESIDE = ["index", "search", "notebooks/glossary", "notebooks/misconceptions", "benchmarks/README"]
+BESIDE = [
+    *("index", "search", "benchmarks/README"),
+    *("notebooks/glossary", "notebooks/misconceptions", "notebooks/references"),
+]
 BESIDE += ["explorer/index", "explorer"]
 ONE_OF_EACH = """() => {
     const seen = new Set();

@@ -21,7 +21,12 @@ from web.site.pages import living_explorer, page, unstyled
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-BESIDE = ("notebooks/glossary.md", "notebooks/misconceptions.md", "benchmarks/README.md")
+BESIDE = (
+    "notebooks/glossary.md",
+    "notebooks/misconceptions.md",
+    "notebooks/references.md",
+    "benchmarks/README.md",
+)
 """The pages besides the notebooks."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
