@@ -4,11 +4,14 @@ The command is ``python run.py notebooks [FILE …]``, for all notebooks or some
 among them.
 
 Outputs are included, execution counts run 1 … n, and metadata that differ from run to run
-(timings, widget state, versions) are left out. A notebook that fails stays as it was.
+(timings, widget state, versions) are left out. A notebook that fails stays as it was. The digests
+of all notebooks are written anew, since JupyterLab trusts those alone (``cloze.serving.server``);
+``python notebooks/execute.py --digests`` does only this, after a change of prose.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import sys
 import textwrap
@@ -20,6 +23,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 HERE = Path(__file__).resolve().parent
+DIGESTS = HERE.parent / "src" / "cloze" / "serving" / "SHA256SUMS"
 FOLDERS = (HERE, HERE.parent / "lecture")
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -52,6 +56,13 @@ def execute(path: Path) -> None:
         part.unlink(missing_ok=True)
 
 
+def digests() -> str:
+    """Write the digest of each notebook of the series, in the form of ``sha256sum``."""
+    paths = sorted(HERE.glob("*.ipynb"))
+    rows = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
+    return "".join(rows)
+
+
 def _reason(error: Exception) -> str:
     """Say in one line why a notebook could not be executed."""
     if isinstance(error, CellExecutionError):
@@ -65,6 +76,9 @@ def _reason(error: Exception) -> str:
 
 def main(names: list[str]) -> int:
     """Execute the named notebooks, or all; return the exit code."""
+    if names == ["--digests"]:
+        DIGESTS.write_text(digests(), encoding="utf-8")
+        return 0
     paths = [Path(name).resolve() for name in names]
     if not paths:
         paths = [path for folder in FOLDERS for path in sorted(folder.glob("*.ipynb"))]
@@ -85,6 +99,8 @@ def main(names: list[str]) -> int:
             print(f"{path.name}: FAILED, not written: {_reason(error)}.")
         else:
             print(f"{path.name}: {time.perf_counter() - started:.1f} s")
+    if HERE in {path.parent for path in paths}:
+        DIGESTS.write_text(digests(), encoding="utf-8")
     return 1 if failed else 0
 
 

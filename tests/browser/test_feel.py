@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -138,6 +139,23 @@ def test_a_reopened_notebook_says_how_to_wake_its_widgets(lab: Notebook, watch: 
     lab.run(0)
     expect(lab.widget()).to_be_visible()
     expect(asleep).to_be_hidden()
+
+
+def test_a_notebook_left_half_way_comes_back_alive(lab: Notebook) -> None:
+    lab.name = "05_the_explorer.ipynb"
+    shutil.copy(NOTEBOOKS / lab.name, lab.server.folder)
+    lab.open()
+    cells = nbformat.read(NOTEBOOKS / lab.name, as_version=4).cells
+    explorer = next(i for i, cell in enumerate(cells) if "= MaskExplorer()" in cell.source)
+    lab.tell("({ content }, at) => void (content.activeCellIndex = at)", explorer)
+    lab.command("notebook:run-all-above")
+    lab.command("notebook:run-cell")
+    letters = lab.page.locator(".jp-Notebook .cloze-root button.letter")
+    letters.nth(1).click()
+    expect(letters.nth(1)).to_have_attribute("aria-pressed", "true")
+    lab.save()
+    lab.open()
+    expect(letters.nth(1)).to_have_attribute("aria-pressed", "true")
 
 
 def test_a_notebook_that_was_only_read_closes_without_a_question(lab: Notebook) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import platform
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from traitlets.utils.importstring import import_item
 
 import run
-from cloze.serving.server import Kernels, Notebooks, PromptConnection
+from cloze.serving.server import SHIPPED, Kernels, Notebooks, PromptConnection
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
 
 def test_every_message_is_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,6 +41,21 @@ def test_a_python_notebook_is_read_with_this_pythons_version(tmp_path: Path, lan
     read = asyncio.run(Notebooks(root_dir=str(tmp_path)).get("a.ipynb"))
     version = read["content"]["metadata"]["language_info"].get("version")
     assert version == (platform.python_version() if language == "python" else None)
+
+
+@pytest.mark.parametrize("change", ["", "\n"], ids=["shipped", "changed"])
+def test_the_notebooks_of_the_series_are_trusted_and_no_others(tmp_path: Path, change: str) -> None:
+    shipped = NOTEBOOKS / "05_the_explorer.ipynb"
+    (tmp_path / "a.ipynb").write_bytes(shipped.read_bytes() + change.encode())
+    notebooks = Notebooks(root_dir=str(tmp_path))
+    notebooks.notary.data_dir = str(tmp_path)
+    read = asyncio.run(notebooks.get("a.ipynb"))
+    cells = [cell for cell in read["content"]["cells"] if cell["cell_type"] == "code"]
+    assert {cell["metadata"]["trusted"] for cell in cells} == {not change}
+
+
+def test_the_digests_are_those_of_the_notebooks() -> None:
+    assert SHIPPED.read_text("utf-8") == runpy.run_path(str(NOTEBOOKS / "execute.py"))["digests"]()
 
 
 @pytest.mark.parametrize(
