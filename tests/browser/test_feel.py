@@ -121,6 +121,18 @@ def test_a_widget_whose_kernel_was_shut_down_says_so_at_the_first_click(lab: Not
     expect(gone).to_be_visible()
 
 
+def test_a_lost_connection_is_told_until_it_is_back(lab: Notebook, watch: Watch) -> None:
+    lab.new(EXPLORER)
+    lab.run(0)
+    lost = lab.page.get_by_role("alert").filter(has_text="Jupyter cannot be reached")
+    expect(lost).to_have_count(0)
+    lab.page.context.set_offline(True)
+    expect(lost).to_be_visible(timeout=5000)
+    lab.page.context.set_offline(False)
+    expect(lost).to_be_hidden()
+    watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
 def test_a_reopened_notebook_says_how_to_wake_its_widgets(lab: Notebook, watch: Watch) -> None:
     lab.new(EXPLORER)
     lab.run(0)

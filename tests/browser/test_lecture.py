@@ -336,6 +336,16 @@ def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
     assert lecture.page.evaluate(BEYOND, 0) == []
 
 
+def test_a_lost_connection_is_told_on_the_screen(lecture: Lecture) -> None:
+    lecture.page.keyboard.press("PageDown")
+    lost = lecture.screen.get_by_role("alert").filter(has_text="Jupyter cannot be reached")
+    lecture.page.context.set_offline(True)
+    expect(lost.first).to_be_visible(timeout=5000)
+    lecture.page.context.set_offline(False)
+    expect(lost.first).to_be_hidden()
+    lecture.watch.forgive("ERR_INTERNET_DISCONNECTED")
+
+
 @longer
 def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     screen = lecture.open("Hide a letter")

@@ -20,7 +20,27 @@ const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queu
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
-const GONE = "Nothing here answers any more, for its kernel is gone: run this cell again (Shift + Enter).";
+const GONE = "Nothing here answers any more: its kernel is gone. Run this cell again (Shift + Enter).";
+const LOST = "Jupyter cannot be reached. Is it still running, and is this computer connected?";
+const ASK_EVERY = 2000; // milliseconds, and so long an answer may take
+
+// Call `tell` whenever Jupyter's server stops answering, or answers again: it is asked for the page's
+// icon. A kernel that is busy does not matter. Where there is no server, nothing is asked.
+function watchServer(tell) {
+  const icon = document.querySelector('link[rel~="icon"]')?.href;
+  if (!icon || !document.getElementById("jupyter-config-data")) return () => {};
+  let answers = true;
+  const ask = async () => {
+    const signal = AbortSignal.timeout(ASK_EVERY);
+    const now = await fetch(icon, { cache: "no-store", signal }).then(
+      () => true,
+      () => false,
+    );
+    if (now !== answers) tell((answers = now));
+  };
+  const timer = setInterval(ask, ASK_EVERY);
+  return () => clearInterval(timer);
+}
 
 // Make `old` look like `fresh`, keeping every element that can stay: it keeps focus and typed text.
 function morph(old, fresh) {
@@ -132,8 +152,14 @@ function render({ model, el }) {
   const gone = document.createElement("p");
   gone.className = "cloze-gone";
   gone.setAttribute("role", "alert");
-  gone.textContent = GONE;
-  const end = () => gone.classList.add("shown");
+  const end = (reason) => {
+    gone.textContent = reason;
+    gone.classList.add("shown");
+  };
+  const unwatch = watchServer((answers) => {
+    if (!answers) end(LOST);
+    else if (gone.textContent === LOST) gone.classList.remove("shown");
+  });
   el.replaceChildren(gone, root);
 
   const show = () => {
@@ -161,7 +187,7 @@ function render({ model, el }) {
       await model.send({ do: name, ...along, ...extra });
       gone.classList.remove("shown");
     } catch {
-      end();
+      end(GONE);
     }
   };
 
@@ -308,11 +334,13 @@ function render({ model, el }) {
   window.addEventListener("resize", refit);
 
   model.on("change:html", show);
-  model.on("comm_live_update", end);
+  const ended = () => end(GONE);
+  model.on("comm_live_update", ended);
   show();
   return () => {
     model.off("change:html", show);
-    model.off("comm_live_update", end);
+    model.off("comm_live_update", ended);
+    unwatch();
     observer.disconnect();
     window.removeEventListener("resize", refit);
     window.removeEventListener("keydown", letThrough, true);
