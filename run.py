@@ -82,6 +82,7 @@ LAB_OPTIONS = (
 LECTURES = ("60", "90")  # minutes; the first is shown when none is named
 LECTURE_OPTIONS = (
     "--template=lecture",  # lecture/voila/templates/lecture, found through JUPYTER_PATH
+    "--Voila.auto_token=True",  # the address that opens has it; no other page can send anything
     "--Voila.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
     "--VoilaConfiguration.multi_kernel_manager_class=cloze.serving.server.Kernels",
 )

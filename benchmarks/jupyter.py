@@ -187,7 +187,8 @@ def voila(home: Path) -> Iterator[Server]:
 @contextmanager
 def lecture(home: Path, minutes: str) -> Iterator[Server]:
     """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
-    command = [sys.executable, *project.lecture_command(project.ROOT, [minutes])[1:]]
+    token = f"--Voila.token={TOKEN}"
+    command = [sys.executable, *project.lecture_command(project.ROOT, [minutes, token])[1:]]
     with serving(command, home, "", project.lecture_settings(project.ROOT)) as server:
         yield server
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
 from benchmarks import jupyter
 from run import ROOT
@@ -95,7 +95,7 @@ def shown(
     page = context.new_page()
     watch.over(page)
     with jupyter.lecture(tmp_path_factory.mktemp("lecture"), request.param) as server:
-        page.goto(server.url, wait_until="commit")
+        page.goto(f"{server.url}/?token={jupyter.TOKEN}", wait_until="commit")
         # The title is there before the kernel, and what is awaited is told.
         expect(page.locator(".screen:not([hidden]) h1")).to_contain_text("What is missing?")
         expect(page.get_by_role("status").filter(has_text="Getting ready")).to_be_visible()
@@ -334,6 +334,13 @@ def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
     DONE[words](screen)
     settled(lecture.page)
     assert lecture.page.evaluate(BEYOND, 0) == []
+
+
+def test_nobody_without_the_address_sees_a_lecture(lecture: Lecture, browser: Browser) -> None:
+    with browser.new_context() as stranger:
+        page = stranger.new_page()
+        page.goto(lecture.page.url.partition("?")[0])
+        expect(page.get_by_label("Password or token")).to_be_visible()
 
 
 def test_a_lost_connection_is_told_on_the_screen(lecture: Lecture) -> None:

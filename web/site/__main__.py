@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
     size = sum(path.stat().st_size for path in files) / 1e6
     seconds = time.perf_counter() - started
     print(f"{folder}: {pages} pages, {size:.1f} MB, in {seconds:.0f} s. To look at them:")
-    print(f"  python -m http.server --directory {folder}")
+    print(f"  python -m http.server --bind 127.0.0.1 --directory {folder}")
     return 0
 
 
