@@ -51,19 +51,28 @@ MOST = 2**63 - 1
 """The largest whole number that torch can count to."""
 
 
+def _such(test: Callable[[Any], bool], said: str) -> Any:
+    """Make a condition for ``Annotated[…, …]`` that says of itself what it asks for."""
+    held = Is[test]
+    _said[held] = said
+    return held
+
+
 def between(low: float, high: float = math.inf) -> Any:
     """Make a range for ``Annotated[int, …]`` or ``Annotated[float, …]``; NaN is in none."""
-    held = Is[lambda value: low <= value <= high]
-    _said[held] = f"of at least {low:g}" if high >= MOST else f"from {low:g} to {high:g}"
-    return held
+    said = f"of at least {low:g}" if high >= MOST else f"from {low:g} to {high:g}"
+    return _such(lambda value: low <= value <= high, said)
 
 
 def among(names: Collection[str]) -> Any:
     """Make a range of words for ``Annotated[str, …]``."""
-    held = Is[lambda value: value in names]
-    _said[held] = "among " + ", ".join(map(repr, names))
-    return held
+    return _such(lambda value: value in names, "among " + ", ".join(map(repr, names)))
 
+
+Finite = _such(lambda x: x.numel() > 0 and bool(x.isfinite().all()), "of finite numbers")
+"""For tensors that are measured: NaN would be answered with a number."""
+NotNaN = _such(lambda x: not x.isnan().any(), "without NaN")
+Some = _such(lambda several: len(several) > 0, "with at least one")
 
 Probability = Annotated[float, between(0, 1)]
 Temperature = Annotated[float, between(0, 100)]
@@ -83,12 +92,22 @@ Where = Bool[Tensor, "*positions"]
 """True at some positions, of the same shape as their ids."""
 Line = Int64[Tensor, "length"]
 """The ids of one line."""
+Together = Bool[Tensor, "length length"]
+"""For each position of one line (row), which others go with it."""
 Lines = Int64[Tensor, "batch length"]
 """The ids of several lines of equal length."""
 Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
+Distributions = Annotated[
+    Logits,
+    _such(
+        lambda p: bool(p.isfinite().all() and (p >= 0).all() and (p.sum(-1) > 0).all()),
+        "of probabilities",
+    ),
+]
+"""Probabilities, a row of |V| for each position; a row need not sum to 1."""
 Positions = Iterable[SupportsIndex]
 """Positions in a line, in any collection; :func:`positions` reads them."""
 Values = Float[Tensor, "*positions"]
@@ -163,7 +182,9 @@ def _fits(value: object, hint: Any) -> bool:
         return any(
             get_origin(one) is Literal and value in get_args(one) for one in _alternatives(hint)
         )
-    return is_bearable(value, hint, conf=_NUMBERS)
+    with suppress(TypeError):  # a tensor without dimensions passes for a sequence and has no length
+        return is_bearable(value, hint, conf=_NUMBERS)
+    return False
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from cloze.border import Lines, Logits, Temperature, among, between, checked, known_symbols
+from cloze.border import Distributions, Lines, Temperature, among, between, checked, known_symbols
 from cloze.heads import CausalLM, Model
 from cloze.vocabulary import TextError
 
@@ -64,7 +64,9 @@ def probabilities_at(model: Model, input_ids: Tensor, selected: Tensor) -> Tenso
 
 @checked
 def draw(
-    probabilities: Logits, temperature: Temperature = 1.0, generator: torch.Generator | None = None
+    probabilities: Distributions,
+    temperature: Temperature = 1.0,
+    generator: torch.Generator | None = None,
 ) -> Tensor:
     """Draw a symbol from each distribution.
 
@@ -82,7 +84,8 @@ def draw(
     if not probabilities.numel():
         return torch.empty(probabilities.shape[:-1], dtype=torch.int64)
     bent = (probabilities.double().log() / temperature).softmax(dim=-1)
-    return torch.multinomial(bent, 1, generator=generator).squeeze(-1)
+    drawn = torch.multinomial(bent.reshape(-1, bent.shape[-1]), 1, generator=generator)
+    return drawn.view(probabilities.shape[:-1])
 
 
 @checked

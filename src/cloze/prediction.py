@@ -25,6 +25,7 @@ from cloze.border import (
     Line,
     Lines,
     Positions,
+    Together,
     checked,
     known_symbols,
     positions,
@@ -295,7 +296,7 @@ def _only(lines: Tensor, at: int | Tensor) -> Tensor:
 
 
 @checked
-def surprise(model: Model, input_ids: Line, besides: Tensor | None = None) -> Tensor:
+def surprise(model: Model, input_ids: Line, besides: Together | None = None) -> Tensor:
     """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
 
     Args:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -19,10 +19,13 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cloze.border import (
     Count,
+    Finite,
     Lines,
+    NotNaN,
     Positive,
     Probability,
     Selected,
+    Some,
     Whole,
     checked,
     known_symbols,
@@ -39,13 +42,16 @@ from cloze.vocabulary import TextError, Vocabulary
 # From hidden states to vectors
 
 
-Vectors = Float[Tensor, "n d"]
+Wide = Float[Tensor, "n d"]
+Vectors = Annotated[Wide, Finite]
 """A vector for each of n things."""
 Others = Float[Tensor, "m d"]
 """As wide vectors for each of m others."""
-Similarity = Float[Tensor, "n m"]
+Rows = Float[Tensor, "n m"]
+Similarity = Annotated[Rows, NotNaN]
 """How alike each of n is to each of m."""
-Square = Float[Tensor, "n n"]
+Table = Float[Tensor, "n n"]
+Square = Annotated[Table, NotNaN]
 """How alike each of n is to each of them."""
 Groups = Int64[Tensor, "n"]
 """The group or class of each."""
@@ -371,7 +377,7 @@ def character_ngrams(text: str, shortest: Count = 3, longest: Count = 5) -> list
 
 
 @checked
-def padded(lines: Sequence[AnyLine]) -> tuple[Tensor, Tensor]:
+def padded(lines: Annotated[Sequence[AnyLine], Some]) -> tuple[Tensor, Tensor]:
     """Fill ids of several lengths up to one, and say where.
 
     Returns:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Positions, between, checked, shown, whole_number
+from cloze.border import Positions, Some, between, checked, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.prediction import Predictor, predictors_of, shipped_models
@@ -130,7 +130,7 @@ class MaskExplorer(View):
         masked: Positions | None = None,
         *,
         corpus: Corpus | None = None,
-        examples: Mapping[str, Example] = EXAMPLES,
+        examples: Annotated[Mapping[str, Example], Some] = EXAMPLES,
         tally: Tally | None = None,
         present: bool = False,
         seed: Annotated[int, between(0, 999_999_999)] = 0,
