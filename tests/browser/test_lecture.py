@@ -247,7 +247,7 @@ def bet(screen: Locator) -> None:
     screen.get_by_role("button", name="give 0.05 to l", exact=True).click(click_count=3)
     expect(screen.get_by_role("status")).to_contain_text("l has")
     screen.get_by_role("button", name="Reveal").click()
-    expect(screen.get_by_role("status")).to_contain_text("What stood there")
+    expect(screen.get_by_role("status")).to_contain_text("The true shares")
 
 
 def draws(screen: Locator) -> None:

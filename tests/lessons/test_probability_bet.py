@@ -91,12 +91,12 @@ def test_the_truth_is_a_secret_until_it_is_asked_for() -> None:
     assert "10 places" not in bet.html
     for _ in range(CHIPS):
         bet.act("give", letter="l")
-    assert "expect to pay 0.00 nats" in bet.html
+    assert "you pay 0.00 nats on average" in bet.html
     bet.act("reveal")
     said = said_by(bet)
-    assert "What stood there: l 0.500, t 0.300, r 0.200." in said
-    assert "Over all 10 places your bet pays ∞ nats on average" in said
-    assert "The least that any bet can pay is 1.03 nats" in said
+    assert "The true shares: l 0.500, t 0.300, r 0.200." in said
+    assert "Over all 10 places your bet costs ∞ nats on average" in said
+    assert "best bet costs 1.03 nats" in said
     assert "0.300 together" in bet.html
     bet.act("restart")
     assert bet.left == CHIPS

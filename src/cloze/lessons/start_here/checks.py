@@ -34,7 +34,7 @@ check_count_gaps = Exercise(
     solution=count_gaps,
     wants=number,
     probes=lines,
-    solved="The number of gaps is |M|, the size of the set M that notebook 01 begins with.",
+    solved="The number of gaps is |M|, the size of the set M that you meet in notebook 01.",
     direction="Count the characters of `line` that are equal to '_'.",
     mistakes=Mistakes(__name__, "count_gaps"),
 )

@@ -57,11 +57,11 @@ check_summed_loss = Exercise(
     wants=number,
     probes=tables,
     parts=lambda P, x, M: {f"{'one position' if len(M) == 1 else 'several positions'} in M": ...},
-    solved="That is −Σ log P over M: each selected position pays for itself, and they add.",
+    solved="That is −Σ log P over M. Each selected position pays for itself, and the costs add up.",
     direction="For every position i in M look up P[i][x[i]], and add up −math.log of it.",
     limits={
-        "With many selected positions it fails, though: the product of 500 probabilities of 0.2 "
-        "underflows to 0, while the sum of their logarithms is −804.72. Add logarithms rather than "
+        "With many selected positions it fails, though. The product of 500 probabilities of 0.2 "
+        "underflows to 0, but the sum of their logarithms is −804.72. Add logarithms, and do not "
         "multiply.": ([{"a": 0.2}] * 500, "a" * 500, range(500)),
     },
     mistakes=Mistakes(__name__, "summed_loss"),
@@ -87,13 +87,13 @@ def _read_row(name: str, gap: str, row: Any) -> dict[str, float]:
     if not isinstance(row, dict):
         raise Symptom(f"{here} is {kind_of(row)}. {TABLES}")
     if strange := [letter for letter in row if letter not in [*LETTERS]]:
-        raise Symptom(f"{here} has {strange[0]!r}, which is none of the seven letters {LETTERS}.")
+        raise Symptom(f"{here} has {strange[0]!r}, which is not one of the letters {LETTERS}.")
     p = {letter: number(row.get(letter, 0)) for letter in LETTERS}
     if not 0 <= min(p.values()) <= max(p.values()) <= 1:
-        raise Symptom(f"{here} holds a number below 0 or above 1, which is no probability.")
+        raise Symptom(f"{here} has a number below 0 or above 1, which is not a probability.")
     if not alike(total := sum(p.values()), 1.0):
         raise Symptom(
-            f"{here} sums to {total:.4g}. Its probabilities must sum to 1: hand out what is left, "
+            f"{here} sums to {total:.4g}. Its probabilities must sum to 1. Hand out what is left, "
             "and write fractions such as 1/3 in full."
         )
     return p
@@ -104,10 +104,10 @@ def _look_at_favourite(name: str, gap: str, p: Mapping[str, float]) -> None:
     best = max(p[letter] for letter in LETTERS if letter != gap)
     here = f"In `{name}`, at the gap {gap},"
     if alike(p[gap], best):
-        raise Symptom(f"{here} two letters tie, so there is no favourite: let one be ahead.")
+        raise Symptom(f"{here} two letters tie, so there is no favourite. Put one ahead.")
     if (p[gap] > best) != (name == "right"):
         raise Symptom(
-            f"{here} the favourite is the right letter, and in this table it must be another."
+            f"{here} the right letter is the favourite. In this table it must be another."
             if name == "wrong"
             else f"{here} another letter is ahead of the right one. Seven letters share, so even "
             "1/4 is enough to be the favourite: spread the rest evenly."
@@ -145,17 +145,20 @@ def _judge_tables(tables: Any) -> str:
             if math.isinf(loss):
                 why = "A right letter that gets 0 costs infinitely much."
             elif alike(2 * loss, nats):
-                why = "That is what both gaps pay together; the mean is asked for."
+                why = "That is what both gaps pay together. We ask for the mean."
             elif alike(sum(truth) / 2, math.exp(-nats)):
-                why = "The mean of your two probabilities would do, but the loss averages logs."
+                why = (
+                    "The mean of your two probabilities would be right, but the loss averages "
+                    "logarithms."
+                )
             elif alike(loss, amount):
                 why = f"You counted {amount} nats."
             elif alike(loss, amount * math.log(2)):
                 why = f"You counted {amount} bits."
             elif abs(loss - nats) < 0.01:
-                why = "That is close, and it can be exact: write fractions, not rounded decimals."
+                why = "That is close, but not exact. Write fractions, not rounded decimals."
             asked = f"{amount} bits" if unit == "bits" else f"perplexity {amount}"
-            raise Symptom(f"`{name}` pays {pays} on average, and {asked} is asked for. {why}")
+            raise Symptom(f"`{name}` pays {pays} on average, and we ask for {asked}. {why}")
         said.append(f"`{name}` pays {pays}")
     return f"{'; '.join(said)}."
 
@@ -167,8 +170,8 @@ check_tables = Exercise(
     },
     wants=anything,
     judge=_judge_tables,
-    solved="The table that is wrong everywhere has the lower loss: being the favourite is not what "
-    "the loss asks for.",
+    solved="The table that is wrong everywhere has the lower loss, because the loss does not ask "
+    "for the favourite.",
     mistakes=Mistakes(__name__, "tables"),
 )
 """Mark two tables for the gaps of b▒e▒d: right everywhere at 2 bits, wrong at perplexity 3."""
@@ -203,13 +206,13 @@ def batches(chance: random.Random) -> list[Probe]:
 
 
 OWN = (
-    "The exercise asks for the loss without F.cross_entropy: pick the positions with labels != "
+    "The exercise asks for the loss without F.cross_entropy. Pick the positions with labels != "
     "-100, take log_softmax of their logits, and pick the entry of each label yourself."
 )
 
 FAR_APART = (
     "With logits far apart it fails: for 0 and 200 the loss is 200, and yours is not. softmax (or "
-    "exp) first and log afterwards leaves the range of floats; log_softmax does both in one."
+    "exp) gives numbers too small or too large for a float. log_softmax avoids that."
 )
 
 
@@ -227,7 +230,7 @@ check_my_mlm_loss = Exercise(
     solved="It equals F.cross_entropy(…, ignore_index=-100).",
     judge=_judge_loss,
     direction="It is the mean of −log_softmax(logits) at the label, over the labels that are not "
-    "-100; log_softmax needs no small number added and nothing clamped.",
+    "-100. With log_softmax you need not add a small number or clamp anything.",
     without={
         "cross_entropy": OWN,
         "CrossEntropyLoss": OWN,

@@ -46,10 +46,10 @@ def probability_table(
     axes.xaxis.tick_top()
     axes.spines[:].set_visible(False)
     framed = {f"row {rows[i]}": probabilities[i][true_columns[i]] for i in marked_rows}
-    text = "A table of probabilities, a row per position and a column per character. "
+    text = "A table of probabilities, with a row per position and a column per character. "
     return (
         figure,
-        f"{text}Framed is what the right character of a hidden one gets: {listed(framed)}.",
+        f"{text}Frames mark what the right characters of hidden positions get: {listed(framed)}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""A bet on a gap: hand out probability, see what each truth would cost, and what the bet pays."""
+"""A bet on a gap: hand out probability, see what each letter would cost, and what the bet does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHIPS = 20
 
 @checked
 def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
-    """Count what stands in the gap of a word, wherever the training pieces have such a word.
+    """Count the letters in the gap of a word, wherever the training pieces have such a word.
 
     Args:
         corpus: where to look.
@@ -36,7 +36,7 @@ def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
     pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
     counts = Counter(letter for piece in corpus.train for letter in pattern.findall(piece.text))
     if not counts:
-        raise ValueError(f"The corpus has no word like {shown(word)}; choose a commoner one.")
+        raise ValueError(f"The corpus has no word like {shown(word)}. Choose a more common one.")
     return counts
 
 
@@ -63,13 +63,13 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
 
 
 class ProbabilityBet(View):
-    """Hand out 1.00 of probability over what may stand in a gap.
+    """Hand out 1.00 of probability over the letters that a gap may hide.
 
     Args:
-        counts: what stood there, such as ``what_stood_there(corpus, "_ook")``; kept secret until
-            the learner asks.
+        counts: how often each letter is there, such as ``what_stood_there(corpus, "_ook")``; secret
+            until the learner asks.
         word: the word with its gap.
-        letters: those that can be betted on one by one.
+        letters: those that one can bet on one by one.
 
     Raises:
         ValueError: the letters are not different ones from a to z.
@@ -88,7 +88,7 @@ class ProbabilityBet(View):
         self.chips = dict.fromkeys(letters, 0)
         """How many twentieths each letter was given."""
         self.revealed = False
-        self.announcement = "Nothing is handed out yet, so all 28 characters share it alike."
+        self.announcement = "Nothing is handed out yet, so all 28 characters share it equally."
         super().__init__()
         self.refresh()
 
@@ -109,8 +109,8 @@ class ProbabilityBet(View):
     def markup(self) -> Markup:
         """Write a row per letter, the sums, and what was asked for."""
         bet = self.bet
-        heads = ["truth", "give or take", "P", "costs nats", "in bits"]
-        heads += ["its share"] if self.revealed else []
+        heads = ["right letter", "give or take", "P", "costs nats", "in bits"]
+        heads += ["true share"] if self.revealed else []
         rows = [self._row(letter, bet[letter]) for letter in self.letters]
         others = [c for c in ALPHABET if c not in self.letters]
         rows.append(self._last_row(len(others), bet[others[0]]))
@@ -136,17 +136,17 @@ class ProbabilityBet(View):
         )
 
     def sentences(self) -> list[str]:
-        """Say what the bet pays if it is believed, and, once revealed, what it really pays."""
+        """Say what the bet costs if it is right, and, once revealed, what it really costs."""
         bet = self.bet
         believed = expected_cost(bet, bet)
-        said = [f"If these are your true beliefs, you expect to pay {in_nats(believed)} nats."]
+        said = [f"If you are right about the shares, you pay {in_nats(believed)} nats on average."]
         if self.revealed:
             paid = expected_cost(self.truth, bet)
             least = expected_cost(self.truth, self.truth)
             said.append(
-                f"Over all {self.places} places your bet pays {in_nats(paid)} nats on average. "
-                f"The least that any bet can pay is {in_nats(least)} nats: the honest one, which "
-                "gives each letter its own share."
+                f"Over all {self.places} places your bet costs {in_nats(paid)} nats on average. "
+                f"The best bet costs {in_nats(least)} nats. It is the honest one: it gives each "
+                "letter its true share."
             )
         return said
 
@@ -177,7 +177,7 @@ class ProbabilityBet(View):
 
     def _last_row(self, n: int, probability: float) -> Markup:
         name = element("th", f"{n} others, each", scope="row")
-        cells = [name, element("td", "shares what is left", class_="quiet")]
+        cells = [name, element("td", "share what is left", class_="quiet")]
         cells += _cost_cells(probability)
         if self.revealed:
             rest = sum(share for c, share in self.truth.items() if c not in self.letters)
@@ -188,7 +188,7 @@ class ProbabilityBet(View):
         """Give a letter a twentieth more."""
         letter = self._known(letter)
         if not self.left:
-            raise ValueError("All of 1.00 is handed out; take some back from another letter first.")
+            raise ValueError("All of 1.00 is handed out. Take some back from another letter first.")
         self.chips[letter] += 1
         self._announce(letter)
 
@@ -196,16 +196,16 @@ class ProbabilityBet(View):
         """Take a twentieth back from a letter."""
         letter = self._known(letter)
         if not self.chips[letter]:
-            raise ValueError(f"{letter} was given nothing that could be taken back.")
+            raise ValueError(f"{letter} has nothing that you could take back.")
         self.chips[letter] -= 1
         self._announce(letter)
 
     def do_reveal(self) -> None:
-        """Show what stood there, place by place of the corpus."""
+        """Show the true shares of the letters."""
         self.revealed = True
         found = sorted(self.truth.items(), key=lambda pair: -pair[1])
         often = ", ".join(f"{letter} {share:.3f}" for letter, share in found)
-        self.announcement = f"What stood there: {often}."
+        self.announcement = f"The true shares: {often}."
 
     def do_restart(self) -> None:
         """Take everything back and hide the truth."""
@@ -216,13 +216,13 @@ class ProbabilityBet(View):
     def _known(self, letter: object) -> str:
         if str(letter) not in self.chips:
             known = ", ".join(self.letters)
-            raise ValueError(f"One can give to the letters {known}, not to {shown(letter)}.")
+            raise ValueError(f"You can give to the letters {known}, not to {shown(letter)}.")
         return str(letter)
 
     def _announce(self, letter: str) -> None:
         probability = self.bet[letter]
         words = f"{letter} has {probability:.3f} and would cost {in_nats(cost(probability))} nats"
-        self.announcement = f"{words}; {self.left / CHIPS:.2f} is left to hand out."
+        self.announcement = f"{words}. You have {self.left / CHIPS:.2f} left to hand out."
 
 
 def _cost_cells(probability: float) -> list[Markup]:
