@@ -30,9 +30,9 @@ def my_attention(Q: Tensor, K: Tensor, V: Tensor, look: Tensor) -> Tensor:
 def queries_keys_values(chance: random.Random) -> list[Probe]:
     """Make Q, K, V of one shape, with sizes that are no squares, and who may look at whom.
 
-    Every query may look at itself and somebody else is closed to it, so that no softmax has
-    nothing to share out, apart from one query that sees all; ``look`` is never symmetric. In the
-    third shape a product of wrong axes raises nothing; in the last one everybody sees everything,
+    Every query may look at itself, so that no softmax runs over nothing, and apart from one query
+    that sees all, each has a key that it may not look at; ``look`` is never symmetric. In the
+    third shape a product of wrong axes raises nothing; in the last one every query sees everything,
     and V has a width of its own. Values are positive, so that sums in single precision do not
     cancel.
     """
@@ -58,19 +58,19 @@ check_my_attention = Exercise(
     probes=queries_keys_values,
     parts=lambda Q, K, V, look: {
         "queries that may look everywhere": look.all(1),
-        "queries to which a key is closed": ~look.all(1),
+        "queries that may not look everywhere": ~look.all(1),
     },
-    solved="This is scaled dot-product attention; what `look` allows is all that makes an encoder "
-    "two-sided or causal.",
+    solved="This is scaled dot-product attention. Only `look` decides whether a model is two-sided "
+    "or causal.",
     direction="In order: Q @ K.T, divide by √width, −inf where `look` is False, softmax over the "
     "last dimension, times V.",
     without={
-        "scaled_dot_product_attention": "That is torch's function, which the page compares with; "
-        "write what it computes: scores, mask, softmax, times V."
+        "scaled_dot_product_attention": "That is torch's own function. Write what it "
+        "computes: scores, mask, softmax, times V."
     },
     limits={
-        "With scores above 88 it fails, though, for exp then exceeds single precision: subtract "
-        "the largest score of each row first, as softmax does.": (
+        "With scores above 88 it fails, though, because exp then exceeds single precision: first "
+        "subtract the largest score of each row, as softmax does.": (
             torch.tensor([[20.0, 10.0], [5.0, 10.0]]),
             torch.tensor([[20.0, 10.0], [19.0, 11.0]]),
             torch.tensor([[1.0, 2.0], [3.0, 5.0]]),
@@ -107,7 +107,7 @@ check_my_may_look = Exercise(
         f"'{direction}', what is left of it": torch.ones(length, length).tril(-1).bool(),
         f"'{direction}', what is right of it": torch.ones(length, length).triu(1).bool(),
     },
-    solved="Nothing else separates an encoder from its one-sided twins.",
+    solved="This matrix is all that separates an encoder from its one-sided twins.",
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
     '"right" where key ≥ query, for "both" everywhere.',
     mistakes=Mistakes(__name__, "my_may_look"),
@@ -129,7 +129,7 @@ def rows_of_two(name: str, value: Any) -> Tensor:
     if not isinstance(value, Tensor) or tuple(value.shape) != (RING, 2):
         raise Symptom(f"Your {name} is {kind_of(value)}; {wanted}.")
     if not value.double().isfinite().all():
-        raise Symptom(f"Your {name} holds inf or NaN, of which a softmax makes NaN.")
+        raise Symptom(f"Your {name} contains inf or NaN, and a softmax turns them into NaN.")
     return value.detach().double()
 
 
@@ -157,7 +157,7 @@ def _judge_two_back(answer: Any) -> str:
         return f"Each position gives at least {on_it.min():.3f} to the one two before it."
     off = {int(d) for d in (weights.argmax(dim=-1) - places + RING // 2) % RING - RING // 2}
     if weights.max() - weights.min() < 1e-3:
-        why = "All scores are alike: turn each query and each key by an angle of its own."
+        why = "All scores are equal: turn each query and each key by an angle of its own."
     elif _turns_by(keys, 360 / RING):
         why = (
             f"From key to key you turn by {360 // RING} radians: cos and sin take radians, and "
@@ -166,8 +166,8 @@ def _judge_two_back(answer: Any) -> str:
     elif pair := _same_rows(keys):
         why = (
             f"Positions {pair[0]} and {pair[1]} have the same key, so they get the same weight, "
-            f"however long the arrows are: {RING} steps make one full turn. (linspace(0, 2π, "
-            f"{RING}) includes both ends, which are the same angle.)"
+            f"however long the arrows are: {RING} steps should make one full turn. (linspace(0, "
+            f"2π, {RING}) includes both ends, which are the same angle.)"
         )
     elif pair := _same_rows(queries):
         why = (
@@ -182,9 +182,9 @@ def _judge_two_back(answer: Any) -> str:
     elif off == {BACK}:
         why = "All look two to the right: turn the query, or the key, the other way."
     elif off == {0}:
-        why = "All look at themselves: put the query of each where the key two before it points."
+        why = "All look at themselves: let each query point where the key two before it points."
     elif len(off) == 1:
-        why = f"All look {off.pop():+d} places away; {-BACK} is asked for."
+        why = f"All look {off.pop():+d} places away. They should look {-BACK} away."
     elif (weights[2:].argmax(dim=-1) == places[2:] - BACK).all():
         why = (
             "Only positions 0 and 1 look elsewhere: the ring closes if eight steps make one full "
@@ -192,8 +192,8 @@ def _judge_two_back(answer: Any) -> str:
         )
     else:
         why = (
-            "They look differently far: make the step from key to key, and from query to query, "
-            "the same everywhere."
+            "They look different distances away: make the step from key to key, and from query to "
+            "query, the same everywhere."
         )
     raise Symptom(
         f"Position {lowest} gives {on_it[lowest]:.2f} to position {(lowest - BACK) % RING}, and "
@@ -211,8 +211,8 @@ check_two_back = Exercise(
     solution=(_circle(-BACK), _circle(0)),
     wants=anything,
     judge=_judge_two_back,
-    solved="Two numbers per position are enough for a whole ring, and the angle between query and "
-    "key is all that says where to look.",
+    solved="Two numbers per position are enough for a whole ring. The angle between query and key "
+    "alone says where to look.",
     mistakes=Mistakes(__name__, "two_back"),
 )
 """Mark queries and keys with which each of eight positions looks two back, round the corner."""

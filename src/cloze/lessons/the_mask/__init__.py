@@ -1,1 +1,1 @@
-"""The mask: what is hidden, and how one proves it."""
+"""The mask: what is hidden, and how to test it."""

@@ -54,9 +54,9 @@ check_restore = Exercise(
         ),
         "not selected": labels == -100,
     },
-    solved="Inputs and labels together hold the whole text: nothing is lost by masking, it is only "
-    "moved to where the model cannot read it.",
-    direction="Where the label is -100 the original is the input; everywhere else it is the label.",
+    solved="Inputs and labels together hold the whole text. Masking loses nothing; it only moves "
+    "the answers to where the model cannot read them.",
+    direction="Where the label is -100, the original is the input. Elsewhere it is the label.",
     mistakes=Mistakes(__name__, "restore"),
 )
 """Mark ``restore(inputs, labels)``: the original ids, from a masked batch alone."""
@@ -69,13 +69,13 @@ def suspect(value: Any) -> str:
     """Read the letter of one suspect, alone or after the word."""
     named = 'the letter of one suspect, in quotes: "A", "B", "C" or "D"'
     if callable(value):
-        raise Symptom(f"You hand in a function; answer with {named}.")
+        raise Symptom(f"You hand in a function. Answer with {named}.")
     if not isinstance(value, str):
-        raise Symptom(f"Answer with {named}: a text, and no list, count or share.")
+        raise Symptom(f"Answer with {named}, not with a list, a count or a share.")
     words = re.findall("[a-z0-9%]+", value.lower().replace("_", " "))
     letters = "".join(word for word in words if word not in ("suspect", "suspects", "and", "or"))
     if len(letters) > 1 and set(letters) <= set("abcd"):
-        raise Symptom("You name more than one; only one yields 81/10/9. Run tally for each.")
+        raise Symptom("You name more than one, but only one gives 81/10/9. Interrogate each.")
     if letters not in ("a", "b", "c", "d"):
         raise Symptom(f"Answer with {named}, and nothing else.")
     return letters.upper()
@@ -126,61 +126,61 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
     result = ask(mask, given, *rates)
     if not isinstance(result, tuple | list) or len(result) != 2:
         raise Symptom(
-            f"You return {kind_of(result)}; return two tensors with a comma between them: what the "
+            f"You return {kind_of(result)}. Return two tensors with a comma between them: what the "
             "model reads, and the labels."
         )
     inputs, labels = map(tensor(torch.long), result)
     if not torch.equal(given, ids):
-        raise Symptom("Your function writes into input_ids, which others still need: .clone() it.")
+        raise Symptom("Your function changes input_ids: work on input_ids.clone().")
     if not inputs.shape == labels.shape == ids.shape:
         raise Symptom(
             f"For ids of shape {tuple(ids.shape)} your two tensors have the shapes "
-            f"{tuple(inputs.shape)} and {tuple(labels.shape)}: both need that of the ids."
+            f"{tuple(inputs.shape)} and {tuple(labels.shape)}. Both need the shape of the ids."
         )
     if (inputs == IGNORE).any():
-        raise Symptom("The model would read −100: are inputs and labels exchanged?")
+        raise Symptom("The model would read −100: did you swap inputs and labels?")
     if (labels == 0).sum() > 2 * (ids == 0).sum():
-        raise Symptom("Where nothing is asked the label is −100; 0 is a character, the newline.")
+        raise Symptom("Where nothing is asked, the label is −100. 0 is a character, the newline.")
     asked = labels != IGNORE
     if not torch.equal(labels[asked], ids[asked]):
         shown = torch.equal(labels[asked], inputs[asked])
         raise Symptom(
-            "Your labels hold what the model is shown; they must hold the original characters."
+            "Your labels hold what the model sees. They must hold the original characters."
             if shown
-            else "A label is neither −100 nor the original character at its place."
+            else "A label is neither −100 nor the original character of its position."
         )
     if (~asked & (inputs != ids)).any():
         raise Symptom(
-            "Some characters are changed where the label is −100. Only selected positions may be "
-            "changed, and every one of them is asked about, whatever it shows."
+            "Some characters are changed where the label is −100. Only selected positions may "
+            "change, and each of them needs a label, whatever it shows."
         )
     rate = float(asked.float().mean())
     for apart, words in ((LINE, "lines of a batch"), (1, "neighbours")):
         pairs = asked.reshape(-1, 2, apart).all(dim=1)
         if not _is(pairs.sum(), pairs.numel(), rate**2):
             raise Symptom(
-                f"Of two {words} both are selected in {pairs.float().mean():.1%}, where "
-                f"{rate**2:.1%} would be chance: each position must draw for itself."
+                f"Of two {words} both are selected in {pairs.float().mean():.1%} of the cases. "
+                f"By chance it would be {rate**2:.1%}: each position must draw for itself."
             )
     if not _is(asked.sum(), ids.numel(), rates[0]):
         raise Symptom(
-            f"You ask about {rate:.1%} of the positions, and mask_prob is {rates[0]:.0%}. A label "
-            "belongs to every selected position, also to a kept one."
+            f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}. Every "
+            "selected position needs a label, a kept one as well."
         )
     return inputs, labels
 
 
 FATES: Mapping[str, Callable[[float, float], tuple[float, float]]] = {
     "That is 80/10/10: use mask_share and random_share.": lambda m, r: (0.8, 0.1),
-    "Swapping ends at a number that is written down: it ends at mask_share + random_share.": (
+    "Your swapping ends at a fixed number. It must end at mask_share + random_share.": (
         lambda m, r: (m, 0.9 - m)
     ),
-    "All that you do not hide you swap; the rest must be kept.": lambda m, r: (m, 1 - m),
-    "Nothing is swapped: a later line undoes it, or its interval is empty.": lambda m, r: (m, 0),
+    "You swap everything that you don't hide. Some must be kept.": lambda m, r: (m, 1 - m),
+    "Nothing is swapped: does a later line undo it, or is its interval empty?": lambda m, r: (m, 0),
     "The intervals overlap: swapping begins where hiding ends.": lambda m, r: (m - r, r),
-    "That is suspect D: the second draw takes a share of what the first left over, or [MASK] "
-    "overwrites some that were swapped.": (lambda m, r: (m, (1 - m) * r)),
-    "That is suspect C: you swap first, and only what is left over can be hidden.": (
+    "That is suspect D: the second draw takes a share of what the first has left, or [MASK] "
+    "overwrites some swapped characters.": (lambda m, r: (m, (1 - m) * r)),
+    "That is suspect C: you swap first, and only the rest can be hidden.": (
         lambda m, r: ((m + r) * (1 - r), r)
     ),
     "Swapped characters overwrite hidden ones: let one number decide between the two.": (
@@ -215,23 +215,23 @@ def _judge_counts(mask: Callable[..., Any]) -> str:
     drawn, _ = _masked(mask, ids[0].repeat(50), 0.3, 0.0, 1.0)
     if are((m, r)) and (drawn == MASK).any():
         raise Symptom(
-            "With mask_share 0 you show [MASK] all the same: a random character is one of the 28 "
-            "below it."
+            "With a mask_share of 0 the model still sees [MASK]: a random character has an id "
+            "below 28."
         )
     kinds = len({*drawn[drawn != ids[0].repeat(50)].tolist()} - {MASK})
     if 0 < kinds < MASK:
         raise Symptom(
             f"Only {kinds} of the 28 characters turn up among the swapped ones: each position "
-            "draws one of its own, any from 0 to 27."
+            "must draw its own, any from 0 to 27."
         )
     if not are((m, r)):
         why = next((why for why, shares in FATES.items() if are(shares(m, r))), "")
         if _is(hidden, n, m) and _is(changed, n, r):
-            why = "A random character is any of the 28, once in 28 the original: do not avoid it."
+            why = "A random character can be any of the 28, the original included: don't avoid it."
         if max(hidden, changed, n - hidden - changed) > 0.95 * n:
             why = (
-                "Nearly all meet one fate: does one number decide for all of them, or the number "
-                "again by which they were selected?"
+                "Nearly all get the same fate: does one number decide for all of them, or do you "
+                "reuse the number that selected them?"
             )
         raise Symptom(
             f"With shares of {m:.0%}, {r:.0%} and {1 - m - r:.0%} your selected positions are: "
@@ -239,19 +239,19 @@ def _judge_counts(mask: Callable[..., Any]) -> str:
         )
     again = ask(mask, ids, 0.5, m, r)[1] != IGNORE
     if torch.equal(asked, again):
-        raise Symptom("Every call hides the same positions: is a seed set inside your function?")
+        raise Symptom("Every call hides the same positions: do you set a seed in your function?")
     return f"With shares of 60/25/15 {n:,} selected positions are: {counted}."
 
 
-OURS = "That is the package's function; write its rule yourself."
+OURS = "That is the package's function. Write the rule yourself."
 
 check_my_mask = Exercise(
     solution=my_mask,
     wants=anything,
     judge=_judge_mask,
     without={"mask_tokens": OURS, "corrupt": OURS, "StaticMasks": OURS},
-    solved="All counts are within five standard deviations of what was promised, and no draw knows "
-    "of another.",
+    solved="All counts are within five standard deviations of the promise, and every position "
+    "draws for itself.",
     mistakes=Mistakes(__name__, "my_mask"),
 )
 """Mark ``my_mask(input_ids, mask_prob, mask_share, random_share)`` by what it does to 200 000."""
@@ -283,13 +283,13 @@ check_coverage = Exercise(
     parts=lambda epochs, mask_prob, copies: {
         f"{'more' if epochs > copies else 'no more'} epochs than copies": ...
     },
-    solved="Ten copies end at 80 % however long you train; fresh masks have no such ceiling.",
-    direction="Count the different masks first, then find the chance to escape all of them; what "
-    "remains is selected at least once.",
+    solved="Ten copies stop at 80 %, however long you train. Fresh masks have no such ceiling.",
+    direction="First count the different masks, then find the chance to escape all of them. The "
+    "rest is selected at least once.",
     without=dict.fromkeys(
         (*CHANCE, "mask_tokens", "draw_masks", "StaticMasks", "covered"),
-        "You draw masks and count, so the result is an estimate that hangs on the draw; what is "
-        "asked for is the formula: begin with the chance to escape one mask, 1 - mask_prob.",
+        "You draw masks and count, so your result is an estimate that changes with every draw. "
+        "Write a formula: begin with the chance to escape one mask, 1 - mask_prob.",
     ),
     mistakes=Mistakes(__name__, "coverage"),
 )
