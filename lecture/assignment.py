@@ -3,8 +3,8 @@
 The command is ``python -m lecture.assignment NOTEBOOK COURSE``, with the folder of a course that
 nbgrader keeps. It writes ``COURSE/source/NAME/NAME.ipynb`` in the form that nbgrader expects: each
 exercise with its solution in the place where nbgrader removes it, and below it a locked cell of one
-point. That cell fails with the symptom unless the check accepts the answer. You do not need nbgrader
-to run this command.
+point. That cell fails with the symptom unless the check accepts the answer. You do not need
+nbgrader to run this command.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from notebooks.execute import METADATA
 
 ABOUT = (
-    "Answer each exercise in its own cell. The notebook of the same name explains what it is about. "
+    "Answer each exercise in its own cell. The notebook of the same name explains what it asks. "
     "The check below your answer grades it, and you can run it as often as you like."
 )
 GRADED = """\
