@@ -1,9 +1,10 @@
 """Make homework for nbgrader of the exercises of one notebook.
 
 The command is ``python -m lecture.assignment NOTEBOOK COURSE``, with the folder of a course that
-nbgrader keeps. It writes ``COURSE/source/NAME/NAME.ipynb``, as nbgrader wants its sources: each
-exercise with the solution where nbgrader takes it out, and below it a locked cell of one point that
-fails, with the symptom, unless the check accepts the answer. nbgrader itself is not needed for it.
+nbgrader keeps. It writes ``COURSE/source/NAME/NAME.ipynb`` in the form that nbgrader expects: each
+exercise with its solution in the place where nbgrader removes it, and below it a locked cell of one
+point. That cell fails with the symptom unless the check accepts the answer. You do not need
+nbgrader to run this command.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from notebooks.execute import METADATA
 
 ABOUT = (
-    "Answer each exercise in its own cell; the notebook of the same name says what it is about. "
-    "The check below your answer is what grades it, and you may ask it as often as you like."
+    "Answer each exercise in its own cell. The notebook of the same name explains what it asks. "
+    "The check below your answer grades it, and you can run it as often as you like."
 )
 GRADED = """\
 from cloze.lessons.{lesson}.checks import {check}
@@ -32,7 +33,7 @@ assert verdict, verdict"""
 
 
 def _kept_by_nbgrader(grade_id: str, **kind: Any) -> dict[str, Any]:
-    """Write what nbgrader has to know of a cell, as its schema 3 has it."""
+    """Return what nbgrader has to know about a cell, in its schema 3."""
     plain = {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3}
     return {"nbgrader": {"grade_id": grade_id, **plain, **kind}}
 

@@ -64,7 +64,7 @@ def figure(picture: Picture) -> Markup:
 
 
 def strip() -> dict[str, list[str]]:
-    """Mask a line: what is read at each position, and its fate and label, "" where it has none."""
+    """Mask a line: what the model reads at each position, its fate and its label, or ""."""
     input_ids = VOCABULARY.encode(RAIN)
     batch = mask_tokens(input_ids, generator=seeded(RAIN_SEED))
     shown = [VOCABULARY.symbols[i] for i in batch.inputs.tolist()]
@@ -94,7 +94,7 @@ def proof() -> Picture:
 
 
 def plateau() -> tuple[Picture, float]:
-    """Draw our learning curve and the textbook's, and name what the own position is worth."""
+    """Draw our learning curve and the textbook's; return the loss of reading the own position."""
     raced = json.loads((HERE.parent / "benchmarks" / "time_to_loss.json").read_text("utf-8"))
     names = {"ours": "ours, default", "the textbook's": "textbook, no dropout"}
     curves = {
@@ -113,7 +113,7 @@ def plateau() -> tuple[Picture, float]:
 
 
 def floors() -> Picture:
-    """Draw what each side has to pay in the small world, and what its model pays above that."""
+    """Draw the floor of each side in the small world, and what its model pays above it."""
     world = World.load()
     asked = world.questions(300)
     rows = {}
@@ -124,7 +124,7 @@ def floors() -> Picture:
 
 
 def bets() -> list[dict[str, Any]]:
-    """Ask the three readers what the room is asked: the line with its gap, and what each pays."""
+    """Ask the three models what the room is asked: the line with its gap, and what each pays."""
     rows = []
     for line, place in BETS.items():
         answers = compare(line, {place})
@@ -135,7 +135,7 @@ def bets() -> list[dict[str, Any]]:
 
 
 def bayes() -> tuple[dict[str, float], dict[str, float]]:
-    """Return what a causal model pays for a line by the letter in its gap, and the shares."""
+    """Return the cost of a line for each letter in its gap, and the probability of each letter."""
     costs = {c: text_costs(line).sum().item() for c, line in FILLED.items()}
     least = min(costs.values())
     weights = {c: math.exp(least - cost) for c, cost in costs.items()}
@@ -149,7 +149,7 @@ def unmasked() -> dict[str, list[str]]:
 
 
 def harder() -> dict[int, float]:
-    """Return what a letter of a word costs in nats, by how many neighbours are hidden at once."""
+    """Return the cost of a letter of a word in nats, by the number of letters hidden at once."""
     input_ids, start = VOCABULARY.encode(HARDER), HARDER.index(WORD)
     paid = {}
     for n in (1, 2, 4, len(WORD)):
@@ -213,7 +213,7 @@ def page(minutes: int, paper: str, computed: Mapping[str, Any]) -> str:
 
 
 def printed(browser_page: Page, text: str, path: Path) -> None:
-    """Print HTML as PDF, on the paper that it names itself."""
+    """Print HTML as PDF, on the paper that its style sheet names."""
     browser_page.set_content(text)
     browser_page.pdf(path=path, prefer_css_page_size=True, print_background=True)
 

@@ -17,14 +17,14 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TEXT = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
 PARTS = ["Questions", "Objectives", "Key points", "In class", "Mistakes", "Skip"]
-MINUTES_PER_EXERCISE = 3  # as the README reckons
+MINUTES_PER_EXERCISE = 3  # as the README counts
 WORDS_IN_TWO_MINUTES = 400
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def sections() -> dict[str, str]:
-    """Find the sections of notebooks: by file, what stands between its heading and the next."""
+    """Find the section of each notebook, by file: the text from its heading to the next."""
     found = re.findall(
         r"^## \[.+?\]\(notebooks/(\w+)\.ipynb\)\n(.*?)(?=^## |\Z)", TEXT, re.DOTALL | re.MULTILINE
     )
@@ -50,7 +50,7 @@ def headings(path: Path) -> set[str]:
 
 
 def checks(path: Path) -> dict[str, str]:
-    """Name the check of every exercise of a notebook, by the exercise's number."""
+    """Find the check of every exercise of a notebook, by the number of the exercise."""
     numbers = re.findall(r"^### Exercise (\d+\.\d+)", prose(path), re.M)
     calls = [c.source.splitlines()[-1] for c in cells(path) if c.cell_type == "code"]
     names = [call[1] for line in calls if (call := re.fullmatch(r"check_(\w+)\(\w+\)", line))]
@@ -58,7 +58,7 @@ def checks(path: Path) -> dict[str, str]:
 
 
 def sentences_of_checks(path: Path) -> list[str]:
-    """Find what the checks of a notebook's lesson say beside the mistakes."""
+    """Find the sentences of a lesson's checks that are not in mistakes.md."""
     source = ROOT / "src" / "cloze" / "lessons" / path.stem[3:] / "checks.py"
     nodes = ast.walk(ast.parse(source.read_text("utf-8")))
     return [str(node.value) for node in nodes if isinstance(node, ast.Constant)]

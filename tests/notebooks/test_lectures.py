@@ -19,7 +19,7 @@ each = pytest.mark.parametrize("minutes", NOTEBOOKS)
 
 
 class Screen(NamedTuple):
-    """What belongs to one screen."""
+    """The cells of one screen."""
 
     head: str
     notes: str
@@ -37,7 +37,7 @@ class Screen(NamedTuple):
 
 
 def screens(minutes: str) -> list[Screen]:
-    """Read a lecture's screens, as index.html.j2 tells them apart."""
+    """Read the screens of a lecture, split as in index.html.j2."""
     found: list[list[Any]] = []
     for cell in nbformat.read(NOTEBOOKS[minutes], as_version=4).cells:
         if cell.cell_type == "markdown" and cell.source.startswith("#"):
@@ -75,7 +75,7 @@ def test_notes_say_what_to_do_and_what_to_leave_out(minutes: str) -> None:
 
 
 def test_what_both_show_is_the_same() -> None:
-    """Of the two notebooks neither is the other's source, so they must not drift apart."""
+    """Neither notebook is made from the other, so this keeps them from drifting apart."""
     short, long = ({s.headline: s for s in screens(minutes)} for minutes in ("60", "90"))
     assert set(short) <= set(long)
     for headline, screen in short.items():

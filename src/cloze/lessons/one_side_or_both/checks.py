@@ -23,7 +23,7 @@ from cloze.vocabulary import GAP, VOCABULARY, TextError, counted, read_line, vis
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
 Next = Mapping[str, Mapping[str, float]]
-"""By what stands there already, the probability of each next word."""
+"""The probability of each next word, by the words so far."""
 
 
 def chain_cost(P: Next, words: Sequence[str]) -> float:
@@ -32,7 +32,7 @@ def chain_cost(P: Next, words: Sequence[str]) -> float:
 
 
 def sentences(chance: random.Random) -> list[Probe]:
-    """Make sentences, some with a word twice, and what may come next after many beginnings."""
+    """Make sentences, some with a word twice, and the next words after many beginnings."""
     probes: list[Probe] = []
     for length in (3, 4, 1, 5, 3):
         words = [chance.choice(["dog", "cat", "barks", "sleeps", "here"]) for _ in range(length)]
@@ -60,14 +60,14 @@ check_chain_cost = Exercise(
 
 
 def one_place_late(windows: Tensor, first: int) -> Tensor:
-    """Move every line to the right by one place, behind the id ``first``; the last id falls out."""
+    """Move every line one place to the right and put ``first`` in front; the last id drops off."""
     late = windows.roll(1, dims=1)
     late[:, 0] = first
     return late
 
 
 def windows_to_move(chance: random.Random) -> list[Probe]:
-    """Make windows of ids of several shapes, and the id that comes first."""
+    """Make windows of ids in several shapes, and the id that comes first."""
     source = torch.Generator().manual_seed(chance.getrandbits(31))
     return [
         (torch.randint(28, shape, generator=source), first)
@@ -79,14 +79,14 @@ check_one_place_late = Exercise(
     solution=one_place_late,
     wants=tensor(torch.long),
     probes=windows_to_move,
-    solved="At place i stands what came before x_i, so x_i can be asked about and is not seen.",
+    solved="Place i now holds what came before x_i, so you can ask about x_i and it is not seen.",
     direction="Put a column of `first` in front of windows[:, :-1].",
     mistakes=Mistakes(__name__, "one_place_late"),
 )
 
 # ── 7.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
-FORM = 'Hand in a line with one gap, and the letter in it: ("the c_t sat on the mat", "a").'
+FORM = 'Hand in a line with one gap and its letter: ("the c_t sat on the mat", "a").'
 
 
 @cache
@@ -99,27 +99,27 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
     """Read a line with a gap and the letter in it: the line in full, the gap, the letter's id."""
     kinds = [type(part) for part in value] if isinstance(value, tuple | list) else []
     if kinds == [str, int]:
-        raise Symptom(f"With the line you hand in {value[1]}; the letter itself is needed. {FORM}")
+        raise Symptom(f"You hand in {value[1]} with the line; give the letter itself. {FORM}")
     if kinds != [str, str]:
         raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
     typed, letter = value
     if not re.fullmatch("[a-z]", letter):
-        raise Symptom(f"What belongs into your gap is one small letter, and not {letter!r}. {FORM}")
+        raise Symptom(f"Your gap needs one small letter, not {letter!r}. {FORM}")
     try:
         line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
     except TextError as error:
         raise Symptom(str(error)) from None
     if line.count(GAP) != 1:
         raise Symptom(
-            f"Your line has {counted(line.count(GAP), 'gap')}: put one _ in the place of one "
-            "letter, and leave all others in sight."
+            f"Your line has {counted(line.count(GAP), 'gap')}: replace exactly one letter by _ "
+            "and leave all the others in sight."
         )
     text = line.replace(GAP, letter)
     for word in text.split():
         if word not in words_of_training():
             raise Symptom(
-                f"With your letter the line has the word {word!r}, which is nowhere in the text "
-                "that both models were trained on. Take words that they have met."
+                f"With your letter the line contains {word!r}, which is not in the training text. "
+                "Take words that both models have met."
             )
     return text, line.index(GAP), VOCABULARY.ids[letter]
 
@@ -138,17 +138,17 @@ def _judge_only_bayes(answer: Any) -> str:
         found = visible(VOCABULARY.symbols[int(bayes.argmax())])
         if bayes.argmax() != look.argmax():
             raise Symptom(
-                f"{seen}Your letter is not the one that Bayes' rule finds. Hand in the letter that "
-                f"really belongs there. Only if that is not {found!r}, look for another line."
+                f"{seen}Bayes' rule finds another letter than yours. Hand in the letter that "
+                f"really belongs there. If that is not {found!r}, look for another line."
             )
         raise Symptom(
-            f"{seen}Both fill your gap with {found!r}. Look for another line, in which what comes "
-            "after the gap rules out the other candidates."
+            f"{seen}Both fill your gap with {found!r}. Look for a line where the text after the "
+            "gap rules out the other candidates."
         )
     if look.argmax() == letter:
         raise Symptom(
-            f"{seen}The masked model fills it rightly, too: try a letter whose neighbours allow "
-            "several, while the words around it allow one."
+            f"{seen}The masked model gets it right, too. Try a letter whose neighbours allow "
+            "several letters, while the words around it allow only one."
         )
     return seen.rstrip()
 
@@ -156,7 +156,7 @@ def _judge_only_bayes(answer: Any) -> str:
 check_only_bayes = Exercise(
     solution=("it was a cold and _ark night", "d"),
     wants=anything,
-    solved="Bayes' rule has tried every candidate to the end of the line.",
+    solved="Bayes' rule has tried every candidate and read on to the end of the line.",
     judge=_judge_only_bayes,
     mistakes=Mistakes(__name__, "only_bayes"),
 )
@@ -174,7 +174,7 @@ def posterior(costs: Mapping[str, float]) -> dict[str, float]:
 
 
 def lines_scored(chance: random.Random) -> list[Probe]:
-    """Make costs of short lines, by what stands in their gap."""
+    """Make costs of short lines, one for each candidate in the gap."""
     return [
         ({c: round(base + chance.uniform(0, 4), 3) for c in chance.sample("abcdeo", n)},)
         for base, n in ((20, 3), (12, 4), (3, 2), (30, 5), (8, 3))
@@ -185,8 +185,8 @@ def probabilities_by_name(value: object) -> dict[str, float]:
     """Read a dict of probabilities."""
     if not isinstance(value, dict):
         raise Symptom(
-            f"Your answer is {kind_of(value)}; what is asked for is a dict with the probability of "
-            "each candidate: {candidate: probability, …}."
+            f"Your answer is {kind_of(value)}. Return a dict with the probability of each "
+            "candidate: {candidate: probability, …}."
         )
     return {str(key): number(p) for key, p in value.items()}
 
@@ -196,10 +196,10 @@ check_posterior = Exercise(
     wants=probabilities_by_name,
     probes=lines_scored,
     solved="Each line's probability, divided by the sum over all candidates: Bayes' rule.",
-    direction="P(line) is e^−cost; divide each by the sum of all of them.",
+    direction="P(line) is e^−cost. Divide each one by the sum of all.",
     limits={
-        "With long lines it fails, though: e^−800 is 0 as a float, and all shares come out as 0/0. "
-        "Subtract the least cost from all of them first; that divides out.": (
+        "It fails for long lines, though: e^−800 is 0 as a float, so every share becomes 0/0. "
+        "First subtract the smallest cost from all of them; that factor divides out.": (
             {"a": 800.0, "b": 801.0},
         ),
     },

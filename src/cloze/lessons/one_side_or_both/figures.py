@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import DASHED, empty_figure, listed, named_bars, new_figure, picture
+from cloze.teaching.figures import empty_figure, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
-from cloze.vocabulary import visible
+from cloze.vocabulary import counted, visible
 
 COLOURS = {
     "left side": ORANGE,
@@ -18,40 +17,7 @@ COLOURS = {
     "causal, Bayes": GREEN,
     "truth": GREY,
 }
-"""Of each way to answer; the names beside them are the signs that count."""
-
-
-@picture
-def masks(
-    looks: Mapping[str, Sequence[Sequence[bool]]], symbols: Sequence[str]
-) -> tuple[Figure, str]:
-    """Draw who (row) may look at whom (column), a panel per reader; what may not is crossed out.
-
-    Args:
-        looks: by reader, booleans of shape ``(length, length)``.
-        symbols: the characters of the line.
-    """
-    names = [visible(symbol) for symbol in symbols]
-    n = len(names)
-    figure = empty_figure(7.2, 2.9)
-    row = figure.subplots(1, len(looks), squeeze=False)[0]
-    for axes, (title, look) in zip(row, looks.items(), strict=True):
-        for i, line in enumerate(look):
-            for j, sees in enumerate(line):
-                if sees:
-                    axes.add_patch(Rectangle((j - 0.45, i - 0.45), 0.9, 0.9, color=BLUE))
-                else:
-                    axes.plot(j, i, "x", color=GREY, markersize=4, markeredgewidth=1)
-        axes.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
-        axes.set(xticks=range(n), xticklabels=names, xlabel="is looked at")
-        axes.set(yticks=range(n), yticklabels=names, ylabel="looks")
-        axes.set_title(title)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-    counts = "; ".join(
-        f"{title}: {', '.join(str(sum(line)) for line in look)}" for title, look in looks.items()
-    )
-    return figure, f"How many positions each of {n} sees, from the first to the last. {counts}."
+"""The colour of each way to answer. The names beside them carry the meaning."""
 
 
 @picture
@@ -79,16 +45,6 @@ def learning(curves: Mapping[str, Sequence[tuple[int, int, float]]]) -> tuple[Fi
         for name, curve in curves.items()
     )
     return figure, f"Two curves fall over characters read and over questions answered: {ends}."
-
-
-@picture
-def sums(totals: Mapping[str, float]) -> tuple[Figure, str]:
-    """Draw what the probabilities of all strings of one length sum to, beside the line at 1."""
-    figure, axes = new_figure(6.2, 0.9 + 0.5 * len(totals))
-    named_bars(axes, totals, [GREEN, BLUE][: len(totals)], decimals=3)
-    axes.axvline(1, **DASHED)
-    axes.set(xlabel="sum over all strings", xlim=(0, 1.2 * max(*totals.values(), 1.0)))
-    return figure, f"Bars of a sum over all strings, beside a line at 1: {listed(totals)}."
 
 
 @picture
@@ -128,7 +84,7 @@ def per_step(steps: Sequence[tuple[int, float, float, float]]) -> tuple[Figure, 
 
 @picture
 def answers(probabilities: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
-    """Draw what each way puts into one gap: a panel per way, the same candidates in each.
+    """Draw what each way puts into one gap: one panel per way, the same candidates in each.
 
     Args:
         probabilities: by way, the probability of each candidate shown.
@@ -149,35 +105,36 @@ def answers(probabilities: Mapping[str, Mapping[str, float]]) -> tuple[Figure, s
 
 
 @picture
-def cost_and_time(
-    paid: Mapping[str, Mapping[str, Mapping[str, float]]],
-) -> tuple[Figure, str]:
-    """Draw the cost of the truth over the time that the answer takes, a panel per budget.
+def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figure, str]:
+    """Draw, over the number of gaps, what the truth costs and how long an answer takes.
 
     Args:
-        paid: by title and by way, "nats", "error" and "milliseconds".
+        paid: by number of gaps and by way, "nats", "error" and "milliseconds".
     """
-    figure = empty_figure(7.2, 3.2)
-    row = figure.subplots(1, len(paid), squeeze=False, sharex=True, sharey=True)[0]
-    for axes, (title, ways) in zip(row, paid.items(), strict=True):
-        for name, values in ways.items():
-            x, y = values["milliseconds"], values["nats"]
-            axes.errorbar(x, y, values["error"], fmt="o", color=COLOURS[name], capsize=3)
-            axes.annotate(
-                name, (x, y), (0, 10), textcoords="offset points", ha="center", fontsize=9
-            )
-        axes.set(xscale="log", xlabel="milliseconds per line")
-        axes.margins(x=0.4)
-        axes.set_title(title)
-        axes.grid(axis="y", color=SHADE)
-    most = max(values["nats"] for ways in paid.values() for values in ways.values())
-    row[0].set(ylabel="cost of the truth, nats", ylim=(0, 1.3 * most))
-    said = "; ".join(
-        f"{title}: "
-        + ", ".join(
-            f"{name} {values['nats']:.2f} nats in {values['milliseconds']:.1f} ms"
-            for name, values in ways.items()
+    figure = empty_figure(7.2, 3.4)
+    left, right = figure.subplots(1, 2)
+    signs = {"left side": "^", "masked": "o", "masked, in turn": "s", "causal, Bayes": "D"}
+    for way, sign in signs.items():
+        found = {int(gaps): ways[way] for gaps, ways in paid.items() if way in ways}
+        look = {"marker": sign, "color": COLOURS[way], "label": way}
+        nats, errors, times = (
+            [values[name] for values in found.values()]
+            for name in ("nats", "error", "milliseconds")
         )
-        for title, ways in paid.items()
+        left.errorbar(list(found), nats, errors, capsize=3, **look)
+        right.plot(list(found), times, **look)
+    for axes in (left, right):
+        axes.set(xlabel="gaps in the line", xticks=[int(gaps) for gaps in paid])
+        axes.grid(axis="y", color=SHADE)
+    left.set(ylabel="cost of the true filling, nats", ylim=(0, None))
+    left.legend()
+    right.set(ylabel="milliseconds per line", yscale="log")
+    said = "; ".join(
+        f"{counted(int(gaps), 'gap')}: "
+        + ", ".join(
+            f"{way} {values['nats']:.2f} nats in {values['milliseconds']:.1f} ms"
+            for way, values in ways.items()
+        )
+        for gaps, ways in paid.items()
     )
-    return figure, f"Dots of the cost of the truth over the time that an answer takes. {said}."
+    return figure, f"Lines of the cost of the true filling and of the time it takes. {said}."

@@ -1,8 +1,8 @@
-"""Who fills gaps best, and for how many passes: the left side, a masked model, Bayes' rule.
+"""Which method fills gaps best, and how long it takes: left side, masked model, Bayes' rule.
 
 ``python -m cloze.lessons.one_side_or_both.filling`` trains a minute's recipe with both objectives,
-asks these two models and the two that ship with the series about the same gaps of held-out windows,
-and writes what they pay to filling.json (about half an hour on an idle core).
+asks these two models and the two that ship with the series about the same gaps in held-out windows,
+and writes their costs to filling.json (about half an hour on an idle core).
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ RESULTS = Path(__file__).with_suffix(".json")
 LINES = {1: 1195, 2: 100, 3: 30}
 """How many windows are asked about, by the number of neighbouring gaps in each."""
 LENGTHS = {1: 64, 2: 64, 3: 32}
-"""How long the lines are; three gaps are asked about in half a window, for the sake of time."""
+"""How long the lines are. Three gaps take long, so they are asked about in half a window."""
 CURVE_LINES = 200
 """How many windows with one gap are asked about while a model trains."""
 
 Question = tuple[Tensor, list[int]]
-"""A line ``(length,)`` in truth, and neighbouring positions of it that are hidden."""
+"""The true line ``(length,)``, and neighbouring positions of it that are hidden."""
 Way = Callable[[Tensor, list[int]], tuple[float, bool]]
-"""From a question to what the truth costs in nats, all gaps together, and whether the likeliest
-filling is the truth."""
+"""From a question to the cost of the true filling in nats, all gaps together, and whether the
+likeliest filling is the true one."""
 
 
 def questions(windows: Tensor, gaps: int, lines: int) -> list[Question]:
@@ -55,7 +55,7 @@ def questions(windows: Tensor, gaps: int, lines: int) -> list[Question]:
 
 
 def from_the_left(model: CausalLM) -> Way:
-    """Answer from what is left of the gaps alone."""
+    """Answer only from what is to the left of the gaps."""
     bayes = by_bayes(model)
     return lambda line, gaps: bayes(line[: gaps[-1] + 1], gaps)
 
@@ -72,7 +72,7 @@ def by_bayes(model: CausalLM) -> Way:
 
 
 def at_once(model: MaskedLM) -> Way:
-    """Answer all gaps from one look, each without knowing what the others hold."""
+    """Answer all gaps in one look, each without knowing what is in the others."""
 
     def answer(line: Tensor, gaps: list[int]) -> tuple[float, bool]:
         found = predict(model, line, gaps)
@@ -99,16 +99,16 @@ def in_turn(model: MaskedLM) -> Way:
 
 @dataclass(frozen=True)
 class Paid:
-    """What one way of answering pays over many lines."""
+    """The costs of one way of answering, over many lines."""
 
     nats: float
-    """The mean cost of the truth per line, all its gaps together."""
+    """The mean cost of the true filling of a line, all its gaps together."""
     error: float
     """The standard error of that mean."""
     right: float
-    """The share of lines filled rightly."""
+    """The share of lines filled correctly."""
     milliseconds: float
-    """Of one core, per line."""
+    """Processor time per line."""
     more: float
     """How much more than Bayes' rule it pays for the same line, on average."""
     more_error: float
@@ -116,7 +116,7 @@ class Paid:
 
 
 def ask(way: Way, asked: list[Question]) -> tuple[Tensor, float, float]:
-    """Ask about every line: what each costs, the share filled rightly, milliseconds per line."""
+    """Ask about every line; return each cost, the share filled correctly, milliseconds per line."""
     started = time.process_time()
     answers = [way(line, gaps) for line, gaps in asked]
     seconds = time.process_time() - started
@@ -182,7 +182,7 @@ def results() -> dict[str, Any]:
 
 
 def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] = LINES) -> None:
-    """Train, ask, and write what was paid, with what it takes to repeat it."""
+    """Train, ask, and write the costs, with everything needed to repeat the measurement."""
     corpus = Corpus.load()
     windows = corpus.held_out_windows()
     asked = {gaps: questions(windows, gaps, n) for gaps, n in lines.items()}

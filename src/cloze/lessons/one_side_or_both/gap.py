@@ -1,4 +1,4 @@
-"""One gap in a sentence of a small world: what four readers put into it, and how far off."""
+"""One gap in a sentence of a small world: four answers, and how far each is from the truth."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cloze.world import GAPS_ONLY, World
 def four_answers(
     world: World, masked: MaskedLM, causal: CausalLM, line: Tensor, gap: int
 ) -> dict[str, Tensor]:
-    """Return P(word in the gap) by whoever answers, each of shape ``(n_ordinary,)``.
+    """Return P(word in the gap) by four ways to answer, each of shape ``(n_ordinary,)``.
 
     Args:
-        world: whose truth it is.
+        world: the world of the sentence.
         masked: a masked model of it.
         causal: a causal model of it.
-        line: a sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``; what stands in the
+        line: a sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``; the word in the
             gap is not read.
         gap: its position.
     """
@@ -41,7 +41,7 @@ def four_answers(
 
 
 def single_gaps(world: World, n: int, seed: int = 0) -> list[tuple[Tensor, int]]:
-    """Draw sentences by their probabilities, without padding, and a word of each."""
+    """Draw sentences by their probabilities, without padding, and one word of each."""
     chance = seeded(seed)
     found = []
     for row in world.sample(n, generator=chance):
@@ -52,7 +52,7 @@ def single_gaps(world: World, n: int, seed: int = 0) -> list[tuple[Tensor, int]]
 
 
 def distances(answers: Mapping[str, Tensor]) -> dict[str, float]:
-    """Return KL(truth ‖ answer) in nats of every answer but the truth."""
+    """Return KL(truth ‖ answer) in nats for every answer except the truth itself."""
     truth = answers["truth"]
     return {
         way: float(torch.where(truth > 0, truth * (truth / said).log(), 0.0).sum().clamp(min=0))

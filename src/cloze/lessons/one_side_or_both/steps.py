@@ -1,7 +1,7 @@
 """A causal model against the truth of a small world: step by step, and for whole sentences.
 
-All sentences are known, so nothing here is sampled: a mean over what the world says is weighted by
-the world's probabilities, and one over what the model writes by the model's own.
+All sentences are known, so nothing here is sampled. Means over what the world says are weighted by
+the world's probabilities, and means over what the model writes by the model's own.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cloze.world import World
 
 
 class Step(NamedTuple):
-    """How well the next symbol is foretold after so many words."""
+    """How well the next symbol is predicted after a number of words."""
 
     words: int
-    """How many words are there already."""
+    """The number of words so far."""
     taught: float
-    """Mean KL(truth ‖ model) in nats after beginnings as the world makes them: what was trained."""
+    """Mean KL(truth ‖ model) in nats after beginnings as the world says them, as in training."""
     written: float
-    """The same after beginnings as the model writes them, as far as a sentence can begin so."""
+    """The same after beginnings as the model writes them, if a sentence can begin like that."""
     possible: float
     """The probability that what the model has written so far is still possible."""
 
@@ -54,7 +54,7 @@ def steps(world: World, model: CausalLM) -> list[Step]:
         mass = truth.sum(1)
         truth /= mass[:, None]
         one = torch.zeros(len(beginnings), dtype=torch.int64)
-        one[which] = torch.arange(len(which))  # a sentence of each beginning, whichever
+        one[which] = torch.arange(len(which))  # any one sentence with each beginning
         model_says = said[goes_on][one, t, : len(world.vocabulary)]
         kl = torch.where(truth > 0, truth * (truth.log() - model_says), 0.0).sum(1)
         written = own[goes_on][one, t].exp()

@@ -81,7 +81,7 @@ const lecture = (() => {
   function ended() {
     if (complete) return;
     const cell = screens().length;
-    part(".said").textContent = `Something failed on screen ${cell}, and nothing after it was run: the terminal says what.`;
+    part(".said").textContent = `Something failed on screen ${cell}, and nothing after it ran. The terminal says what it was.`;
     part("progress").remove();
   }
 
@@ -107,7 +107,7 @@ const lecture = (() => {
   function openNotes() {
     window_ = window.open("", "cloze-notes", "popup,width=760,height=700");
     if (!window_) {
-      part(".said").textContent = "The browser has blocked the second window: allow pop-ups for this page, then press N again.";
+      part(".said").textContent = "The browser blocked the second window. Please allow pop-ups for this page, then press N again.";
       return;
     }
     part(".said").textContent = "";
