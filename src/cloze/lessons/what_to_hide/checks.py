@@ -218,7 +218,7 @@ def _judge_hardest_gaps(answer: Any) -> str:
         raise Symptom(
             f"Your gaps cost {paid:.1f} nats. That beats chance ({average:.1f}), but not the most "
             f"expensive span of {HIDDEN} ({most:.1f}). "
-            f"{why and why + 'Hide neighbours together. '}Leave the letter in sight that helps least."
+            f"{why and why + 'Hide neighbours together. '}Leave in sight what helps least."
         )
     return f"{paid:.1f} nats; chance {average:.1f}, the most expensive span {most:.1f}."
 
@@ -226,7 +226,7 @@ def _judge_hardest_gaps(answer: Any) -> str:
 check_hardest_gaps = Exercise(
     solution="she took her ______l_ because it was raining",
     wants=anything,
-    solved="The worst gaps are close together, and the letters left in sight help with none of them.",
+    solved="The worst gaps are close together, and what is left in sight hardly helps.",
     judge=_judge_hardest_gaps,
     mistakes=Mistakes(__name__, "hardest_gaps"),
 )
