@@ -25,7 +25,7 @@ def lost(nats: Mapping[str, float], entropy: float) -> tuple[Figure, str]:
 
 @picture
 def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
-    """Draw who looks at whom, and with which weights: two stacks beside one.
+    """Draw which position looks at which, and with which weights: two stacks beside one.
 
     Args:
         read: the symbols of the spoilt line.

@@ -1,4 +1,4 @@
-"""Probes: what frozen vectors are worth to somebody who has a handful of labelled lines."""
+"""Probes: what frozen vectors are worth if you have a handful of labelled lines."""
 
 from __future__ import annotations
 
