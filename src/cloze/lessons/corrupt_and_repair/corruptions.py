@@ -205,7 +205,7 @@ def take_out(
     vocabulary: Vocabulary,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
-    """Take spans out of a line and put a sentinel into each gap; write them out after the same sentinels.
+    """Put a sentinel in the place of each span that is taken out, and write the spans after them.
 
     So many symbols are taken out as ``share`` of the line is when rounded, in so many spans as
     ``mean_length`` then asks for, at least one of each: all spans of all lines of one length are as
@@ -257,7 +257,7 @@ def restore(inputs: Line, target: Ids, vocabulary: Vocabulary) -> Tensor:
     """Put what was taken out back into its gaps, shape ``(length,)``.
 
     Raises:
-        ValueError: the target does not write what stands after the sentinels of the input, each in
+        ValueError: the target does not write what belongs to the sentinels of the input, each in
             its turn.
     """
     signs = {sign: i for i, sign in enumerate(_sentinels(vocabulary))}
