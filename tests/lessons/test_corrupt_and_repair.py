@@ -96,19 +96,6 @@ def test_two_words_may_be_deleted_so_that_their_places_are_open() -> None:
         assert len([*exact.deleted(n)(tuple(range(5)))]) == math.comb(5, n)
 
 
-def test_the_order_of_two_sentences_is_lost_unless_they_say_it() -> None:
-    pairs = {f"{a} and {b}": p * q for a, p in SENTENCES.items() for b, q in SENTENCES.items()}
-    world = World(pairs)
-    permuted = exact.permuted(world.vocabulary.ids["and"])
-    alike = sum(p**2 for p in SENTENCES.values())
-    assert exact.lost(world, permuted).nats == pytest.approx((1 - alike) * math.log(2))
-    told = World({"it rained and anna got wet": 0.8, "anna got wet and it rained": 0.2})
-    nats = exact.lost(told, exact.permuted(told.vocabulary.ids["and"])).nats
-    assert nats == pytest.approx(-0.8 * math.log(0.8) - 0.2 * math.log(0.2))
-    assert sorted(exact.permuted(0)((1, 0, 2, 0, 3)))[0] == (1, 0, 2, 0, 3)
-    assert len({*exact.permuted(0)((1, 0, 2, 0, 3))}) == 6
-
-
 def test_the_best_discriminator_pays_the_entropy_of_its_suspicion() -> None:
     truth = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
     floors = []
@@ -222,14 +209,13 @@ def test_the_committed_results_are_of_this_world_and_of_equal_time() -> None:
 def test_the_command_writes_what_the_committed_file_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(comparing, "TUNED_DRAWS", 1)
     monkeypatch.setattr(comparing, "LINES", 2)
     monkeypatch.setattr(probes, "DRAWS", 1)
     monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"]})
     monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
     monkeypatch.setattr(comparing, "baselines", lambda _: {})
     monkeypatch.setattr(mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
-    for name in ("worth", "tuned", "found_typos"):
+    for name in ("worth", "found_typos"):
         monkeypatch.setattr(comparing, name, lambda *_, **__: {})
     path = tmp_path / "comparing.json"
     comparing.main(path, {"world": 2, "english": 1}, (0,), 1, None)

@@ -99,4 +99,6 @@ def test_another_line() -> None:
     assert widget.problem == "The line is empty; type some letters."
     assert VOCABULARY.decode(widget.line) == "cafe"
     widget.act("line", text="the c_t")
-    assert widget.problem == ("The line has a gap already; type it whole, for gaps are drawn here.")
+    assert widget.problem == (
+        "The line has a gap already; type it whole, because the gaps are drawn here."
+    )

@@ -12,12 +12,11 @@ import torch
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
-from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide import checks, comparison
-from cloze.lessons.what_to_hide.comparison import Plan, Results, apart, prepared, scatter
+from cloze.lessons.what_to_hide.comparison import Plan, Results, apart, prepared
 from cloze.lessons.what_to_hide.typos import planted
-from cloze.masking import StaticMasks, mask_spans, mask_tokens, mask_words, seeded
-from cloze.objectives import masked, masked_loss
+from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
+from cloze.objectives import masked
 from cloze.prediction import predict, shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
@@ -99,24 +98,11 @@ def test_what_is_hidden_and_what_is_asked_are_apart(
     assert torch.equal(batch.labels[batch.selected], windows.repeat(len(inputs), 1)[batch.selected])
 
 
-def test_gradients_scatter_as_far_as_their_variances_say() -> None:
-    torch.manual_seed(0)
-    model, corpus = MaskedLM(SHAPE), tiny().corpus
-    recipe, chance, drawn = Recipe(batch_size=4, seed=5), seeded(5), []
-    for _ in range(6):
-        windows = corpus.sample(4, 64, chance)
-        loss = masked_loss(model, mask_tokens(windows, 0.3, generator=chance))
-        parts = torch.autograd.grad(loss, [*model.parameters()])
-        drawn.append(torch.cat([part.flatten() for part in parts]))
-    by_hand = torch.stack(drawn).double().var(0).sum().item()
-    assert scatter(model, corpus, 0.3, 6, recipe) == pytest.approx(by_hand)
-
-
 def tiny() -> Plan:
     text = "the quick brown fox jumps over the lazy dog and runs away from it all day long "
     pieces = tuple(Piece(str(k), text * 4) for k in range(2))
     recipe = Recipe(steps=1, batch_size=4)
-    return Plan(Corpus(pieces, pieces), WORLD, recipe, recipe, recipe, 30, 2)
+    return Plan(Corpus(pieces, pieces), WORLD, recipe, recipe, recipe, 30)
 
 
 def test_what_is_said_twice_is_kept_once_and_meant_over_seeds() -> None:

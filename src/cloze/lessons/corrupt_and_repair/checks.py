@@ -75,8 +75,8 @@ check_take_out = Exercise(
     solution=take_out,
     wants=pair_of_lists,
     probes=lines_with_spans,
-    solved="One sentinel stands for the whole gap in the input, and announces what was there in "
-    "the target; whoever has both can put the line together again.",
+    solved="In the input one sentinel marks the whole gap, and in the target it announces what "
+    "was there. With both you can put the line together again.",
     direction="In the input each span becomes one sentinel; the target is the sentinel and then "
     "the words of its span, for each in turn, and one more sentinel at the end.",
     limits={
@@ -131,7 +131,7 @@ check_still_open = Exercise(
     solution=still_open,
     wants=number,
     probes=tiny_worlds,
-    solved="That is what no model can repair: no model pays less for the original.",
+    solved="This is what nobody can repair: no model pays less for the original.",
     direction="For every sentence and every word of it, add p / (number of words) to what is then "
     "read; −Σ p log (p / the sum of all that is read alike).",
     mistakes=Mistakes(__name__, "still_open"),
@@ -210,9 +210,9 @@ check_suspicion = Exercise(
     solution=suspicion,
     wants=number,
     probes=generators,
-    solved="No discriminator can do better. With q = p it is rate · (1 − p): when the generator "
-    "knows as much as can be known, what it wrote is never likelier than the rate.",
-    direction="Weigh the three ways in which this word can come to stand here: never masked; "
+    solved="No discriminator can do better. With q = p it is rate · (1 − p): if the generator "
+    "knows all there is to know, no word is ever more suspicious than the rate.",
+    direction="Weigh the three ways in which this word can have got here: never masked; "
     "masked, and drawn again; masked, and drawn in the place of another. Only in the last was it "
     "replaced.",
     mistakes=Mistakes(__name__, "suspicion"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -42,7 +41,6 @@ SHIPPED = {
 """The runs whose models ship with the series."""
 LINES = 100
 """How many held-out windows have typos planted in them."""
-TUNED_SHOTS, TUNED_DRAWS = 8, 8
 
 
 class Variant(NamedTuple):
@@ -70,7 +68,7 @@ TEXTS = {
 def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> TrainingRun:
     """Begin a run of the series' recipe."""
     objective = variant.objective
-    recipe = replace(EVEN, steps=steps, mask_prob=variant.mask_prob, evaluations=6, seed=seed)
+    recipe = replace(EVEN, steps=steps, mask_prob=variant.mask_prob, evaluations=0, seed=seed)
     if isinstance(source, World):
         recipe = replace(recipe, batch_size=64, length=source.max_len)
     vocabulary = objective.vocabulary(source.vocabulary)
@@ -108,14 +106,6 @@ def worth(model: MaskedLM, world: World) -> dict[str, dict[str, float]]:
     }
 
 
-def tuned(model: MaskedLM, world: World) -> dict[str, float]:
-    """Return what the whole encoder is worth that is trained on: accuracy by task."""
-    return {
-        name: round(probes.tuned_accuracy(model, task, TUNED_SHOTS, TUNED_DRAWS), 4)
-        for name, task in probes.tasks(world).items()
-    }
-
-
 def found_typos(model: MaskedLM, corpus: Corpus) -> dict[str, float]:
     """Return the area under the curve of every way in which this model can look for typos."""
     windows = corpus.held_out_windows()
@@ -127,29 +117,12 @@ def found_typos(model: MaskedLM, corpus: Corpus) -> dict[str, float]:
     }
 
 
-def trained(
-    source: Source, name: str, steps: int, seed: int, asked: Callable[[MaskedLM], Any]
-) -> tuple[MaskedLM, dict[str, Any]]:
-    """Train, and ask something about the model whenever its loss is measured.
-
-    Returns:
-        The model, and by name the losses and the answers, each with the step it was given after.
-    """
+def trained(source: Source, name: str, steps: int, seed: int) -> MaskedLM:
+    """Train one model."""
     run = begun(source, VARIANTS[name], steps, seed)
-    curve, answers = [], []
-    for record in fit(run, progress=False):
-        if record.held_out is None:
-            continue
-        curve.append((record.step, round(record.held_out, 4)))
-        answers.append((record.step, asked(run.model.eval())))
-        run.model.train()
-    model = run.model.eval().requires_grad_(False)
-    return model, {
-        "steps": steps,
-        "measured": VARIANTS[name].objective.measured,
-        "curve": curve,
-        "asked": answers,
-    }
+    for _ in fit(run, progress=False):
+        pass
+    return run.model.eval().requires_grad_(False)
 
 
 def results() -> dict[str, Any]:
@@ -159,19 +132,14 @@ def results() -> dict[str, Any]:
 
 def one_run(source: Source, name: str, steps: int, seed: int) -> tuple[MaskedLM, dict[str, Any]]:
     """Train one model and ask it everything that is asked of its kind."""
-    if name == "infilling":
-        assert isinstance(source, World)
-        model, written = trained(source, name, steps, seed, lambda _: None)
-        assert isinstance(model, PrefixLM)
-        del written["asked"]
+    model = trained(source, name, steps, seed)
+    written: dict[str, Any] = {"steps": steps}
+    if isinstance(source, Corpus):
+        return model, written | {"typos": found_typos(model, source)}
+    assert isinstance(source, World)
+    if isinstance(model, PrefixLM):
         return model, written | {"mended": mending.against_truth(model, source)._asdict()}
-    if isinstance(source, World):
-        model, written = trained(source, name, steps, seed, partial(worth, world=source))
-        return model, written | {"tuned": tuned(model, source)}
-    assert isinstance(source, Corpus)
-    model, written = trained(source, name, steps, seed, lambda _: None)
-    del written["asked"]
-    return model, written | {"typos": found_typos(model, source)}
+    return model, written | {"worth": worth(model, source)}
 
 
 def main(
@@ -187,7 +155,6 @@ def main(
         __spec__.name,
         sha256={text: source.sha256 for text, source in sources.items()},
         lines=LINES,
-        tuned_shots=TUNED_SHOTS,
     )
     measure = partial(measurements.measure, path, made)
     texts = [*zip(TEXTS, strict=True)]
@@ -240,7 +207,6 @@ def baselines(world: Source) -> dict[str, Any]:
     return {
         "bag of words": bags,
         "untrained": worth(untrained, world),
-        "untrained, tuned": tuned(untrained, world),
         "one word replaced": exact.lost(
             world, exact.one_replaced(world.vocabulary.n_ordinary)
         )._asdict(),

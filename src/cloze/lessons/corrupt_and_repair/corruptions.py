@@ -205,7 +205,7 @@ def take_out(
     vocabulary: Vocabulary,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
-    """Take spans out of a line and put a sentinel into each gap; write them out behind the same.
+    """Put a sentinel in the place of each span that is taken out, and write the spans after them.
 
     So many symbols are taken out as ``share`` of the line is when rounded, in so many spans as
     ``mean_length`` then asks for, at least one of each: all spans of all lines of one length are as
@@ -257,7 +257,7 @@ def restore(inputs: Line, target: Ids, vocabulary: Vocabulary) -> Tensor:
     """Put what was taken out back into its gaps, shape ``(length,)``.
 
     Raises:
-        ValueError: the target does not write what stands behind the sentinels of the input, each in
+        ValueError: the target does not write what belongs to the sentinels of the input, each in
             its turn.
     """
     signs = {sign: i for i, sign in enumerate(_sentinels(vocabulary))}
@@ -278,7 +278,7 @@ def restore(inputs: Line, target: Ids, vocabulary: Vocabulary) -> Tensor:
         or written[-1][1:]
     ):
         raise ValueError(
-            "What was taken out is written behind the sentinels of the input, each once and in "
+            "What was taken out is written after the sentinels of the input, each once and in "
             f"its turn, and the next one ends it; so {counted(len(gaps), 'gap')} "
             f"need{'s' * (len(gaps) == 1)} {counted(len(gaps) + 1, 'sentinel')}, not "
             f"{[order.index(h) for h in heads][:20]}."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import NamedTuple
 
 import torch
@@ -99,19 +99,6 @@ def one_span(mask: int, lengths: Iterable[int]) -> Channel:
     return lambda line: (
         (*line[:i], mask, *line[i + size :]) for size in sizes for i in range(len(line) - size + 1)
     )
-
-
-def permuted(separator: int) -> Channel:
-    """Put what a separator sets apart into any order."""
-
-    def orders(line: Line) -> Iterator[Line]:
-        parts: list[Line] = [()]
-        for word in line:
-            parts = [*parts, ()] if word == separator else [*parts[:-1], (*parts[-1], word)]
-        for first, *others in permutations(parts):
-            yield (*first, *(word for part in others for word in (separator, *part)))
-
-    return orders
 
 
 def rotated(line: Line) -> Iterator[Line]:

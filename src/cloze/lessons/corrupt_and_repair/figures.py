@@ -7,16 +7,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from cloze.teaching.figures import DASHED, empty_figure, listed, named_bars, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
-
-LOOKS = {
-    "masked": (BLUE, "-", "o"),
-    "masked 15 %": (VIOLET, "-.", "D"),
-    "replaced": (ORANGE, "--", "s"),
-    "replaced, asked at 15 %": (GREEN, ":", "^"),
-}
-"""Of each way to train; the names beside them are the signs that count."""
+from cloze.teaching.figures import empty_figure, listed, named_bars, new_figure, picture
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE
 
 
 @picture
@@ -33,7 +25,7 @@ def lost(nats: Mapping[str, float], entropy: float) -> tuple[Figure, str]:
 
 @picture
 def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
-    """Draw who looks at whom, and with which weights: two stacks beside one.
+    """Draw which position looks at which, and with which weights: two stacks beside one.
 
     Args:
         read: the symbols of the spoilt line.
@@ -85,84 +77,3 @@ def beside_truth(pairs: Sequence[tuple[float, float]]) -> tuple[Figure, str]:
         f"Dots along the diagonal, one per possible target: {near:.0%} of {len(pairs)} have a "
         "probability by the model within 0.1 of the truth."
     )
-
-
-@picture
-def losses(
-    curves: Mapping[str, Mapping[str, Sequence[Sequence[tuple[float, float]]]]],
-) -> tuple[Figure, str]:
-    """Draw held-out losses over seconds of one core, a panel per question, a line per seed.
-
-    Args:
-        curves: by the question that is asked and by way of training, of each seed (seconds, nats).
-    """
-    figure = empty_figure(7.2, 3.0)
-    row = figure.subplots(1, len(curves), squeeze=False)[0]
-    said = []
-    for axes, (question, ways) in zip(row, curves.items(), strict=True):
-        for name, seeds in ways.items():
-            colour, line, marker = LOOKS[name]
-            for k, points in enumerate(seeds):
-                axes.plot(
-                    [x for x, _ in points],
-                    [y for _, y in points],
-                    line,
-                    color=colour,
-                    marker=marker,
-                    markersize=4,
-                    linewidth=1.2,
-                    label=name if k == 0 else None,
-                )
-            ends = [points[-1][1] for points in seeds]
-            said.append(f"{name} ({question}) ends at {min(ends):.3f} to {max(ends):.3f} nats")
-        axes.set(xlabel="seconds of one core", ylim=(0, None))
-        axes.set_title(question)
-        axes.legend(fontsize=9)
-    row[0].set(ylabel="held-out loss, nats")
-    return figure, f"Falling curves over seconds, a line per seed: {'; '.join(said)}."
-
-
-@picture
-def worth(
-    curves: Mapping[str, Mapping[str, Sequence[tuple[float, float, float, float]]]],
-    references: Mapping[str, Mapping[str, float]],
-) -> tuple[Figure, str]:
-    """Draw what frozen vectors are worth over seconds of training, a panel per task.
-
-    Args:
-        curves: by task and way of training, seconds, and over seeds the mean, lowest and highest
-            accuracy.
-        references: by task, accuracies without training, drawn as lines.
-    """
-    figure = empty_figure(7.2, 3.6)
-    row = figure.subplots(1, len(curves), squeeze=False, sharey=True)[0]
-    said = []
-    for axes, (task, ways) in zip(row, curves.items(), strict=True):
-        for accuracy in references[task].values():
-            axes.axhline(accuracy, **DASHED)
-        # Below all curves, for the lines may be as good as each other and run through them.
-        dashed = ", ".join(f"{name} {accuracy:.2f}" for name, accuracy in references[task].items())
-        axes.text(0.98, 0.02, f"dashed: {dashed}", transform=axes.transAxes, ha="right", fontsize=8)
-        for place, (name, points) in enumerate(ways.items()):
-            colour, line, marker = LOOKS[name]
-            x, y, low, high = ([point[k] for point in points] for k in range(4))
-            x = [seconds + 0.25 * place for seconds in x]  # so that the bars stand apart
-            axes.errorbar(
-                x,
-                y,
-                [
-                    [m - a for m, a in zip(y, low, strict=True)],
-                    [b - m for m, b in zip(y, high, strict=True)],
-                ],
-                color=colour,
-                linestyle=line,
-                marker=marker,
-                markersize=4,
-                label=name,
-            )
-            said.append(f"{task}, {name}: {y[-1]:.2f} ({low[-1]:.2f} to {high[-1]:.2f})")
-        axes.set(xlabel="seconds of one core", ylim=(0.4, 1.02))
-        axes.set_title(task)
-    row[0].set(ylabel="accuracy of a linear probe")
-    row[-1].legend(fontsize=8, loc="lower right", bbox_to_anchor=(1, 0.08))
-    return figure, f"Accuracy over seconds of training, at the end: {'; '.join(said)}."

@@ -28,7 +28,7 @@ from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabular
 
 
 class PrefixLM(CausalLM):
-    """A causal model that reads what stands before ``[WRITE]`` from both sides.
+    """A causal model that reads everything before ``[WRITE]`` from both sides.
 
     One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
     written stand in one line. The first two are in everybody's sight, and of what is written each
@@ -81,9 +81,9 @@ class PrefixLM(CausalLM):
 
 
 def joined(spoilt: list[Corrupted], vocabulary: Vocabulary) -> MaskedBatch:
-    """Write inputs and targets behind each other, and ask about every symbol of the targets.
+    """Write each input and its target in one line, and ask about every symbol of the targets.
 
-    Shorter lines are filled up at the right, where nobody who is asked looks.
+    Shorter lines are filled up at the right, which no position that is asked can see.
     """
     write = torch.tensor([vocabulary.ids[WRITE]])
     lines = [torch.cat([inputs, write, target]) for inputs, target in spoilt]
@@ -176,7 +176,7 @@ def fill(
         )
     written: list[int] = []
     while len(written) < room and signs[gaps] not in written:
-        target = torch.tensor([*written, vocabulary.mask_id])  # what stands last is not read
+        target = torch.tensor([*written, vocabulary.mask_id])  # the last symbol is not read
         ids, labels = joined([Corrupted(inputs, target)], vocabulary)
         last = torch.zeros_like(labels, dtype=torch.bool)
         last[0, -1] = True

@@ -1,12 +1,11 @@
-"""Probes: what frozen vectors are worth to somebody who has a handful of labelled lines."""
+"""Probes: what frozen vectors are worth if you have a handful of labelled lines."""
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.heads import MaskedLM
@@ -58,17 +57,12 @@ def _before(world: World, at: str, yes: str, no: str) -> Task:
     )
 
 
-def pooled(model: MaskedLM, lines: Tensor) -> Tensor:
-    """Return the mean hidden state over the words of each line: ``(lines, d_model)``."""
+@torch.no_grad()
+def vectors(model: MaskedLM, lines: Tensor) -> Tensor:
+    """Return the mean hidden state over the words of each line, frozen: ``(lines, d_model)``."""
     states = model.encoder(lines, lines == model.vocabulary.ids[PAD])
     words = (lines < model.vocabulary.n_ordinary)[..., None]
     return (states * words).sum(1) / words.sum(1)
-
-
-@torch.no_grad()
-def vectors(model: MaskedLM, lines: Tensor) -> Tensor:
-    """Return the mean hidden state of each line as it is, frozen: ``(lines, d_model)``."""
-    return pooled(model, lines)
 
 
 def bag_of_words(world: World, lines: Tensor) -> Tensor:
@@ -113,44 +107,3 @@ def _right(said: Tensor, labels: Tensor, seen: Tensor) -> float:
     rest = torch.ones(len(labels), dtype=torch.bool)
     rest[seen] = False
     return float((said == labels)[rest].double().mean())
-
-
-class Classifier(nn.Module):
-    """An encoder whose mean hidden state answers yes or no."""
-
-    def __init__(self, model: MaskedLM) -> None:
-        super().__init__()
-        self.model = deepcopy(model).requires_grad_(True)
-        self.head = nn.Linear(model.config.d_model, 1)
-        nn.init.zeros_(self.head.weight)
-
-    def forward(self, lines: Tensor) -> Tensor:
-        """Return a logit for each line, ``(lines,)``."""
-        return self.head(pooled(self.model, lines)).squeeze(1)
-
-
-def tuned_accuracy(
-    model: MaskedLM, task: Task, shots: int, draws: int, *, steps: int = 40, seed: int = 0
-) -> float:
-    """Train a copy of the whole encoder further on a few labelled lines and test it on the rest.
-
-    Returns:
-        The mean over so many draws of the labelled lines.
-    """
-    chance, right = seeded(seed), 0.0
-    for _ in range(draws):
-        mine = _drawn(task.labels, shots, chance)
-        torch.manual_seed(seed)
-        tuned = Classifier(model).train()
-        optimizer = torch.optim.AdamW(tuned.parameters(), lr=1e-3, weight_decay=0.01)
-        for _ in range(steps):
-            loss = F.binary_cross_entropy_with_logits(
-                tuned(task.lines[mine]), task.labels[mine].float()
-            )
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-        with torch.no_grad():
-            said = tuned(task.lines) > 0
-        right += _right(said, task.labels, mine)
-    return right / draws

@@ -47,7 +47,7 @@ check_falling_rate = Exercise(
     solution=falling_rate,
     wants=number,
     probes=moments,
-    solved="At first many questions per text, in the end much to be read.",
+    solved="Many questions per text at first, and plenty of context in the end.",
     direction="Begin at `first` and go the share step / (steps - 1) of the way to `last`.",
     mistakes=Mistakes(__name__, "falling_rate"),
 )
@@ -81,8 +81,8 @@ check_area = Exercise(
     solution=area,
     wants=number,
     probes=surprises,
-    solved="That is the area under the curve: 1 puts every typo before every clean character, and "
-    "½ is what chance does. No threshold had to be chosen.",
+    solved="That is the area under the curve. At 1 every typo scores higher than every clean "
+    "character, ½ is chance, and you never had to choose a threshold.",
     direction="Compare every typo with every clean character, and divide by the number of pairs.",
     mistakes=Mistakes(__name__, "area"),
 )
@@ -148,7 +148,7 @@ check_whole_words = Exercise(
     solution=whole_words,
     wants=places,
     probes=lines,
-    solved="Wherever one letter is chosen its word is gone.",
+    solved="One chosen letter, and the whole word is gone.",
     direction="Go through the words with their positions; if one of a word's positions is chosen, "
     "take all of them.",
     mistakes=Mistakes(__name__, "whole_words"),
@@ -207,7 +207,7 @@ def _judge_hardest_gaps(answer: Any) -> str:
     paid = costs_of_hiding(hidden_places(answer)).item()
     chance, spans = by_chance_and_in_spans()
     average, most = chance.mean().item(), spans.max().item()
-    apart = "No two of your gaps are neighbours, so each can be told from the letters beside it. "
+    apart = "No two of your gaps are neighbours, so the letters beside each gap give it away. "
     why = apart * (2 * GAP not in answer)
     if paid <= average:
         raise Symptom(
@@ -226,7 +226,7 @@ def _judge_hardest_gaps(answer: Any) -> str:
 check_hardest_gaps = Exercise(
     solution="she took her ______l_ because it was raining",
     wants=anything,
-    solved="The worst gaps are near each other, and what they leave in sight helps with none.",
+    solved="The worst gaps are close together, and what is left in sight hardly helps.",
     judge=_judge_hardest_gaps,
     mistakes=Mistakes(__name__, "hardest_gaps"),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,8 +35,8 @@ from cloze.masking import (
     ordinary,
     seeded,
 )
-from cloze.objectives import MASKED, Objective, masked, masked_loss
-from cloze.prediction import shipped_model, visible_costs
+from cloze.objectives import MASKED, Objective, masked
+from cloze.prediction import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import Vocabulary
@@ -53,10 +52,6 @@ FEW_RATE = 0.15
 """The rate at which the small text is masked: BERT's."""
 APART = (0.15, 0.4)
 """The rates that corruption and prediction have when they are set apart."""
-EARLY = 100
-"""How many steps a model has had whose gradients are drawn early in training."""
-DRAWS = 32
-"""How many batches show how far gradients scatter."""
 EVERY = 3
 """Of the held-out windows each third is asked everything that is not the series' own loss."""
 ENGLISH, FEW = (replace(EVEN, steps=steps) for steps in (250, 150))
@@ -112,24 +107,6 @@ def apart(hidden: float, asked: float) -> Objective:
         return MaskedBatch(inputs, labels)
 
     return replace(MASKED, name=f"{percent(hidden)} hidden, {percent(asked)} asked", ask=ask)
-
-
-def scatter(model: MaskedLM, corpus: Corpus, rate: float, draws: int, recipe: Recipe) -> float:
-    """Return the variance of the gradient from batch to batch, summed over all parameters.
-
-    It is the trace of their covariance. The recipe says how large a batch is, and its seed which
-    windows are drawn: the same at every rate.
-    """
-    chance = seeded(recipe.seed)
-    total, squares = torch.zeros((), dtype=torch.float64), 0.0
-    for _ in range(draws):
-        windows = corpus.sample(recipe.batch_size, recipe.length, chance)
-        loss = masked_loss(model, mask_tokens(windows, rate, generator=chance))
-        parts = torch.autograd.grad(loss, [*model.parameters()])
-        gradient = torch.cat([part.flatten() for part in parts]).double()
-        total = total + gradient
-        squares += float(gradient.square().sum())
-    return (squares - float(total.square().sum()) / draws) / (draws - 1)
 
 
 def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
@@ -190,7 +167,6 @@ class Plan:
     few: Recipe = FEW
     small: Recipe = WORLD
     sentences: int = SENTENCES
-    draws: int = DRAWS
 
     def arms(self) -> Iterator[Arm]:
         """Yield every way to train."""
@@ -209,8 +185,6 @@ class Plan:
             yield Arm("copies", how, partial(self._on_little, copies))
         for objective, hidden in ((apart(h, a), h) for h in APART for a in APART):
             yield Arm("apart", objective.name, partial(self._in_the_world, hidden, objective))
-        for when in ("early", "shipped"):
-            yield Arm("gradients", when, partial(self._scattered, when))
 
     def _in_english(self, objective: Objective, rate: float, seed: int) -> Paid:
         recipe = replace(self.english, mask_prob=rate, seed=seed)
@@ -226,14 +200,6 @@ class Plan:
         return {
             "training": loss,
             "held-out": held_out_loss(model, held_out_batch(few.held_out_windows())),
-        }
-
-    def _scattered(self, when: str, seed: int) -> Paid:
-        recipe = replace(self.english, steps=min(EARLY, self.english.steps), seed=seed)
-        model = trained(self.corpus, recipe)[0] if when == "early" else shipped_model()
-        model = deepcopy(model).requires_grad_()  # what is shipped is shared, and answers only
-        return {
-            percent(rate): scatter(model, self.corpus, rate, self.draws, recipe) for rate in RATES
         }
 
     def _in_the_world(self, rate: float, objective: Objective, seed: int) -> Paid:

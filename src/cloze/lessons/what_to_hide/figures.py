@@ -8,21 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cloze.lessons.what_to_hide.choices import percent
-from cloze.teaching.figures import Strip, baseline_lines, empty_figure, listed, new_figure, picture
+from cloze.teaching.figures import baseline_lines, empty_figure, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, RED, SHADE
 
-FATES = {"M": BLUE, "R": ORANGE, "K": GREEN}
-"""Colours of what becomes of a selected character: [MASK], a random one, kept."""
 Measured = Mapping[float, tuple[float, float]]
 """By rate of training, a mean over seeds and its spread, in nats."""
-
-
-def hidden_strip(
-    symbols: Sequence[str], fates: Mapping[int, str], costs: Mapping[int, float]
-) -> Strip:
-    """Show a line as it is read, with M, R or K and the cost below each question."""
-    notes = {i: f"{fate}{costs[i]:.1f}" for i, fate in fates.items()}
-    return Strip(symbols, notes, {i: FATES[fate] for i, fate in fates.items()})
 
 
 def _over_rates(axes: Axes, measured: Measured, colour: str, name: str, line: str = "o-") -> None:
@@ -165,22 +155,3 @@ def growing_gap(means: Sequence[float], word: str) -> tuple[Figure, str]:
         for n, mean, total in zip(hidden, means, totals, strict=True)
     )
     return figure, f"Two curves over the number of hidden letters of {word}. {said}."
-
-
-@picture
-def span_lengths(probabilities: Sequence[float]) -> tuple[Figure, str]:
-    """Draw how likely spans of 1, 2, … words are, and their mean."""
-    figure, axes = new_figure(6.2, 2.6)
-    lengths = range(1, len(probabilities) + 1)
-    axes.bar(lengths, probabilities, color=BLUE, width=0.8)
-    mean = sum(n * p for n, p in zip(lengths, probabilities, strict=True))
-    axes.axvline(mean, color=ORANGE)
-    axes.annotate(
-        f"mean {mean:.1f}", (mean, max(probabilities)), (5, -10), textcoords="offset points"
-    )
-    axes.set(xlabel="words", ylabel="probability", xticks=lengths)
-    said = ", ".join(f"{n}: {p:.3f}" for n, p in zip(lengths, probabilities, strict=True))
-    return (
-        figure,
-        f"Falling bars of the probability of spans by words. {said}. The mean is {mean:.1f}.",
-    )

@@ -33,9 +33,9 @@ class Asked(NamedTuple):
     inputs: Tensor
     """The ids that are read, shape ``(length,)``."""
     costs: dict[int, float]
-    """By position that is asked about, −log P of what stood there, in nats."""
+    """By position that is asked about, −log P of the true character, in nats."""
     fates: dict[int, str]
-    """By the same positions, what became of what stood there: M, R or K."""
+    """By the same positions, what became of the character: M, R or K."""
 
     @property
     def total(self) -> float:
@@ -70,7 +70,7 @@ def asked(
         shape: one of ``SHAPES``.
         shares: one of ``SHARES``.
         seed: of the source of chance.
-        model: who is asked; by default the encoder that ships with the series.
+        model: the model that is asked; by default the encoder that ships with the series.
 
     Raises:
         ValueError: there is no such shape, or there are no such shares.
@@ -158,7 +158,9 @@ class Hiding(View):
     def _take(self, text: str) -> None:
         line, note = read_line(text, gaps=False)
         if (line == VOCABULARY.mask_id).any():
-            raise TextError("The line has a gap already; type it whole, for gaps are drawn here.")
+            raise TextError(
+                "The line has a gap already; type it whole, because the gaps are drawn here."
+            )
         self.line, self.note = line, note
 
     def do_rate(self, value: object) -> None:
