@@ -67,40 +67,66 @@ def _parser() -> argparse.ArgumentParser:
     train = commands.add_parser("train", help="train a model and save it")
     train.add_argument("output", type=Path, help="the checkpoint to write (.safetensors)")
     budget = train.add_mutually_exclusive_group()
-    budget.add_argument("--steps", type=int, help="how many steps (default: about a minute)")
-    budget.add_argument("--seconds", type=float, help="as many steps as this machine does in it")
+    budget.add_argument(
+        "--steps", type=int, help="number of steps (default: about a minute of training)"
+    )
+    budget.add_argument("--seconds", type=float, help="train for about this long instead")
     learned_from = train.add_mutually_exclusive_group()
-    learned_from.add_argument("--corpus", type=Path, help="a text of your own, or a corpus folder")
-    learned_from.add_argument("--world", type=Path, help="a small world of sentences (.toml)")
-    train.add_argument("--direction", choices=("both", "left", "right"), help="default: both")
-    train.add_argument("--objective", help="masked (default), causal, …")
-    train.add_argument("--mask-prob", type=float, help="share of positions selected in training")
-    train.add_argument("--weight-decay", type=float)
-    train.add_argument("--matrix-learning-rate", type=float, help="Muon's: values, outputs, …")
-    train.add_argument("--query-key-learning-rate", type=float, help="Muon's: queries and keys")
-    train.add_argument("--seed", type=int, help="default: 0")
-    train.add_argument("--resume", type=Path, help="go on with a run that was stopped")
-    train.add_argument("--force", action="store_true", help="replace whatever OUTPUT is")
+    learned_from.add_argument("--corpus", type=Path, help="your own text file, or a corpus folder")
+    learned_from.add_argument(
+        "--world", type=Path, help="a small world of sentences (.toml) to train on"
+    )
+    train.add_argument(
+        "--direction",
+        choices=("both", "left", "right"),
+        help="where a position may look (default: both)",
+    )
+    train.add_argument("--objective", help="what to train for: masked (default), causal, …")
+    train.add_argument("--mask-prob", type=float, help="share of positions to select in training")
+    train.add_argument("--weight-decay", type=float, help="how fast weights shrink (default: 0)")
+    train.add_argument(
+        "--matrix-learning-rate", type=float, help="learning rate of Muon, for values, outputs, …"
+    )
+    train.add_argument(
+        "--query-key-learning-rate", type=float, help="the same for queries and keys"
+    )
+    train.add_argument("--seed", type=int, help="seed of the random numbers (default: 0)")
+    train.add_argument("--resume", type=Path, help="continue a run that was stopped")
+    train.add_argument("--force", action="store_true", help="replace OUTPUT if it exists")
     train.set_defaults(run=_train)
 
-    evaluate = commands.add_parser("evaluate", help="held-out loss of a checkpoint and baselines")
-    evaluate.add_argument("checkpoint", type=Path, nargs="?", help="default: the shipped one")
-    evaluate.add_argument("--objective", help="default: its model's own")
+    evaluate = commands.add_parser(
+        "evaluate", help="compare a checkpoint's held-out loss with baselines"
+    )
+    evaluate.add_argument(
+        "checkpoint", type=Path, nargs="?", help="the model (default: the one that is shipped)"
+    )
+    evaluate.add_argument(
+        "--objective", help="what to measure (default: what the model was trained for)"
+    )
     asked_about = evaluate.add_mutually_exclusive_group()
-    asked_about.add_argument("--corpus", type=Path)
-    asked_about.add_argument("--world", type=Path, help="the small world that it was trained on")
+    asked_about.add_argument("--corpus", type=Path, help="the text or corpus to measure on")
+    asked_about.add_argument("--world", type=Path, help="the small world to measure on")
     evaluate.set_defaults(run=_evaluate)
 
     fill = commands.add_parser("fill", help='fill gaps: fill "the qu_ck brown f_x"')
     fill.add_argument("line", help="text with _ for every missing character")
-    fill.add_argument("--checkpoint", type=Path)
+    fill.add_argument(
+        "--checkpoint", type=Path, help="the model (default: the one that is shipped)"
+    )
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
 
-    export = commands.add_parser("export", help="hand a model on: to Hugging Face or as ONNX")
-    export.add_argument("format", choices=("hf", "onnx"), help="what for")
+    export = commands.add_parser("export", help="write a model for Hugging Face or as ONNX")
+    export.add_argument(
+        "format",
+        choices=("hf", "onnx"),
+        help="for Hugging Face's transformers (hf) or for an ONNX runtime",
+    )
     export.add_argument("output", type=Path, help="a new folder (hf) or a new file (onnx)")
-    export.add_argument("--checkpoint", type=Path, help="default: the shipped encoder")
+    export.add_argument(
+        "--checkpoint", type=Path, help="the model (default: the one that is shipped)"
+    )
     export.set_defaults(run=_export)
     return parser
 
@@ -144,7 +170,7 @@ def _train(options: argparse.Namespace) -> None:
     if kept.exists() and not going_on and not options.force:
         raise ValueError(
             f"{kept} holds a run that was not finished; add --resume {shlex.quote(str(kept))} to "
-            "go on with it, or --force to begin anew."
+            "continue it, or --force to start again."
         )
     team = Team()
     run = team.share_out(run) if run else _begun(options, source, team)
@@ -211,7 +237,7 @@ def _resumed(options: argparse.Namespace, source: Corpus | World) -> TrainingRun
         if (given := getattr(options, name)) not in (None, has[name])
     ]
     if ignored:
-        _say(f"the run goes on as it was begun; ignored: {', '.join(ignored)}.")
+        _say(f"the run continues as it was started; ignored: {', '.join(ignored)}.")
     return run
 
 
@@ -271,7 +297,8 @@ def _keep(run: TrainingRun, path: Path, *, astray: bool) -> None:
             run.save(path)
     if path.exists():
         what = "An earlier state of the run" if astray else "The run"
-        _say(f"{what} is kept; add --resume {shlex.quote(str(path))} to the same command to go on.")
+        again = f"--resume {shlex.quote(str(path))}"
+        _say(f"{what} is kept; to continue, add {again} to the same command.")
 
 
 # The other commands
@@ -295,14 +322,14 @@ def _evaluate(options: argparse.Namespace) -> None:
         model = shipped_world_model() if options.world else shipped_model()
     if model.vocabulary != objective_named(model.objective).vocabulary(source.vocabulary):
         raise ValueError(
-            f"{options.checkpoint} reads other symbols than it would be asked about; a model of "
-            "words is measured on its world, which --world names."
+            f"{options.checkpoint} does not read these symbols; if it is a model of words, give "
+            "its world with --world."
         )
     objective = objective_named(options.objective or model.objective)
     if objective.model.objective != model.objective:
         raise ValueError(
-            f"The questions of the objective {objective.name} are for a "
-            f"{objective.model.__name__}, and this is a {type(model).__name__}."
+            f"The objective {objective.name} needs a {objective.model.__name__}; this model is a "
+            f"{type(model).__name__}."
         )
     if objective is not MASKED:  # the baselines answer other questions
         windows = source.held_out_windows(model.config.max_len - objective.room)
@@ -320,7 +347,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _fill(options: argparse.Namespace) -> None:
-    """Print what stands in the gaps of a line."""
+    """Print what the model would write in the gaps of a line."""
     from cloze.causal import fill_by_bayes
     from cloze.checkpoint import load_model
     from cloze.heads import CausalLM
@@ -330,8 +357,8 @@ def _fill(options: argparse.Namespace) -> None:
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
     if model.objective not in (MASKED.name, CAUSAL.name):
         raise ValueError(
-            f"{options.checkpoint} was trained with the objective {model.objective}, which guesses "
-            "no single characters; name a masked or a causal model."
+            f"{options.checkpoint} was trained with the objective {model.objective}, so it cannot "
+            "guess single characters; choose a masked or a causal model."
         )
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=options.k))

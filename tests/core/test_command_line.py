@@ -90,7 +90,7 @@ def test_an_interrupted_run_is_kept_and_resumed(
         assert main(AGAIN) == 130
     kept, stopped = capsys.readouterr().err.splitlines()[-2:]
     assert kept.endswith(
-        f"cloze: The run is kept; add --resume {RUN} to the same command to go on."
+        f"cloze: The run is kept; to continue, add --resume {RUN} to the same command."
     )
     assert stopped == "cloze: stopped."
     assert not (here / "again.safetensors").exists()
@@ -137,7 +137,7 @@ def test_a_run_that_was_not_finished_is_not_replaced(here: Path, capsys: CAPTURE
     capsys.readouterr()
     kept = (here / RUN).read_bytes()
     assert main(AGAIN) == 1
-    says(capsys, f"add --resume {RUN} to go on with it, or --force to begin anew")
+    says(capsys, f"add --resume {RUN} to continue it, or --force to start again")
     assert (here / RUN).read_bytes() == kept
     assert main([*AGAIN, "--force"]) == 0
     assert not (here / RUN).exists()
@@ -196,7 +196,7 @@ def test_a_run_is_saved_on_the_way_and_astray_is_not(
         assert main(AGAIN) == 1
     kept, err = capsys.readouterr().err.splitlines()[-2:]
     assert "not finite any more after step 2" in err
-    assert f"An earlier state of the run is kept; add --resume {RUN}" in kept
+    assert f"An earlier state of the run is kept; to continue, add --resume {RUN}" in kept
     assert main([*AGAIN, "--resume", RUN]) == 0
 
 

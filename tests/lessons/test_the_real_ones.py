@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
+import nbformat
 import pytest
 import torch
 
@@ -14,11 +15,34 @@ from cloze.lessons.the_real_ones import asking, context, family, rates
 from cloze.lessons.the_real_ones.disentangled import disentangled_scores
 from cloze.lessons.the_real_ones.patches import world_of_pictures
 
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "13_the_real_ones.ipynb"
+
 
 def test_ours_rebuilt_is_the_same_function() -> None:
     apart = family.apart()
     assert apart.keys() == family.results()["apart"].keys() == family.results()["counted"].keys()
     assert max(apart.values()) < 1e-4
+
+
+def test_the_head_that_the_notebook_writes_is_the_one_that_transformers_builds() -> None:
+    from transformers import BertConfig, BertForMaskedLM
+
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    [cell] = [cell for cell in cells if "decoder.weight = embedding.weight" in cell.source]
+    written, _, _ = cell.source.partition("\n\n")
+    names: dict[str, Any] = {"nn": torch.nn}
+    with torch.device("meta"):  # shapes alone, and no memory
+        exec(written, names)
+        bert: Any = BertForMaskedLM(BertConfig())
+    head = bert.cls.predictions
+    assert [p.shape for p in (names["dense"].weight, *names["norm"].parameters())] == [
+        p.shape for p in (head.transform.dense.weight, *head.transform.LayerNorm.parameters())
+    ]
+    assert head.decoder.weight is bert.bert.embeddings.word_embeddings.weight
+    sizes = [sum(p.numel() for p in each.parameters()) for each in (names["head"], head)]
+    assert sizes[0] == sizes[1]
+    own = sizes[0] - names["embedding"].weight.numel()
+    assert f"{own:,} = " in cell.outputs[0].text
 
 
 def test_the_scores_are_those_of_the_formula() -> None:

@@ -47,15 +47,17 @@ def _judge_merges(answer: Any) -> str:
 
 
 def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> None:
-    """Say how often both pairs are there, and which words would change that."""
+    """Say how often both pairs occur, and which words would change that."""
     is_first, should = "+".join(pair), "+".join(wanted)
-    seen = f"Merge {k} is {is_first}, {counted(counts[pair], 'time')} there; {should} is there "
+    seen = (
+        f"Merge {k} is {is_first}, which occurs {counted(counts[pair], 'time')}; {should} occurs "
+    )
     if counts[pair] > counts[wanted]:
         seen += f"{counted(counts[wanted], 'time')}."
     else:
-        seen += "as often, and of two equally frequent pairs the one with older pieces is merged."
+        seen += "as often, and in a tie the pair with the older pieces is merged."
     advice = {
-        ("h", "e"): "Wherever *the* is, *he* is, too: add a word with *th* that has no *he*.",
+        ("h", "e"): "Wherever *the* is, *he* is, too: add a word with *th* but without *he*.",
         (
             START,
             "t",
@@ -68,7 +70,7 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
 check_three_merges = Exercise(
     solution="the the bath other",
     wants=anything,
-    solved="Only counts decide; what a piece means never comes into it.",
+    solved="Only the counts decide. What a piece means plays no part.",
     judge=_judge_merges,
     mistakes=Mistakes(__name__, "three_merges"),
 )
@@ -105,12 +107,12 @@ def _pieces(value: object) -> list[str]:
     if isinstance(value, str):
         raise Symptom("You return a text; return the list of pieces.")
     if not isinstance(value, list | tuple):
-        raise Symptom(f"Your answer is {kind_of(value)}; what is asked for is a list of pieces.")
+        raise Symptom(f"Your answer is {kind_of(value)}; return a list of pieces.")
     for piece in value:
         if not isinstance(piece, str):
             raise Symptom(
-                f"In your list stands {kind_of(piece)}; every piece is a text, and a hidden one is "
-                'written "[MASK]".'
+                f"Your list contains {kind_of(piece)}; every piece is a text, and a hidden one is "
+                '"[MASK]".'
             )
     return list(value)
 
@@ -168,7 +170,7 @@ check_mutation_score = Exercise(
     solution=mutation_score,
     wants=number,
     probes=places,
-    solved="Below 0 the model finds the change less likely than what nature has there.",
+    solved="Below 0, the model finds the new letter less likely than the one nature has there.",
     direction="log P[mutant] − log P[wild_type], with math.log.",
     mistakes=Mistakes(__name__, "mutation_score"),
 )

@@ -12,7 +12,7 @@ from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, SHADE
 
 
 @picture
-def prices(rows: Sequence[tuple[int, float, float, float]]) -> tuple[Figure, str]:
+def costs(rows: Sequence[tuple[int, float, float, float]]) -> tuple[Figure, str]:
     """Draw log|V| and the unigram over |V|, per symbol and per character.
 
     Args:
@@ -68,35 +68,6 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
         f"{name} {a:.0f} + {b:.0f}" for name, a, b in zip(names, inside, outside, strict=True)
     )
     return figure, f"Bars of millions of parameters, in layers + outside of them: {said}."
-
-
-@picture
-def scores(
-    parts: Mapping[str, Sequence[Sequence[float]]], words: Sequence[str]
-) -> tuple[Figure, str]:
-    """Draw tables of scores side by side: who asks (rows) whom (columns)."""
-    figure = empty_figure(7.2, 2.9)
-    row = figure.subplots(1, len(parts), squeeze=False)[0]
-    most = max(abs(value) for part in parts.values() for line in part for value in line)
-    n = len(words)
-    for axes, (title, part) in zip(row, parts.items(), strict=True):
-        axes.imshow(part, cmap=fading(ORANGE, BLUE), vmin=-1.6 * most, vmax=1.6 * most)
-        for i in range(n):
-            for j in range(n):
-                axes.text(j, i, f"{part[i][j]:.1f}", ha="center", va="center", fontsize=9)
-        axes.set(xticks=range(n), xticklabels=words, yticks=range(n), yticklabels=words)
-        axes.set_title(title, fontsize=9)
-        axes.tick_params(length=0, labelsize=9)
-        axes.spines[:].set_visible(False)
-    said = "; ".join(
-        f"{title}: "
-        + ", ".join(
-            f"{word} " + " ".join(f"{value:.1f}" for value in line)
-            for word, line in zip(words, part, strict=True)
-        )
-        for title, part in parts.items()
-    )
-    return figure, f"Tables of scores, a row per word that asks. {said}."
 
 
 @picture
