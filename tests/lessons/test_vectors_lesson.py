@@ -49,12 +49,6 @@ def test_senses_are_alike_within_and_less_so_across() -> None:
         assert high.within > 0.95 > 0.9 > high.across
 
 
-def test_sentences_are_means_without_padding() -> None:
-    n = int((~read().padding[0]).sum())
-    alone = shipped_world_model().encoder(WORLD.input_ids[:1, :n]).mean(1)
-    assert torch.allclose(read().sentences()[:1], alone, atol=1e-4)
-
-
 def test_tasks_split_sentences_or_words() -> None:
     for name, task in probing.tasks(WORLD, read()).items():
         assert len(task.classes) == len(task.learned) == int(task.here.sum()), name

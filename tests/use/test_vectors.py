@@ -1,4 +1,4 @@
-"""Vectors: pooling, geometry, counted words, clusters, linear readers, contrastive training."""
+"""Vectors: pooling, geometry, counted words, linear readers, contrastive training."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from cloze.use.vectors import (
     TfIdf,
     centring,
     character_ngrams,
-    clusters,
     cosine,
     embed,
     info_nce,
@@ -194,19 +193,6 @@ def test_padding_neither_asks_nor_answers() -> None:
     pairs = torch.stack([torch.cat([late_interaction(a, b) for b in alone], 1) for a in alone])
     assert torch.allclose(together, pairs[:, 0], atol=1e-5)
     assert not torch.allclose(late_interaction(states, states), together, atol=1e-3)
-
-
-def test_clusters_find_heaps_apart_and_repeat() -> None:
-    axes = torch.eye(8)
-    truth = torch.arange(8).repeat_interleave(20)
-    heaps = axes[truth] + 0.1 * torch.randn(160, 8, generator=seeded(0))
-    found = clusters(heaps, 8)
-    by_heap = found.view(8, 20)
-    assert (by_heap == by_heap[:, :1]).all()
-    assert len({*by_heap[:, 0].tolist()}) == 8
-    assert torch.equal(found, clusters(heaps, 8))
-    assert torch.equal(found, clusters(heaps, 8, rounds=0))  # centres begin in different heaps
-    assert set(clusters(heaps, 1).tolist()) == {0}
 
 
 # Counted words

@@ -26,7 +26,6 @@ from cloze.border import (
     Probability,
     Selected,
     Some,
-    Whole,
     checked,
     known_symbols,
     whole_number,
@@ -329,29 +328,6 @@ def late_interaction(
         near = (query[real] @ all_positions).unflatten(1, other.shape[:2])
         found.append(near.masked_fill_(~answers, -math.inf).amax(2).mean(0))
     return torch.stack(found)
-
-
-@checked
-def clusters(vectors: Vectors, k: int, rounds: Whole = 20) -> Tensor:
-    """Sort vectors ``(n, d)`` into k groups: k-means on directions, which needs no chance.
-
-    The first centre is the vector nearest to the mean direction, each further one the vector that
-    is least like any centre so far.
-
-    Returns:
-        The group of each, shape ``(n,)``.
-    """
-    unit = F.normalize(vectors.double(), dim=1)
-    k = whole_number(k, 1, len(unit), "The number of clusters")
-    chosen = [int((unit @ unit.mean(0)).argmax())]
-    while len(chosen) < k:
-        chosen.append(int((unit @ unit[chosen].T).amax(1).argmin()))
-    centres = unit[chosen]
-    for _ in range(rounds):
-        groups = (unit @ centres.T).argmax(1)
-        sums = torch.zeros_like(centres).index_add_(0, groups, unit)
-        centres = torch.where(sums.norm(dim=1, keepdim=True) > 0, F.normalize(sums, dim=1), centres)
-    return (unit @ centres.T).argmax(1)
 
 
 # Words that are counted

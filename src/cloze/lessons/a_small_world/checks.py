@@ -55,8 +55,8 @@ def distribution(value: Any) -> dict[str, float]:
     """Read probabilities by word; a word of probability 0 may be left out."""
     if isinstance(value, str):
         raise Symptom(
-            "That is one word, if it is the likeliest; asked for is the probability of every word "
-            "that may stand in the gap: {word: probability, …}."
+            "That is a single word. Return the probability of every word that may be in the gap: "
+            "{word: probability, …}."
         )
     if not isinstance(value, Mapping):
         raise wrong_kind(value, "a dictionary of probabilities by word")
@@ -110,16 +110,16 @@ check_fillings = Exercise(
 
 PLACES = ("first", "middle", "last")
 MOST = 6
-NOT_SETTLED = "Two sentences that differ in one word alone leave that word open to every reader."
+NOT_SETTLED = "Two sentences that differ in a single word leave that word open to every reader."
 OPEN = {
-    ("first", "left"): "Nothing stands to the left of the first word, so it must be "
-    "open there: take two first words, or more, that are equally frequent.",
-    ("last", "right"): "Nothing stands to the right of the last word, so it must be "
-    "open there: take two last words, or more, that are equally frequent.",
-    ("middle", "left"): "The first word alone gives the middle one away, wholly or in part: let "
+    ("first", "left"): "There is nothing to the left of the first word, so it must be "
+    "open there: take two or more first words, all equally common.",
+    ("last", "right"): "There is nothing to the right of the last word, so it must be "
+    "open there: take two or more last words, all equally common.",
+    ("middle", "left"): "The first word alone gives the middle one away, at least in part: let "
     "two different ones follow it, equally often.",
-    ("middle", "right"): "The last word alone gives the middle one away, wholly or in part: let "
-    "two different ones stand before it, equally often.",
+    ("middle", "right"): "The last word alone gives the middle one away, at least in part: let "
+    "two different ones come before it, equally often.",
 }
 """Words that must cost a reader log 2 or more, and what to say if they do not."""
 
@@ -141,7 +141,7 @@ def small_world(value: Any) -> World:
         )
     for sentence in read.sentences:
         if len(sentence.split()) != len(PLACES):
-            raise Symptom(f"{sentence!r} is no sentence of three words with spaces between them.")
+            raise Symptom(f"{sentence!r} is not three words with spaces between them.")
     return read
 
 
@@ -180,8 +180,7 @@ def _judge_world(answer: Any) -> str:
 check_own_world = Exercise(
     solution=own_world,
     wants=small_world,
-    solved="Each side alone tells nothing of the middle word, and both together tell all. What two "
-    "sides know is more than a sum.",
+    solved="Each side alone tells nothing about the middle word, and both together tell it all.",
     judge=_judge_world,
     mistakes=Mistakes(__name__, "own_world"),
 )
@@ -212,8 +211,8 @@ check_excess = Exercise(
     solution=excess,
     wants=number,
     probes=pairs,
-    solved="Never negative, and 0 only for the truth itself: so far above the best is q. (It is no "
-    "distance: with p and q exchanged it is another number.)",
+    solved="Never negative, and 0 only for the truth itself: q is this far above the best. (It is "
+    "not a distance: swap p and q, and you get another number.)",
     direction="Add up p · log(p / q) over the words that are possible, p > 0.",
     mistakes=Mistakes(__name__, "excess"),
 )

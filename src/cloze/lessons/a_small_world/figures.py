@@ -6,49 +6,30 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import listed, new_figure, picture
+from cloze.teaching.figures import new_figure, picture
 from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, PAPER, SHADE, VIOLET
 
 LOOKS = {"left": (ORANGE, "//"), "right": (VIOLET, "\\\\"), "both": (BLUE, "")}
 """Colour and hatching by what is read."""
-SIGNS = {"left": "o", "right": "^", "both": "s"}
-
-
-@picture
-def floors(costs: Mapping[str, float]) -> tuple[Figure, str]:
-    """Draw what the best readers expect to pay, by what they read, the first at the top."""
-    figure = _bars({name: (nats, 0.0) for name, nats in costs.items()})
-    figure.axes[0].set(xlabel="mean cost in nats per hidden word")
-    return figure, f"Bars of the mean cost in nats per hidden word: {listed(costs)}."
 
 
 @picture
 def twins(rows: Mapping[str, tuple[float, float]]) -> tuple[Figure, str]:
     """Draw for each reader its floor and, on top of it, what it pays above."""
-    figure = _bars(rows)
-    figure.axes[0].set(xlabel="floor, and what the model pays above it, in nats")
-    said = ", ".join(f"{name} {floor:.3f} + {above:.3f}" for name, (floor, above) in rows.items())
-    return figure, f"Bars of the floor in nats, and at their ends what is paid above it: {said}."
-
-
-def _bars(rows: Mapping[str, tuple[float, float]]) -> Figure:
-    """Draw a bar per name, with a dark piece at its end."""
     figure, axes = new_figure(7.2, 0.7 + 0.5 * len(rows))
     for i, (name, (nats, above)) in enumerate(rows.items()):
-        colour, hatch = LOOKS.get(name, (GREY, ""))
+        colour, hatch = LOOKS[name]
         axes.barh(i, nats, color=colour, hatch=hatch, edgecolor=PAPER, height=0.6)
-        label = f"{nats:.2f}"
-        if above:
-            axes.barh(i, above, left=nats, color=INK, height=0.6)
-            label = f"{nats:.3f} + {above:.3f}"
-        axes.annotate(
-            label, (nats + above, i), xytext=(4, 0), textcoords="offset points", va="center"
-        )
+        axes.barh(i, above, left=nats, color=INK, height=0.6)
+        label, end = f"{nats:.3f} + {above:.3f}", (nats + above, i)
+        axes.annotate(label, end, xytext=(4, 0), textcoords="offset points", va="center")
     axes.set_yticks(range(len(rows)), list(rows))
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.2)
-    return figure
+    axes.set(xlabel="floor, and what the model pays above it, in nats")
+    said = ", ".join(f"{name} {floor:.3f} + {above:.3f}" for name, (floor, above) in rows.items())
+    return figure, f"Bars of the floor in nats, and at their ends what is paid above it: {said}."
 
 
 @picture
@@ -97,22 +78,6 @@ def truth_against(
     axes.legend(loc="upper left")
     came = ", ".join(f"{mean:.2f} came true {share:.2f}" for mean, share in bins)
     return figure, f"Dots along the diagonal, truth against answer. Of what was given {came}."
-
-
-@picture
-def floor_by_rate(
-    rates: Sequence[float], costs: Mapping[str, Sequence[float]]
-) -> tuple[Figure, str]:
-    """Draw the floors of readers against the masking rate."""
-    figure, axes = new_figure()
-    for name, nats in costs.items():
-        colour, _ = LOOKS[name]
-        axes.plot(rates, nats, color=colour, marker=SIGNS[name], label=name)
-    axes.set(xlabel="masking rate", ylabel="floor in nats", xlim=(0, 1.02), ylim=(0, None))
-    axes.legend()
-    ends = ", ".join(f"{name} {nats[0]:.2f} to {nats[-1]:.2f}" for name, nats in costs.items())
-    span = f"a rate of {rates[0]:.0%} to one of {rates[-1]:.0%}"
-    return figure, f"The floor in nats rises from {span}: {ends}."
 
 
 @picture

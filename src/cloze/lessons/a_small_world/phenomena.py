@@ -132,16 +132,6 @@ def known_from(world: World, line: str, word: str) -> dict[str, float]:
     }
 
 
-def who_knows(p: dict[str, float]) -> str:
-    """Return which word of a :class:`Phenomenon` has such probabilities, or ""."""
-    if p["both"] < 0.7:
-        return "nobody"
-    sure = [side for side in ("left", "right") if p[side] > 0.85]
-    if p["both"] > 0.85 and all(p[side] <= 0.6 for side in ("left", "right") if side not in sure):
-        return {0: "both", 1: "".join(sure)}.get(len(sure), "")
-    return ""
-
-
 def vectors(world: World, encoder: nn.Module, word: str, *around: str) -> Tensor:
     """Return what an encoder makes of a word in all sentences that hold it and some other words.
 

@@ -39,7 +39,7 @@ check_cosines = Exercise(
     solution=cosines,
     wants=tensor(torch.float32),
     probes=two_sets,
-    solved="What is left of two vectors is their direction; how long they are no longer counts.",
+    solved="Only the direction of each vector is left; how long it is no longer counts.",
     direction="Divide each row by its length, .norm(dim=1, keepdim=True), then a @ b.T.",
     mistakes=Mistakes(__name__, "cosines"),
 )
@@ -82,8 +82,8 @@ check_precision = Exercise(
     solved="It counts neighbours, so any two ways of measuring nearness can be compared by it.",
     direction="Put -inf on a copy's diagonal, take topk(k, dim=1).indices, compare the groups.",
     limits={
-        "(With products in place of cosines something may be nearer to a thing than the thing "
-        "itself: leave it out by its place, not as the nearest.)": (
+        "(With products instead of cosines, another window may be nearer than the window itself: "
+        "leave that one out by its place, not as the nearest.)": (
             torch.tensor([[0.1, 0.9, 0.5], [0.9, 0.8, 0.4], [0.5, 0.4, 0.6]]),
             torch.tensor([0, 1, 0]),
             1,
@@ -117,12 +117,12 @@ def _lines(answer: Any) -> list[str]:
 def _judge_lines(answer: Any) -> str:
     one, other = lines = _lines(answer)
     if both := set(one.split()) & set(other.split()):
-        raise Symptom(f"Both lines have the word {min(both)!r}, so counting words finds them, too.")
+        raise Symptom(f"Both lines have the word {min(both)!r}, so counting words would find them.")
     stretches = [{w[i : i + 3] for w in line.split() for i in range(len(w) - 2)} for line in lines]
     if both := set.intersection(*stretches):
         raise Symptom(
             f"Both lines have the three letters {min(both)!r} in a row, so counting stretches of "
-            "letters finds them, too."
+            "letters would find them."
         )
     encoder = shipped_model().encoder
     near = cosines(*(embed(encoder, VOCABULARY.encode(line)[None]) for line in lines)).item()

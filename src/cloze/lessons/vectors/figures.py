@@ -40,22 +40,6 @@ def found_again(at_1: Mapping[str, float], chance: float) -> tuple[Figure, str]:
 
 
 @picture
-def cosines_of_pairs(cosines: Mapping[str, Sequence[float]]) -> tuple[Figure, str]:
-    """Draw how the cosines of pairs of vectors are spread, a row per way."""
-    figure, axes = new_figure(7.2, 0.9 + 0.5 * len(cosines))
-    axes.boxplot(
-        [*cosines.values()], vert=False, whis=(5, 95), showfliers=False, widths=0.5,
-        tick_labels=[*cosines], boxprops={"color": INK}, whiskerprops={"color": INK},
-        capprops={"color": INK}, medianprops={"color": BLUE, "linewidth": 3},
-    )  # fmt: skip
-    axes.invert_yaxis()
-    axes.axvline(0, color=GREY, linewidth=1)
-    axes.set(xlim=(-1, 1), xlabel="cosine of two windows: median, middle half, 5 % to 95 %")
-    middles = {name: sorted(values)[len(values) // 2] for name, values in cosines.items()}
-    return figure, f"Boxes of the cosines of pairs. Medians: {listed(middles)}."
-
-
-@picture
 def plane(
     points: Sequence[Point],
     groups: Sequence[str],

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from cloze.encoder import Encoder
 from cloze.masking import seeded
-from cloze.use.heads import mean_pool
 from cloze.use.vectors import LinearProbe, cosine, layer_states
 from cloze.vocabulary import PAD
 from cloze.world import PARTS_OF_SPEECH, World
@@ -59,14 +58,8 @@ class Read(NamedTuple):
     """By layer, the embedding first: ``(sentences, length, d_model)``."""
     input_ids: Tensor
     """Shape ``(sentences, length)``."""
-    padding: Tensor
-    """True where a line is filled up, the same shape."""
     scenes: Tensor
     """The scene of each sentence, ``(sentences,)``."""
-
-    def sentences(self, layer: int = -1) -> Tensor:
-        """Return the mean of the states of each sentence, ``(sentences, d_model)``."""
-        return mean_pool(self.states[layer], self.padding)
 
 
 def read_world(world: World, encoder: Encoder) -> Read:
@@ -80,7 +73,7 @@ def read_world(world: World, encoder: Encoder) -> Read:
     ]
     states = [torch.cat(layer) for layer in zip(*parts, strict=True)]
     scenes = torch.tensor([scene_of(sentence) for sentence in world.sentences])
-    return Read(states, world.input_ids, padding, scenes)
+    return Read(states, world.input_ids, scenes)
 
 
 # Words of a kind, senses of a word
@@ -166,7 +159,6 @@ def tasks(world: World, read: Read, seed: int = 0) -> dict[str, Task]:
         "part of speech": Task(ordinary, speech[ids], by_sentence[rows]),
         "  control": Task(ordinary, control[ids], by_sentence[rows]),
         "part of speech, new words": Task(ordinary, speech[ids], by_word),
-        "  control, new words": Task(ordinary, control[ids], by_word),
         "scene": Task(ordinary, read.scenes[rows], by_sentence[rows]),
         "sense": Task(ambiguous, sense, by_sentence[where]),
     }
@@ -184,9 +176,6 @@ def probe(read: Read, task: Task, layer: int) -> float:
     reader = LinearProbe(states[task.learned], task.classes[task.learned])
     said = reader(states[~task.learned])
     return float((said == task.classes[~task.learned]).double().mean())
-
-
-NEW_WORDS = ("part of speech, new words", "  control, new words")
 
 
 def over_splits(world: World, read: Read, name: str, layer: int, splits: int = 5) -> float:
