@@ -220,7 +220,7 @@ def printed(browser_page: Page, text: str, path: Path) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Print every handout into a folder, by default ``handouts``; return the exit code."""
-    if len(arguments) > 1:
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
         print("usage: python -m lecture.handout [FOLDER]", file=sys.stderr)
         return 2
     folder = Path(*arguments or ["handouts"])

@@ -349,17 +349,11 @@ def _evaluate(options: argparse.Namespace) -> None:
 def _fill(options: argparse.Namespace) -> None:
     """Print what the model would write in the gaps of a line."""
     from cloze.causal import fill_by_bayes
-    from cloze.checkpoint import load_model
+    from cloze.checkpoint import SHIPPED, load_guesser
     from cloze.heads import CausalLM
-    from cloze.objectives import CAUSAL, MASKED
-    from cloze.prediction import fill, shipped_model
+    from cloze.prediction import fill
 
-    model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
-    if model.objective not in (MASKED.name, CAUSAL.name):
-        raise ValueError(
-            f"{options.checkpoint} was trained with the objective {model.objective}, so it cannot "
-            "guess single characters; choose a masked or a causal model."
-        )
+    model = load_guesser(options.checkpoint or SHIPPED)
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=options.k))
     else:

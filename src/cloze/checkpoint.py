@@ -222,6 +222,21 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
     return model.eval().requires_grad_(False)
 
 
+def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:
+    """Load a model that says which symbol belongs somewhere: a masked or a causal one.
+
+    Raises:
+        CheckpointError: it answers another question, or the file cannot be used.
+    """
+    model = load_model(path)
+    if model.objective not in ("masked", "causal"):
+        raise CheckpointError(
+            f"{path} was trained with the objective {model.objective}, so it cannot guess single "
+            "characters; choose a masked or a causal model."
+        )
+    return model
+
+
 @contextmanager
 def fitting(path: FilePath) -> Iterator[None]:
     """Say in one sentence that what a file describes cannot be made here.

@@ -156,3 +156,4 @@ def test_the_command_prints_all_and_refuses_in_a_sentence(
     assert handout.main([]) == 1
     assert capsys.readouterr().out.startswith("There is no Chromium")
     assert handout.main(["a", "b"]) == 2
+    assert handout.main(["--help"]) == 2

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +19,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from cloze.__main__ import main
-from cloze.checkpoint import CHECKPOINTS, SHIPPED, load_model, provenance, save_model
+from cloze.checkpoint import (
+    CHECKPOINTS,
+    SHIPPED,
+    CheckpointError,
+    load_model,
+    provenance,
+    save_model,
+)
 from cloze.encoder import EncoderConfig
 from cloze.handover import export
 from cloze.handover.export import to_hugging_face
@@ -117,6 +125,15 @@ def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path
     assert "license: cc0-1.0" in card
     for value in provenance().values():
         assert str(value) in card
+
+
+@pytest.mark.parametrize("write", [to_hugging_face, export.to_onnx])
+def test_a_model_that_guesses_no_symbols_is_refused(
+    tmp_path: Path, write: Callable[..., None]
+) -> None:
+    with pytest.raises(CheckpointError, match="choose a masked or a causal model"):
+        write(tmp_path / "out", CHECKPOINTS / "replaced.safetensors")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_model_of_ones_own_claims_no_licence(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
     CheckpointError,
-    load_model,
+    load_guesser,
     provenance,
     written,
 )
@@ -61,7 +61,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
             folder cannot be written.
     """
     _need(transformers=5, tokenizers=0)
-    model, made_by = load_model(checkpoint), provenance(checkpoint)
+    model, made_by = load_guesser(checkpoint), provenance(checkpoint)
     if isinstance(model, CausalLM):
         raise CheckpointError(
             f"{checkpoint} says what comes next, and for Hugging Face a model that fills gaps is "
@@ -100,7 +100,7 @@ def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
             written.
     """
     _need(onnx=1, onnxscript=0)
-    model, made_by = load_model(checkpoint), provenance(checkpoint)
+    model, made_by = load_guesser(checkpoint), provenance(checkpoint)
     dynamic = {0: torch.export.Dim("batch")}
     if model.config.max_len > 1:
         dynamic[1] = torch.export.Dim("length", max=model.config.max_len)
