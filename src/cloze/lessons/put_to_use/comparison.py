@@ -95,12 +95,9 @@ def spans_right(allowed: Callable[[Tensor], Tensor]) -> Callable[..., dict[str, 
 
 
 def names_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:  # noqa: ARG001
-    """Return the F1 of entities, and that of single words that are part of one."""
-    logits = answers(model, test.input_ids)
-    true = tasks.tags_of(test.labels)
-    said = tasks.tags_said(logits, test.labels)
-    words = [[[tag.replace("I-", "B-") for tag in line] for line in tags] for tags in (true, said)]
-    return {"F1": entity_f1(true, said).f1, "word F1": entity_f1(*words).f1}
+    """Return the F1 of entities."""
+    said = tasks.tags_said(answers(model, test.input_ids), test.labels)
+    return {"F1": entity_f1(tasks.tags_of(test.labels), said).f1}
 
 
 def fault_task(world: World, n: int, seed: int) -> Task:
@@ -152,7 +149,6 @@ def experiments() -> dict[str, Experiment]:
     read = partial(english.add_symbols, 1)
     reviews = tasks.review_task(tasks.read_reviews())
     names = tasks.name_task(tasks.named_sentences())
-    topics, windows, asked = tasks.topic_tasks(Corpus.load(), per_topic=100)
 
     def tags(task: Task, kinds: Sequence[str]) -> Experiment:
         return Experiment(
@@ -198,15 +194,6 @@ def experiments() -> dict[str, Experiment]:
             lambda encoder: TextClassifier(encoder, CHARACTERS, 2),
             share_right,
             UP_TO_400,
-            batch_size=16,
-            epochs=4,
-        ),
-        "topics": Experiment(
-            lambda n, seed: (windows.reordered(seed).split(n)[0], asked),
-            read,
-            lambda encoder: TextClassifier(encoder, CHARACTERS, len(topics)),
-            share_right,
-            (100, 400, 1600),
             batch_size=16,
             epochs=4,
         ),

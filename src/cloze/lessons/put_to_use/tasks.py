@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cloze.corpus import DATA, Corpus, read_text, windows
+from cloze.corpus import DATA, read_text
 from cloze.masking import IGNORE, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -383,34 +383,6 @@ def review_task(reviews: Reviews) -> Task:
     """Say whether somebody was pleased."""
     lines = [CHARACTERS.encode(text) for text in reviews.texts]
     return shuffled(lines, torch.tensor(reviews.labels), CHARACTERS.ids[PAD])
-
-
-def topic_tasks(corpus: Corpus, per_topic: int, length: int = 64) -> tuple[list[str], Task, Task]:
-    """Say which of the topics a window of a piece is from.
-
-    Args:
-        corpus: its pieces are named topic/number.
-        per_topic: how many windows of training pieces are labelled, spread over them.
-        length: of the windows.
-
-    Returns:
-        The topics, the task to learn from, and that of the held-out pieces.
-    """
-    topics = sorted({piece.name.split("/")[0] for piece in corpus.train})
-    made = []
-    for pieces, most in ((corpus.train, per_topic), (corpus.held_out, None)):
-        lines: list[Tensor] = []
-        labels: list[int] = []
-        for n, topic in enumerate(topics):
-            cut = torch.cat(
-                [windows(p.input_ids, length) for p in pieces if p.name.startswith(f"{topic}/")]
-            )
-            if most is not None:
-                cut = cut[torch.randperm(len(cut), generator=seeded(n))[:most]]
-            lines += [*cut]
-            labels += [n] * len(cut)
-        made.append(shuffled(lines, torch.tensor(labels), CHARACTERS.ids[PAD]))
-    return topics, made[0], made[1]
 
 
 class NaiveBayes:
