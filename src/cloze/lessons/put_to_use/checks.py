@@ -186,7 +186,7 @@ def _judge_fooling(answer: Any) -> str:
     if not wrong:
         raise Symptom(
             "The tagger is right about every word. Where did *who* stand in the sentences that it "
-            "learned from? Take one in which another word stands there."
+            "learned from? Take one in which another word is in that place."
         )
     if any(a == b == "who" for _, a, b in both):
         raise Symptom(f"Wrong: {wrong}. But it finds *who*: make it miss that word.")

@@ -45,7 +45,7 @@ RATES = {"pretrained": 0.003, "frozen": 0.0, "from scratch": 0.003}
 TAG_RATES = {**RATES, "pretrained": 0.01}
 """Of 0.001, 0.003 and 0.01 these were the best for tags of words, in a trial with other draws."""
 UP_TO_400 = (25, 100, 400)
-"""So many labels are learned from where a handful teach nobody anything."""
+"""Numbers of labels for tasks in which a handful teach no model anything."""
 STEP_SIZES = (0.001, 0.003, 0.01, 0.03)
 """Learning rates that are tried on 64 labelled sentences, ten draws each."""
 
@@ -54,12 +54,12 @@ class Experiment(NamedTuple):
     """A task as it is measured."""
 
     lines: Callable[[int, int], tuple[Task, Task]]
-    """From number of labels and seed to what is learned from and what is asked."""
+    """From a number of labels and a seed to the labelled lines and the test lines."""
     encoder: Callable[[], Encoder]
     """The pretrained encoder."""
     head: Callable[[Encoder], FineTuned]
     score: Callable[[FineTuned, Task, Task], dict[str, float]]
-    """From a model, what it learned from and what it is asked to how well it does."""
+    """From a model, its labelled lines and its test lines to how well it does."""
     labels: tuple[int, ...]
     seeds: int = 3
     rates: Mapping[str, float] = RATES

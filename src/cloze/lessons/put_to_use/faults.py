@@ -32,7 +32,7 @@ class Faulty(NamedTuple):
     input_ids: Tensor
     """Shape ``(n, length)``."""
     at: Tensor
-    """Where it stands, shape ``(n,)``."""
+    """Its position, shape ``(n,)``."""
     truth: Tensor
     """What should stand there, shape ``(n,)``."""
 
@@ -120,7 +120,7 @@ def posterior(world: World, input_ids: Lines) -> Tensor:
 def surprises(world: World, reader: Model, input_ids: Tensor) -> Tensor:
     """Return what each symbol costs a reader while it is hidden, in nats: ``(n, length)``.
 
-    Where no ordinary symbol stands the cost is 0.
+    The cost is 0 wherever there is no ordinary symbol.
     """
     here = symbols_of(world, input_ids)
     rows, at = here.nonzero(as_tuple=True)

@@ -205,7 +205,7 @@ def batches(chance: random.Random) -> list[Probe]:
             k = (1, length, length // 2, 2, length - 1)[row]
             places = torch.randperm(length, generator=source)
             labels[row, places[k:]] = -100
-            if k > 1:  # id 0 is a symbol, too
+            if k > 1:  # id 0 is a symbol too
                 labels[row, places[0]] = 0
         logits = 2 * torch.randn(lines, length, 29, generator=source)
         probes.append((logits.requires_grad_(), labels))
