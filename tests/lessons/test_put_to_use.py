@@ -12,7 +12,7 @@ from unittest.mock import ANY
 import pytest
 import torch
 
-from cloze.corpus import DATA, Corpus
+from cloze.corpus import DATA
 from cloze.encoder import Direction
 from cloze.lessons.put_to_use import checks, comparison, faults, tasks
 from cloze.masking import IGNORE
@@ -151,19 +151,6 @@ def test_names_are_tagged_by_word() -> None:
         assert [text[s] for s in starts] == [word[0] for word in sentence.words]
 
 
-def test_topics_are_told_from_windows_of_pieces_that_nobody_learned_from() -> None:
-    corpus = Corpus.load()
-    topics, learned, unseen = tasks.topic_tasks(corpus, per_topic=5)
-    assert topics == sorted({piece.name.split("/")[0] for piece in corpus.held_out})
-    assert torch.bincount(learned.labels).tolist() == [5] * len(topics)
-    assert len(unseen.labels) == len(corpus.held_out_windows(unseen.input_ids.shape[1]))
-    for task, pieces in ((learned, corpus.train), (unseen, corpus.held_out)):
-        for line, label in zip(task.input_ids[::5], task.labels[::5].tolist(), strict=True):
-            window = tasks.CHARACTERS.decode(line)
-            [topic] = {piece.name.split("/")[0] for piece in pieces if window in piece.text}
-            assert topic == topics[label]
-
-
 def test_naive_bayes_counts() -> None:
     bayes = tasks.NaiveBayes([["good", "film"], ["good"], ["bad", "film"]], [1, 1, 0])
     assert bayes.classify([["good"], ["bad"], ["bad", "unheard"], ["film"]]).tolist() == [
@@ -210,8 +197,6 @@ def test_the_posterior_is_what_planting_gives() -> None:
         found = faults.posterior(world, torch.tensor([seen]))[0]
         for at in range(len(seen)):
             assert float(found[at]) == pytest.approx(where[at] / where.total())
-    best, planted = (sum(of(m.values()) for m in mass.values()) for of in (max, sum))
-    assert faults.best_of_all(world) == pytest.approx(best / planted)
 
 
 def test_two_places_disagree_and_a_third_decides() -> None:

@@ -23,7 +23,7 @@ class FineTuned(nn.Module):
 
     Args:
         encoder: what was pretrained; it stays as it is, the copy can be trained.
-        vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
+        vocabulary: what its ids mean; no position looks at its ``[PAD]``.
         n_outputs: how many numbers the head makes of a hidden state.
 
     Raises:
@@ -87,7 +87,7 @@ def mean_pool(states: Tensor, padding: Tensor) -> Tensor:
 
     Args:
         states: shape ``(batch, length, d_model)``.
-        padding: True where nobody reads, shape ``(batch, length)``.
+        padding: True where there is padding, shape ``(batch, length)``.
 
     Returns:
         Shape ``(batch, d_model)``.

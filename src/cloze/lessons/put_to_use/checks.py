@@ -37,7 +37,7 @@ def states_and_padding(chance: random.Random) -> list[Probe]:
         most = max(lengths) + (1 if len(lengths) == 2 else 0)
         padding = torch.arange(most)[None] >= torch.tensor(lengths)[:, None]
         states = torch.randn(len(lengths), most, 4, generator=source)
-        states[0, 0, 0] = 0.0  # a state may hold a 0, and is none of the padding
+        states[0, 0, 0] = 0.0  # a state may hold a 0 and is still not padding
         probes.append((states, padding))
     return probes
 
@@ -46,7 +46,7 @@ check_my_mean_pool = Exercise(
     solution=my_mean_pool,
     wants=tensor(torch.float32),
     probes=states_and_padding,
-    solved="What a line is filled up with no longer says anything about it.",
+    solved="Now padding no longer changes what you say about a line.",
     direction="Multiply by ~padding[..., None], add up along dim 1, divide by how many are real.",
     mistakes=Mistakes(__name__, "my_mean_pool"),
 )
@@ -93,7 +93,7 @@ check_name_f1 = Exercise(
     solution=name_f1,
     wants=number,
     probes=names_in_lines,
-    solved="So counts seqeval, and so are named-entity systems compared.",
+    solved="This is how seqeval counts, and how systems that find names are compared.",
     direction="Add up right, there and found over all lines; F1 is 2 · right / (there + found).",
     mistakes=Mistakes(__name__, "name_f1"),
 )
@@ -186,7 +186,7 @@ def _judge_fooling(answer: Any) -> str:
     if not wrong:
         raise Symptom(
             "The tagger is right about every word. Where did *who* stand in the sentences that it "
-            "learned from? Take one in which another word stands there."
+            "learned from? Take one in which another word is in that place."
         )
     if any(a == b == "who" for _, a, b in both):
         raise Symptom(f"Wrong: {wrong}. But it finds *who*: make it miss that word.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
 from typing import NamedTuple
 
 import torch
@@ -34,7 +32,7 @@ class Faulty(NamedTuple):
     input_ids: Tensor
     """Shape ``(n, length)``."""
     at: Tensor
-    """Where it stands, shape ``(n,)``."""
+    """Its position, shape ``(n,)``."""
     truth: Tensor
     """What should stand there, shape ``(n,)``."""
 
@@ -122,7 +120,7 @@ def posterior(world: World, input_ids: Lines) -> Tensor:
 def surprises(world: World, reader: Model, input_ids: Tensor) -> Tensor:
     """Return what each symbol costs a reader while it is hidden, in nats: ``(n, length)``.
 
-    Where no ordinary symbol stands the cost is 0.
+    The cost is 0 wherever there is no ordinary symbol.
     """
     here = symbols_of(world, input_ids)
     rows, at = here.nonzero(as_tuple=True)
@@ -165,25 +163,6 @@ def hits(guesses: Tensor, at: Tensor) -> float:
 def best_hits(world: World, faulty: Faulty) -> float:
     """Return how often the best possible guess is right: the mean of the greatest posterior."""
     return float(posterior(world, faulty.input_ids).max(1).values.mean())
-
-
-def best_of_all(world: World) -> float:
-    """Return how often the best guess is right over all that :func:`plant` may plant."""
-    kind = kinds(world).tolist()
-    symbols = range(len(kind))
-    others = [[o for o in symbols if o != i and kind[o] == kind[i]] for i in symbols]
-    faults: dict[tuple[int, ...], float] = defaultdict(float)
-    for row, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
-        line = row.tolist()
-        places = [i for i, symbol in enumerate(line) if symbol < len(kind) and others[symbol]]
-        for i in places:
-            for other in others[line[i]]:
-                fault = (i, *line[:i], other, *line[i + 1 :])
-                faults[fault] += p / len(places) / len(others[line[i]])
-    likeliest: dict[tuple[int, ...], float] = defaultdict(float)
-    for (_, *seen), mass in faults.items():
-        likeliest[tuple(seen)] = max(likeliest[tuple(seen)], mass)
-    return math.fsum(likeliest.values())
 
 
 def labels_of(faulty: Faulty, world: World) -> Tensor:

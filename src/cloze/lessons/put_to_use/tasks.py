@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cloze.corpus import DATA, Corpus, read_text, windows
+from cloze.corpus import DATA, read_text
 from cloze.masking import IGNORE, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -76,7 +76,7 @@ def shuffled(lines: Sequence[Tensor], labels: Tensor, pad_id: int, seed: int = 0
 def sentiment(world: World) -> Task:
     """Say whether the film or book was liked: 1 for *very good* and *not bad*, 0 otherwise.
 
-    Where the sentence itself says *liked* or *hated* stands ``[MASK]``.
+    ``[MASK]`` replaces *liked* or *hated* in the sentence.
     """
     found = sorted(
         {
@@ -115,7 +115,7 @@ def roles(sentence: str) -> list[str]:
     """Return the role of each word of a sentence of the small world.
 
     Raises:
-        TextError: it is none.
+        TextError: no scene has this sentence.
     """
     for scene in SCENES:
         if match := scene.fullmatch(sentence):
@@ -228,7 +228,7 @@ def may_answer(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
 
 
 OTHERS = ("umbrella sledge", "boots coat", "raining snowing", "anna clara eva", "tom ben david")
-"""What stands in the same places of the same scenes."""
+"""Words that take the same place in the same scenes."""
 
 
 def _other(word: str) -> str:
@@ -263,7 +263,7 @@ class Pair(NamedTuple):
 def pairs(world: World, seed: int = 0) -> Iterator[Pair]:
     """Draw a sentence and a statement; half of the sentences are opinions.
 
-    Of an opinion A is what stands before *and*.
+    Of an opinion, A is the part before *and*.
     """
     chance = seeded(seed)
     told = [(s, [*map(tuple, statements(s))]) for s in world.sentences]
@@ -385,38 +385,10 @@ def review_task(reviews: Reviews) -> Task:
     return shuffled(lines, torch.tensor(reviews.labels), CHARACTERS.ids[PAD])
 
 
-def topic_tasks(corpus: Corpus, per_topic: int, length: int = 64) -> tuple[list[str], Task, Task]:
-    """Say which of the topics a window of a piece is from.
-
-    Args:
-        corpus: its pieces are named topic/number.
-        per_topic: how many windows of training pieces are labelled, spread over them.
-        length: of the windows.
-
-    Returns:
-        The topics, the task to learn from, and that of the held-out pieces.
-    """
-    topics = sorted({piece.name.split("/")[0] for piece in corpus.train})
-    made = []
-    for pieces, most in ((corpus.train, per_topic), (corpus.held_out, None)):
-        lines: list[Tensor] = []
-        labels: list[int] = []
-        for n, topic in enumerate(topics):
-            cut = torch.cat(
-                [windows(p.input_ids, length) for p in pieces if p.name.startswith(f"{topic}/")]
-            )
-            if most is not None:
-                cut = cut[torch.randperm(len(cut), generator=seeded(n))[:most]]
-            lines += [*cut]
-            labels += [n] * len(cut)
-        made.append(shuffled(lines, torch.tensor(labels), CHARACTERS.ids[PAD]))
-    return topics, made[0], made[1]
-
-
 class NaiveBayes:
     """Count how often features stand in texts of each class; the likeliest class by Bayes' rule.
 
-    Every text is a collection of features, such as its words, each counted as often as it is there.
+    Every text is a collection of features, such as its words, each counted as often as it occurs.
     Counts begin at one.
     """
 

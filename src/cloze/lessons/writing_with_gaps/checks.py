@@ -25,7 +25,7 @@ from cloze.vocabulary import VOCABULARY
 
 
 def positions(value: Any) -> list[int]:
-    """Read a list of positions, in whatever order and kind of collection."""
+    """Read positions, in any order and any kind of collection."""
     if isinstance(value, Tensor):
         value = value.tolist()
     if not isinstance(value, list | tuple | set | range) or not all(
@@ -33,12 +33,12 @@ def positions(value: Any) -> list[int]:
     ):
         if isinstance(value, list | tuple) and value and isinstance(value[0], float | str | tuple):
             raise Symptom(
-                f"Your list begins with {value[0]!r:.40}, which is no position; list where "
-                "things stand, as whole numbers."
+                f"Your list begins with {value[0]!r:.40}, which is not a position; list "
+                "positions, as whole numbers."
             )
         raise wrong_kind(value, "a list of positions, which are whole numbers")
     if len(set(value)) < len(value):
-        raise Symptom("A position stands in your list twice; each is hidden once.")
+        raise Symptom("A position is in your list twice; each is hidden once.")
     return sorted(value)
 
 
@@ -72,7 +72,7 @@ check_hidden_with = Exercise(
     parts=lambda text, i: {
         ("a space" if text[i] == " " else "a letter" if " " in text[i:] else "the last word"): ...
     },
-    solved="A letter is guessed from what stands before it in its word, and from all other words.",
+    solved="A letter is now guessed from what precedes it in its word, and from all other words.",
     direction="Begin at i and go on until a space or the end of the text.",
     mistakes=Mistakes(__name__, "hidden_with"),
 )
@@ -134,13 +134,13 @@ def most_expensive() -> float:
 def order_of_line(value: Any) -> list[int]:
     """Read an order in which all positions of ``LINE`` are written."""
     if isinstance(value, set | frozenset):
-        raise Symptom("A set has no order: hand in a list, the position that is written first [0].")
+        raise Symptom("A set has no order: hand in a list, in the order of writing.")
     value = value.tolist() if isinstance(value, Tensor) else value
     there, asked = positions(value), [*range(len(LINE))]
     if there == [i + 1 for i in asked]:
         raise Symptom("You count from 1; the first character has position 0.")
     if strange := [i for i in there if i not in asked]:
-        raise Symptom(f"{strange[0]} is no position of {LINE!r}, which has 0 to {asked[-1]}.")
+        raise Symptom(f"{strange[0]} is not a position of {LINE!r}, which has 0 to {asked[-1]}.")
     if missing := [i for i in asked if i not in there]:
         raise Symptom(
             f"Every position is written once. Yours never writes {', '.join(map(str, missing))}."
@@ -205,7 +205,7 @@ def batches(chance: random.Random) -> list[Probe]:
             k = (1, length, length // 2, 2, length - 1)[row]
             places = torch.randperm(length, generator=source)
             labels[row, places[k:]] = -100
-            if k > 1:  # id 0 is a symbol, too
+            if k > 1:  # id 0 is a symbol too
                 labels[row, places[0]] = 0
         logits = 2 * torch.randn(lines, length, 29, generator=source)
         probes.append((logits.requires_grad_(), labels))

@@ -7,20 +7,16 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import (
-    DASHED,
     baseline_lines,
     empty_figure,
-    listed,
-    named_bars,
     new_figure,
     picture,
 )
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, GREY, ORANGE, SHADE, VIOLET
 
 LOOKS = {
     "masked": (BLUE, "--", "o"),
     "diffusion": (VIOLET, "-", "s"),
-    "causal": (GREEN, ":", "^"),
     "exact": (GREY, "-", "D"),
     "random order": (VIOLET, "-", "s"),
     "mask-predict": (ORANGE, "--", "o"),
@@ -93,44 +89,6 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> t
 
 
 @picture
-def english(
-    found: Mapping[str, Mapping[str, tuple[float, float]]], text: tuple[float, float]
-) -> tuple[Figure, str]:
-    """Draw the cost under the causal model and real words, a dot per model and policy.
-
-    Args:
-        found: by model and policy: nats per character, and the share of real words.
-        text: the same of held-out text.
-    """
-    figure = empty_figure(7.2, 3.6)
-    left, right = figure.subplots(1, 2, sharey=True)
-    names = max(map(list, found.values()), key=len)
-    for axes, column in ((left, 0), (right, 1)):
-        axes.axvline(text[column], color=GREY, linestyle=(0, (4, 3)), label="held-out text")
-        for model, rows in found.items():
-            colour, _, marker = LOOKS[model]
-            at = [names.index(name) for name in rows]
-            values = [row[column] for row in rows.values()]
-            axes.plot(values, at, marker, color=colour, linestyle="none", alpha=0.8, label=model)
-        axes.grid(axis="x", color=SHADE)
-        axes.tick_params(axis="y", length=0)
-    left.set(xlabel="nats per character", xlim=(0, None))
-    left.set(yticks=range(len(names)), yticklabels=names)
-    left.invert_yaxis()
-    right.set(xlabel="real words", xlim=(0, 1))
-    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    said = "; ".join(
-        f"{model}: "
-        + ", ".join(f"{name} {n:.2f} nats and {r:.0%}" for name, (n, r) in rows.items())
-        for model, rows in found.items()
-    )
-    return (
-        figure,
-        f"Dots of cost and of real words; text {text[0]:.2f} nats and {text[1]:.0%}. {said}.",
-    )
-
-
-@picture
 def looks(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figure, str]:
     """Draw cost and real words over the number of looks at the line.
 
@@ -162,13 +120,3 @@ def looks(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figur
         for name, rows in found.items()
     )
     return figure, f"Cost falls and real words rise with the number of looks. {said}."
-
-
-@picture
-def orders(costs: Mapping[str, float], bound: float) -> tuple[Figure, str]:
-    """Draw what held-out lines cost by the order in which they are written, and the bound."""
-    figure, axes = new_figure(6.2, 0.9 + 0.5 * len(costs))
-    named_bars(axes, costs, VIOLET)
-    axes.axvline(bound, **DASHED)
-    axes.set(xlabel="nats per character", xlim=(0, 1.2 * max(costs.values())))
-    return figure, f"Bars of nats per character, and a line at {bound:.2f}: {listed(costs)}."

@@ -95,17 +95,6 @@ def counts_of(lines: Tensor, sentences: Tensor) -> tuple[Tensor, int, float]:
     return counts, other, sum(hundreds) / len(hundreds)
 
 
-def counted_kl(counts: Tensor, others: int, truth: Tensor) -> float:
-    """Estimate KL(truth ‖ sampler) from how often each sentence was written, half a count added.
-
-    It is biased in either direction. A perfect sampler misses rare sentences by chance, which costs
-    something; one that cannot write a sentence at all is given half a count for it, which costs too
-    little.
-    """
-    said = (counts + 0.5) / (counts.sum() + others + 0.5 * len(counts))
-    return float((truth * (truth.log() - said.log())).sum())
-
-
 def exact_kl(model: Model, sentences: Tensor, truth: Tensor, policy: str) -> float:
     """Return KL(truth ‖ sampler) for a policy by which each sentence has one path."""
     order, steps = ("left to right", 1) if policy == "all at once" else (policy, None)

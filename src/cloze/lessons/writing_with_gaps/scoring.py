@@ -45,12 +45,3 @@ def preferred(score: Score, pairs: Sequence[tuple[str, str]]) -> float:
 def found(score: Score, typos: Sequence[tuple[str, int]]) -> float:
     """Return the share of texts whose most costly character is the typo."""
     return sum(int(score(text).argmax()) == at for text, at in typos) / len(typos)
-
-
-def by_word(costs: Tensor, text: str) -> list[float]:
-    """Add up what the characters of each word cost."""
-    found, at = [], 0
-    for word in text.split():
-        found.append(float(costs[at : at + len(word)].sum()))
-        at += len(word) + 1
-    return found

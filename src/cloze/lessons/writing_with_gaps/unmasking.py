@@ -155,7 +155,7 @@ class Unmasking(View):
 
     @property
     def frame(self) -> Frame:
-        """The line as it stands now."""
+        """The line as it is now."""
         return self._seen[self.at]
 
     @property
@@ -186,7 +186,7 @@ class Unmasking(View):
         self.announcement = f"{began} ({note})." if note else f"{began}."
 
     def _forward(self) -> bool:
-        """Take a step; False if there is none left."""
+        """Take a step; False if no step is left."""
         if self.at + 1 == len(self._seen):
             following = next(self._coming, None)
             if following is None:
@@ -335,7 +335,7 @@ class Unmasking(View):
         )
 
     def still(self) -> Markup:
-        """Write the line as it stands, for where nothing runs."""
+        """Write the line as it is, for pages without a kernel."""
         return element("div", self._strip(), class_="cloze still")
 
     def _strip(self) -> Markup:
@@ -352,7 +352,7 @@ class Unmasking(View):
 
 
 APART = "display: inline-block"
-"""So that a line is broken between symbols where there is no style sheet, too."""
+"""Lets a line break between symbols even without a style sheet."""
 LEGEND = (
     "The number below what was written in this step is the probability that the model gave it; "
     "↺ was taken back."
