@@ -128,8 +128,8 @@ def _misplaced(line: str, text: str, at: int) -> None:
     meant = len(normalise(line[:at] + "x", keep=GAP).text) - 1
     if typed and meant < len(text) and meant != at:
         raise Symptom(
-            f"The model reads your line as {text!r}, for accents, signs and double spaces are "
-            f"reduced, so position {at} is {_marked(text, at)}. The {typed!r} that has "
+            f"The model reads your line as {text!r}, because accents, signs and double spaces are "
+            f"simplified, so position {at} is {_marked(text, at)}. The {typed!r} that has "
             f"position {at} in what you typed has position {meant} there: {_marked(text, meant)}."
         )
     for near, advice in (
@@ -148,8 +148,8 @@ def _not_found(text: str, at: int, p: dict[str, float]) -> None:
     seen = _shown(text, at, p)
     if at == len(text) - 1:
         raise Symptom(
-            f"{seen} Nothing stands to the right of your gap, so the right side cannot know it: "
-            "choose a letter with the rest of its word behind it."
+            f"{seen} There is nothing to the right of your gap, so the right side cannot know "
+            "it: choose a letter that has the rest of its word after it."
         )
     if text[at].isspace():
         raise Symptom(
@@ -172,8 +172,8 @@ def _not_found(text: str, at: int, p: dict[str, float]) -> None:
     word = next(m[0] for m in re.finditer(r"\S+", text) if m.end() > at)
     raise Symptom(
         f"{seen} {reader} must give {least:.2f} or more, and {visible(rival)} gets {given:.2f}. "
-        f"Does that make sense, too? And how well do the models know {word!r}? They met it "
-        f"{counted(_words_met()[word], 'time')} in training. Try a word of every day."
+        f"Does that make sense as well? And how well do the models know {word!r}? They met it "
+        f"{counted(_words_met()[word], 'time')} in training. Try an everyday word."
     )
 
 
@@ -261,7 +261,7 @@ def bets(chance: random.Random) -> list[Probe]:
     # Less sure of a letter than it is frequent.
     less = [(letter, 0.2, truth, rest) for letter, _, truth, rest in probes[:2]]
     letter, _, truth, rest = probes[1]
-    return [*probes, *less, (letter, 0.999, truth, rest)]  # dear, but not infinitely dear
+    return [*probes, *less, (letter, 0.999, truth, rest)]  # expensive, but finite
 
 
 check_bet_price = Exercise(
@@ -271,7 +271,7 @@ check_bet_price = Exercise(
     parts=lambda letter, sure, truth, frequencies: {
         f"a {'right' if letter == truth else 'wrong'} guess": ...
     },
-    solved="Sure and right is cheap, sure and wrong is dear, and nothing costs infinity.",
+    solved="Sure and right is cheap, sure and wrong is expensive, and nothing costs infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "
     "frequencies[truth] of the 1 - frequencies[letter] that the others have. The price is −log2.",
     mistakes=Mistakes(__name__, "bet_price"),

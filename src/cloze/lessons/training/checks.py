@@ -49,8 +49,8 @@ OPTIMIZER = (
     "`optimizer`. (A new one in each step forgets what AdamW and momentum remember.)"
 )
 WINDOWS = (
-    "The model does not learn from the windows that your step is given, all of them and each of "
-    "them once: mask the parameter `windows`, draw none yourself, and ask the model once."
+    "Your step should learn from all the windows that it is given, each of them once: mask the "
+    "parameter `windows`, draw no windows yourself, and ask the model once."
 )
 CHANGED = (
     "The windows are changed after your step, and the next one would train on [MASK]: leave them "
@@ -403,8 +403,7 @@ check_beaten = Exercise(
     wants=beaten_names,
     probes=prices,
     solved="2.62 nats beat two baselines and no neighbour: remember that number.",
-    direction="List the name of every baseline whose price is above the loss, as it stands in "
-    "`prices`.",
+    direction="List the name of every baseline in `prices` whose loss is above the given one.",
     mistakes=Mistakes(__name__, "beaten"),
 )
 """Mark ``beaten(loss, prices)``: the names of the baselines that a loss is below."""
@@ -419,8 +418,8 @@ LOOK: Mapping[tuple[str, int], str] = {
     "the step that you wrote. What is missing?",
     ("A", 3): "Loop A draws new windows and new masks at every step, so there is nothing to learn "
     "by heart: put it beside the step that you wrote. What is missing?",
-    ("B", 1): "Loop B reports nothing at all, so its fault must be in how it learns. What stands "
-    "above its `for`, and how many different questions does it ask, therefore?",
+    ("B", 1): "Loop B reports nothing at all, so its fault must be in how it learns. What comes "
+    "before its `for`, and how many different questions does it ask?",
 }
 """Where to look, given a loop and a symptom that is not its own."""
 
