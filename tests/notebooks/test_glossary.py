@@ -30,6 +30,7 @@ ALSO = {
     "[end]": "padding",
     "[unk]": "tokenizer",
     "[write]": "infilling",
+    "causal": "causal model",
     "cloze procedure": "cloze test",
     "momentum": "optimizer",
 }
