@@ -337,8 +337,8 @@ DONE: dict[str, Callable[[Locator], None]] = {
     "It learns": training,
     "Two questions": quiz,
     "In a small world": explorer,
-    "One side can": explorer,
-    "Gap after gap": unmasking,
+    "A causal model can": explorer,
+    "gap after gap": unmasking,
     "Left, right, both": the_room,
 }
 
@@ -380,7 +380,7 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     screen.locator('.letter[data-with-at="5"]').click()
     screen.locator(".keys button").first.click()
     screen.get_by_role("button", name="Reveal").click()
-    score = lecture.open("Who has bet best")
+    score = lecture.open("Who placed the best bets")
     expect(score.get_by_role("status")).to_contain_text("in bits per gap")
 
 
