@@ -143,8 +143,8 @@ def _train(options: argparse.Namespace) -> None:
     going_on = options.resume and kept.exists() and kept.samefile(options.resume)
     if kept.exists() and not going_on and not options.force:
         raise ValueError(
-            f"{kept} holds a run that was not finished; add --resume {shlex.quote(str(kept))} to "
-            "go on with it, or --force to begin anew."
+            f"{kept} holds an unfinished run; add --resume {shlex.quote(str(kept))} to continue "
+            "it, or --force to start over."
         )
     team = Team()
     run = team.share_out(run) if run else _begun(options, source, team)
@@ -211,7 +211,7 @@ def _resumed(options: argparse.Namespace, source: Corpus | World) -> TrainingRun
         if (given := getattr(options, name)) not in (None, has[name])
     ]
     if ignored:
-        _say(f"the run goes on as it was begun; ignored: {', '.join(ignored)}.")
+        _say(f"the run continues with the settings it began with; ignored: {', '.join(ignored)}.")
     return run
 
 
@@ -236,7 +236,7 @@ def _take_steps(
             try:
                 run.save(kept)
             except CheckpointError as error:
-                _say(f"{error} Training goes on.")
+                _say(f"{error} Training continues.")
             saved = time.monotonic()
 
 
@@ -271,7 +271,7 @@ def _keep(run: TrainingRun, path: Path, *, astray: bool) -> None:
             run.save(path)
     if path.exists():
         what = "An earlier state of the run" if astray else "The run"
-        _say(f"{what} is kept; add --resume {shlex.quote(str(path))} to the same command to go on.")
+        _say(f"{what} is saved; to continue, add --resume {shlex.quote(str(path))} to the command.")
 
 
 # The other commands
@@ -295,14 +295,14 @@ def _evaluate(options: argparse.Namespace) -> None:
         model = shipped_world_model() if options.world else shipped_model()
     if model.vocabulary != objective_named(model.objective).vocabulary(source.vocabulary):
         raise ValueError(
-            f"{options.checkpoint} reads other symbols than it would be asked about; a model of "
-            "words is measured on its world, which --world names."
+            f"{options.checkpoint or 'The shipped model'} does not read the symbols of this text; "
+            "to evaluate a model of words, name its small world with --world."
         )
     objective = objective_named(options.objective or model.objective)
     if objective.model.objective != model.objective:
         raise ValueError(
-            f"The questions of the objective {objective.name} are for a "
-            f"{objective.model.__name__}, and this is a {type(model).__name__}."
+            f"The objective {objective.name} needs a {objective.model.__name__}, but this "
+            f"checkpoint holds a {type(model).__name__}."
         )
     if objective is not MASKED:  # the baselines answer other questions
         windows = source.held_out_windows(model.config.max_len - objective.room)
@@ -330,8 +330,8 @@ def _fill(options: argparse.Namespace) -> None:
     model = load_model(options.checkpoint) if options.checkpoint else shipped_model()
     if model.objective not in (MASKED.name, CAUSAL.name):
         raise ValueError(
-            f"{options.checkpoint} was trained with the objective {model.objective}, which guesses "
-            "no single characters; name a masked or a causal model."
+            f"{options.checkpoint} was trained with the objective {model.objective}, which does "
+            "not guess single characters; choose a masked or a causal model."
         )
     if isinstance(model, CausalLM):
         print(fill_by_bayes(options.line, model, k=options.k))

@@ -40,7 +40,7 @@ def test_a_causal_model_is_not_asked_for_a_bound(capsys: CAPTURE) -> None:
     causal = str(CHECKPOINTS / "causal.safetensors")
     assert main(["evaluate", causal, "--objective", "diffusion"]) == 1
     said = capsys.readouterr().err
-    assert "The questions of the objective diffusion are for a MaskedLM" in said
+    assert "The objective diffusion needs a MaskedLM" in said
     assert said.count("\n") == 1
 
 
