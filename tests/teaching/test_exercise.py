@@ -128,7 +128,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: [a / b], "a list of 1; what is asked for is one number"),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
-        (lambda a, b: [a, b], "Is its sum, its mean or its length missing"),
+        (lambda a, b: [a, b], "Do you still need its sum, its mean, its length"),
         (lambda a, b: (a / b, b), "A comma in `return` makes a tuple"),
         (lambda a, b: [a].__getitem__((a, b)), "lists and dictionaries take one after the"),  # type: ignore
         (lambda a, b: a.hex[0] / b, "are the brackets () of a call missing?"),
@@ -165,7 +165,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
             "The second argument of NumPy's min, max and sum is an axis",
         ),
         (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digit)"),
-        (lambda a, b: a ^ b, "A power is written with **"),
+        (lambda a, b: a ^ b, "Write a power with **"),
         (lambda a, b: where(a, b), "Compare the arguments of the call"),
         (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
         (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
@@ -327,7 +327,7 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
         (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,)"),
-        (check_hide, writes_all, "the same condition into the square brackets on both sides"),
+        (check_hide, writes_all, "the same condition in the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
         (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask says where"),
         (

@@ -72,7 +72,7 @@ def wrong_kind(value: Any, wanted: str) -> Symptom:
     elif isinstance(value, tuple) and "numbers," not in wanted:
         advice = " A comma in `return` makes a tuple: hand over one thing alone."
     elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
-        advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
+        advice = " Do you still need its sum, its mean, its length, or one of its entries?"
     return Symptom(f"Your answer is {kind_of(value)}; what is asked for is {wanted}.{advice}")
 
 

@@ -74,13 +74,14 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         NameError,
         "",
-        "Nothing of that name is known: is it spelled right, or does it lack its module?",
+        "Python knows nothing by that name. Is it spelled right? Does it need quotes, or a module "
+        "before it, as in math.log?",
     ),
     (
         KeyError,
         "",
-        "The dictionary has no such key: does the key belong to this very entry, or to another "
-        "position, or do quotes stand around the name of a variable?",
+        "The dictionary has no such key: does the key belong to another entry, or did you put "
+        "quotes around the name of a variable?",
     ),
     (
         Exception,
@@ -91,7 +92,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         IndexError,
         "shape mismatch|broadcast|too many indices|did not match|does not match",
-        "What stands in the square brackets does not fit the shape before them: print both shapes.",
+        "The index in the square brackets does not fit the shape of the tensor: print both shapes.",
     ),
     (
         IndexError,
@@ -150,7 +151,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "not callable",
         "Round brackets call a function; use square ones to look up, and * to multiply.",
     ),
-    (TypeError, r"for \^", "A power is written with **; ^ is something else."),
+    (TypeError, r"for \^", "Write a power with **. In Python, ^ means something else."),
     (
         TypeError,
         "indices must be integers.*tuple",
@@ -162,6 +163,17 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "slice indices|indices must be integers.*float",
         "Places and counts are whole numbers: // gives one, / does not, even where nothing is left "
         "over.",
+    ),
+    (
+        TypeError,
+        "indices must be integers.*list",
+        "There is a whole list in the square brackets. Go through it with a loop, and look up one "
+        "of its entries at a time.",
+    ),
+    (
+        TypeError,
+        "can't assign a str",
+        "A tensor of ids holds numbers, so write the id, not the text.",
     ),
     (
         TypeError,
@@ -234,8 +246,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         TypeError,
         "must be real number|unsupported operand|bad operand|must be Tensor|can only concat",
-        "Two kinds of things are mixed up: math.log wants one number, torch.log a tensor, and "
-        "numbers cannot be added to text, lists or dictionaries.",
+        "Two kinds of things are mixed up: math.log takes one number, torch.log takes a tensor, "
+        "and numbers cannot be added to text, lists or dictionaries.",
     ),
     (
         RuntimeError,
@@ -261,8 +273,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         RuntimeError,
         "indexing result",
-        "What is written must have as many entries as the places that it goes to: put the same "
-        "condition into the square brackets on both sides.",
+        "You assign more or fewer values than there are places for them: put the same condition in "
+        "the square brackets on both sides of the =.",
     ),
     (
         RuntimeError,
@@ -397,11 +409,16 @@ TWISTS: Mapping[str, Function] = {
 """What may become of any right number or array, and what that looks like."""
 
 
+def _inverted(right: Any) -> Any:
+    """Exchange 0 and 1; any other number has no opposite."""
+    if not np.isin(right, (0, 1)).all():
+        raise ValueError("not a boolean tensor")
+    return 1 - right
+
+
 RESHAPED: Mapping[str, Function] = {
     "Your tensor is transposed: rows and columns are exchanged.": lambda right: right.T,
-    "Your tensor is inverted: it is True where it should be False.": (
-        lambda right: np.where(np.isin(right, (0, 1)), 1 - right, np.nan)
-    ),
+    "Your tensor is inverted: it is True where it should be False.": _inverted,
     "Your tensor is flattened: keep the rows apart.": np.ravel,
     "Your tensor has one dimension too many in front: leave out unsqueeze(0) or [None], or take "
     "the [0] of it.": lambda right: right[None],
