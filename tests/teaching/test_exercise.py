@@ -168,7 +168,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
             "The second argument of NumPy's min, max and sum is an axis",
         ),
         (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digit)"),
-        (lambda a, b: a ^ b, "A power is written with **"),
+        (lambda a, b: a ^ b, "Write a power with **"),
         (lambda a, b: {a} & range(int(b)), "& and | need two sets"),  # type: ignore[operator]
         (lambda a, b: where(a, b), "Compare the arguments of the call"),
         (lambda a, b: a / b * 1.0001, "That is close. Did you round the result"),

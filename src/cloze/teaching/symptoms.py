@@ -74,7 +74,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         NameError,
         "",
-        "Python does not know this name. Is it misspelled, or is the module before it missing?",
+        "Python does not know this name. Is it spelled right? Does it need quotes, or a module "
+        "before it, as in math.log?",
     ),
     (
         KeyError,
@@ -150,7 +151,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "not callable",
         "Round brackets call a function. Use square ones to look something up, and * to multiply.",
     ),
-    (TypeError, r"for \^", "A power is written with **; ^ is something else."),
+    (TypeError, r"for \^", "Write a power with **. In Python, ^ means something else."),
     (
         TypeError,
         r"for [&|]",
@@ -167,6 +168,17 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "slice indices|indices must be integers.*float",
         "Positions and counts must be whole numbers. // gives one; / does not, even if there is no "
         "remainder.",
+    ),
+    (
+        TypeError,
+        "indices must be integers.*list",
+        "There is a whole list in the square brackets. Go through it with a loop, and look up one "
+        "of its entries at a time.",
+    ),
+    (
+        TypeError,
+        "can't assign a str",
+        "A tensor of ids holds numbers, so write the id, not the text.",
     ),
     (
         TypeError,
@@ -418,11 +430,16 @@ TWISTS: Mapping[str, Function] = {
 """What may become of any right number or array, and what that looks like."""
 
 
+def _inverted(right: Any) -> Any:
+    """Exchange 0 and 1; any other number has no opposite."""
+    if not np.isin(right, (0, 1)).all():
+        raise ValueError("not a boolean tensor")
+    return 1 - right
+
+
 RESHAPED: Mapping[str, Function] = {
     "Your tensor is transposed: rows and columns are swapped.": lambda right: right.T,
-    "Your tensor is inverted: it is True where it should be False.": (
-        lambda right: np.where(np.isin(right, (0, 1)), 1 - right, np.nan)
-    ),
+    "Your tensor is inverted: it is True where it should be False.": _inverted,
     "Your tensor is flattened: keep the rows apart.": np.ravel,
     "Your tensor has one dimension too many in front: leave out unsqueeze(0) or [None], or take "
     "the [0] of it.": lambda right: right[None],
