@@ -28,7 +28,7 @@ LETTER = re.compile(
 )
 """A position in the explorer's picture of a line: classes, what is seen, the truth below a gap."""
 GAME = re.compile(r"GuessingGame\(seed=(\d+)")
-UNMASKING = re.compile(r'Unmasking\("([^"]+)"')
+UNMASKING = re.compile(r'Unmasking\(\s*"([^"]+)".*?temperature=([\d.]+)', re.DOTALL)
 """The other widgets that live without Python, as a cell makes them."""
 
 
@@ -80,7 +80,8 @@ def shown(html: str, source: str) -> Markup:
     if asleep and (game := GAME.search(source)):
         return living(picture, "game", at_once=True, data_seed=game[1])
     if asleep and (unmasking := UNMASKING.search(source)):
-        return living(picture, "unmasking", at_once=True, data_line=unmasking[1])
+        begins = {"data_line": unmasking[1], "data_temperature": unmasking[2]}
+        return living(picture, "unmasking", at_once=True, **begins)
     if OF_CHARACTERS in picture and LETTER.search(picture):
         return living_explorer(picture, at_once=asleep)
     if not asleep:

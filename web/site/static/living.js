@@ -18,7 +18,8 @@ const MAKERS = {
     return explorer;
   },
   game: ({ predictors, game }, { seed }) => new GuessingGame(predictors, game, Number(seed)),
-  unmasking: ({ predictors }, { line }) => new Unmasking(predictors.both, line),
+  unmasking: ({ predictors }, { line, temperature }) =>
+    new Unmasking(predictors.both, line, { temperature: Number(temperature) }),
 };
 
 async function fetched(name) {
