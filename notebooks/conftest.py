@@ -46,7 +46,7 @@ class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
     """A kernel of nbval's that is watched while it works."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
-        with patch.dict(os.environ, OTHER_PROCESSOR):
+        with patch.dict(os.environ, {**OTHER_PROCESSOR, "TQDM_DISABLE": "1"}):  # as execute.py
             super().__init__(*arguments, **settings)
 
     def get_message(self, stream: str, timeout: float | None = None) -> Any:

@@ -12,6 +12,7 @@ of all notebooks are written anew, since JupyterLab trusts those alone (``cloze.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sys
 import textwrap
@@ -43,7 +44,7 @@ def execute(path: Path) -> None:
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],  # kernels warn of a network they do not use
         resources={"metadata": {"path": str(path.parent)}},
-    ).execute()
+    ).execute(env={**os.environ, "TQDM_DISABLE": "1"})  # bars come and go with the machine
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         kept = {key: cell.metadata[key] for key in ("jupyter", "tags") if key in cell.metadata}

@@ -77,7 +77,8 @@ def build_page(folder: Path, series: str | None = None) -> list[Path]:
         paths.append(folder / f"icon-{size}.png")
         paths[-1].write_bytes(icon.png(size))
     paths.append(folder / WORKER)
-    paths[-1].write_text(worker(paths[:-1]), encoding="utf-8", newline="\n")
+    names = [path.name for path in paths[:-1]]
+    paths[-1].write_text(worker(folder, names), encoding="utf-8", newline="\n")
     return paths
 
 
@@ -200,16 +201,15 @@ def manifest() -> str:
     )
 
 
-def worker(paths: Iterable[Path]) -> str:
-    """Write the program that keeps these files for when there is no network."""
+def worker(folder: Path, names: Iterable[str]) -> str:
+    """Write the program that keeps these files of a folder for when there is no network."""
     digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
-    names = ["./", *(path.name for path in paths)]
+    for name in names:
+        digest.update(name.encode())
+        digest.update((folder / name).read_bytes())
     version = digest.hexdigest()[:16]
     script = (HERE / WORKER).read_text("utf-8")
-    return f'const VERSION = "{version}";\nconst FILES = {json.dumps(names)};\n{script}'
+    return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
 def _hosted(series: str | None) -> str:

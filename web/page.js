@@ -102,8 +102,18 @@ async function main() {
     const explorer = await LinkedExplorer.of(predictors, settings.examples);
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
-    addEventListener("hashchange", follow);
     show(explorer, place);
+    // A link in the page is below the explorer: go to what it shows.
+    addEventListener("hashchange", async () => {
+      await follow();
+      place.scrollIntoView({ block: "nearest" });
+      place.querySelector('[data-arrows] [tabindex="0"]').focus({ preventScroll: true });
+    });
+    // The address is that of what is seen, for a reload and for the way back.
+    explorer.on("change:html", () => {
+      const seen = written(explorer.state);
+      if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
+    });
     show(new Link(explorer), document.getElementById("link"));
     const tally = document.getElementById("tally");
     explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));

@@ -1,5 +1,5 @@
-// Keeps the whole page, so that it opens without a network. build.py writes the first line: what
-// there is, and a digest of it, so that a page that has changed is fetched anew.
+// Keeps a whole page, or a whole site, so that it opens without a network. build.py writes the first
+// line: what there is, and a digest of it, so that what has changed is fetched anew.
 const PREFIX = `cloze ${self.registration.scope} `;
 const CACHE = PREFIX + VERSION;
 

@@ -169,8 +169,8 @@ def _train(options: argparse.Namespace) -> None:
     going_on = options.resume and kept.exists() and kept.samefile(options.resume)
     if kept.exists() and not going_on and not options.force:
         raise ValueError(
-            f"{kept} holds a run that was not finished; add --resume {shlex.quote(str(kept))} to "
-            "continue it, or --force to start again."
+            f"{kept} holds an unfinished run; add --resume {shlex.quote(str(kept))} to continue "
+            "it, or --force to start over."
         )
     team = Team()
     run = team.share_out(run) if run else _begun(options, source, team)
@@ -237,7 +237,7 @@ def _resumed(options: argparse.Namespace, source: Corpus | World) -> TrainingRun
         if (given := getattr(options, name)) not in (None, has[name])
     ]
     if ignored:
-        _say(f"the run continues as it was started; ignored: {', '.join(ignored)}.")
+        _say(f"the run continues with the settings it began with; ignored: {', '.join(ignored)}.")
     return run
 
 
@@ -262,7 +262,7 @@ def _take_steps(
             try:
                 run.save(kept)
             except CheckpointError as error:
-                _say(f"{error} Training goes on.")
+                _say(f"{error} Training continues.")
             saved = time.monotonic()
 
 
@@ -297,8 +297,7 @@ def _keep(run: TrainingRun, path: Path, *, astray: bool) -> None:
             run.save(path)
     if path.exists():
         what = "An earlier state of the run" if astray else "The run"
-        again = f"--resume {shlex.quote(str(path))}"
-        _say(f"{what} is kept; to continue, add {again} to the same command.")
+        _say(f"{what} is saved; to continue, add --resume {shlex.quote(str(path))} to the command.")
 
 
 # The other commands
@@ -322,14 +321,14 @@ def _evaluate(options: argparse.Namespace) -> None:
         model = shipped_world_model() if options.world else shipped_model()
     if model.vocabulary != objective_named(model.objective).vocabulary(source.vocabulary):
         raise ValueError(
-            f"{options.checkpoint} does not read these symbols; if it is a model of words, give "
-            "its world with --world."
+            f"{options.checkpoint or 'The shipped model'} does not read the symbols of this text; "
+            "to evaluate a model of words, name its small world with --world."
         )
     objective = objective_named(options.objective or model.objective)
     if objective.model.objective != model.objective:
         raise ValueError(
-            f"The objective {objective.name} needs a {objective.model.__name__}; this model is a "
-            f"{type(model).__name__}."
+            f"The objective {objective.name} needs a {objective.model.__name__}, but this "
+            f"checkpoint holds a {type(model).__name__}."
         )
     if objective is not MASKED:  # the baselines answer other questions
         windows = source.held_out_windows(model.config.max_len - objective.room)

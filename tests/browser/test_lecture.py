@@ -169,6 +169,22 @@ def test_keys_move_unless_a_widget_has_the_focus(lecture: Lecture) -> None:
 
 
 @longer
+def test_a_screen_is_reached_by_its_number_and_from_the_overview(lecture: Lecture) -> None:
+    for key in ("1", "2", "Enter"):
+        lecture.page.keyboard.press(key)
+    lecture.at(12)
+    lecture.page.keyboard.press("o")
+    overview = lecture.page.get_by_role("dialog", name="All screens")
+    titles = overview.get_by_role("button")
+    assert titles.all_inner_texts() == lecture.screens
+    expect(titles.nth(11)).to_be_focused()
+    assert violations(lecture.page) == []
+    titles.nth(4).click()
+    expect(overview).to_be_hidden()
+    lecture.at(5)
+
+
+@longer
 def test_typing_in_a_field_does_not_leave_the_screen(lecture: Lecture) -> None:
     screen = lecture.open("Hide a letter")
     field = screen.get_by_label("Your line")
@@ -321,8 +337,8 @@ DONE: dict[str, Callable[[Locator], None]] = {
     "It learns": training,
     "Two questions": quiz,
     "In a small world": explorer,
-    "One side can": explorer,
-    "Gap after gap": unmasking,
+    "A causal model can": explorer,
+    "gap after gap": unmasking,
     "Left, right, both": the_room,
 }
 
@@ -364,7 +380,7 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     screen.locator('.letter[data-with-at="5"]').click()
     screen.locator(".keys button").first.click()
     screen.get_by_role("button", name="Reveal").click()
-    score = lecture.open("Who has bet best")
+    score = lecture.open("Who placed the best bets")
     expect(score.get_by_role("status")).to_contain_text("in bits per gap")
 
 

@@ -298,6 +298,26 @@ def test_a_link_carries_a_line(page: Page, built: str) -> None:
     expect(letter(page, text.index(hidden))).to_have_attribute("aria-pressed", "true")
     assert masked(page) == [text.index(hidden)]
     assert line(page) == text
+    expect(letter(page, text.index(hidden))).to_be_in_viewport()
+    expect(letter(page, text.index(hidden))).to_be_focused()
+
+
+def test_the_address_agrees_with_what_is_seen(page: Page, built: str) -> None:
+    opened(page, built)
+    letter(page, 1).click()
+    expect(letter(page, 1)).to_have_attribute("aria-pressed", "true")
+    seen = (line(page), masked(page))
+    page.get_by_role("link", name="only the left side knows").click()
+    expect(page.get_by_role("status").first).to_contain_text("From a link.")
+    page.go_back()
+    expect(letter(page, 1)).to_have_attribute("aria-pressed", "true")
+    assert (line(page), masked(page)) == seen
+    letter(page, 3).click()
+    expect(letter(page, 3)).to_have_attribute("aria-pressed", "true")
+    seen = (line(page), masked(page))
+    page.reload()
+    expect(letter(page, 3)).to_have_attribute("aria-pressed", "true")
+    assert (line(page), masked(page)) == seen
 
 
 @pytest.mark.slow

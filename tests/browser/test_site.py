@@ -265,3 +265,16 @@ def test_formulas_are_drawn_with_room_to_scroll(address: str, reader: Page) -> N
     wide.focus()
     reader.keyboard.press("ArrowRight")
     expect(wide).to_have_js_property("scrollLeft", 40)
+
+
+def test_every_page_opens_without_a_network_once_one_was_there(
+    site: Path, browser: Browser
+) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        with served(site) as address:
+            page.goto(f"{address}/index.html")
+            page.wait_for_function("navigator.serviceWorker.controller", timeout=60_000)
+        for name in ("notebooks/03_the_encoder.html", "notebooks/glossary.html", ""):
+            page.goto(f"{address}/{name}")
+            expect(page.locator("h1").first).to_be_visible()

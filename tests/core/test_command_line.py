@@ -38,7 +38,7 @@ def says(capsys: CAPTURE, *reasons: str) -> None:
     out, err = capsys.readouterr()
     assert out == ""
     # Neither the progress bar nor what became of the text.
-    lines = [line for line in err.splitlines() if not re.search("training:|kept;", line)]
+    lines = [line for line in err.splitlines() if not re.search("training:|kept;|saved;", line)]
     assert len(lines) == 1
     assert lines[0].startswith("cloze: ")
     assert all(reason in lines[0] for reason in reasons)
@@ -90,7 +90,7 @@ def test_an_interrupted_run_is_kept_and_resumed(
         assert main(AGAIN) == 130
     kept, stopped = capsys.readouterr().err.splitlines()[-2:]
     assert kept.endswith(
-        f"cloze: The run is kept; to continue, add --resume {RUN} to the same command."
+        f"cloze: The run is saved; to continue, add --resume {RUN} to the command."
     )
     assert stopped == "cloze: stopped."
     assert not (here / "again.safetensors").exists()
@@ -137,7 +137,7 @@ def test_a_run_that_was_not_finished_is_not_replaced(here: Path, capsys: CAPTURE
     capsys.readouterr()
     kept = (here / RUN).read_bytes()
     assert main(AGAIN) == 1
-    says(capsys, f"add --resume {RUN} to continue it, or --force to start again")
+    says(capsys, f"add --resume {RUN} to continue it, or --force to start over")
     assert (here / RUN).read_bytes() == kept
     assert main([*AGAIN, "--force"]) == 0
     assert not (here / RUN).exists()
@@ -196,7 +196,7 @@ def test_a_run_is_saved_on_the_way_and_astray_is_not(
         assert main(AGAIN) == 1
     kept, err = capsys.readouterr().err.splitlines()[-2:]
     assert "not finite any more after step 2" in err
-    assert f"An earlier state of the run is kept; to continue, add --resume {RUN}" in kept
+    assert f"An earlier state of the run is saved; to continue, add --resume {RUN}" in kept
     assert main([*AGAIN, "--resume", RUN]) == 0
 
 
@@ -209,7 +209,7 @@ def test_saving_that_fails_on_the_way_does_not_stop_training(
     monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(training.TrainingRun, "save", full)
     assert main(AGAIN) == 0
-    assert "cloze: No space left. Training goes on." in capsys.readouterr().err
+    assert "cloze: No space left. Training continues." in capsys.readouterr().err
     assert load_model(here / AGAIN[1])
 
 

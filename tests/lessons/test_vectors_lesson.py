@@ -98,7 +98,7 @@ def test_the_command_writes_what_the_committed_file_holds(
     path = tmp_path / "comparison.json"
     monkeypatch.setattr(comparison, "untrained", lambda _: {"words": comparison.Found(0.5, 0.5)})
     monkeypatch.setattr(comparison, "measured_late", lambda *_: "01")
-    monkeypatch.setattr(comparison, "measured", lambda *_: {"plain": comparison.Found(0.1, 0.1, 0)})
+    monkeypatch.setattr(comparison, "by_vectors", lambda *_: comparison.Found(0.1, 0.1, 0))
     comparison.main(path, seeds=1, steps=1)
     first = json.loads(path.read_text("utf-8"))
     assert first.keys() == comparison.results().keys()
@@ -113,13 +113,12 @@ def test_hits_are_what_the_precision_counts() -> None:
     assert precision_at(near, asked.pieces) == 0.75
 
 
-def test_neighbours_are_left_out_where_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_hits_are_written_as_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     near = torch.tensor([[9.0, 3, 2, 1], [3, 9, 1, 2], [1, 2, 9, 0], [2, 1, 0, 9]])
     asked = comparison.Asked(torch.zeros(4, 1, dtype=torch.int64), torch.tensor([0, 0, 0, 1]))
     monkeypatch.setattr(comparison, "held_out", lambda _: asked)
     monkeypatch.setattr(comparison, "late", lambda *_: near.clone())
     assert comparison.measured_late(Corpus.load(), "late interaction") == "1110"
-    assert comparison.measured_late(Corpus.load(), "without neighbours") == "1010"
 
 
 def test_late_interaction_finds_what_the_committed_file_holds() -> None:
@@ -203,7 +202,7 @@ def test_what_is_typed_is_never_markup() -> None:
 
 def test_other_ways_are_chosen() -> None:
     widget = Search(index(), "harbor")
-    assert "no passage has any of it" in said_by(widget)
+    assert "no passage matches" in said_by(widget)
     widget.act("terms", value="3 to 5 characters")
     assert "By tf-idf (3 to 5 characters): the" in said_by(widget)
     widget.act("vectors", value="centred")

@@ -122,22 +122,25 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: None, "is a `return` missing?"),
         (lambda a, b: print(a / b), "`print` only shows a result"),
         (forgets_a_branch, "With part = 1, whole = 3 your function returns nothing"),
-        (lambda a: a, "takes 1 parameter (a) and is called with 2: rate(part, whole)"),
-        (lambda a, b: f"{a / b}", "a text; what is asked for is one number. Leave out the quotes"),
-        (lambda a, b: (n for n in (a, b)), "a generator; what is asked for is one number"),
-        (lambda a, b: [a / b], "a list of 1; what is asked for is one number"),
+        (lambda a: a, "takes 1 parameter (a), but it is called with 2: rate(part, whole)"),
+        (
+            lambda a, b: f"{a / b}",
+            "a string; the exercise asks for one number. Leave out the quotes",
+        ),
+        (lambda a, b: (n for n in (a, b)), "a generator; the exercise asks for one number"),
+        (lambda a, b: [a / b], "a list of length 1; the exercise asks for one number"),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
-        (lambda a, b: [a, b], "Is its sum, its mean or its length missing"),
-        (lambda a, b: (a / b, b), "A comma in `return` makes a tuple"),
-        (lambda a, b: [a].__getitem__((a, b)), "lists and dictionaries take one after the"),  # type: ignore
+        (lambda a, b: [a, b], "Did you forget to take its sum"),
+        (lambda a, b: (a / b, b), "A comma after `return` makes a tuple"),
+        (lambda a, b: [a].__getitem__((a, b)), "lists and dictionaries write table[i][c]"),  # type: ignore
         (lambda a, b: a.hex[0] / b, "are the brackets () of a call missing?"),
         (returns_in_a_loop, "You multiplied."),
         (lambda a, b: a * b / math.log(2), "you return 4.328 instead of 0.3333"),
-        (lambda a, b: a / b * 1.004, "That is close: is a constant in it rounded"),
-        (lambda a, b: a > b, "Your answer is True or False; what is asked for is one number"),
+        (lambda a, b: a / b * 1.004, "That is close. Did you round the result"),
+        (lambda a, b: a > b, "Your answer is True or False; the exercise asks for one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
-        (lambda a, b: a // b, "or cut off by // or int()"),
+        (lambda a, b: a // b, "is it cut off by // or int()"),
         (lambda a, b: int(10 * a / b), "you return"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
@@ -147,32 +150,33 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: round(a * b, 1), "rounded (to 1 digit); return it in full"),
         (lambda a, b: -a * b, "the other sign: is a minus missing, or one too many? And: You mul"),
         (lambda a, b: a * b if a > 1 else 7.0, "For some inputs: You multiplied."),
-        (lambda a, b: 0.25, "never uses what it is given as `a` and `b`"),
+        (lambda a, b: 0.25, "never uses its parameters `a` and `b`"),
         (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
-        (lambda a, b: a / sought, "never uses what it is given as `b`; it reads `sought` of the"),
-        (overwrites, "never uses what it is given as `whole`"),
-        (lambda a, b: a / b + a, "Your result is the right one plus `part`: too many."),
-        (lambda a, b: a / b - 3 * b, "Your result is the right one minus 3 · `whole`: missing."),
+        (lambda a, b: a / sought, "never uses its parameter `b`; it reads `sought` from the"),
+        (overwrites, "never uses its parameter `whole`"),
+        (lambda a, b: a / b + a, "Your result is too large by `part`."),
+        (lambda a, b: a / b - 3 * b, "Your result is too small by 3 · `whole`."),
         (lambda a, b: a / b**2, "Your result is the right one divided by `whole`."),
         (lambda a, b: 7 * a / b, "Your result is always 7.0 times the right one"),
         (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
-        (misspelled, "Do you mean `part`?"),
+        (misspelled, "Did you mean `part`?"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
-        (lambda whole, part: part / whole, "handed over in another order: rate(part, whole)"),
-        (lambda a, b: a + b + sought, "It reads `sought` of the notebook"),
+        (lambda whole, part: part / whole, "come in another order: rate(part, whole)"),
+        (lambda a, b: a + b + sought, "It reads `sought` from the notebook"),
         (
             lambda a, b: np.min(a, int(b)),
             "The second argument of NumPy's min, max and sum is an axis",
         ),
         (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digit)"),
-        (lambda a, b: a ^ b, "A power is written with **"),
+        (lambda a, b: a ^ b, "Write a power with **"),
+        (lambda a, b: {a} & range(int(b)), "& and | need two sets"),  # type: ignore[operator]
         (lambda a, b: where(a, b), "Compare the arguments of the call"),
-        (lambda a, b: a / b * 1.0001, "That is close: is a constant in it rounded"),
+        (lambda a, b: a / b * 1.0001, "That is close. Did you round the result"),
         (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
-        (lambda a, b: a / b + random.random(), "differently each time"),
+        (lambda a, b: a / b + random.random(), "a different answer to the same input each time"),
         (lambda a, b: log(a / b), "NameError: name 'log' is not defined. Write math.log."),  # type: ignore[name-defined]  # noqa: F821
         (shadows, "UnboundLocalError"),
-        (lambda a, b: [a][1] / b, "IndexError: list index out of range. An index is beyond"),
+        (lambda a, b: [a][1] / b, "IndexError: list index out of range. An index is past"),
         (lambda a, b: {}[a] / b, "KeyError: 1.0. The dictionary has no such key"),
         (lambda a, b: a(b), "Round brackets call a function"),
         (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
@@ -190,7 +194,7 @@ def test_what_is_said_of_any_number(answer: Any, words: str) -> None:
 def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() -> None:
     multiplied = {"You multiplied.": lambda part, whole: part * whole}
     check = Exercise(rate, number, "", multiplied, lambda _: [(1.0, 3.0), (2.0, 3.0)])
-    told(check, lambda a, b: a * whole, "as `b`; it reads `whole` of the notebook instead")
+    told(check, lambda a, b: a * whole, "parameter `b`; it reads `whole` from the notebook instead")
 
 
 def test_a_limit_is_said_beside_correct() -> None:
@@ -260,7 +264,7 @@ check_both = Exercise(
         (lambda a, b: (a / b, None), "Your sum is None"),
         (lambda a, b: a / b, "2 numbers, ratio, sum, with commas between them"),
         (lambda a, b: (a * b + 1, a - b), "The sum is a difference."),
-        (lambda a, b: (a / b, round(a + b)), "Number 2 of yours: Your result is rounded"),
+        (lambda a, b: (a / b, round(a + b)), "Number 2 of your answer: Your result is rounded"),
     ],
 )
 def test_several_numbers_are_looked_at_one_by_one(answer: Any, words: str) -> None:
@@ -269,8 +273,8 @@ def test_several_numbers_are_looked_at_one_by_one(answer: Any, words: str) -> No
 
 def test_too_many_numbers_are_not_told_to_be_one_thing() -> None:
     verdict = check_both(lambda a, b: (a / b, a + b, a))
-    assert "what is asked for is 2 numbers, ratio, sum" in verdict.message
-    assert "one thing alone" not in verdict.message
+    assert "the exercise asks for 2 numbers, ratio, sum" in verdict.message
+    assert "just one thing" not in verdict.message
 
 
 def test_several_numbers_may_be_a_list_or_a_tensor() -> None:
@@ -318,18 +322,18 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
 @pytest.mark.parametrize(
     ("check", "answer", "words"),
     [
-        (check_square, lambda n: torch.ones(n, 11).bool(), "a size that is always the same"),
+        (check_square, lambda n: torch.ones(n, 11).bool(), "a size that never changes"),
         (check_hide, writes, "The result is right, but your function changes its argument `ids`"),
-        (check_hide, lambda i, at: hide(i, at).float(), "The value is right, its form is not yet"),
+        (check_hide, lambda i, at: hide(i, at).float(), "The value is right, but not its form"),
         (check_hide, lambda i, at: hide(i, at).tolist(), "whole numbers: torch.tensor(…) makes"),
         (check_hide, lambda i, at: list(hide(i, at)), "whole numbers: torch.stack(…) makes"),
         (check_hide, lambda i, at: hide(i, at).numpy(), "a NumPy array of shape (6,)"),
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
         (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,)"),
-        (check_hide, writes_all, "the same condition into the square brackets on both sides"),
+        (check_hide, writes_all, "the same condition in the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
-        (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask says where"),
+        (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask only says where"),
         (
             check_square,
             lambda n: torch.ones(n, n).tril(2 * (n > 4)) == 1,
@@ -341,7 +345,7 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_square, lambda n: check_square.solution(n).flatten(), "flattened"),
         (check_gradient, lambda v: v.square().mean().item(), "no longer a tensor"),
         (check_gradient, lambda v: v.detach().square().mean(), "No gradient flows back"),
-        (check_gradient, lambda v: v.mul_(v).mean(), "writes into what it was given"),
+        (check_gradient, lambda v: v.mul_(v).mean(), "changes the tensor that it was given"),
         (check_gradient, lambda v: np.square(v.numpy()).mean(), "flows back through NumPy"),
     ],
 )
@@ -396,9 +400,13 @@ def test_a_count_is_told_term_by_term() -> None:
 def test_names_come_in_any_order_and_collection() -> None:
     check = Exercise(lambda a: ["x", "y"], names, "Names.", probes=lambda _: [(1,), (2,)])
     assert check(lambda a: {"y", "x"}).solved
-    told(check, lambda a: {"y": a, "x": 2}, "is a dict of 2; what is asked for is a list of names")
+    told(
+        check,
+        lambda a: {"y": a, "x": 2},
+        "is a dict of length 2; the exercise asks for a list of names",
+    )
     told(check, lambda a: filter(None, [str(a)]), "It has computed nothing yet")
-    told(check, lambda a: f"x, y{a}", "is a text; what is asked for is a list of names")
+    told(check, lambda a: f"x, y{a}", "is a string; the exercise asks for a list of names")
     told(check, lambda a: [a, 2], "Your list holds 1")
 
 
@@ -409,7 +417,7 @@ def test_a_value_is_compared_as_it_is() -> None:
     told(check, {"A": 1}, "That is B's.")
     told(check, lambda: {"A": 2}, "You hand in a function")
     told(check, {"A": 3}, "one more than the right one")
-    told(check, {"A": 17}, "You answer {'A': 17} instead of")
+    told(check, {"A": 17}, "Your answer is {'A': 17} instead of")
     told(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
 
 
@@ -428,7 +436,7 @@ def test_a_judge_looks_closer() -> None:
 def test_long_lists_that_begin_alike_are_set_apart() -> None:
     long = [*range(20)]
     check = Exercise(lambda n: long[:n], anything, "Counted.", probes=lambda _: [(9,), (12,)])
-    told(check, lambda n: long[: n + 1], "you return 10 entries, up to 9, instead of 9")
+    told(check, lambda n: long[: n + 1], "you return 10 entries (the last is 9) instead of 9")
     told(check, lambda n: [*long[: n - 1], 2 * n], "you return 18 at [8] instead of 8")
 
 

@@ -16,7 +16,7 @@ from cloze.lessons.writing_with_gaps import unmasking
 from cloze.teaching import palette
 from cloze.widgets import MaskExplorer, view
 from notebooks import colab
-from web.build import build_page, build_single
+from web.build import WORKER, build_page, build_single, worker
 from web.site.pages import living_explorer, page, unstyled
 
 HERE = Path(__file__).resolve().parent
@@ -28,6 +28,8 @@ BESIDE = (
     "benchmarks/README.md",
 )
 """The pages besides the notebooks."""
+NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll"}
+"""What a reader without a network does without, besides the explorer in one file."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
 
@@ -66,6 +68,13 @@ def build_site(folder: Path) -> None:
         build_page(built / "explorer", "../index.html")
         build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
+        files = (path for path in sorted(built.rglob("*")) if path.is_file())
+        kept = [
+            path.relative_to(built).as_posix()
+            for path in files
+            if not {path.suffix, path.name} & {*NOT_KEPT, "explorer.html"}
+        ]
+        (built / WORKER).write_text(worker(built, kept), encoding="utf-8")
         (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
         if folder.exists():
             folder.rename(Path(temporary) / "before")

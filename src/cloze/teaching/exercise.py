@@ -111,7 +111,7 @@ class View:
             ]
 
         known = {symptom: of(outcomes) for symptom, outcomes in self.known.items()}
-        part = f"Number {i + 1} of yours: "
+        part = f"Number {i + 1} of your answer: "
         return View(of(self.seen), of(self.right), known, self.direction, part)
 
     def tell_known(self) -> None:
@@ -142,8 +142,8 @@ class View:
         constant = len(self.seen) > 2 and all(seen == first for seen in self.seen)
         if constant and self.seen != self.right and is_number(first.value):
             raise Symptom(
-                f"{self.part}You return {in_short(first.value)} whatever the input: is it written "
-                "down, or cut off by // or int(), or does a condition always go the same way? "
+                f"{self.part}You return {in_short(first.value)} whatever the input. Is it a fixed "
+                "number, is it cut off by // or int(), or is a condition always true or false? "
                 f"{self.direction}".rstrip()
             )
 
@@ -195,7 +195,7 @@ class View:
         if abs(factors[0] - 1) > 0.02 and all(alike(factor, factors[0]) for factor in factors):
             tell(
                 f"Your result is always {in_short(factors[0])} times the right one: a factor is "
-                "missing or too many."
+                "missing, or there is one too many."
             )
 
     def tell_likeliest(self) -> None:
@@ -299,7 +299,7 @@ class Exercise:
         if not callable(self.solution):
             if callable(answer):
                 self.wants(answer)
-                raise Symptom("You hand in a function; hand in the value that is asked for.")
+                raise Symptom("You hand in a function; hand in the value itself.")
             return
         name = self.solution.__name__
         if not callable(answer):
@@ -314,7 +314,7 @@ class Exercise:
             own = list(inspect.signature(answer).parameters)
             raise Symptom(
                 f"Your function takes {len(own)} parameter{'s' * (len(own) != 1)} "
-                f"({', '.join(own)}) and is called with "
+                f"({', '.join(own)}), but it is called with "
                 f"{len(parameters)}: {name}({', '.join(parameters)})."
             ) from None
         except ValueError:  # a built-in function that does not say what it takes
@@ -383,11 +383,11 @@ class Exercise:
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
             raise Symptom(
-                "Your function answers the same input differently each time: there is chance in "
-                f"it, and what is asked for can be computed exactly. {told}"
+                "Your function gives a different answer to the same input each time, so it draws "
+                f"random numbers. The exercise can be answered exactly, without any. {told}"
             )
         beside = (
-            f" It reads `{'`, `'.join(borrowed)}` of the notebook: does that belong to the input?"
+            f" It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"
         )
         raise Symptom(told + beside * bool(borrowed))
 
@@ -398,7 +398,7 @@ class Exercise:
             asked, own = (list(inspect.signature(f).parameters) for f in (self.solution, function))
         if own != asked and sorted(own) == sorted(asked):
             raise Symptom(
-                f"Your parameters are ({', '.join(own)}), and they are handed over in another "
+                f"Your parameters are ({', '.join(own)}), but the arguments come in another "
                 f"order: {self.solution.__name__}({', '.join(asked)})."
             )
 
@@ -414,8 +414,9 @@ class Exercise:
                 seen = [self._read(raw[i]) for i in answered]
                 View(seen, self.outcomes(self.solution, some), self.known(some)).tell_known()
             raise Symptom(
-                f"With {self._input(probes[nothing[0]])} your function returns nothing: one way "
-                "through it ends without a `return`, or with None. Follow it with this input."
+                f"With {self._input(probes[nothing[0]])} your function returns nothing: here it "
+                "reaches no `return`, or it returns None. Go through it line by line with this "
+                "input."
             )
         for outcome in raw if not failed else ():
             refuse_nothing(outcome)
@@ -426,14 +427,14 @@ class Exercise:
             try:
                 self.wants(outcome.value)
             except Symptom as symptom:
-                raise Symptom(f"The value is right, its form is not yet. {symptom}") from None
+                raise Symptom(f"The value is right, but not its form. {symptom}") from None
             names = list(inspect.signature(self.solution).parameters) if probe else []
             for name, now, before in zip(names, outcome.given, probe, strict=True):
                 if not alike(as_plain(now), as_plain(before)):
                     raise Symptom(
                         f"The result is right, but your function changes its argument `{name}`, "
-                        "which others still need: work on a copy (.clone() of a tensor, .copy() of "
-                        "a list or dict)."
+                        "which is still needed elsewhere: work on a copy (.clone() of a tensor, "
+                        ".copy() of a list or dict)."
                     )
 
     def _own_parameters(
@@ -446,10 +447,11 @@ class Exercise:
         if not unread or not few(name in unread for name in inspect.signature(function).parameters):
             return
         borrowed = borrowed_names(function)
-        instead = f"; it reads `{'`, `'.join(borrowed)}` of the notebook instead" * bool(borrowed)
+        instead = f"; it reads `{'`, `'.join(borrowed)}` from the notebook instead" * bool(borrowed)
         raise Symptom(
-            f"Your function never uses what it is given as `{'` and `'.join(unread)}`{instead}. "
-            f"It is called with other inputs than those you see. {told}"
+            f"Your function never uses its parameter{'s' * (len(unread) > 1)} "
+            f"`{'` and `'.join(unread)}`{instead}. The check calls it with inputs that you have "
+            f"not seen. {told}"
         )
 
     def _by_case(self, view: View, probes: Sequence[Probe]) -> None:
@@ -515,9 +517,10 @@ class Exercise:
         wrong = [i for i, (a, b) in enumerate(zip(seen, right, strict=True)) if a != b]
         at = wrong[0]
         inputs = self._input(probes[at]) if probes[at] else ""
-        others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but w" if at else "W"
+        others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but " * bool(at)
         if (error := raw[at].error) is not None:
-            return f"Your function raised {error_in_words(error)} ({others}ith {inputs}.)"
+            where = f"{others}this happened" if others else "This happened"
+            return f"Your function raised {error_in_words(error)} ({where} with {inputs}.)"
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
         got, truth = (in_short(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:
@@ -529,20 +532,21 @@ class Exercise:
             sizes = [set(size) for size in zip(*made, strict=False)]
             varied = len(set(asked)) > 1
             if varied and any(len(size) == 1 and not size & {1, *shapes[1]} for size in sizes):
-                got += ", of a size that is always the same (is it written down?),"
+                got += ", with a size that never changes (is it a fixed number?),"
         elif got == truth:  # too large to be shown
             got, truth = set_apart(seen[at].value, right[at].value)
         special = ""
         if all(nearly_alike(seen[i].value, right[i].value) for i in wrong):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
             special = (
-                " That is close: is a constant in it rounded, such as 0.693 for math.log(2), or "
-                "the result itself?"
+                " That is close. Did you round the result, or a constant such as 0.693 for "
+                "math.log(2)?"
             )
         elif re.search(r"\bnan\b", got):
             special = " NaN comes from 0/0, inf − inf, 0 · inf or a logarithm of a negative number."
         elif re.search(r"\binf\b", got):
             special = " Infinity comes from the logarithm of 0 or a division by 0."
         special += self._parted(seen, right, probes)
-        where = f"{others}ith {inputs} you return" if inputs else "You answer"
+        given = f"{others}with {inputs}" if others else f"With {inputs}"
+        where = f"{given} you return" if inputs else "Your answer is"
         return f"{where} {got} instead of {truth}.{special} {self.direction}".rstrip()

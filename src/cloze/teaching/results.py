@@ -39,15 +39,15 @@ class Symptom(Exception):  # noqa: N818 - what is seen in an answer, rather than
 
 
 def kind_of(value: Any) -> str:
-    """Name what something is, in words: ``a list of 3``, ``a tensor of shape (2, 4)``."""
+    """Name what something is, in words: ``a list of length 3``, ``a tensor of shape (2, 4)``."""
     if isinstance(value, Tensor | np.ndarray):
         name = "tensor" if isinstance(value, Tensor) else "NumPy array"
         return f"a {name} of shape {tuple(value.shape)}"
     if isinstance(value, list | tuple | dict | set):
-        return f"a {type(value).__name__} of {len(value)}"
+        return f"a {type(value).__name__} of length {len(value)}"
     kinds = {
         bool: "True or False",
-        str: "a text",
+        str: "a string",
         types.GeneratorType: "a generator",
         type(None): "None",
     }
@@ -66,14 +66,14 @@ def wrong_kind(value: Any, wanted: str) -> Symptom:
     elif isinstance(value, Iterator):
         advice = " It has computed nothing yet: use sum(…) or list(…), and `return`, not `yield`."
     elif isinstance(value, dict):
-        advice = " Pick the entry that is asked for, or the keys alone, or add up the values."
+        advice = " Pick one entry, take only the keys, or add up the values."
     elif callable(value):
         advice = " Are the brackets () of a call missing?"
     elif isinstance(value, tuple) and "numbers," not in wanted:
-        advice = " A comma in `return` makes a tuple: hand over one thing alone."
+        advice = " A comma after `return` makes a tuple: return just one thing."
     elif wanted == "one number" and isinstance(value, list | Tensor | np.ndarray):
-        advice = " Is its sum, its mean or its length missing, or one entry to be picked?"
-    return Symptom(f"Your answer is {kind_of(value)}; what is asked for is {wanted}.{advice}")
+        advice = " Did you forget to take its sum, mean or length, or to pick one entry?"
+    return Symptom(f"Your answer is {kind_of(value)}; the exercise asks for {wanted}.{advice}")
 
 
 def unwrapped(value: Any) -> Any:
@@ -98,7 +98,7 @@ def number_with_gradient(value: Any) -> float:
     result = number(value)
     if not isinstance(value, Tensor):
         raise Symptom(
-            "It is no longer a tensor, so nothing can be learned from it: leave out .item(), "
+            "Your result is no longer a tensor, so no gradient can flow back: leave out .item(), "
             "float() and NumPy."
         )
     if value.grad_fn is None:  # also a new tensor that asks for a gradient itself
@@ -137,7 +137,8 @@ def names(value: Any) -> list[str]:
     for entry in value:
         if not isinstance(entry, str):
             raise Symptom(
-                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; put names into it."
+                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
+                "names."
             )
     return sorted(map(str, value))
 
@@ -160,7 +161,7 @@ def tensor(dtype: torch.dtype) -> Wants:
                 wrap = ": torch.stack(…) makes one of several"
             raise wrong_kind(value, f"a tensor of {words}{wrap}")
         if family(value.dtype) != family(dtype):
-            mask = "a mask says where; torch.where(mask, a, b) or a[mask] takes what is there"
+            mask = "a mask only says where; torch.where(mask, a, b) or a[mask] takes values"
             raise Symptom(
                 f"Your tensor is of dtype {value.dtype}; it must hold {words} ({dtype}): "
                 f"{mask if value.dtype == torch.bool else how}."
@@ -179,7 +180,9 @@ def world(value: Any) -> World:
         )
     for sentence, p in value.items():
         if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
-            raise Symptom(f"{sentence!r}: {p!r} is not a sentence in quotes with its probability.")
+            raise Symptom(
+                f"{sentence!r}: {p!r} should be a sentence in quotes and a probability from 0 to 1."
+            )
     try:
         return World({sentence: float(p) for sentence, p in value.items()})
     except TextError as error:
@@ -273,7 +276,7 @@ def set_apart(a: Any, b: Any) -> tuple[str, str]:
         for i, (own, asked) in enumerate(zip(a, b, strict=False)):
             if not alike(own, asked):
                 return f"{in_short(own)} at [{i}]", in_short(asked)
-        return f"{len(a)} entries, up to {in_short(a[-1])}," if a else "no entry", f"{len(b)}"
+        return f"{len(a)} entries (the last is {in_short(a[-1])})" if a else "no entry", f"{len(b)}"
     try:
         at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
         return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
@@ -326,8 +329,8 @@ def in_time(arguments: Probe) -> Iterator[None]:
             raise
         raise Symptom(
             f"With ({', '.join(map(in_short, arguments))}) your function is still running after "
-            f"{LONGEST:.0f} seconds, so it was stopped. If it has a `while`: does something in "
-            "the loop change what its condition asks, for this input too?"
+            f"{LONGEST:.0f} seconds, so it was stopped. If it has a `while` loop, what makes "
+            "its condition false in the end, for this input as well?"
         ) from None
     finally:
         timer.cancel()

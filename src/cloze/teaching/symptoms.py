@@ -43,7 +43,7 @@ def refuse_nothing(outcome: Outcome) -> None:
         if outcome.printed.strip():
             raise Symptom(
                 f"Your function prints {in_short(outcome.printed.strip())} and returns nothing: "
-                "`print` only shows a result, `return` hands it over."
+                "`print` only shows a result; `return` hands it back."
             )
         raise Symptom("Your function returns nothing: is a `return` missing?")
 
@@ -63,168 +63,190 @@ def ask(function: Function, *arguments: Any) -> Any:
 
 ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (SystemExit, "", "Leave out exit() and quit(); `return` ends a function."),
-    (RecursionError, "", "Your function calls itself without end."),
+    (RecursionError, "", "Your function keeps calling itself and never stops."),
     (
         UnboundLocalError,
         "",
-        "A name that is assigned anywhere in a function is its own variable in all of it, so it "
-        "hides the function or variable of that name outside: give your variable another name, "
-        "or assign it before it is used.",
+        "A name that is assigned anywhere in a function is local in the whole function, so it "
+        "hides a function or variable of the same name outside: choose another name, or assign it "
+        "before you use it.",
     ),
     (
         NameError,
         "",
-        "Nothing of that name is known: is it spelled right, or does it lack its module?",
+        "Python does not know this name. Is it spelled right? Does it need quotes, or a module "
+        "before it, as in math.log?",
     ),
     (
         KeyError,
         "",
-        "The dictionary has no such key: does the key belong to this very entry, or to another "
-        "position, or do quotes stand around the name of a variable?",
+        "The dictionary has no such key. Are you looking at the wrong position, or did you put "
+        "quotes around the name of a variable?",
     ),
     (
         Exception,
         "-100|Expected index",
-        "A label of -100 says that nothing is asked there, and it was used as an index. Select the "
-        "positions with labels != -100 first.",
+        "A label of -100 means that nothing is asked there, but it was used as an index. First "
+        "select the positions where labels != -100.",
     ),
     (
         IndexError,
         "shape mismatch|broadcast|too many indices|did not match|does not match",
-        "What stands in the square brackets does not fit the shape before them: print both shapes.",
+        "The index in the square brackets does not fit the shape of the tensor: print both shapes.",
     ),
     (
         IndexError,
         "^axis",
-        "The second argument of NumPy's min, max and sum is an axis; the smaller of two numbers is "
-        "Python's min(a, b), that of two arrays np.minimum(a, b).",
+        "The second argument of NumPy's min, max and sum is an axis. For the smaller of two "
+        "numbers use Python's min(a, b), for two arrays np.minimum(a, b).",
     ),
     (
         IndexError,
         "out of range in self",
-        "The model was given ids that it does not know: it reads the inputs, and the labels, with "
-        "their -100, belong to the loss.",
+        "The model was given ids that it does not know. It reads the inputs; the labels, with "
+        "their -100, go to the loss.",
     ),
     (
         IndexError,
         "",
-        "An index is beyond the end: is a length of the notebook written down, or are two things "
-        "of different length or meaning indexed alike?",
+        "An index is past the end. Did you copy a length from the notebook, or use the same index "
+        "for two things of different lengths?",
     ),
     (
         Exception,
         "ambiguous",
-        "An `if` (or and, or, not) needs one True or False, and a tensor holds many: use "
+        "An `if` (or and, or, not) needs a single True or False, but a tensor holds many: use "
         "torch.where(condition, a, b), a mask in square brackets, or & | ~.",
     ),
     (
         ValueError,
         "math domain error|expected a positive input",
-        "There is no logarithm of 0 or of a negative number: is it taken of the right number, or "
-        "has a product of many probabilities become 0?",
+        "There is no logarithm of 0 or of a negative number. Is this the right number, or has a "
+        "product of many probabilities become 0?",
     ),
     (
         Exception,
         "range error|too large",
-        "A number became too large: is exp taken of the right number?",
+        "A number became too large. Is it the right number to take exp of?",
     ),
     (
         RuntimeError,
         "with a bool tensor|on a bool tensor",
-        "A boolean tensor is turned round with ~, not with - or 1 -.",
+        "To swap True and False in a boolean tensor, use ~, not - or 1 -.",
     ),
-    (ZeroDivisionError, "", "What you divide by is 0 for this input."),
+    (ZeroDivisionError, "", "For this input you divide by 0."),
     (
         TypeError,
         "'Tensor' object is not callable",
-        "A tensor is no function: look up with square brackets, multiply with *, and hand "
-        "optimizer.step() nothing.",
+        "A tensor is not a function: use square brackets to look something up and * to multiply, "
+        "and call optimizer.step() without arguments.",
     ),
     (
         TypeError,
         "'(SGD|Adam.*)' object is not callable",
-        "The optimizer is not called itself; its methods are, optimizer.step().",
+        "Call a method of the optimizer, such as optimizer.step(), not the optimizer itself.",
     ),
     (
         TypeError,
         "not callable",
-        "Round brackets call a function; use square ones to look up, and * to multiply.",
+        "Round brackets call a function. Use square ones to look something up, and * to multiply.",
     ),
-    (TypeError, r"for \^", "A power is written with **; ^ is something else."),
+    (TypeError, r"for \^", "Write a power with **. In Python, ^ means something else."),
+    (
+        TypeError,
+        r"for [&|]",
+        "& and | need two sets, or two boolean tensors; set(…) makes a set of a range or a list.",
+    ),
     (
         TypeError,
         "indices must be integers.*tuple",
-        "A comma in the brackets, table[i, c], is for arrays and tensors; lists and dictionaries "
-        "take one after the other, table[i][c].",
+        "A comma in square brackets, table[i, c], works for arrays and tensors. For lists and "
+        "dictionaries write table[i][c].",
     ),
     (
         TypeError,
         "slice indices|indices must be integers.*float",
-        "Places and counts are whole numbers: // gives one, / does not, even where nothing is left "
-        "over.",
+        "Positions and counts must be whole numbers. // gives one; / does not, even if there is no "
+        "remainder.",
+    ),
+    (
+        TypeError,
+        "indices must be integers.*list",
+        "There is a whole list in the square brackets. Go through it with a loop, and look up one "
+        "of its entries at a time.",
+    ),
+    (
+        TypeError,
+        "can't assign a str",
+        "A tensor of ids holds numbers, so write the id, not the text.",
     ),
     (
         TypeError,
         "unhashable",
-        "A list, a set or a dictionary may change, so it can be no key and no member of a set; a "
-        "tuple or a frozenset can.",
+        "Lists, sets and dictionaries can change, so they cannot be keys of a dictionary or "
+        "members of a set. Use a string, a tuple or a frozenset.",
     ),
     (
         TypeError,
         "indices must be integers",
-        "A list is indexed by a position and a dictionary by a key: which comes first?",
+        "A list is indexed by a position, a dictionary by a key. Which of them do you have here?",
     ),
     (
         Exception,
         r"'(builtin_function_or_method|method|function)'",
-        "A function stands where its result should: are the brackets () of a call missing?",
+        "You use a function where its result should be: are the brackets () of a call missing?",
     ),
     (
         TypeError,
         "not subscriptable|not iterable",
-        "That is a single value, with no entries to take: look at what you have there.",
+        "This is a single value, with no entries to look up or loop over: print it to see.",
     ),
     (
         TypeError,
         "interpreted as an integer",
-        "range(…) wants a number; to go through a list, write `for i in` and the list itself.",
+        "range(…) takes a whole number. To go through a list, write `for i in` and then the list.",
     ),
-    (Exception, "'NoneType'", "Something before it returned None, as list.append and .sort do."),
+    (
+        Exception,
+        "'NoneType'",
+        "Something you use here is None, perhaps the result of a list's append or sort, which "
+        "change the list and return nothing.",
+    ),
     (
         TypeError,
         "not supported between",
-        "Two different kinds of things are compared. Going through a dictionary gives its keys; "
-        ".values() gives the values, .items() pairs.",
+        "You compare two different kinds of things. A loop over a dictionary gives its keys; "
+        ".values() gives the values, and .items() gives pairs.",
     ),
     (
         Exception,
         "unpack",
-        "More or fewer things come than there are names for them: each that a function returns "
-        "wants a name of its own; going through a dictionary gives its keys alone, .values() its "
-        "values, and .items() pairs.",
+        "The number of values differs from the number of names: count what the function returns. A "
+        "loop over a dictionary gives only its keys; .values() gives the values, and .items() "
+        "gives pairs.",
     ),
     (
         TypeError,
         r"where.* got \(bool",
-        "The condition is one True or False for all: compare the tensor itself, by == or !=, with "
-        "a number.",
+        "Your condition is a single True or False, not one per entry: compare the tensor itself "
+        "with a number, using == or !=.",
     ),
     (
         TypeError,
         "positional argument|keyword argument|combination of arguments",
-        "Compare the arguments of the call with those that the function expects, in this order.",
+        "Compare the arguments of the call with those the function expects, in the same order.",
     ),
     (
         Exception,
         "only one element|converted to (a )?(Python )?[sS]calar",
-        "The functions of math want one number, say the width Q.shape[-1]; for all the entries of "
-        "a tensor take torch's, torch.exp or torch.log.",
+        "The functions of math take a single number, such as the width Q.shape[-1]. For all "
+        "entries of a tensor use torch.exp or torch.log.",
     ),
     (
         AttributeError,
         "'(list|tuple|dict)' .* '(mean|sum|exp|log|log2|item|clone|shape)'",
-        "What belongs to tensors is not in lists and dictionaries: len(…) counts, sum(…) adds up, "
-        "and the mean is sum(…) / len(…).",
+        "Lists and dictionaries do not have the methods of tensors: use len(…) to count, sum(…) to "
+        "add up, and sum(…) / len(…) for the mean.",
     ),
     (
         RuntimeError,
@@ -234,56 +256,57 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         TypeError,
         "must be real number|unsupported operand|bad operand|must be Tensor|can only concat",
-        "Two kinds of things are mixed up: math.log wants one number, torch.log a tensor, and "
-        "numbers cannot be added to text, lists or dictionaries.",
+        "You mix two kinds of things. math.log takes a single number and torch.log a tensor, and a "
+        "number cannot be added to a string, a list or a dictionary.",
     ),
     (
         RuntimeError,
         "changed size during iteration",
-        "What a loop goes through must not shrink or grow meanwhile: put what you keep into a new "
-        "list or dictionary.",
+        "A dictionary or a set must not grow or shrink while you loop over it: put what you keep "
+        "into a new one.",
     ),
     (
         RuntimeError,
         "in-place|in place",
-        "Your function writes into what it was given; work on a copy, .clone().",
+        "Your function changes the tensor that it was given; work on a copy, .clone().",
     ),
     (
         RuntimeError,
         "numpy\\(\\)",
-        "No gradient flows back through NumPy; stay with torch.",
+        "No gradient flows back through NumPy; use the functions of torch.",
     ),
     (
         RuntimeError,
         "require grad",
-        "The way back is cut: leave out detach(), .item() and torch.tensor(…) before backward().",
+        "No gradient can flow back: leave out detach(), .item() and torch.tensor(…) before "
+        "backward().",
     ),
     (
         RuntimeError,
         "indexing result",
-        "What is written must have as many entries as the places that it goes to: put the same "
-        "condition into the square brackets on both sides.",
+        "You must assign exactly as many values as there are places: use the same condition in the "
+        "square brackets on both sides.",
     ),
     (
         RuntimeError,
         "scalar outputs",
-        "backward() starts from one number: mlm_loss averages the costs to one.",
+        "backward() starts from a single number: average the costs first, as mlm_loss does.",
     ),
     (
         RuntimeError,
         "second time",
-        "The way back is used up by the first backward(): call it once per loss.",
+        "backward() works only once per loss: compute the loss again before the next call.",
     ),
     (
         ValueError,
         "^(logits|labels) (is|has)",
-        "mlm_loss takes the logits first and the labels second, and both speak of the same "
+        "mlm_loss takes the logits first and the labels second, and both must cover the same "
         "positions.",
     ),
     (
         ValueError,
         "input_ids need the shape",
-        "The model reads a batch of lines at once; give it all of them.",
+        "The model reads a batch of lines at once: give it the whole batch.",
     ),
     (
         RuntimeError,
@@ -294,8 +317,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     (
         RuntimeError,
         "size|shape|dimension|broadcast",
-        "The shapes do not fit: print those of both sides. Take sizes from the arguments, not "
-        "from the notebook, and mind * (entry by entry) and @ (matrix product).",
+        "The shapes do not fit: print both. Take sizes from the arguments, not from the notebook, "
+        "and remember that * works entry by entry, while @ is the matrix product.",
     ),
     (
         RuntimeError,
@@ -303,20 +326,28 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "The dtypes do not fit: ids are whole numbers (long), a mask is boolean, the rest is "
         "floating point.",
     ),
-    (AttributeError, "'Tensor' .* 'copy'", "A tensor is copied by .clone()."),
+    (AttributeError, "'Tensor' .* 'copy'", "Copy a tensor with .clone()."),
     (
         AttributeError,
         "'backward'",
-        "backward() belongs to the loss, a tensor; .item() and float() make a number of it, so "
-        "call them afterwards.",
+        "backward() is a method of the loss, which is a tensor. .item() and float() turn it into a "
+        "plain number, so call them afterwards.",
     ),
-    (AttributeError, "attribute '(step|zero_grad)'", "step() belongs to the optimizer."),
+    (
+        AttributeError,
+        "attribute '(step|zero_grad)'",
+        "step() and zero_grad() are methods of the optimizer.",
+    ),
     (
         Exception,
         "MaskedBatch",
-        "mask_tokens returns two tensors: take them apart, inputs, labels = mask_tokens(…).",
+        "mask_tokens returns two tensors: unpack them with inputs, labels = mask_tokens(…).",
     ),
-    (AttributeError, "", "What has no such attribute may be of another kind than you think."),
+    (
+        AttributeError,
+        "",
+        "It has no such attribute; perhaps it is not what you think. Print it, and its type(…).",
+    ),
 )
 """What to do about what an answer raised: the first row of its type whose pattern is found."""
 
@@ -343,17 +374,17 @@ def error_in_words(error: BaseException) -> str:
         for module, shown in ((math, "math"), (torch, "torch"), (builtins, "builtins")):
             if hasattr(module, missing):
                 return f"{said}. Write {shown}.{missing}."
-    near = f" Do you mean `{near}`?" if (near := meant(error)) else ""
+    near = f" Did you mean `{near}`?" if (near := meant(error)) else ""
     for kind, pattern, direction in ERRORS:
         if isinstance(error, kind) and re.search(pattern, text):
             return f"{said.rstrip('.')}. {direction}{near}"
-    return f"{said.rstrip('.')}. Try it in a cell of its own."
+    return f"{said.rstrip('.')}. Try it in a separate cell."
 
 
 TWISTS: Mapping[str, Function] = {
     **{
         f"Your result is rounded (to {digits} digit{'s' * (digits != 1)}); return it in full, and "
-        "round only where it is shown.": lambda right, digits=digits: np.round(right, digits)
+        "round only when you show it.": lambda right, digits=digits: np.round(right, digits)
         for digits in range(6)
     },
     **{
@@ -361,7 +392,7 @@ TWISTS: Mapping[str, Function] = {
         "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
         for digits in range(3)
     },
-    "Your result is cut off to a whole number; // and int() do that, / does not.": np.trunc,
+    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
     "Your result is the right one with the other sign: is a minus missing, or one too many?": (
         lambda right: -right
     ),
@@ -376,19 +407,21 @@ TWISTS: Mapping[str, Function] = {
     "Your result is in per cent; return the share itself, without the factor 100.": (
         lambda right: right * 100
     ),
-    "Your result is a hundredth of the right one: there are no per cent here to convert.": (
+    "Your result is a hundredth of the right one: leave out the division by 100.": (
         lambda right: right / 100
     ),
     "Your result is twice the right one: is something counted twice?": lambda right: 2 * right,
     "Your result is half of the right one.": lambda right: right / 2,
-    "Your result is 1 minus the right one: take the other share.": lambda right: 1 - right,
+    "Your result is 1 minus the right one: did you take the opposite share?": lambda right: (
+        1 - right
+    ),
     "Your result is 1 divided by the right one: the fraction is upside down.": (
         lambda right: 1 / right
     ),
     "Your result is one more than the right one.": lambda right: right + 1,
     "Your result is one less than the right one.": lambda right: right - 1,
     "Your result is e to the power of the right one: leave out exp.": np.exp,
-    "Your result is e to the power of minus the right one: that is the probability, not its "
+    "Your result is e to the power of minus the right one: that is the probability, not the "
     "cost.": lambda right: np.exp(-right),
     "Your result is the logarithm of the right one: one logarithm too many.": np.log,
     "Your result is the square of the right one.": np.square,
@@ -397,18 +430,21 @@ TWISTS: Mapping[str, Function] = {
 """What may become of any right number or array, and what that looks like."""
 
 
+def _inverted(right: Any) -> Any:
+    """Exchange 0 and 1; any other number has no opposite."""
+    if not np.isin(right, (0, 1)).all():
+        raise ValueError("not a boolean tensor")
+    return 1 - right
+
+
 RESHAPED: Mapping[str, Function] = {
-    "Your tensor is transposed: rows and columns are exchanged.": lambda right: right.T,
-    "Your tensor is inverted: it is True where it should be False.": (
-        lambda right: np.where(np.isin(right, (0, 1)), 1 - right, np.nan)
-    ),
+    "Your tensor is transposed: rows and columns are swapped.": lambda right: right.T,
+    "Your tensor is inverted: it is True where it should be False.": _inverted,
     "Your tensor is flattened: keep the rows apart.": np.ravel,
     "Your tensor has one dimension too many in front: leave out unsqueeze(0) or [None], or take "
     "the [0] of it.": lambda right: right[None],
     "Your tensor has one dimension too many at the end.": lambda right: right[..., None],
-    "Your tensor is turned round: its entries stand in the opposite order.": (
-        lambda right: right[::-1]
-    ),
+    "Your tensor is reversed: its entries are in the opposite order.": (lambda right: right[::-1]),
     "Your tensor is shifted by one to the right.": lambda right: np.roll(right, 1, -1),
     "Your tensor is shifted by one to the left.": lambda right: np.roll(right, -1, -1),
 }
@@ -425,14 +461,12 @@ def _more(n: int) -> Relation:
 RELATIONS: Mapping[str, Relation] = {
     "Your result is the right one times {0}.": lambda right, size: right * size,
     "Your result is the right one divided by {0}.": lambda right, size: right / (size or math.nan),
-    "Your result is the right one plus {0}: too many.": _more(1),
-    "Your result is the right one minus {0}: missing.": _more(-1),
-    **{f"Your result is the right one plus {n} · {{0}}: too many.": _more(n) for n in range(2, 13)},
-    **{
-        f"Your result is the right one minus {n} · {{0}}: missing.": _more(-n) for n in range(2, 13)
-    },
-    "Your result is the right one plus {0} squared.": lambda right, size: right + size**2,
-    "Your result is the right one minus {0} squared.": lambda right, size: right - size**2,
+    "Your result is too large by {0}.": _more(1),
+    "Your result is too small by {0}.": _more(-1),
+    **{f"Your result is too large by {n} · {{0}}.": _more(n) for n in range(2, 13)},
+    **{f"Your result is too small by {n} · {{0}}.": _more(-n) for n in range(2, 13)},
+    "Your result is too large by {0} squared.": lambda right, size: right + size**2,
+    "Your result is too small by {0} squared.": lambda right, size: right - size**2,
 }
 """How a result may differ from the right one by a size that is in the input."""
 

@@ -16,6 +16,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
+from tqdm.std import tqdm
 
 from cloze.border import (
     Count,
@@ -60,6 +61,8 @@ QueryPadding = Bool[Tensor, "n query"]
 Documents = Float[Tensor, "m document d"]
 """Those of m others."""
 DocumentPadding = Bool[Tensor, "m document"]
+PATIENCE = 1.0
+"""After how many seconds a bar shows how far the reading is."""
 AnyLine = Int64[Tensor, "_"]
 """The ids of one line, as long as it is."""
 
@@ -119,7 +122,7 @@ def embed(
     layer: int = -1,
     batch_size: Count = 64,
 ) -> Tensor:
-    """Return one vector per line.
+    """Return one vector per line, with a bar meanwhile if it takes longer than a second.
 
     Args:
         encoder: what reads.
@@ -141,10 +144,10 @@ def embed(
     n_layers = encoder.config.n_layers
     layer = whole_number(layer, -1, n_layers, "The layer")
     padding = padding_of(input_ids.shape, padding_mask)
+    batches = zip(torch.split(input_ids, batch_size), torch.split(padding, batch_size), strict=True)
+    number = math.ceil(len(input_ids) / batch_size)
     found = []
-    for ids, pad in zip(
-        torch.split(input_ids, batch_size), torch.split(padding, batch_size), strict=True
-    ):
+    for ids, pad in tqdm(batches, "reading", number, unit="batch", leave=False, delay=PATIENCE):
         mask = pad if pad.any() else None  # without one attention is faster
         last = layer in (-1, n_layers)
         states = encoder(ids, mask) if last else layer_states(encoder, ids, mask)[layer]

@@ -19,3 +19,7 @@ reachable();
 addEventListener("resize", reachable);
 addEventListener("load", reachable);
 document.addEventListener("toggle", reachable, true); // what <details> had hidden has no width
+
+// Once a page of the site was seen, all of them open without a network.
+if ("serviceWorker" in navigator)
+  navigator.serviceWorker.register(`${document.documentElement.dataset.content_root}sw.js`).catch(() => {});

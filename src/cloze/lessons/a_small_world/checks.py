@@ -164,7 +164,7 @@ def _judge_world(answer: Any) -> str:
     costs = costs_of(own)
     seen = " ".join(
         f"{place.capitalize()} word: "
-        + ", ".join(f"{side} {costs[place, side]:.2f}" for side in DIRECTIONS)
+        + ", ".join(f"{side} {costs[place, side]:.3f}" for side in DIRECTIONS)
         + "."
         for place in PLACES
     )

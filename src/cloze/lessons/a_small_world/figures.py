@@ -76,8 +76,11 @@ def truth_against(
         ylim=(0, 1.02),
     )
     axes.legend(loc="upper left")
-    came = ", ".join(f"{mean:.2f} came true {share:.2f}" for mean, share in bins)
-    return figure, f"Dots along the diagonal, truth against answer. Of what was given {came}."
+    came = ", ".join(f"{share:.2f} for {mean:.2f}" for mean, share in bins)
+    return (
+        figure,
+        f"Dots along the diagonal, truth against answer. Share come true, by answer: {came}.",
+    )
 
 
 @picture

@@ -46,11 +46,16 @@ def pair_of_lists(value: Any) -> tuple[list[str], list[str]]:
         raise wrong_kind(value, "two lists of words, input and target, with a comma between them")
     for name, part in zip(("input", "target"), value, strict=True):
         if isinstance(part, str):
-            raise Symptom(f"Your {name} is a text; return a list of words, without joining them.")
+            raise Symptom(f"Your {name} is a string; return a list of words, without joining them.")
         if not isinstance(part, list | tuple) or not all(isinstance(word, str) for word in part):
             raise Symptom(
-                f"Your {name} is not a list of words alone: += adds the words of a slice, "
-                "append would put the slice in as one entry."
+                f"Your {name} should hold only words: += adds the words of a slice one by one, "
+                "while append adds the whole slice as one entry."
+            )
+        if "<" in part:
+            raise Symptom(
+                f"In your {name} a sentinel has fallen apart into single letters. Put square "
+                'brackets around it: [f"<extra_id_{i}>"].'
             )
     return [*value[0]], [*value[1]]
 
@@ -77,11 +82,11 @@ check_take_out = Exercise(
     probes=lines_with_spans,
     solved="In the input one sentinel marks the whole gap, and in the target it announces what "
     "was there. With both you can put the line together again.",
-    direction="In the input each span becomes one sentinel; the target is the sentinel and then "
-    "the words of its span, for each in turn, and one more sentinel at the end.",
+    direction="In the input, one sentinel replaces each span. In the target, each sentinel is "
+    "followed by the words of its span, and one more sentinel ends it.",
     limits={
-        "Without any span it fails, though: the last sentinel has the number len(spans), also if "
-        "that is 0.": (["thank", "you"], []),
+        "But it fails if there are no spans: the last sentinel has the number len(spans), even "
+        "if that is 0.": (["thank", "you"], []),
     },
     mistakes=Mistakes(__name__, "take_out"),
 )
@@ -131,9 +136,9 @@ check_still_open = Exercise(
     solution=still_open,
     wants=number,
     probes=tiny_worlds,
-    solved="This is what nobody can repair: no model pays less for the original.",
-    direction="For every sentence and every word of it, add p / (number of words) to what is then "
-    "read; −Σ p log (p / the sum of all that is read alike).",
+    solved="This is what nobody can repair: on average, no model can pay less for the original.",
+    direction="For every sentence and every word in it, add p / (number of words) to the row of "
+    "the line that is left. Then return −Σ p · log(p / the sum of its row).",
     mistakes=Mistakes(__name__, "still_open"),
 )
 """Mark ``still_open(world)``: the entropy of a sentence of which one word was deleted, in nats."""
@@ -148,34 +153,36 @@ def _judge_open_world(answer: Any) -> str:
     own = world(answer)
     for sentence in own.sentences:
         if len(sentence.split()) < 3:
-            raise Symptom(f"Every sentence has at least three words; {sentence!r} has fewer.")
+            raise Symptom(f"Every sentence needs at least three words; {sentence!r} has fewer.")
     if not 2 <= len(own.sentences) <= 4:
         raise Symptom(
-            f"Your world has {counted(len(own.sentences), 'sentence')}; two to four are asked for."
+            f"Your world has {counted(len(own.sentences), 'sentence')}; the exercise asks for two "
+            "to four."
         )
     masked = exact.lost(own, exact.masked(own.vocabulary.mask_id, 1)).nats
     deleted = exact.lost(own, exact.deleted(1)).nats
-    seen = f"With one word masked {masked:.3f} nats are open, with one deleted {deleted:.3f}."
+    seen = f"Masking a word leaves {masked:.3f} nats open, deleting one leaves {deleted:.3f}."
     lengths = [len(sentence.split()) for sentence in own.sentences]
     if masked > 1e-9:
         raise Symptom(
-            f"{seen} Two of your sentences differ in a single word, and the mask may stand on it: "
-            "let them differ in two places or more."
+            f"{seen} Two of your sentences differ in a single word, and the mask may hide exactly "
+            "that one: make them differ in at least two places."
         )
     if deleted < 1e-9 and len(set(lengths)) == len(lengths):
         raise Symptom(
-            f"{seen} One word goes from each, so sentences of different lengths stay different: "
-            "two of yours must have equally many words."
+            f"{seen} Each sentence loses one word, so sentences of different lengths stay "
+            "different: at least two of yours must have the same number of words."
         )
     if deleted < 1e-9:
         raise Symptom(
-            f"{seen} No two of your sentences become the same line when a word goes from each: two "
-            "must have all words but one in common, in the same order."
+            f"{seen} No two of your sentences become the same line when each loses a word: two "
+            "must agree in all words but one, in the same order."
         )
     if deleted < ENOUGH:
         raise Symptom(
-            f"{seen} That is the right direction, and {ENOUGH} are asked for: more deletions must "
-            "lead to a line with two originals, equally likely at best. Short sentences help."
+            f"{seen} That is the right direction, but you need {ENOUGH}: more of the deletions "
+            "must leave a line with two possible originals, best of all equally likely ones. Short "
+            "sentences help."
         )
     return seen
 
@@ -211,10 +218,10 @@ check_suspicion = Exercise(
     wants=number,
     probes=generators,
     solved="No discriminator can do better. With q = p it is rate · (1 − p): if the generator "
-    "knows all there is to know, no word is ever more suspicious than the rate.",
-    direction="Weigh the three ways in which this word can have got here: never masked; "
-    "masked, and drawn again; masked, and drawn in the place of another. Only in the last was it "
-    "replaced.",
+    "is perfect, no word is ever more suspicious than `rate`.",
+    direction="This word can have got here in three ways: never masked; masked, and written again; "
+    "masked, and written in place of another word. Divide the probability of the last by the sum "
+    "of all three.",
     mistakes=Mistakes(__name__, "suspicion"),
 )
 """Mark ``suspicion(p, q, rate)``: what the best discriminator says of one word."""

@@ -79,7 +79,7 @@ check_one_place_late = Exercise(
     solution=one_place_late,
     wants=tensor(torch.long),
     probes=windows_to_move,
-    solved="Place i now holds what came before x_i, so you can ask about x_i and it is not seen.",
+    solved="Place i now holds the character before x_i, so the model cannot see x_i itself.",
     direction="Put a column of `first` in front of windows[:, :-1].",
     mistakes=Mistakes(__name__, "one_place_late"),
 )
@@ -156,7 +156,7 @@ def _judge_only_bayes(answer: Any) -> str:
 check_only_bayes = Exercise(
     solution=("it was a cold and _ark night", "d"),
     wants=anything,
-    solved="Bayes' rule has tried every candidate and read on to the end of the line.",
+    solved="Bayes' rule tried every candidate and read each line to its end.",
     judge=_judge_only_bayes,
     mistakes=Mistakes(__name__, "only_bayes"),
 )

@@ -182,19 +182,19 @@ def _judge_fooling(answer: Any) -> str:
     logits = answers(tagger(), _world().encode(" ".join(words))[None])
     said = [tasks.ROLES[i] for i in logits.argmax(-1)[0, 1:-1].tolist()]
     both = list(zip(words, said, true, strict=True))
-    wrong = ", ".join(f"*{word}* {a} instead of {b}" for word, a, b in both if a != b)
+    wrong = ", ".join(f"*{word}* as {a} instead of {b}" for word, a, b in both if a != b)
     if not wrong:
         raise Symptom(
-            "The tagger is right about every word. Where did *who* stand in the sentences that it "
-            "learned from? Take one in which another word is in that place."
+            "The tagger is right about every word. At which place was *who* in the sentences that "
+            "it learned from? Try a sentence with another word at that place."
         )
     if any(a == b == "who" for _, a, b in both):
-        raise Symptom(f"Wrong: {wrong}. But it finds *who*: make it miss that word.")
+        raise Symptom(f"The tagger marks {wrong}. But it finds *who*: make it miss that word.")
     if "who" not in said:
         raise Symptom(
-            f"Wrong: {wrong}. But it calls no word *who*: make it take another word for that."
+            f"The tagger marks {wrong}. But it calls no word *who*: make it choose a wrong one."
         )
-    return f"Wrong: {wrong}."
+    return f"The tagger marks {wrong}."
 
 
 check_fooling = Exercise(

@@ -139,6 +139,11 @@ def _turns_by(rows: Tensor, angle: float) -> bool:
     return bool(((steps.cos() - math.cos(angle)).abs() < 1e-3).all())
 
 
+def in_words(away: int) -> str:
+    """Say how far away a place is, and on which side."""
+    return f"{abs(away)} place{'s' * (abs(away) != 1)} to the {'left' if away < 0 else 'right'}"
+
+
 def _same_rows(rows: Tensor) -> tuple[int, int] | None:
     """Return the first two positions with the same arrow."""
     pairs = combinations(range(RING), 2)
@@ -154,7 +159,7 @@ def _judge_two_back(answer: Any) -> str:
     on_it = weights[places, (places - BACK) % RING]
     lowest = int(on_it.argmin())
     if on_it.min() >= SHARE:
-        return f"Each position gives at least {on_it.min():.3f} to the one two before it."
+        return f"Each position gives at least {on_it.min():.3f} to the place two to its left."
     off = {int(d) for d in (weights.argmax(dim=-1) - places + RING // 2) % RING - RING // 2}
     if weights.max() - weights.min() < 1e-3:
         why = "All scores are equal: turn each query and each key by an angle of its own."
@@ -182,9 +187,11 @@ def _judge_two_back(answer: Any) -> str:
     elif off == {BACK}:
         why = "All look two to the right: turn the query, or the key, the other way."
     elif off == {0}:
-        why = "All look at themselves: let each query point where the key two before it points."
+        why = "All look at themselves: let each query point where the key two to its left points."
     elif len(off) == 1:
-        why = f"All look {off.pop():+d} places away. They should look {-BACK} away."
+        why = f"All look {in_words(off.pop())}. They should look {in_words(-BACK)}."
+    elif len(off) == 2 and all(_turns_by(rows, 2 * math.pi / RING) for rows in (queries, keys)):
+        why = "Your queries point between two keys: turn them all until each meets one key."
     elif (weights[2:].argmax(dim=-1) == places[2:] - BACK).all():
         why = (
             "Only positions 0 and 1 look elsewhere: the ring closes if eight steps make one full "
@@ -192,8 +199,8 @@ def _judge_two_back(answer: Any) -> str:
         )
     else:
         why = (
-            "They look different distances away: make the step from key to key, and from query to "
-            "query, the same everywhere."
+            "They look different distances away: turn by the same angle from each key to the next, "
+            "and from each query to the next."
         )
     raise Symptom(
         f"Position {lowest} gives {on_it[lowest]:.2f} to position {(lowest - BACK) % RING}, and "

@@ -60,9 +60,9 @@ check_summed_loss = Exercise(
     solved="That is −Σ log P over M. Each selected position pays for itself, and the costs add up.",
     direction="For every position i in M look up P[i][x[i]], and add up −math.log of it.",
     limits={
-        "With many selected positions it fails, though. The product of 500 probabilities of 0.2 "
-        "underflows to 0, but the sum of their logarithms is −804.72. Add logarithms, and do not "
-        "multiply.": ([{"a": 0.2}] * 500, "a" * 500, range(500)),
+        "With many selected positions it fails, though: the product of 500 probabilities of 0.2 "
+        "underflows to 0, but the sum of their logarithms is −804.72. Add the "
+        "logarithms instead of multiplying.": ([{"a": 0.2}] * 500, "a" * 500, range(500)),
     },
     mistakes=Mistakes(__name__, "summed_loss"),
 )
@@ -88,7 +88,14 @@ def _read_row(name: str, gap: str, row: Any) -> dict[str, float]:
         raise Symptom(f"{here} is {kind_of(row)}. {TABLES}")
     if strange := [letter for letter in row if letter not in [*LETTERS]]:
         raise Symptom(f"{here} has {strange[0]!r}, which is not one of the letters {LETTERS}.")
-    p = {letter: number(row.get(letter, 0)) for letter in LETTERS}
+    p = {}
+    for letter in LETTERS:
+        try:
+            p[letter] = number(row.get(letter, 0))
+        except Symptom:
+            raise Symptom(
+                f"{here} gives {letter} {kind_of(row[letter])}. Give it a number, without quotes."
+            ) from None
     if not 0 <= min(p.values()) <= max(p.values()) <= 1:
         raise Symptom(f"{here} has a number below 0 or above 1, which is not a probability.")
     if not alike(total := sum(p.values()), 1.0):
@@ -134,14 +141,15 @@ def _judge_tables(tables: Any) -> str:
         loss = _mean_loss(truth)
         if not alike(loss, nats) and alike(_mean_loss(exchanged), nats):
             raise Symptom(
-                f"In `{name}` the two rows are exchanged: they belong to the gaps in the order of "
-                "the line, first the row for r and then the row for a."
+                f"In `{name}` the two rows are exchanged: give the row for r first and then the "
+                "row for a, as in the line."
             )
         for gap, p in zip(GAPS, read, strict=True):
             _look_at_favourite(name, gap, p)
         pays = f"{loss / math.log(2):.3f} bits, perplexity {math.exp(loss):.3f}"
         if not alike(loss, nats):
-            why = "What counts is the product of what the two right letters get."
+            asked = f"{amount} bits" if unit == "bits" else f"perplexity {amount}"
+            why = f"Give both right letters the same probability: which one gives {asked}?"
             if math.isinf(loss):
                 why = "A right letter that gets 0 costs infinitely much."
             elif alike(2 * loss, nats):
@@ -152,13 +160,12 @@ def _judge_tables(tables: Any) -> str:
                     "logarithms."
                 )
             elif alike(loss, amount):
-                why = f"You counted {amount} nats."
+                why = f"That is {amount} nats, not {asked}."
             elif alike(loss, amount * math.log(2)):
-                why = f"You counted {amount} bits."
-            elif abs(loss - nats) < 0.01:
+                why = f"That is {amount} bits, not {asked}."
+            elif abs(loss - nats) < 0.02:
                 why = "That is close, but not exact. Write fractions, not rounded decimals."
-            asked = f"{amount} bits" if unit == "bits" else f"perplexity {amount}"
-            raise Symptom(f"`{name}` pays {pays} on average, and we ask for {asked}. {why}")
+            raise Symptom(f"`{name}` pays {pays} on average. We ask for {asked}. {why}")
         said.append(f"`{name}` pays {pays}")
     return f"{'; '.join(said)}."
 
@@ -170,8 +177,8 @@ check_tables = Exercise(
     },
     wants=anything,
     judge=_judge_tables,
-    solved="The table that is wrong everywhere has the lower loss, because the loss does not ask "
-    "for the favourite.",
+    solved="The table that is always wrong has the lower loss, because the loss does not ask for "
+    "the favourite.",
     mistakes=Mistakes(__name__, "tables"),
 )
 """Mark two tables for the gaps of b▒e▒d: right everywhere at 2 bits, wrong at perplexity 3."""
@@ -211,8 +218,9 @@ OWN = (
 )
 
 FAR_APART = (
-    "With logits far apart it fails: for 0 and 200 the loss is 200, and yours is not. softmax (or "
-    "exp) gives numbers too small or too large for a float. log_softmax avoids that."
+    "It fails when logits are far apart: if the right character has 0 and another has 200, the "
+    "loss is 200, and yours is not. softmax (or exp) gives numbers too small or too large for a "
+    "float. log_softmax avoids that."
 )
 
 

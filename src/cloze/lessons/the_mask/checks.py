@@ -138,7 +138,7 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
             f"{tuple(inputs.shape)} and {tuple(labels.shape)}. Both need the shape of the ids."
         )
     if (inputs == IGNORE).any():
-        raise Symptom("The model would read −100: did you swap inputs and labels?")
+        raise Symptom("The model would read −100. Did you swap inputs and labels?")
     if (labels == 0).sum() > 2 * (ids == 0).sum():
         raise Symptom("Where nothing is asked, the label is −100. 0 is a character, the newline.")
     asked = labels != IGNORE
@@ -155,12 +155,12 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
             "change, and each of them needs a label, whatever it shows."
         )
     rate = float(asked.float().mean())
-    for apart, words in ((LINE, "lines of a batch"), (1, "neighbours")):
+    for apart, words in ((LINE, "lines at the same place"), (1, "neighbours")):
         pairs = asked.reshape(-1, 2, apart).all(dim=1)
         if not _is(pairs.sum(), pairs.numel(), rate**2):
             raise Symptom(
-                f"Of two {words} both are selected in {pairs.float().mean():.1%} of the cases. "
-                f"By chance it would be {rate**2:.1%}: each position must draw for itself."
+                f"Two {words} are both selected in {pairs.float().mean():.1%} of all cases. If "
+                f"each position drew its own number, it would be {rate**2:.1%}."
             )
     if not _is(asked.sum(), ids.numel(), rates[0]):
         raise Symptom(
@@ -177,7 +177,7 @@ FATES: Mapping[str, Callable[[float, float], tuple[float, float]]] = {
     ),
     "You swap everything that you don't hide. Some must be kept.": lambda m, r: (m, 1 - m),
     "Nothing is swapped: does a later line undo it, or is its interval empty?": lambda m, r: (m, 0),
-    "The intervals overlap: swapping begins where hiding ends.": lambda m, r: (m - r, r),
+    "Your intervals overlap: swapping must begin where hiding ends.": lambda m, r: (m - r, r),
     "That is suspect D: the second draw takes a share of what the first has left, or [MASK] "
     "overwrites some swapped characters.": (lambda m, r: (m, (1 - m) * r)),
     "That is suspect C: you swap first, and only the rest can be hidden.": (

@@ -39,7 +39,7 @@ check_cosines = Exercise(
     solution=cosines,
     wants=tensor(torch.float32),
     probes=two_sets,
-    solved="Only the direction of each vector is left; how long it is no longer counts.",
+    solved="Only the direction of each vector is left; its length no longer counts.",
     direction="Divide each row by its length, .norm(dim=1, keepdim=True), then a @ b.T.",
     mistakes=Mistakes(__name__, "cosines"),
 )
@@ -79,11 +79,12 @@ check_precision = Exercise(
     solution=precision,
     wants=number,
     probes=similar_things,
-    solved="It counts neighbours, so any two ways of measuring nearness can be compared by it.",
-    direction="Put -inf on a copy's diagonal, take topk(k, dim=1).indices, compare the groups.",
+    solved="It only counts neighbours, so you can compare any two ways of searching with it.",
+    direction="Put -inf on a copy's diagonal, take topk(k, dim=1).indices, compare the groups, and "
+    "take the mean.",
     limits={
-        "(With products instead of cosines, another window may be nearer than the window itself: "
-        "leave that one out by its place, not as the nearest.)": (
+        "(You drop the nearest as the window itself. With products instead of cosines, another "
+        "window may be nearer; the diagonal is always the window itself.)": (
             torch.tensor([[0.1, 0.9, 0.5], [0.9, 0.8, 0.4], [0.5, 0.4, 0.6]]),
             torch.tensor([0, 1, 0]),
             1,

@@ -7,7 +7,7 @@ writes what was found to comparison.json. It goes on where it stopped (ten minut
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from itertools import product
@@ -29,7 +29,6 @@ from cloze.use.vectors import (
     TWO_WINDOWS,
     Pairs,
     TfIdf,
-    Whitening,
     centring,
     character_ngrams,
     cosine,
@@ -112,7 +111,7 @@ def by_terms(asked: Asked, terms: Callable[[str], list[str]]) -> Found:
 
 def untrained(corpus: Corpus) -> dict[str, Found]:
     """Ask every way that is not trained for the purpose."""
-    asked, measured = held_out(corpus), to_measure(corpus)
+    asked = held_out(corpus)
     found = {
         "words, tf-idf": by_terms(asked, words),
         "3 to 5 characters, tf-idf": by_terms(asked, character_ngrams),
@@ -123,18 +122,17 @@ def untrained(corpus: Corpus) -> dict[str, Found]:
             embed(encoder, asked.input_ids, pooling="first", layer=layer), asked
         )
         plain = embed(encoder, asked.input_ids, layer=layer)
-        seen = embed(encoder, measured, layer=layer)
-        changes: dict[str, Whitening] = {"centred": centring(seen), "whitened": whitening(seen)}
         found[f"mean, {name}"] = by_vectors(plain, asked)
-        for change, apply in changes.items():
-            found[f"mean, {name}, {change}"] = by_vectors(apply(plain), asked)
+    seen = embed(encoder, to_measure(corpus))
+    for change, apply in {"centred": centring(seen), "whitened": whitening(seen)}.items():
+        found[f"mean, {name}, {change}"] = by_vectors(apply(plain), asked)
     return found
 
 
 OBJECTIVES: dict[str, Objective] = {"two windows": TWO_WINDOWS, "twice masked": TWICE_MASKED}
 """What is trained."""
 STEPS = 600
-"""How long each is trained; the notebook's live runs stop after a tenth of it."""
+"""How long each is trained; the notebook's live runs stop after 20 steps."""
 
 
 def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> TrainingRun:
@@ -142,14 +140,6 @@ def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> Trainin
     model = deepcopy(shipped_model()).requires_grad_(True).train()
     recipe = Recipe(**{**vars(RECIPE), "steps": steps, "seed": seed})
     return TrainingRun(model, Pairs(corpus), recipe, OBJECTIVES[name])
-
-
-def measured(encoder: Encoder, corpus: Corpus) -> dict[str, Found]:
-    """Ask an encoder after training: as it is, and whitened."""
-    asked = held_out(corpus)
-    plain = embed(encoder, asked.input_ids)
-    change = whitening(embed(encoder, to_measure(corpus)))
-    return {"plain": by_vectors(plain, asked), "whitened": by_vectors(change(plain), asked)}
 
 
 def hits(similarity: Tensor, asked: Asked) -> Tensor:
@@ -172,21 +162,16 @@ def measured_late(corpus: Corpus, name: str) -> str:
 
     Args:
         corpus: whose held-out windows are asked.
-        name: "late interaction"; the same "without neighbours", that is, without the window before
-            and the one after; or "of untrained states".
+        name: "late interaction", or the same "of untrained states".
     """
     asked, encoder = held_out(corpus), shipped_model().encoder
     if name == "of untrained states":
         torch.manual_seed(0)
         encoder = Encoder(encoder.config).eval()
-    near = late(encoder, asked)
-    if name == "without neighbours":
-        for step in (-1, 1):
-            near.diagonal(step).fill_(-torch.inf)
-    return "".join(str(int(hit)) for hit in hits(near, asked))
+    return "".join(str(int(hit)) for hit in hits(late(encoder, asked), asked))
 
 
-LATE = ("late interaction", "without neighbours", "of untrained states")
+LATE = ("late interaction", "of untrained states")
 
 
 def late_hits() -> dict[str, Tensor]:
@@ -207,37 +192,23 @@ def untrained_results() -> dict[str, Found]:
     return {name: Found(*values) for name, values in results()["untrained"].items()}
 
 
-def trained_runs() -> Iterator[tuple[str, str, dict[str, list[float]]]]:
-    """Yield name and seed of every training, and what was found, "plain" and "whitened"."""
-    for seed, by_name in results()["runs"].items():
-        for name, found in by_name.items():
-            yield name, seed, found
+def trained_results() -> dict[str, Repeated]:
+    """Return precision at 1 of every kind of training, over seeds."""
+    runs = results()["runs"].values()
+    return {name: Repeated.of(Found(*found[name]).at_1 for found in runs) for name in OBJECTIVES}
 
 
-def trained_results(after: str = "plain") -> dict[str, tuple[Repeated, Repeated]]:
-    """Return precision at 1 and at 10 of every kind of training, over seeds."""
-    by_name: dict[str, list[Found]] = {}
-    for name, _, found in trained_runs():
-        by_name.setdefault(name, []).append(Found(*found[after]))
-    return {
-        name: (Repeated.of(f.at_1 for f in found), Repeated.of(f.at_10 for f in found))
-        for name, found in by_name.items()
-    }
-
-
-def trained(corpus: Corpus, steps: int, seed: int, name: str) -> dict[str, list[float | None]]:
+def trained(corpus: Corpus, steps: int, seed: int, name: str) -> list[float | None]:
     """Train contrastively once, and ask the encoder."""
     run = contrastive_run(corpus, name, seed, steps)
     for _ in fit(run):
         pass
-    return _rounded(measured(run.model.eval().encoder, corpus))
+    asked = held_out(corpus)
+    return _rounded(by_vectors(embed(run.model.eval().encoder, asked.input_ids), asked))
 
 
-def _rounded(found: Mapping[str, Found]) -> dict[str, list[float | None]]:
-    return {
-        name: [None if value is None else round(value, 4) for value in values]
-        for name, values in found.items()
-    }
+def _rounded(found: Found) -> list[float | None]:
+    return [None if value is None else round(value, 4) for value in found]
 
 
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
@@ -250,7 +221,13 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
         windows=len(held_out(corpus).pieces),
         chance=round(precision_by_chance(held_out(corpus).pieces), 4),
     )
-    measurements.measure(path, made, "untrained", [()], lambda: _rounded(untrained(corpus)))
+    measurements.measure(
+        path,
+        made,
+        "untrained",
+        [()],
+        lambda: {name: _rounded(found) for name, found in untrained(corpus).items()},
+    )
     runs = product(range(seeds), OBJECTIVES)
     measurements.measure(path, made, "runs", runs, partial(trained, corpus, steps))
     measurements.measure(path, made, "late", zip(LATE), partial(measured_late, corpus))

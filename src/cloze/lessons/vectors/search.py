@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
@@ -32,22 +32,35 @@ LEFT = "text-align: left"
 """JupyterLab sets tables flush right where no style sheet says otherwise."""
 Terms = Literal["words", "3 to 5 characters"]
 TERMS = {"words": words, "3 to 5 characters": character_ngrams}
-VectorsOf = Callable[[Sequence[str]], Tensor]
-"""From texts to one vector for each, ``(n, d)``."""
 
 
 # Pure functions
 
 
+def mean_states(encoder: Encoder, texts: Sequence[str]) -> Tensor:
+    """Return the mean of an encoder's hidden states for each text, ``(n, d)``."""
+    ids, padding = padded([VOCABULARY.encode(text) for text in texts])
+    return embed(encoder, ids, padding)
+
+
+class VectorsOf(NamedTuple):
+    """How texts become vectors: the mean of an encoder's states, then a change of coordinates."""
+
+    encoder: Encoder
+    change: Whitening | None = None
+
+    def changed(self, means: Tensor) -> Tensor:
+        """Change the coordinates of mean states, if wished."""
+        return means if self.change is None else self.change(means)
+
+    def __call__(self, texts: Sequence[str]) -> Tensor:
+        """Return one vector for each text, ``(n, d)``."""
+        return self.changed(mean_states(self.encoder, texts))
+
+
 def encoder_vectors(encoder: Encoder, change: Whitening | None = None) -> VectorsOf:
     """Return what makes vectors of texts: the mean of hidden states, changed if so wished."""
-
-    def vectors_of(texts: Sequence[str]) -> Tensor:
-        ids, padding = padded([VOCABULARY.encode(text) for text in texts])
-        found = embed(encoder, ids, padding)
-        return found if change is None else change(found)
-
-    return vectors_of
+    return VectorsOf(encoder, change)
 
 
 def read_query(typed: str) -> str:
@@ -87,7 +100,7 @@ class Found(NamedTuple):
         for way, hits in self.ways.items():
             said.append(f"by {way}:")
             said += [f"  {h.similarity:.2f}  {h.passage.text}  ({h.passage.piece})" for h in hits]
-            said += ["  nothing has any of it"] * (not hits)
+            said += ["  no passage matches"] * (not hits)
         return "\n".join(said)
 
 
@@ -96,13 +109,15 @@ class Index:
 
     Args:
         passages: what is searched.
-        vectors: by name, what makes vectors of texts; the passages are read once, here.
+        vectors: by name, what makes vectors of texts; each encoder reads the passages once, here.
     """
 
     def __init__(self, passages: Sequence[Passage], vectors: Mapping[str, VectorsOf]) -> None:
         self.passages = list(passages)
         texts = [passage.text for passage in passages]
-        self.vectors = {name: (of, of(texts)) for name, of in vectors.items()}
+        encoders = {of.encoder for of in vectors.values()}
+        means = {encoder: mean_states(encoder, texts) for encoder in encoders}
+        self.vectors = {name: (of, of.changed(means[of.encoder])) for name, of in vectors.items()}
         self.terms = {name: TfIdf(texts, terms) for name, terms in TERMS.items()}
 
     @checked
@@ -220,7 +235,7 @@ class Search(View):
         said = [
             f"By {way}: {hits[0].passage.text}, {hits[0].similarity:.2f}."
             if hits
-            else f"By {way}: no passage has any of it."
+            else f"By {way}: no passage matches."
             for way, hits in self.found.ways.items()
         ]
         return f"Looked for {self.found.line}. {' '.join(said)}"
@@ -248,7 +263,7 @@ class Search(View):
     def _table(self, way: str, hits: Sequence[Hit], asleep: bool) -> Markup:
         rows = [self._row(way, n, hit, asleep) for n, hit in enumerate(hits, start=1)]
         if not rows:
-            rows = [element("tr", element("td", "No passage has any of it.", colspan=2))]
+            rows = [element("tr", element("td", "No passage matches.", colspan=2))]
         heads = ("cosine", "passage")
         left = LEFT if asleep else None
         return element(

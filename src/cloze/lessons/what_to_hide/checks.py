@@ -47,8 +47,8 @@ check_falling_rate = Exercise(
     solution=falling_rate,
     wants=number,
     probes=moments,
-    solved="Many questions per text at first, and plenty of context in the end.",
-    direction="Begin at `first` and go the share step / (steps - 1) of the way to `last`.",
+    solved="Many questions per text at first, and plenty of context at the end.",
+    direction="Start at `first`, and go the share step / (steps - 1) of the way to `last`.",
     mistakes=Mistakes(__name__, "falling_rate"),
 )
 """Mark ``falling_rate(step, steps, first, last)``."""
@@ -113,14 +113,14 @@ def places(value: Any) -> list[int]:
     for entry in entries:
         if isinstance(entry, str | set | list | tuple | range):
             raise Symptom(
-                "Your collection holds words or groups; it should hold the positions themselves, "
-                "whole numbers."
+                "Your collection holds words or groups of positions; it should hold the positions "
+                "themselves, whole numbers."
             )
         if not is_number(entry) or entry != int(entry):
-            raise Symptom("Your collection holds something that is no position, a whole number.")
+            raise Symptom("Your collection should hold only positions, which are whole numbers.")
     if len(set(entries)) < len(entries):
         raise Symptom(
-            "Some positions are in your list more than once; a set (add, |=) keeps each once."
+            "Some positions are in your list more than once; a set (add, |=) keeps each only once."
         )
     return sorted(int(entry) for entry in entries)
 
@@ -148,7 +148,7 @@ check_whole_words = Exercise(
     solution=whole_words,
     wants=places,
     probes=lines,
-    solved="One chosen letter, and the whole word is gone.",
+    solved="Choose one letter, and the whole word is gone.",
     direction="Go through the words with their positions; if one of a word's positions is chosen, "
     "take all of them.",
     mistakes=Mistakes(__name__, "whole_words"),
@@ -183,11 +183,12 @@ def hidden_places(value: Any) -> Tensor:
     """Read the line with gaps as a row of places, ``(1, length)``."""
     if not isinstance(value, str):
         raise Symptom(
-            f"You hand in {kind_of(value)}; hand in the line as a text, with _ for what is hidden."
+            f"You hand in {kind_of(value)}; hand in the line in quotes, with _ for each hidden "
+            "character."
         )
     lengths = (
         f"Your line has {len(value)} characters and the original {len(LINE)}: write one _ for "
-        "each hidden character, spaces too, and leave the others where they are."
+        "each hidden character (spaces count), and leave the others where they are."
     ) * (len(value) != len(LINE))
     for at, (own, true) in enumerate(zip(value, LINE, strict=False), 1):
         if own not in (GAP, true):
@@ -199,7 +200,10 @@ def hidden_places(value: Any) -> Tensor:
     if lengths:
         raise Symptom(lengths)
     if value.count(GAP) != HIDDEN:
-        raise Symptom(f"You hide {value.count(GAP)} characters; 15 % of the line are {HIDDEN}.")
+        raise Symptom(
+            f"You hide {value.count(GAP)} characters; hide exactly {HIDDEN}, which is 15 % "
+            "of the line."
+        )
     return torch.tensor([[own == GAP for own in value]])
 
 
@@ -218,15 +222,18 @@ def _judge_hardest_gaps(answer: Any) -> str:
         raise Symptom(
             f"Your gaps cost {paid:.1f} nats. That beats chance ({average:.1f}), but not the most "
             f"expensive span of {HIDDEN} ({most:.1f}). "
-            f"{why and why + 'Hide neighbours together. '}Leave in sight what helps least."
+            f"{why and why + 'Hide neighbours together. '}Leave visible what helps the model least."
         )
-    return f"{paid:.1f} nats; chance {average:.1f}, the most expensive span {most:.1f}."
+    return (
+        f"Your gaps cost {paid:.1f} nats. Random ones cost {average:.1f} on average, and the most "
+        f"expensive span {most:.1f}."
+    )
 
 
 check_hardest_gaps = Exercise(
     solution="she took her ______l_ because it was raining",
     wants=anything,
-    solved="The worst gaps are close together, and what is left in sight hardly helps.",
+    solved="The worst gaps are close together, and what stays visible between them hardly helps.",
     judge=_judge_hardest_gaps,
     mistakes=Mistakes(__name__, "hardest_gaps"),
 )

@@ -31,14 +31,16 @@ def positions(value: Any) -> list[int]:
     if not isinstance(value, list | tuple | set | range) or not all(
         isinstance(at, int) and not isinstance(at, bool) for at in value
     ):
+        if isinstance(value, str):
+            raise Symptom("Your answer is a text. List positions instead, such as [4, 5, 6].")
         if isinstance(value, list | tuple) and value and isinstance(value[0], float | str | tuple):
             raise Symptom(
-                f"Your list begins with {value[0]!r:.40}, which is not a position; list "
-                "positions, as whole numbers."
+                f"Your list begins with {value[0]!r:.40}, which is not a position. A position is "
+                "a whole number, such as 4."
             )
         raise wrong_kind(value, "a list of positions, which are whole numbers")
     if len(set(value)) < len(value):
-        raise Symptom("A position is in your list twice; each is hidden once.")
+        raise Symptom("A position is in your list twice. List each only once.")
     return sorted(value)
 
 
@@ -138,12 +140,13 @@ def order_of_line(value: Any) -> list[int]:
     value = value.tolist() if isinstance(value, Tensor) else value
     there, asked = positions(value), [*range(len(LINE))]
     if there == [i + 1 for i in asked]:
-        raise Symptom("You count from 1; the first character has position 0.")
+        raise Symptom("You count from 1, but the first character has position 0.")
     if strange := [i for i in there if i not in asked]:
         raise Symptom(f"{strange[0]} is not a position of {LINE!r}, which has 0 to {asked[-1]}.")
     if missing := [i for i in asked if i not in there]:
         raise Symptom(
-            f"Every position is written once. Yours never writes {', '.join(map(str, missing))}."
+            "Every position must be written once. Your order never writes "
+            f"{', '.join(map(str, missing))}."
         )
     return [*value]
 
@@ -152,7 +155,7 @@ def _judge_order(answer: Any) -> str:
     order = order_of_line(answer)
     steps, usual = steps_along(order), sum(steps_along(range(len(LINE))))
     paid = sum(steps)
-    seen = f"Yours costs {paid:.2f} nats, left to right {usual:.2f}."
+    seen = f"Your order costs {paid:.2f} nats, left to right {usual:.2f}."
     letters = [LINE[i].replace(" ", "␣") for i in order]
     along = " ".join(f"{c} {nats:.1f}" for c, nats in zip(letters, steps, strict=True))
     if order == sorted(order):
@@ -160,13 +163,13 @@ def _judge_order(answer: Any) -> str:
     if paid <= usual:
         raise Symptom(
             f"{seen} Your order is no more expensive than left to right: its letters help each "
-            f"other. Step by step: {along}. Which would be hard if it came earlier?"
+            f"other. Step by step: {along}. Which of them would be hard to guess earlier?"
         )
     if paid < usual + MORE:
         raise Symptom(
             f"{seen} Your order is more expensive, but by less than {MORE:.0f} nats. Step by "
-            f"step: {along}. Where does the model expect another letter, and what could be written "
-            "before to mislead it further?"
+            f"step: {along}. Which step is expensive, and what could you write earlier to mislead "
+            "the model even more?"
         )
     mean = line_bound(torch.tensor(_costs(), dtype=torch.float64))
     return (
@@ -180,7 +183,7 @@ check_costly_order = Exercise(
     wants=order_of_line,
     judge=_judge_order,
     solved="It is the same line and the same model. An exact reader pays the same in every order, "
-    "so the difference is what the model does not know.",
+    "so the difference shows what the model does not know.",
     mistakes=Mistakes(__name__, "costly_order"),
 )
 """Mark an order of writing that costs the shipped model ``MORE`` nats than left to right."""

@@ -3,12 +3,14 @@
 //   PageDown, PageUp          always, for they are what a presenter remote sends
 //   arrows, Space, Home, End  unless a widget, a field or a button has the focus (Escape leaves it)
 //   N notes · D dark or light · F or F5 full screen · B or . black, until the next key
+//   O overview of all screens · a number and Enter go to that screen
 // index.html.j2 calls lecture.arrived after every cell.
 const lecture = (() => {
   const MOVES = { PageDown: 1, PageUp: -1, ArrowRight: 1, ArrowDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const BAR = `
     <button type="button" data-does="back" aria-label="Back">‹</button>
     <button type="button" data-does="next" aria-label="Next">›</button>
+    <button type="button" data-does="overview">Overview</button>
     <button type="button" data-does="notes">Notes</button>
     <button type="button" data-does="theme">Dark / light</button>
     <button type="button" data-does="full">Full screen</button>
@@ -37,6 +39,10 @@ const lecture = (() => {
   let at = named(); // the screen that the address names
   let window_ = null; // the lecturer's
   let entered = Date.now();
+  let typed = ""; // the digits of a screen's number
+  const overview = document.createElement("dialog");
+  overview.id = "overview";
+  overview.setAttribute("aria-label", "All screens");
   const bar = document.createElement("footer");
   bar.id = "bar";
   bar.innerHTML = BAR;
@@ -62,6 +68,25 @@ const lecture = (() => {
   function move(by) {
     if (by > 0 && !started()) start(); // the first step forward starts the clock
     go(by === Infinity ? screens().length - 1 : at + by);
+  }
+
+  function openOverview() {
+    overview.innerHTML = "<ol></ol>";
+    screens().forEach((screen, i) => {
+      const button = document.createElement("button");
+      button.textContent = title(screen);
+      button.autofocus = i === at;
+      button.onclick = () => (overview.close(), go(i));
+      const item = document.createElement("li");
+      item.append(button);
+      overview.firstChild.append(item);
+    });
+    overview.showModal();
+  }
+
+  function type(digits) {
+    typed = digits;
+    part(".said").textContent = digits && `Enter goes to screen ${digits}.`;
   }
 
   // ── getting ready ────────────────────────────────────────────────────────────────────────────
@@ -147,14 +172,16 @@ const lecture = (() => {
     back: () => move(-1),
     next: () => move(1),
     notes: openNotes,
+    overview: openOverview,
     theme: () => (document.body.dataset.jpThemeLight = document.body.dataset.jpThemeLight === "false"),
     full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
     black: () => document.body.classList.add("black"),
   };
-  const KEYS = { n: "notes", d: "theme", f: "full", b: "black", ".": "black" };
+  const KEYS = { n: "notes", o: "overview", d: "theme", f: "full", b: "black", ".": "black" };
 
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (overview.open) return;
     const { key } = event;
     const paging = key === "PageDown" || key === "PageUp";
     const taken = event.target.closest?.("input, select, textarea, button, summary, a, .cloze-root");
@@ -162,13 +189,15 @@ const lecture = (() => {
     if (document.body.classList.contains("black")) document.body.classList.remove("black");
     else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
     else if (key === "F5" || (does && !taken)) DOES[does]();
-    else return;
+    else if (/^\d$/.test(key) && !taken) type(typed + key);
+    else if (typed && key === "Enter") go(Number(typed) - 1, type(""));
+    else return type("");
     event.preventDefault();
   }
 
   document.addEventListener("keydown", pressed);
   bar.addEventListener("click", (event) => DOES[event.target.closest("button")?.dataset.does]?.());
-  document.body.append(bar);
+  document.body.append(bar, overview);
   addEventListener("pagehide", () => window_?.close());
   addEventListener("hashchange", () => go(named()));
   setInterval(tell, 1000);
