@@ -35,7 +35,7 @@ def _judge_merges(answer: Any) -> str:
     if not cut:
         raise Symptom("There is no word in your text.")
     if (n := len(answer.split())) > MOST_WORDS:
-        raise Symptom(f"Your text has {n} words; {MOST_WORDS} are enough.")
+        raise Symptom(f"Your text has {n} words; at most {MOST_WORDS} are allowed.")
     if "the" not in answer.split():
         raise Symptom("The last merge makes the word *the*: it has to be in your text, as a word.")
     merges = Tokenizer.train(answer, vocab_size=len(set(START + answer)) + 4).merges
@@ -57,12 +57,12 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
     else:
         seen += "as often, and in a tie the pair with the older pieces is merged."
     advice = {
-        ("h", "e"): "Wherever *the* is, *he* is, too: add a word with *th* but without *he*.",
+        ("h", "e"): "Every *the* also contains *he*: add a word with *th* but without *he*.",
         (
             START,
             "t",
-        ): "Every word that begins with *t* has it. Put *th* inside other words.",
-        (START, "th"): "Let *the* also be inside a word, where nothing begins with it.",
+        ): "Every word that begins with *t* has this pair. Put *th* inside other words.",
+        (START, "th"): "Add a word that has *the* inside it, but does not begin with *th*.",
     }.get(pair, f"Make {should} more frequent, or leave out words with {is_first}.")
     raise Symptom(f"{seen} {advice}")
 
@@ -70,7 +70,7 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
 check_three_merges = Exercise(
     solution="the the bath other",
     wants=anything,
-    solved="Only the counts decide. What a piece means plays no part.",
+    solved="Only the counts decide, and not what a piece means.",
     judge=_judge_merges,
     mistakes=Mistakes(__name__, "three_merges"),
 )
@@ -122,7 +122,8 @@ check_mask_whole_words = Exercise(
     wants=_pieces,
     probes=pieces_and_words,
     solved="No piece of a hidden word is left to give it away.",
-    direction="Count words at every piece that does not begin with ##, and hide by that number.",
+    direction="A piece that does not begin with ## begins a new word: count these, and hide every "
+    "piece whose word number is in `chosen`.",
     mistakes=Mistakes(__name__, "mask_whole_words"),
 )
 
@@ -141,8 +142,9 @@ check_attention_bytes = Exercise(
         (chance.randint(2, 9), chance.choice([3, 5, 7, 12]), chance.randint(20, 900))
         for _ in range(12)
     ],
-    solved="Twice the length is four times the memory.",
-    direction="One weight per pair of positions, in every head and every line; four bytes each.",
+    solved="Twice the length takes four times the memory.",
+    direction="There is one weight for every pair of positions, in every head and every line, and "
+    "each takes four bytes.",
     mistakes=Mistakes(__name__, "attention_bytes"),
 )
 
@@ -170,7 +172,8 @@ check_mutation_score = Exercise(
     solution=mutation_score,
     wants=number,
     probes=places,
-    solved="Below 0, the model finds the new letter less likely than the one nature has there.",
-    direction="log P[mutant] − log P[wild_type], with math.log.",
+    solved="A score below 0 says: the model finds the new letter less likely than the wild type.",
+    direction="Take math.log of both probabilities, then subtract the wild type's from the "
+    "mutant's.",
     mistakes=Mistakes(__name__, "mutation_score"),
 )
