@@ -12,6 +12,7 @@ of all notebooks are written anew, since JupyterLab trusts those alone (``cloze.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import sys
@@ -34,6 +35,8 @@ METADATA = {
 
 def execute(path: Path) -> None:
     """Run one notebook from top to bottom in a fresh kernel and write it back."""
+    # A kernel that ends while a message is on its way makes its client complain.
+    logging.getLogger("tornado.general").setLevel(logging.CRITICAL)
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
         notebook,

@@ -103,7 +103,7 @@ def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:
         assert f"L = log 2 + log 4 = {math.log(8):.2f} nats = 3 bits" in answers
         assert "1/100 costs 4.61 nats = 6.64 bits" in answers
         assert "6: 0.33; 0.64 nats" in answers  # H(1/3) = 0.6365
-        assert ("81 % masks, 10 % random, 9 % kept" in answers) == (minutes == 90)
+        assert ("81% masks, 10% random, 9% kept" in answers) == (minutes == 90)
         assert "28² = 784 and 28⁵ = 17 210 368" in answers
     for bet in computed["bets"]:
         bits = bet["bits"]

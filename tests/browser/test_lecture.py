@@ -332,7 +332,7 @@ DONE: dict[str, Callable[[Locator], None]] = {
     "does it search": search,
     "Hide a letter": explorer,
     "A bet costs": bet,
-    "15 % are asked": draws,
+    "15% are asked": draws,
     "Every position": sight,
     "It learns": training,
     "Two questions": quiz,

@@ -84,8 +84,8 @@ def suspect(value: Any) -> str:
 check_culprit = Exercise(
     solution="C",
     wants=suspect,
-    solved="C swaps 10 % first and gives [MASK] to 0.9 of the rest: 0.9 · 0.9 = 81 % [MASK], 10 % "
-    "swapped and 0.9 · 0.1 = 9 % kept. Two independent draws multiply.",
+    solved="C swaps 10% first and gives [MASK] to 0.9 of the rest: 0.9 · 0.9 = 81% [MASK], 10% "
+    "swapped and 0.9 · 0.1 = 9% kept. Two independent draws multiply.",
     mistakes=Mistakes(__name__, "culprit"),
 )
 """Mark the letter of the suspect that gives 81/10/9."""
@@ -283,7 +283,7 @@ check_coverage = Exercise(
     parts=lambda epochs, mask_prob, copies: {
         f"{'more' if epochs > copies else 'no more'} epochs than copies": ...
     },
-    solved="Ten copies stop at 80 %, however long you train. Fresh masks have no such ceiling.",
+    solved="Ten copies stop at 80%, however long you train. Fresh masks have no such ceiling.",
     direction="First count the different masks, then find the chance to escape all of them. The "
     "rest is selected at least once.",
     without=dict.fromkeys(

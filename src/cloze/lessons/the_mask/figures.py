@@ -90,7 +90,7 @@ def coverage_curves(
         ylabel="selected at least once",
         ylim=(0, 1.05),
         yticks=[0, 0.5, 1],
-        yticklabels=["0 %", "50 %", "100 %"],
+        yticklabels=["0%", "50%", "100%"],
     )
     last = listed({name: shares[-1] for name, shares in measured.items()})
     text = (

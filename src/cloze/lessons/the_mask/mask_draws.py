@@ -168,7 +168,7 @@ class MaskDraws(View):
         )
 
     def _table(self) -> Markup:
-        heads = ("fate", "count", "share", "promised ± 2 standard errors", "0 to 100 %", "it is")
+        heads = ("fate", "count", "share", "promised ± 2 standard errors", "0 to 100%", "it is")
         rows = map(_in_table, closeness(self.counts)) if self.draws else map(_promise, PROMISED)
         table = element(
             "table",

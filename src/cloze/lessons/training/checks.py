@@ -312,8 +312,8 @@ class StepExercise(Exercise):
         if abs(asked - 0.3) > 0.04 or abs(masked - 0.8) > 0.07 or abs(swapped - 0.1) > 0.05:
             raise Symptom(
                 f"Your loss is about {asked:.0%} of the positions, and of these {masked:.0%} have "
-                f"become [MASK] and {swapped:.0%} another character; it should be 30 %, 80 % and "
-                "10 %: take the inputs and the labels of mask_tokens(windows, 0.3)."
+                f"become [MASK] and {swapped:.0%} another character; it should be 30%, 80% and "
+                "10%: take the inputs and the labels of mask_tokens(windows, 0.3)."
             )
         computed = list(map(laboratory.computed, steps))
         if abs(times := _times(steps, computed)) > 0 and abs(times - 1) > 0.01:
@@ -358,7 +358,7 @@ check_train_step = StepExercise(
     solved="Sample, mask, predict, compare, improve: fit does this 1250 times.",
     mistakes=Mistakes(__name__, "train_step"),
 )
-"""Mark ``train_step(model, optimizer, windows)``: one step at 30 %, returning its loss."""
+"""Mark ``train_step(model, optimizer, windows)``: one step at 30%, returning its loss."""
 
 # ── 4.2 ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -201,7 +201,7 @@ def hidden_places(value: Any) -> Tensor:
         raise Symptom(lengths)
     if value.count(GAP) != HIDDEN:
         raise Symptom(
-            f"You hide {value.count(GAP)} characters; hide exactly {HIDDEN}, which is 15 % "
+            f"You hide {value.count(GAP)} characters; hide exactly {HIDDEN}, which is 15% "
             "of the line."
         )
     return torch.tensor([[own == GAP for own in value]])
@@ -237,4 +237,4 @@ check_hardest_gaps = Exercise(
     judge=_judge_hardest_gaps,
     mistakes=Mistakes(__name__, "hardest_gaps"),
 )
-"""Mark a line of which 15 % are hidden, so that it costs more than chance and any span."""
+"""Mark a line of which 15% are hidden, so that it costs more than chance and any span."""

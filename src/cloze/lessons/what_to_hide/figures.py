@@ -39,18 +39,18 @@ def _told(measured: Measured) -> str:
 def by_rate(
     common: Measured, own: Measured, baselines: Mapping[str, float], title: str = ""
 ) -> tuple[Figure, str]:
-    """Draw what models trained at several rates pay, at 15 % and at their own rate.
+    """Draw what models trained at several rates pay, at 15% and at their own rate.
 
     Args:
-        common: what each pays at 15 %.
+        common: what each pays at 15%.
         own: what each pays at the rate that it was trained with.
         baselines: losses to draw as lines, nats.
         title: what was trained on.
     """
     figure = empty_figure(7.2, 3.3)
     left, right = figure.subplots(1, 2)
-    _over_rates(left, common, BLUE, "all judged at 15 %")
-    left.set_title("all judged at 15 %")
+    _over_rates(left, common, BLUE, "all judged at 15%")
+    left.set_title("all judged at 15%")
     _over_rates(right, own, ORANGE, "each at its own rate", "s-")
     right.set_title("each judged at its own rate")
     baseline_lines(right, baselines)
@@ -62,21 +62,21 @@ def by_rate(
     figure.suptitle(title, fontsize=11, x=0.02, ha="left")
     lines = f" Lines: {listed(baselines)}." if baselines else ""
     return figure, (
-        f"{title}: nats per question by the rate of training. Judged at 15 %: {_told(common)}. "
+        f"{title}: nats per question by the rate of training. Judged at 15%: {_told(common)}. "
         f"Each at its own rate: {_told(own)}.{lines}"
     )
 
 
 @picture
 def above_the_floor(above: Measured, own: Measured) -> tuple[Figure, str]:
-    """Draw what models pay above the least that any can, at 15 % and at their own rate."""
+    """Draw what models pay above the least that any can, at 15% and at their own rate."""
     figure, axes = new_figure(7.2, 3.0)
-    _over_rates(axes, above, BLUE, "judged at 15 %")
+    _over_rates(axes, above, BLUE, "judged at 15%")
     _over_rates(axes, own, ORANGE, "judged at its own rate", "s--")
     axes.set(xlabel="rate in training, %", ylabel="nats above the floor", ylim=(0, None))
     axes.legend()
     return figure, (
-        f"Nats above the floor by the rate of training. Judged at 15 %: {_told(above)}. Each at "
+        f"Nats above the floor by the rate of training. Judged at 15%: {_told(above)}. Each at "
         f"its own rate: {_told(own)}."
     )
 

@@ -1,0 +1,67 @@
+"""The page of references: every citation leads to it, and nothing on it is unused."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import nbformat
+import pytest
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+PAGE = (NOTEBOOKS / "references.md").read_text(encoding="utf-8")
+ENTRIES = re.findall(r"^## (.+)\n\n(.+)$", PAGE, re.MULTILINE)
+CITING = [*sorted(NOTEBOOKS.glob("*.ipynb")), NOTEBOOKS / "glossary.md"]
+LINK = re.compile(r"\[[^\]]*\]\([^)]*\)")
+NAMES = r"(?:[A-Z][\w’-]+ et al\.|[A-Z][\w’-]+ and [A-Z][\w’-]+|(?<![-–])\b[A-Z][\w’-]+)"
+CITATION = re.compile(NAMES + r",? \(?(?:19|20)\d\d\b")
+NOT_A_NAME = re.compile(
+    r"(?:In|Since|Until|By|From|January|February|March|April|May|June|July|August|September|October"
+    r"|November|December|ICLR|ICML|NeurIPS|Challenge) \(?\d"
+)
+
+
+def prose(path: Path) -> str:
+    """Find what a page says, code left out."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = nbformat.reads(text, as_version=4).cells
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return re.sub(r"```.*?```|`[^`\n]*`|\$[^$]*\$", "", text, flags=re.DOTALL)
+
+
+def unlinked(text: str) -> list[str]:
+    """Find the citations that lead nowhere."""
+    found = CITATION.findall(LINK.sub("", text))
+    return [words for words in found if not NOT_A_NAME.fullmatch(words[:-3])]
+
+
+def test_a_citation_without_a_link_is_found() -> None:
+    linked = "[Wang and Cho 2019](references.md#Wang-2019)"
+    text = f"Su et al. (2021) and {linked} and Taylor 1953, in May 2026"
+    assert unlinked(text) == ["Su et al. (2021", "Taylor 1953"]
+
+
+@pytest.mark.parametrize("path", CITING, ids=lambda path: path.stem)
+def test_every_citation_is_a_link(path: Path) -> None:
+    assert not unlinked(prose(path))
+
+
+def test_what_is_cited_is_on_the_page_and_what_is_on_the_page_is_cited() -> None:
+    cited = {
+        anchor
+        for path in CITING
+        for anchor in re.findall(r"\]\(references\.md#([^)]+)\)", prose(path))
+    }
+    assert cited == {title.replace(" ", "-") for title, _ in ENTRIES}
+
+
+def test_an_entry_names_the_authors_the_title_the_year_and_leads_to_the_paper() -> None:
+    for title, body in ENTRIES:
+        [name] = re.findall(r"^(.+?) \d{4}\b", title)
+        assert name in body.partition(":")[0], title
+        assert re.search(r"\[[^\]]+(?:\[MASK\][^\]]*)?\]\(https://[^)]+\)", body), title
+    titles = [title for title, _ in ENTRIES]
+    plain = [unicodedata.normalize("NFD", t).encode("ascii", "ignore").lower() for t in titles]
+    assert plain == sorted(plain)
