@@ -203,7 +203,7 @@ def test_what_is_typed_is_never_markup() -> None:
 
 def test_other_ways_are_chosen() -> None:
     widget = Search(index(), "harbor")
-    assert "no passage has any of it" in said_by(widget)
+    assert "no passage shares anything with it" in said_by(widget)
     widget.act("terms", value="3 to 5 characters")
     assert "By tf-idf (3 to 5 characters): the" in said_by(widget)
     widget.act("vectors", value="centred")

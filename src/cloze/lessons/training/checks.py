@@ -69,8 +69,8 @@ GENERATOR = (
     "because every step needs fresh masks."
 )
 OTHERWISE = (
-    "Your step does not move the parameters as these five calls do: mask_tokens(windows, 0.3), mlm_loss "
-    "of the model's logits and the labels, zero_grad, backward, step."
+    "Your step does not move the parameters as these five calls do: mask_tokens(windows, 0.3), "
+    "mlm_loss of the model's logits and the labels, zero_grad, backward, step."
 )
 
 
@@ -392,8 +392,8 @@ def beaten_names(value: Any) -> list[str]:
     """Read names in any order; one text is not a list of them."""
     if isinstance(value, str):
         raise Symptom(
-            "Your answer is a single text, and the exercise asks for a list, which can hold several "
-            "names or none: start with [] and append."
+            "Your answer is a single text, and the exercise asks for a list, which can hold "
+            "several names or none: start with [] and append."
         )
     return names(value)
 
@@ -402,7 +402,8 @@ check_beaten = Exercise(
     solution=beaten,
     wants=beaten_names,
     probes=prices,
-    solved="A loss of 2.62 beats two baselines, and none that knows a neighbour. Remember that number.",
+    solved="A loss of 2.62 beats two baselines, and none that knows a neighbour. Remember that "
+    "number.",
     direction="List the name of every baseline in `prices` whose loss is above the given one.",
     mistakes=Mistakes(__name__, "beaten"),
 )

@@ -87,7 +87,7 @@ class Found(NamedTuple):
         for way, hits in self.ways.items():
             said.append(f"by {way}:")
             said += [f"  {h.similarity:.2f}  {h.passage.text}  ({h.passage.piece})" for h in hits]
-            said += ["  nothing has any of it"] * (not hits)
+            said += ["  no passage shares anything with it"] * (not hits)
         return "\n".join(said)
 
 
@@ -220,7 +220,7 @@ class Search(View):
         said = [
             f"By {way}: {hits[0].passage.text}, {hits[0].similarity:.2f}."
             if hits
-            else f"By {way}: no passage has any of it."
+            else f"By {way}: no passage shares anything with it."
             for way, hits in self.found.ways.items()
         ]
         return f"Looked for {self.found.line}. {' '.join(said)}"
@@ -248,7 +248,7 @@ class Search(View):
     def _table(self, way: str, hits: Sequence[Hit], asleep: bool) -> Markup:
         rows = [self._row(way, n, hit, asleep) for n, hit in enumerate(hits, start=1)]
         if not rows:
-            rows = [element("tr", element("td", "No passage has any of it.", colspan=2))]
+            rows = [element("tr", element("td", "No passage shares anything with it.", colspan=2))]
         heads = ("cosine", "passage")
         left = LEFT if asleep else None
         return element(

@@ -227,7 +227,7 @@ class MaskExplorer(View):
         with self.lock:
             state = replace(self._state, view="guesses")
             if state.hidden or state.focus not in state.open:
-                raise ValueError("A picture shows guesses: mask a position, look at it, reveal.")
+                raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
             answers = replace(self._answers, asked=state)
             return Picture(ask_occlusion(answers, self._predictors))
 
