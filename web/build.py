@@ -45,8 +45,8 @@ HOSTED = (
     "the page works without a network; the browser's menu can install it as an app."
 )
 ALONE = (
-    "All of it is in this one file: the models, and what runs them. It asks no network for "
-    "anything, so what you type is sent nowhere."
+    "Everything is in this one file, the models and what runs them. It never uses a network, so "
+    "what you type is sent nowhere."
 )
 
 
@@ -243,7 +243,7 @@ def _series(address: str | None) -> Markup:
     return Markup(
         "This page is the explorer of {}, on masked language modeling in Python: from the loss "
         "formula to an encoder that you train yourself in a minute or two, and on to what it is "
-        "for. There the same explorer takes models of yours."
+        "for. There the same explorer also shows your own models."
     ).format(name)
 
 

@@ -135,7 +135,7 @@ export function chart(answers, k, { baseline = true } = {}) {
   return element(
     "table",
     { class: "chart" },
-    element("caption", { class: "spoken" }, `What stands at position ${at}?`),
+    element("caption", { class: "spoken" }, `What is at position ${at}?`),
     element("thead", null, row(null, middleHead, columns.map(head))),
     element("tbody", null, ...rows),
   );

@@ -30,7 +30,7 @@ export async function readModel(buffer, name) {
   }
   if (!whole || !fits(file.tensors, metadata.config)) {
     throw new CheckpointError(
-      `${name} is damaged: it is not what was written; load the page again, or build it again.`,
+      `${name} is damaged: it is not what was written; reload the page, or build it again.`,
     );
   }
   const vocabulary = metadata.vocabulary ? new Vocabulary(metadata.vocabulary) : VOCABULARY;

@@ -108,7 +108,7 @@ export class GuessingGame extends Widget {
       "div",
       {
         role: "group",
-        "aria-label": "The hidden letter. Type it, or choose it; End is the space.",
+        "aria-label": "The hidden letter. Type it or choose it; the End key goes to the space.",
         class: "row letters",
         "data-arrows": "look",
         "data-keys": "type",
@@ -143,7 +143,7 @@ export class GuessingGame extends Widget {
 
   truth() {
     const played = this.rounds.at(-1);
-    const label = this.finished ? `Play ${GAPS} other gaps` : "Next gap";
+    const label = this.finished ? `Play ${GAPS} more gaps` : "Next gap";
     const said = SIDES.map((side) => {
       const best = played.guesses[side].map(([symbol, p]) => `${visible(symbol)} ${fixed(p, 2)}`);
       return `You ${SIGHT[side]}: ${inWords(played.bets[side])}. The model: ${best.join(", ")}.`;
@@ -164,7 +164,7 @@ export class GuessingGame extends Widget {
       // Where it is wider than the page, arrows scroll it.
       element(
         "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": "What was paid" },
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "What everyone paid" },
         table,
       ),
     );
@@ -203,14 +203,14 @@ export class GuessingGame extends Widget {
     const { bits, puzzle } = this.rounds.at(-1);
     const paid = (side, rival) => fixed(bits[side][rival], 2);
     let said =
-      `Hidden was ${spoken(puzzle.truth)}. From the left you paid ${paid("left", "you")} bits and ` +
+      `The hidden character was ${spoken(puzzle.truth)}. From the left you paid ${paid("left", "you")} bits and ` +
       `the left twin ${paid("left", "model")}; from both sides you ${paid("both", "you")} and the ` +
       `encoder ${paid("both", "model")}.`;
     if (this.finished) {
       const [you, model] = ["you", "model"].map((rival) => mean(this.rounds, "both", rival));
-      const beaten = you < model ? "You have beaten it." : "It has won this time.";
+      const beaten = you < model ? "You beat it." : "It won this time.";
       said +=
-        ` All ${GAPS} gaps are played: from both sides you paid ${fixed(you, 2)} bits per gap ` +
+        ` You have played all ${GAPS} gaps: from both sides you paid ${fixed(you, 2)} bits per gap ` +
         `and the encoder ${fixed(model, 2)}. ${beaten}`;
     }
     return said;
@@ -243,7 +243,7 @@ export class GuessingGame extends Widget {
   /** Bet on the gap, from what is in sight. */
   do_guess({ percent, letter }) {
     const { side } = this;
-    if (side === null) throw new ValueError("This gap is played; go on to the next one.");
+    if (side === null) throw new ValueError("You have already played this gap; go on to the next one.");
     const bet = readBet(letter ?? this.letter, percent);
     if (side === "left") {
       this.bets = { left: bet };

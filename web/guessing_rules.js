@@ -73,10 +73,10 @@ export function readBet(letter, percent) {
   const sure = [0, ...SURENESS].find((each) => String(each) === String(said));
   if (sure === undefined)
     throw new ValueError(
-      `How sure one can be: ${SURENESS.join(", ")} %, or 0 for no idea, not ${shown(percent)}.`,
+      `How sure you are is ${SURENESS.join(", ")} %, or 0 for no idea, not ${shown(percent)}.`,
     );
   if (!sure) return { letter: null, percent: 0 };
-  if (!letter) throw new ValueError("Choose a letter too, or “no idea”.");
+  if (!letter) throw new ValueError("Also choose a letter, or choose “no idea”.");
   return { letter: readLetter(letter), percent: sure };
 }
 

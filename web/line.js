@@ -42,7 +42,7 @@ function letter(answers, at) {
     shown = filled ? visible(filled) : "?";
     said.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
     if (truth) {
-      said.push(`in truth ${spoken(truth)}`);
+      said.push(`the truth is ${spoken(truth)}`);
       below = visible(truth);
     } else if (hands.length) {
       const most = Math.max(...hands.map(([, n]) => n));
@@ -69,7 +69,7 @@ function letter(answers, at) {
       said.push(`${inNats(amount)} nats`);
       below = amount > 1 ? fixed(amount, 1) : "";
     } else if (Math.abs(amount) >= LEAST) {
-      said.push(`hidden too: ${signed(amount)} nats`);
+      said.push(`if hidden: ${signed(amount)} nats`);
       below = amount >= 0.1 ? fixed(amount, 1).replace("inf", "∞") : "";
     }
   }
@@ -125,7 +125,7 @@ export function occlusionInWords(answers) {
   const top = largest(size, 3).filter((at) => size[at] >= LEAST);
   const who = capitalised(title(answers.last[0]));
   const what = state.knownTruth(state.focus) ? "costs" : "changes the answer by";
-  const nothing = `${who}: the answer leans on no single ${state.symbols.unit}`;
+  const nothing = `${who}: the answer does not depend on any single ${state.symbols.unit}`;
   if (!top.length) return `${nothing}; hiding one more ${what} less than ${LEAST} nats.`;
   const shaded = costs.some((cost) => heat("occlusion", cost));
   // What is seen is named, too.
@@ -134,6 +134,7 @@ export function occlusionInWords(answers) {
   const listed = places.join(", ");
   if (top.every((at) => costs[at] < 0))
     return `${nothing}; hiding one more even helps, in nats: ${listed}.`;
-  const depends = shaded ? `${who}: the answer leans on what is shaded` : `${nothing} by much`;
-  return `${depends}. Hiding one more ${what}, in nats: ${listed}.`;
+  const shadesTell = `${who}: the answer depends on what is shaded`;
+  const little = `${who}: the answer depends little on any single ${state.symbols.unit}`;
+  return `${shaded ? shadesTell : little}. Hiding one more ${what}, in nats: ${listed}.`;
 }

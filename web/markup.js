@@ -56,7 +56,7 @@ function showOfHands(state) {
   const hands = state.hands[at] ?? {};
   const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
-    paragraph("What stands there? Type it or choose it, once for every hand; then reveal."),
+    paragraph("What is hidden there? Type it or choose it once for every hand, then reveal."),
     keys(at, state.symbols.known, hands),
     element("div", { class: "row hands" }, ...counts),
     problemOf("count"),
@@ -79,7 +79,7 @@ function keys(at, known, hands) {
       },
     ),
   );
-  const group = { role: "group", "aria-label": "A hand for", class: "row keys" };
+  const group = { role: "group", "aria-label": "Raise a hand for", class: "row keys" };
   return element("div", group, ...buttons);
 }
 
@@ -88,12 +88,12 @@ function raisedFor(at, symbol, n) {
   const name = spoken(symbol);
   const along = { "data-with-at": at, "data-with-key": symbol };
   const more = (label, said, attributes) =>
-    button(label, "guess", { "aria-label": `${said} more for ${name}`, ...attributes });
+    button(label, "guess", { "aria-label": `${said} for ${name}`, ...attributes });
   return element(
     "span",
     { "data-key": symbol },
     element("b", null, visible(symbol)),
-    button("−", "take", { "aria-label": `one hand less for ${name}`, ...along }),
+    button("−", "take", { "aria-label": `one hand fewer for ${name}`, ...along }),
     element("input", {
       type: "number",
       min: 0,
@@ -103,18 +103,18 @@ function raisedFor(at, symbol, n) {
       "data-do": "count",
       ...along,
     }),
-    more("+", "one hand", along),
-    more("+10", "ten hands", { "data-with-n": 10, ...along }),
+    more("+", "one more hand", along),
+    more("+10", "ten more hands", { "data-with-n": 10, ...along }),
   );
 }
 
-/** Say what is left for whatever nobody named. */
+/** Say what is left for a symbol that nobody named. */
 function stakes(hands, state) {
   const { known, unit } = state.symbols;
   const p = unnamed(hands, known);
   return (
-    `One hand more is shared by all ${known.length} ${unit}s: what nobody named ` +
-    `keeps ${oneDigit(p)} and costs ${inBits(-Math.log(p))} bits.`
+    `One extra hand is shared by all ${known.length} ${unit}s, so a ${unit} without hands ` +
+    `still gets ${oneDigit(p)} and costs ${inBits(-Math.log(p))} bits.`
   );
 }
 
@@ -179,7 +179,7 @@ function costsOfLine(answers) {
   }
   const most = n * Math.log(size);
   rows.push(costRow(`log|V|: all ${size} symbols equally likely`, most, n));
-  const heads = ["who guesses", "L in nats", "nats per gap", "bits per gap"];
+  const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
   const head = element("tr", null, ...heads.map((each) => element("th", { scope: "col" }, each)));
   return join([
     element("p", { class: "formula number" }, formula(last)),
@@ -200,7 +200,7 @@ function pair(answers) {
   if (answers.asked.hidden) return paragraph("Reveal first: this view shows guesses.");
   const found = answers.pair;
   if (!found)
-    return paragraph("Mask two positions, best side by side, to compare their guesses.");
+    return paragraph("Mask two positions, preferably side by side, to compare their guesses.");
   const table = (heading, rows) => {
     const guessed = rows.map(([symbols, p]) =>
       element(
@@ -219,9 +219,9 @@ function pair(answers) {
   };
   return join([
     paragraph(
-      `Positions ${found.first} and ${found.second}. Each gap is guessed without knowing ` +
-        "what the other holds; guessed together, the first is filled before the second is " +
-        "guessed. Fill one (Guesses), and the other changes.",
+      `Positions ${found.first} and ${found.second}. Apart, each gap is guessed without ` +
+        "knowing the other. Together, the first is filled before the second is guessed. " +
+        "Fill one of them in the view Guesses, and the guess for the other changes.",
     ),
     element(
       "div",
@@ -241,7 +241,7 @@ function attention(answers) {
   const state = answers.asked;
   const weights = Array.from(answers.attention);
   if (!weights.length)
-    return paragraph(`${capitalised(title(answers.last[0]))}: there is no attention.`);
+    return paragraph(`${capitalised(title(answers.last[0]))}: this model has no attention to show.`);
   const held = state.held.map((symbol, at) => (state.open.includes(at) ? "?" : symbol));
   const places = largest(weights, 4).map(
     (at) => `position ${at} (${visible(held[at])}) ${fixed(weights[at], 2)}`,
@@ -257,8 +257,8 @@ function attention(answers) {
     element(
       "p",
       { class: "quiet" },
-      "Attention shows where a head reads, not why the guess came out as it did: what is " +
-        "read may count for little, and the layers after it change it again.",
+      "Attention shows where a head reads, not why the model guesses as it does: what a " +
+        "head reads may matter little, and later layers change it again.",
     ),
   ]);
 }
@@ -268,7 +268,8 @@ function surprise(answers) {
   const state = answers.asked;
   const { unit } = state.symbols;
   if (state.hidden) return paragraph(`Reveal first: this view shows what each ${unit} costs.`);
-  if (state.gaps.length) return paragraph("Surprise needs a line without gaps of unknown truth.");
+  if (state.gaps.length)
+    return paragraph("Surprise needs a line without typed gaps, because it asks for the truth.");
   const costs = Array.from(answers.surprise);
   const places = largest(costs, 5).map(
     (at) => `${visible(state.truth[at])} at ${at} (${inNats(costs[at])})`,
@@ -276,7 +277,7 @@ function surprise(answers) {
   const mean = inNats(sum(costs) / costs.length);
   return join([
     paragraph(
-      `What each ${unit} costs when it alone is masked, in nats; the darker, the more ` +
+      `What each ${unit} costs, in nats, when only it is masked. The darker, the more ` +
         "surprising.",
     ),
     paragraph(`Most surprising: ${places.join(", ")}. Mean ${mean} nats.`),
@@ -320,7 +321,7 @@ function controls(state, examples) {
   const keptBack = state.hidden && state.masked.length > 0;
   const buttons = [
     button("Mask a word", "word"),
-    button("Mask 15 % at random", "random"),
+    button("Mask 15% at random", "random"),
     button("Unmask all", "unmask", { "aria-disabled": keptBack || null }),
     button("Guess first", "guess_first", { "aria-pressed": state.guessFirst }),
   ];

@@ -17,7 +17,7 @@ async function bytes(name) {
   const inside = document.getElementById(name);
   if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
   const answer = await fetch(name);
-  if (!answer.ok) throw new Error(`${name} cannot be loaded (${answer.status}); load the page again.`);
+  if (!answer.ok) throw new Error(`${name} cannot be loaded (${answer.status}); reload the page.`);
   return answer.arrayBuffer();
 }
 

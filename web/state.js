@@ -102,7 +102,7 @@ export class State {
       part.every((symbol, i) => state.truth[at + i] === symbol),
     );
     if (start === undefined)
-      throw new ValueError(`${shown(masked)} does not stand in ${shown(line)}.`);
+      throw new ValueError(`${shown(masked)} is not in ${shown(line)}.`);
     return state.maskSpan(start, start + part.length - 1).with({ focus: start });
   }
 
@@ -142,7 +142,7 @@ export class State {
     if (at !== this.focus) return this.withFocus(at);
     if (this.hidden) return this.with({ event: `Position ${at} stays masked until you reveal.` });
     if (this.gaps.includes(at))
-      throw new ValueError(`The line does not say what stands at ${at}; fill it instead.`);
+      throw new ValueError(`The line does not say what belongs at ${at}; fill it instead.`);
     const others = this.masked.filter((each) => each !== at);
     return this.withMasked(others, `Position ${at} unmasked.`).with({ focus: at });
   }
@@ -165,7 +165,7 @@ export class State {
       (word) => !word.every((at) => this.masked.includes(at)),
     );
     if (!next) throw new ValueError("Every word is masked already; unmask some first.");
-    const event = `Word at ${next[0]} to ${next.at(-1)} masked.`;
+    const event = `Word from ${next[0]} to ${next.at(-1)} masked.`;
     return this.withMasked([...this.masked, ...next], event).with({ focus: next[0] });
   }
 
@@ -174,14 +174,14 @@ export class State {
     const draws = this.truth.map(() => chance());
     const below = [...draws.keys()].filter((at) => draws[at] < share);
     const drawn = below.length ? below : [draws.indexOf(Math.min(...draws))];
-    const state = this.withMasked(drawn, `${counted(drawn.length, "position")} drawn.`);
+    const state = this.withMasked(drawn, `${counted(drawn.length, "position")} masked at random.`);
     return state.with({ focus: drawn[0] });
   }
 
   /** Show the line again. */
   unmaskAll() {
     if (this.hidden && this.masked.length)
-      throw new ValueError("Guess first is on; reveal, then unmask.");
+      throw new ValueError("“Guess first” is on; reveal, then unmask.");
     return this.withMasked([], "Nothing is masked.");
   }
 
@@ -206,7 +206,7 @@ export class State {
   withCount(value, typed, count) {
     const at = this.position(value);
     if (!this.open.includes(at))
-      throw new ValueError(`Position ${at} is no open gap; guess where something is hidden.`);
+      throw new ValueError(`Position ${at} is not an open gap; guess where something is hidden.`);
     const symbol = this.symbols.readSymbol(typed);
     const n = wholeNumber(count, 0, MOST_HANDS, "A number of hands");
     const { [at]: before, ...others } = this.hands;
@@ -226,7 +226,7 @@ export class State {
     const symbol = this.symbols.readSymbol(typed);
     const before = here[symbol] ?? 0;
     if (before + n < 0)
-      throw new ValueError(`No hand is raised for ${visible(symbol)} that could be taken back.`);
+      throw new ValueError(`No hand is raised for ${visible(symbol)}, so none can be taken back.`);
     return this.withCount(value, symbol, before + n);
   }
 

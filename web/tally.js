@@ -34,7 +34,7 @@ export class Tally extends Widget {
 
   markup() {
     const { paid } = this;
-    const heads = ["who guesses", "bits per gap", "nats per gap", "gaps"];
+    const heads = ["guesser", "bits per gap", "nats per gap", "gaps"];
     const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) =>
       element(
         "tr",

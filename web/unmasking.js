@@ -16,8 +16,8 @@ const [GIVEN, OPEN, WRITTEN, NEW, TAKEN_BACK] = ["given", "open", "written", "ne
 /** So that a line is broken between symbols where there is no style sheet, too. */
 const APART = "display: inline-block";
 const LEGEND =
-  "The number below what was written in this step is the probability that the model gave it; " +
-  "↺ was taken back.";
+  "The number below what was written in this step is the probability that the model gave it. " +
+  "↺ marks what was taken back.";
 
 /**
  * Yield a line as it was typed, and then after each step in which its gaps are filled:

@@ -57,7 +57,7 @@ def test_a_line_is_spoilt_as_one_chooses(put: Put, page: Page) -> None:
     typed = widget.get_by_role("textbox", name="Your line")
     typed.fill("a dog barks in the rain")
     typed.press("Enter")
-    expect(status).to_contain_text("There is one sentence")
+    expect(status).to_contain_text("There is only one sentence")
     expect(widget.get_by_role("img", name="The original: a dog barks in the rain")).to_be_visible()
     widget.get_by_role("radio", name="token masking").click()
     control(widget, "50%").click()

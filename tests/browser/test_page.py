@@ -64,8 +64,8 @@ def letter(page: Page, at: int) -> Locator:
 def line(page: Page) -> str:
     """Read the line off the page."""
     said = page.locator("#explorer .letter").evaluate_all("all => all.map(each => each.ariaLabel)")
-    symbols = (re.sub(r"^position \d+, (masked, in truth )?", "", each) for each in said)
-    symbols = (re.sub(r", (hidden too|attention|[\d.]+ nats).*", "", each) for each in symbols)
+    symbols = (re.sub(r"^position \d+, (masked, the truth is )?", "", each) for each in said)
+    symbols = (re.sub(r", (if hidden|attention|[\d.]+ nats).*", "", each) for each in symbols)
     return "".join(" " if each == "space" else each for each in symbols)
 
 
@@ -414,6 +414,6 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
     page.route("**/both.safetensors", lambda route: route.fulfill(status=404))
     page.goto(built)
     expect(page.get_by_role("alert")).to_have_text(
-        "The explorer cannot start: both.safetensors cannot be loaded (404); load the page again."
+        "The explorer cannot start: both.safetensors cannot be loaded (404); reload the page."
     )
     watch.forgive("404")

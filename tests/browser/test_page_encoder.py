@@ -442,8 +442,7 @@ def damaged_files(good: bytes) -> Iterator[tuple[str, bytes]]:
 
 DAMAGED = [
     "CheckpointError",
-    "both.safetensors is damaged: it is not what was written; load the page again, or build it "
-    "again.",
+    "both.safetensors is damaged: it is not what was written; reload the page, or build it again.",
 ]
 
 

@@ -349,11 +349,11 @@ def test_a_room_guesses_by_mouse(put: Put, explorer: MaskExplorer) -> None:
     expect(letter(widget, 2)).to_have_attribute(
         "aria-label", "position 2, masked, hands: e 2, a 1, space 1"
     )
-    widget.get_by_role("button", name="ten hands more for e").click()
-    widget.get_by_role("button", name="one hand less for space").click()
-    expect(widget.get_by_label("hands for e")).to_have_value("12")
-    expect(widget.get_by_label("hands for space")).to_have_count(0)
-    field = widget.get_by_label("hands for a")
+    widget.get_by_role("button", name="ten more hands for e").click()
+    widget.get_by_role("button", name="one hand fewer for space").click()
+    expect(widget.get_by_label("hands for e", exact=True)).to_have_value("12")
+    expect(widget.get_by_label("hands for space", exact=True)).to_have_count(0)
+    field = widget.get_by_label("hands for a", exact=True)
     field.fill("25")
     field.press("Tab")
     expect(letter(widget, 2)).to_have_attribute(
@@ -386,7 +386,7 @@ def test_a_room_guesses_by_touch(put: Put, page: Page, explorer: MaskExplorer) -
         finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [at]})
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
-    for times, name in ((3, "guess e"), (1, "guess o"), (1, "one hand more for o")):
+    for times, name in ((3, "guess e"), (1, "guess o"), (1, "one more hand for o")):
         for _ in range(times):
             tap(name)
     expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, hands: e 3, o 2")
@@ -409,7 +409,7 @@ def test_a_room_guesses_by_keyboard_and_a_held_key_is_one_hand(
         page.keyboard.down("e")  # what a held key sends: repeats
     page.keyboard.up("e")
     expect(letter(widget, 2)).to_have_attribute("aria-label", "position 2, masked, hands: e 3, a 1")
-    less = widget.get_by_role("button", name="one hand less for a")
+    less = widget.get_by_role("button", name="one hand fewer for a")
     for _ in range(60):
         page.keyboard.press("Tab")
         if less.evaluate("button => button === document.activeElement"):

@@ -277,4 +277,4 @@ def test_a_typed_line_is_spoilt_and_a_wrong_one_told() -> None:
 
 def test_one_sentence_has_no_order() -> None:
     widget = LineSpoiler("one sentence alone", "sentence permutation")
-    assert "set sentences apart by full stops" in said_by(widget)
+    assert "put a full stop between sentences" in said_by(widget)

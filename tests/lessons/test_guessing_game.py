@@ -179,7 +179,7 @@ def test_a_class_is_pooled() -> None:
             mean = (2 * two.mean(side, rival) + 3 * three.mean(side, rival)) / 5
             assert pooled.mean(side, who) == pytest.approx(mean, abs=0.006)
     assert [remark.split(":")[0] for remark in pooled.remarks] == ["line 4", "line 5", "line 6"]
-    assert "no result" in pooled.remarks[0]
+    assert "not a result" in pooled.remarks[0]
     assert "the same as line 1" in pooled.remarks[1]
     assert "mistyped" in pooled.remarks[2]
     assert "2 results, 5 gaps" in repr(pooled)
@@ -220,10 +220,10 @@ def test_nothing_is_shown_before_its_time(game: GuessingGame) -> None:
     send(game, "guess", percent="40")
     assert puzzle.after in game.html
     assert puzzle.line not in read(game.html).get_text()
-    assert f"Hidden was {puzzle.truth}" not in game.html
+    assert f"The hidden character was {puzzle.truth}" not in game.html
     send(game, "guess", percent="40")
     assert puzzle.line in read(game.html).get_text()
-    assert f"Hidden was {puzzle.truth}" in status_of(game)
+    assert f"The hidden character was {puzzle.truth}" in status_of(game)
 
 
 def test_a_game_from_beginning_to_end(game: GuessingGame) -> None:
@@ -242,7 +242,7 @@ def test_a_game_from_beginning_to_end(game: GuessingGame) -> None:
     send(game, "next")
     play_gap(game, "t", 0)
     assert game.finished
-    assert "All 3 gaps are played" in status_of(game)
+    assert "You have played all 3 gaps" in status_of(game)
     assert game.tally.rounds[-1].bets == {"left": Bet(None), "both": Bet(None)}
     [field] = read(game.html).select("input[readonly]")
     assert field["value"] == game.result
@@ -265,18 +265,20 @@ def test_the_status_says_all_that_is_to_be_seen(game: GuessingGame) -> None:
     assert "Your guess: c, 20 %." in said
     assert "Before the gap: we saw the, then a space. After the gap: at on the wall." in said
     send(game, "guess", percent="20")
-    assert re.search(r"Hidden was c\. From the left you paid 2\.32 bits", status_of(game))
+    assert re.search(
+        r"The hidden character was c\. From the left you paid 2\.32 bits", status_of(game)
+    )
     send(game, "next")
     send(game, "guess", percent="0")
     assert "Before the gap: we saw. After the gap: it again today." in status_of(game)
     send(game, "guess", percent="0")
-    assert "Hidden was space." in status_of(game)
+    assert "The hidden character was space." in status_of(game)
 
 
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ({"do": "guess", "percent": "40"}, "Choose a letter"),
+        ({"do": "guess", "percent": "40"}, "choose a letter"),
         ({"do": "type", "at": "0", "key": "<script>"}, "a to z"),
     ],
 )

@@ -100,5 +100,5 @@ def test_another_line() -> None:
     assert VOCABULARY.decode(widget.line) == "cafe"
     widget.act("line", text="the c_t")
     assert widget.problem == (
-        "The line has a gap already; type it whole, because the gaps are drawn here."
+        "The line already has a gap; type it without gaps, because they are drawn here."
     )

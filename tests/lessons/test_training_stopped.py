@@ -18,7 +18,7 @@ from notebooks import colab
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "04_training.ipynb"
 OF_THE_RUN = re.compile(r"\b(run\.(model|history|seconds)|held|history|fillings)\b(?!-)")
-SENTENCE = "Training stands at step {}, and this cell needs step "
+SENTENCE = "Training is at step {}, and this cell needs step "
 
 
 class SmallCorpus(Corpus):

@@ -195,7 +195,7 @@ def test_on_the_line_is_seen_what_the_answer_leans_on() -> None:
     assert len(shaded) == 19
     darkest = max(shaded.values(), key=lambda b: int(b["style"].split()[1].rstrip("%")))
     assert darkest["data-with-at"] == "13"
-    assert f"hidden too: +{costs[13]:.2f} nats" in darkest["aria-label"]
+    assert f"if hidden: +{costs[13]:.2f} nats" in darkest["aria-label"]
     assert f"Hiding one more costs, in nats: u at 13 +{costs[13]:.2f}" in explorer.html
     explorer.act("toggle", at=2)
     explorer.act("focus", at=0)
@@ -285,7 +285,7 @@ def test_a_gap_without_a_truth_has_guesses_and_no_cost(explorer: MaskExplorer) -
     assert not page.select(".truth")
     assert "L =" not in page.get_text()
     explorer.act("toggle", at=4)
-    assert "does not say what stands at 4" in explorer.problem
+    assert "does not say what belongs at 4" in explorer.problem
 
 
 def test_two_gaps_are_guessed_apart_and_together(explorer: MaskExplorer) -> None:
@@ -312,7 +312,7 @@ def test_attention_is_the_chosen_heads(explorer: MaskExplorer) -> None:
     expected = MODELS["both"].encoder.attention(masked[None])[0, 0, 1, 4]
     labels = [button["aria-label"] for button in letters(explorer)]
     assert all(f"attention {w:.2f}" in label for w, label in zip(expected, labels, strict=True))
-    assert "not why the guess" in read(explorer.html).get_text()
+    assert "not why the model guesses" in read(explorer.html).get_text()
     explorer.act("layer", value="1")
     assert "A layer of this model is a whole number from 0 to 0" in explorer.problem
 
@@ -348,7 +348,7 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
     for change in ({"focus": 0}, {"focus": 7, "guess_first": True}):
         for name, value in change.items():
             setattr(explorer, name, value)
-        with pytest.raises(ValueError, match="mask a position, look at it, reveal"):
+        with pytest.raises(ValueError, match="mask a position, select it, and reveal"):
             explorer.picture()
 
 
@@ -364,7 +364,7 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
         ("view", "x", "A view is one of guesses, pair, attention, surprise"),
         ("layer", 5, "A layer of this model"),
         ("filled", {0: "e"}, "Position 0 is not masked"),
-        ("hands", {0: {"e": 1}}, "Position 0 is no open gap"),
+        ("hands", {0: {"e": 1}}, "Position 0 is not an open gap"),
         ("model", "x", "model is a MaskedLM"),
         ("model", small(max_len=8), "the model reads 8"),
     ],

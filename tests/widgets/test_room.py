@@ -137,7 +137,7 @@ def test_what_cannot_be_counted_is_told(
 def test_the_room_stands_beside_the_readers_once_revealed(explorer: MaskExplorer) -> None:
     explorer.hands = {1: {"b": 3, "c": 1}}
     assert not read(explorer.html).select("table")
-    assert "keeps 0.05 and costs 4.32 bits" in explorer.html
+    assert "still gets 0.05 and costs 4.32 bits" in explorer.html
     explorer.act("reveal")
     table = assert_usable(explorer.html).select_one("table.chart")
     assert table is not None
@@ -152,7 +152,7 @@ def test_the_room_stands_beside_the_readers_once_revealed(explorer: MaskExplorer
         "d": "0.05",
     }
     assert "The room: 0.65 for the truth, 0.62 bits." in explorer.html
-    assert "The room: b 3, c 1. One hand more is shared by all 4 characters" in explorer.html
+    assert "The room: b 3, c 1. One extra hand is shared by all 4 characters" in explorer.html
     assert "the room" in explorer.picture()._repr_html_()
 
 

@@ -66,7 +66,7 @@ def test_a_click_hides_a_word_and_the_truth_guesses(explorer: MaskExplorer) -> N
 
 def test_what_an_answer_leans_on_follows_from_predictions_alone(explorer: MaskExplorer) -> None:
     explorer.masked = {1}  # cat or dog, whatever else is hidden
-    assert "Truth: the answer leans on no single word" in explorer.html
+    assert "Truth: the answer does not depend on any single word" in explorer.html
     explorer.line, explorer.masked = "a cat ran", {0}  # but for ran it could be the
     assert f"Hiding one more costs, in nats: ran at 2 +{math.log(2):.2f}." in explorer.html
     explorer.line, explorer.masked = "a dog sat", {0}  # ruled out: only the answer's change counts
@@ -100,17 +100,22 @@ MISLEADING = ["the", "cat", "sat", "a", "dog"]
     [
         (
             (0.4, 0, 0.4),
-            "on no single word; hiding one more even helps, in nats: the at 0 −0.40, sat at 2 −",
+            "does not depend on any single word; hiding one more even helps, in nats: "
+            "the at 0 −0.40, sat at 2 −",
         ),
-        ((0.01, 0, 0.01), "on no single word; hiding one more costs less than 0.05 nats."),
+        (
+            (0.01, 0, 0.01),
+            "does not depend on any single word; hiding one more costs less than 0.05 nats.",
+        ),
         (
             (-0.4, 0, -0.4),
-            "on what is shaded. Hiding one more costs, in nats: the at 0 +0.40, sat at 2 +0.40",
+            "depends on what is shaded. Hiding one more costs, in nats: the at 0 +0.40, "
+            "sat at 2 +0.40",
         ),
         (
             (0.9, 0, 0.8, 0.7, -0.3),
-            "on what is shaded. Hiding one more costs, in nats: the at 0 −0.90, sat at 2 −0.80, "
-            "dog at 4 +0.30.",
+            "depends on what is shaded. Hiding one more costs, in nats: the at 0 −0.90, "
+            "sat at 2 −0.80, dog at 4 +0.30.",
         ),
     ],
 )
@@ -118,7 +123,7 @@ def test_what_is_said_of_the_shades_is_what_is_seen(helps: Sequence[float], said
     model = Misled(helps)
     misled = Predictor(model, Words(model.vocabulary), len(helps), "truth")
     explorer = MaskExplorer(misled, " ".join(MISLEADING[: len(helps)]), [1])
-    assert f"Truth: the answer leans {said}" in explorer.html
+    assert f"Truth: the answer {said}" in explorer.html
     shaded = [str(each["style"]) for each in read(explorer.html).select(".letter.heat")]
     assert ("shaded" in said) == any(style != "--heat: 0%" for style in shaded)
 
@@ -155,7 +160,7 @@ def test_every_view_needs_predictions_alone(explorer: MaskExplorer) -> None:
     explorer.view = "surprise"
     assert "Most surprising: " in explorer.html
     explorer.view = "attention"
-    assert "Truth: there is no attention." in explorer.html
+    assert "Truth: this model has no attention to show." in explorer.html
     for view in VIEWS:
         explorer.view = view
         assert_usable(explorer.html)

@@ -151,8 +151,8 @@ class TrainingCurve(View):
         done = self.run.step - self.run.unmeasured
         if done < step:
             print(
-                f"Training stands at step {done}, and this cell needs step {step}: "
-                "run the training cell to go on."
+                f"Training is at step {done}, and this cell needs step {step}: "
+                "run the training cell to continue."
             )
         return done >= step
 
@@ -202,7 +202,7 @@ class TrainingCurve(View):
             return f"Finished: all {run.recipe.steps} steps are done."
         return (
             f"Stopped after step {run.step} of {run.recipe.steps}. Nothing is lost: "
-            "run the cell again, or press Resume, to go on."
+            "run the cell again, or press Resume, to continue."
         )
 
     def _show(self, event: str) -> None:

@@ -163,5 +163,7 @@ class Quiz(View):
         """Read the number of a question, which a browser sends as text."""
         numbers = {str(n): n for n in range(1, len(self.questions) + 1)}
         if str(sent) not in numbers:
-            raise ValueError(f"Questions have numbers from 1 to {len(numbers)}, not {sent}.")
+            raise ValueError(
+                f"The questions are numbered from 1 to {len(numbers)}; there is no {sent}."
+            )
         return numbers[str(sent)]

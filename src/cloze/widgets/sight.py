@@ -107,10 +107,12 @@ class Sight(View):
             )
             for i, symbol in enumerate(self.symbols)
         ]
-        first = element("tr", element("th", "it looks", scope="row"), *buttons, data_arrows="look")
+        first = element(
+            "tr", element("th", "looking from", scope="row"), *buttons, data_arrows="look"
+        )
         rows = [self._row(name, seen) for name, seen in self.seen.items()]
         table = element("table", element("tbody", first, *rows), class_="sight")
-        hint = "Pick a position, or go there with the arrow keys. × is out of sight."
+        hint = "Pick a position, or move with the arrow keys. × marks what it cannot see."
         return Markup("").join(
             [
                 element("p", hint, class_="quiet"),

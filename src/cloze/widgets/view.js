@@ -20,7 +20,7 @@ const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queu
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
-const GONE = "Nothing here answers any more: its kernel is gone. Run this cell again (Shift + Enter).";
+const GONE = "Nothing here responds any more, because its kernel is gone. Run this cell again (Shift + Enter).";
 const LOST = "Jupyter cannot be reached. Is it still running, and is this computer connected?";
 const ASK_EVERY = 2000; // milliseconds, and so long an answer may take
 

@@ -43,7 +43,7 @@ let loading;
 async function wake(place) {
   const words = place.querySelector(".needs-python");
   words.setAttribute("role", "status");
-  words.textContent = "The models are being loaded: 1.6 MB, once.";
+  words.textContent = "Loading the models: 1.6 MB, once.";
   try {
     const widget = await MAKERS[place.dataset.kind](await (loading ??= load()), place.dataset);
     const living = document.createElement("div");
@@ -61,7 +61,7 @@ async function wake(place) {
     words.removeAttribute("role");
   } catch (error) {
     loading = undefined; // the next one may be luckier
-    words.textContent = `The models could not be loaded (${error.message}); load the page again.`;
+    words.textContent = `The models could not be loaded (${error.message}); reload the page.`;
     throw error;
   }
 }

@@ -24,12 +24,12 @@ WHOLE = ("sentence permutation", "document rotation")
 """Corruptions of a whole text, of which there is no share."""
 LOST = {
     "token masking": "You see where words are missing, and how many.",
-    "token deletion": "You do not see where a word is missing, nor that one is.",
-    "token replacement": "You do not see which words are wrong; every one might be.",
-    "text infilling": "You see where something is missing, and not how much; it may be nothing.",
-    "sentence permutation": "All words are there; the order of the sentences is lost.",
-    "document rotation": "All words are there; what is lost is where the text begins.",
-    "sentinels": "You see where something is missing, and not how much; only that is written.",
+    "token deletion": "You do not see where a word is missing, or even that one is.",
+    "token replacement": "You do not see which words are wrong; any of them might be.",
+    "text infilling": "You see where something is missing, but not how much; it may be nothing.",
+    "sentence permutation": "All the words are there, but the order of the sentences is lost.",
+    "document rotation": "All the words are there, but you do not see where the text begins.",
+    "sentinels": "You see where something is missing, but not how much; only that is written.",
 }
 """What each corruption takes away."""
 
@@ -238,7 +238,10 @@ class LineSpoiler(View):
 def corruption_needs_more(corruption: str, words: Sequence[str]) -> str:
     """Say why a corruption could do nothing to a line, or ""."""
     if corruption == "sentence permutation" and STOP not in words:
-        return "There is one sentence, so there is no order; set sentences apart by full stops."
+        return (
+            "There is only one sentence, so no order can be lost; "
+            "put a full stop between sentences."
+        )
     return ""
 
 

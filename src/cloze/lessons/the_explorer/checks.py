@@ -102,7 +102,9 @@ def _judge_finding(answer: Any) -> str:
             "has position 0."
         )
     if at >= len(text):
-        raise Symptom(f"{text!r} has the positions 0 to {len(text) - 1}, and {at} is none of them.")
+        raise Symptom(
+            f"{text!r} has the positions 0 to {len(text) - 1}, and {at} is not one of them."
+        )
     p = _given_by(text, at)
     if not _is_found(p):
         _misplaced(line, text, at)
@@ -172,7 +174,7 @@ def _not_found(text: str, at: int, p: dict[str, float]) -> None:
     word = next(m[0] for m in re.finditer(r"\S+", text) if m.end() > at)
     raise Symptom(
         f"{seen} {reader} must give {least:.2f} or more, and {visible(rival)} gets {given:.2f}. "
-        f"Does that make sense as well? And how well do the models know {word!r}? They met it "
+        f"Would that fit as well? And how well do the models know {word!r}? They met it "
         f"{counted(_words_met()[word], 'time')} in training. Try an everyday word."
     )
 
@@ -271,9 +273,11 @@ check_bet_price = Exercise(
     parts=lambda letter, sure, truth, frequencies: {
         f"a {'right' if letter == truth else 'wrong'} guess": ...
     },
-    solved="Sure and right is cheap, sure and wrong is expensive, and nothing costs infinity.",
+    solved="Being sure and right is cheap, being sure and wrong is expensive, and no bet costs "
+    "infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "
-    "frequencies[truth] of the 1 - frequencies[letter] that the others have. The price is −log2.",
+    "frequencies[truth] of the 1 - frequencies[letter] that the others have. The "
+    "cost is −log2 of it.",
     mistakes=Mistakes(__name__, "bet_price"),
 )
 """Mark ``bet_price(letter, sure, truth, frequencies)``: what a bet costs, in bits."""

@@ -133,7 +133,7 @@ class GuessingGame(View):
             "div",
             *letters,
             role="group",
-            aria_label="The hidden letter. Type it, or choose it; End is the space.",
+            aria_label="The hidden letter. Type it or choose it; the End key goes to the space.",
             class_="row letters",
             data_arrows="look",
             data_keys="type",
@@ -175,7 +175,7 @@ class GuessingGame(View):
 
     def _truth(self) -> Markup:
         played = self.tally.rounds[-1]
-        label = f"Play {self.gaps} other gaps" if self.finished else "Next gap"
+        label = f"Play {self.gaps} more gaps" if self.finished else "Next gap"
         said = []
         for side in SIDES:
             best = (f"{visible(g.character)} {g.probability:.2f}" for g in played.guesses[side])
@@ -193,7 +193,12 @@ class GuessingGame(View):
             *(element("p", sentence) for sentence in said),
             # Where it is wider than the page, arrows scroll it.
             element(
-                "div", table, class_="scroll", tabindex=0, role="region", aria_label="What was paid"
+                "div",
+                table,
+                class_="scroll",
+                tabindex=0,
+                role="region",
+                aria_label="What everyone paid",
             ),
         )
 
@@ -225,16 +230,16 @@ class GuessingGame(View):
         played = self.tally.rounds[-1]
         left, both = (played.bits[side] for side in SIDES)
         said = (
-            f"Hidden was {spoken(played.puzzle.truth)}. From the left you paid "
+            f"The hidden character was {spoken(played.puzzle.truth)}. From the left you paid "
             f"{left['you']:.2f} bits and the left twin {left['model']:.2f}; from both sides you "
             f"{both['you']:.2f} and the encoder {both['model']:.2f}."
         )
         if self.finished:
             you, model = (self.tally.mean("both", rival) for rival in ("you", "model"))
-            beaten = "You have beaten it." if you < model else "It has won this time."
+            beaten = "You beat it." if you < model else "It won this time."
             said += (
-                f" All {self.gaps} gaps are played: from both sides you paid {you:.2f} bits per "
-                f"gap and the encoder {model:.2f}. {beaten}"
+                f" You have played all {self.gaps} gaps: from both sides you paid {you:.2f} bits "
+                f"per gap and the encoder {model:.2f}. {beaten}"
             )
         return said
 
@@ -267,7 +272,7 @@ class GuessingGame(View):
         """
         side = self.side
         if side is None:
-            raise ValueError("This gap is played; go on to the next one.")
+            raise ValueError("You have already played this gap; go on to the next one.")
         bet = read_bet(self.letter if letter is None else letter, percent)
         if side == "left":
             self.bets = {side: bet}

@@ -143,12 +143,12 @@ def read_bet(letter: object, percent: object) -> Bet:
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
         choices = ", ".join(map(str, SURENESS))
-        raise ValueError(f"How sure one can be: {choices} %, or 0 for no idea, not {percent}.")
+        raise ValueError(f"How sure you are is {choices} %, or 0 for no idea, not {percent}.")
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
     if letter is None or str(letter) == "":
-        raise ValueError("Choose a letter too, or “no idea”.")
+        raise ValueError("Also choose a letter, or choose “no idea”.")
     return Bet(read_letter(letter), sure)
 
 
@@ -361,12 +361,14 @@ def read_result(line: str) -> Result:
     match = _RESULT.search(text)
     if not match:
         raise ValueError(
-            "this is no result of the guessing game, or part of it is missing; copy the whole line "
-            "from “cloze 1” to the check."
+            "this is not a result of the guessing game, or part of it is missing; copy the whole "
+            "line from “cloze 1” to the check."
         )
     whole = match.group()
     if _with_check(whole.rpartition(" check=")[0]) != whole:
-        raise ValueError("the check does not fit, so something was mistyped; copy the line again.")
+        raise ValueError(
+            "the check does not match, so something was mistyped; copy the line again."
+        )
     found = match.groupdict()
     gaps = {side: int(found[f"n_{side}"]) for side in SIDES}
     if min(gaps.values()) < 1:

@@ -88,7 +88,9 @@ class ProbabilityBet(View):
         self.chips = dict.fromkeys(letters, 0)
         """How many twentieths each letter was given."""
         self.revealed = False
-        self.announcement = "Nothing is handed out yet, so all 28 characters share it equally."
+        self.announcement = (
+            "Nothing has been handed out yet, so all 28 characters share it equally."
+        )
         super().__init__()
         self.refresh()
 
@@ -196,7 +198,7 @@ class ProbabilityBet(View):
         """Take a twentieth back from a letter."""
         letter = self._known(letter)
         if not self.chips[letter]:
-            raise ValueError(f"{letter} has nothing that you could take back.")
+            raise ValueError(f"{letter} has nothing for you to take back.")
         self.chips[letter] -= 1
         self._announce(letter)
 

@@ -121,7 +121,7 @@ class MaskDraws(View):
         self.counts = dict.fromkeys(PROMISED, 0)
         """How many positions met each fate so far."""
         self.last: Draw | None = None
-        self.announcement = "Nothing is drawn yet."
+        self.announcement = "Nothing has been drawn yet."
 
     def do_draw(self, times: object) -> None:
         """Mask the line a number of times and count."""
@@ -168,7 +168,7 @@ class MaskDraws(View):
         )
 
     def _table(self) -> Markup:
-        heads = ("fate", "count", "share", "promised ± 2 standard errors", "0 to 100%", "it is")
+        heads = ("fate", "count", "share", "promised ± 2 standard errors", "0 to 100%", "verdict")
         rows = map(_in_table, closeness(self.counts)) if self.draws else map(_promise, PROMISED)
         table = element(
             "table",

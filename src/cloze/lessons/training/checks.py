@@ -41,7 +41,7 @@ Optimizer = torch.optim.Optimizer
 RATE = 0.5
 
 MODEL = (
-    "The model that your step is given is never asked: compute the logits with the parameter "
+    "The model that your step is given is never used: compute the logits with the parameter "
     "`model`, from the inputs that mask_tokens returns."
 )
 OPTIMIZER = (
@@ -50,27 +50,27 @@ OPTIMIZER = (
 )
 WINDOWS = (
     "Your step should learn from all the windows that it is given, each of them once: mask the "
-    "parameter `windows`, draw no windows yourself, and ask the model once."
+    "parameter `windows`, do not draw windows yourself, and call the model once."
 )
 CHANGED = (
-    "The windows are changed after your step, and the next one would train on [MASK]: leave them "
-    "as they are, mask_tokens returns copies."
+    "Your step changes the windows, so the next step would train on [MASK]: leave them as they "
+    "are, because mask_tokens returns copies."
 )
 EVALUATION = (
     "Your model is in evaluation mode while it learns, which switches off dropout in a model that "
-    "has it: leave out model.eval(), or call model.train() before."
+    "has it: leave out model.eval(), or call model.train() first."
 )
 SEVERAL = (
     "Your function takes several steps, and the exercise asks for one; the loop around it calls it "
     "again and again: leave out `for` and `while`."
 )
 GENERATOR = (
-    "Your masks do not come from torch's own generator: leave out manual_seed and generator=…, for "
-    "every step needs fresh masks."
+    "Your masks do not come from torch's own generator: leave out manual_seed and generator=…, "
+    "because every step needs fresh masks."
 )
 OTHERWISE = (
-    "Your step does not move the parameters as this one does: mask_tokens(windows, 0.3), mlm_loss "
-    "of the model's logits and the labels, zero_grad, backward, step."
+    "Your step does not move the parameters as these five calls do: mask_tokens(windows, 0.3), "
+    "mlm_loss of the model's logits and the labels, zero_grad, backward, step."
 )
 
 
@@ -313,7 +313,7 @@ class StepExercise(Exercise):
             raise Symptom(
                 f"Your loss is about {asked:.0%} of the positions, and of these {masked:.0%} have "
                 f"become [MASK] and {swapped:.0%} another character; it should be 30%, 80% and "
-                "10%: take the inputs and the labels of mask_tokens(windows, 0.3)."
+                "10%: take the inputs and the labels from mask_tokens(windows, 0.3)."
             )
         computed = list(map(laboratory.computed, steps))
         if abs(times := _times(steps, computed)) > 0 and abs(times - 1) > 0.01:
@@ -392,8 +392,8 @@ def beaten_names(value: Any) -> list[str]:
     """Read names in any order; one text is not a list of them."""
     if isinstance(value, str):
         raise Symptom(
-            "Your answer is a single text; what is asked for is a list, which holds several names "
-            "or none: [] and append."
+            "Your answer is a single text, and the exercise asks for a list, which can hold "
+            "several names or none: start with [] and append."
         )
     return names(value)
 
@@ -402,7 +402,8 @@ check_beaten = Exercise(
     solution=beaten,
     wants=beaten_names,
     probes=prices,
-    solved="2.62 nats beat two baselines and no neighbour: remember that number.",
+    solved="A loss of 2.62 beats two baselines, and none that knows a neighbour. Remember that "
+    "number.",
     direction="List the name of every baseline in `prices` whose loss is above the given one.",
     mistakes=Mistakes(__name__, "beaten"),
 )
@@ -414,10 +415,13 @@ LOOPS = ("A", "B", "C")
 FORM = 'Answer with the three loops and a number each: {"A": …, "B": …, "C": …}.'
 
 LOOK: Mapping[tuple[str, int], str] = {
-    ("A", 1): "Loop A reports nothing at all, so its fault must be in how it learns: put it beside "
+    (
+        "A",
+        1,
+    ): "Loop A reports nothing at all, so its fault must be in how it learns: compare it with "
     "the step that you wrote. What is missing?",
     ("A", 3): "Loop A draws new windows and new masks at every step, so there is nothing to learn "
-    "by heart: put it beside the step that you wrote. What is missing?",
+    "by heart: compare it with the step that you wrote. What is missing?",
     ("B", 1): "Loop B reports nothing at all, so its fault must be in how it learns. What comes "
     "before its `for`, and how many different questions does it ask?",
 }
@@ -428,9 +432,9 @@ def diagnoses(value: Any) -> dict[str, int]:
     """Read a symptom, 1 to 3, for each of the loops."""
     if not isinstance(value, Mapping):
         kind = type(value).__name__
-        raise Symptom(f"Your answer is of type {kind}, and what is asked for is a dict. {FORM}")
+        raise Symptom(f"Your answer is of type {kind}, and the exercise asks for a dict. {FORM}")
     if sorted(map(str, value.values())) == list(LOOPS):
-        raise Symptom(f"Your dict is turned round: the loops come before the colons. {FORM}")
+        raise Symptom(f"Your dict is the wrong way round: the loops come before the colons. {FORM}")
     read = {str(loop).strip().upper(): symptom for loop, symptom in value.items()}
     if missing := [loop for loop in LOOPS if loop not in read]:
         raise Symptom(f"There is no entry for loop {', '.join(missing)}. {FORM}")

@@ -159,7 +159,7 @@ class Hiding(View):
         line, note = read_line(text, gaps=False)
         if (line == VOCABULARY.mask_id).any():
             raise TextError(
-                "The line has a gap already; type it whole, because the gaps are drawn here."
+                "The line already has a gap; type it without gaps, because they are drawn here."
             )
         self.line, self.note = line, note
 
@@ -204,7 +204,11 @@ class Hiding(View):
                     class_="row",
                 ),
                 self._strip(now),
-                element("p", "Below each: M masked, R random, K kept, then nats", class_="quiet"),
+                element(
+                    "p",
+                    "Below each character: M masked, R random, K kept, then its cost in nats",
+                    class_="quiet",
+                ),
                 _table(now),
                 status(self._in_words(now)),
             ]
@@ -240,7 +244,7 @@ class Hiding(View):
         said = [
             f"Draw {self.draws + 1}: {len(now.costs)} of {counted(len(self.line), 'character')} "
             f"are asked about ({fates}).",
-            f"An answer costs {in_nats(now.mean)} nats on average, all of them "
+            f"An answer costs {in_nats(now.mean)} nats on average, all answers together "
             f"{in_nats(now.total)}.",
             f"({self.note}.)" if self.note else "",
         ]
@@ -255,7 +259,7 @@ def _table(now: Asked) -> Markup:
     """Write what the answers cost, by what became of the character, and all of them."""
     rows = [(f"{fate} {name}", now.of(fate)) for fate, name in FATES.items()]
     rows.append(("all", list(now.costs.values())))
-    heads = ("it became", "questions", "nats per question", "in all")
+    heads = ("it became", "questions", "nats per question", "total")
     body = [
         element(
             "tr",

@@ -354,8 +354,8 @@ class Unmasking(View):
 APART = "display: inline-block"
 """Lets a line break between symbols even without a style sheet."""
 LEGEND = (
-    "The number below what was written in this step is the probability that the model gave it; "
-    "↺ was taken back."
+    "The number below what was written in this step is the probability that the model gave it. "
+    "↺ marks what was taken back."
 )
 
 

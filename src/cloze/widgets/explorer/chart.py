@@ -162,7 +162,7 @@ def chart(answers: Answers, k: int, *, baseline: bool = True, live: bool = True)
         )
     return element(
         "table",
-        element("caption", f"What stands at position {at}?", class_="spoken"),
+        element("caption", f"What is at position {at}?", class_="spoken"),
         element(
             "thead",
             row(

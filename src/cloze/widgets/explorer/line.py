@@ -48,7 +48,7 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
         shown = visible(filled) if filled else "?"
         said.append(f"masked, filled with {spoken(filled)}" if filled else "masked")
         if truth:
-            said.append(f"in truth {spoken(truth)}")
+            said.append(f"the truth is {spoken(truth)}")
             below = visible(truth)
         elif hands:
             raised = ", ".join(f"{spoken(symbol)} {n}" for symbol, n in hands.items())
@@ -73,7 +73,7 @@ def letter(answers: Answers, at: int, *, live: bool) -> Markup:
             said.append(f"{in_nats(amount)} nats")
             below = f"{amount:.1f}" if amount > 1 else ""
         elif abs(amount) >= LEAST:
-            said.append(f"hidden too: {signed(amount)} nats")
+            said.append(f"if hidden: {signed(amount)} nats")
             below = f"{amount:.1f}".replace("inf", "∞") if amount >= 0.1 else ""
     if not live:  # where styles are not trusted, the bare line is left
         glyphs = [element("span", shown), element("small", data_below=below)]
@@ -133,7 +133,7 @@ def occlusion_in_words(answers: Answers) -> str:
     name, _ = answers.last
     who = capitalised(title(name))
     what = "costs" if state.known_truth(state.focus) else "changes the answer by"
-    nothing = f"{who}: the answer leans on no single {state.symbols.unit}"
+    nothing = f"{who}: the answer does not depend on any single {state.symbols.unit}"
     if not top:
         return f"{nothing}; hiding one more {what} less than {LEAST} nats."
     shaded = any(heat("occlusion", cost) for cost in costs)
@@ -142,5 +142,6 @@ def occlusion_in_words(answers: Answers) -> str:
     listed = ", ".join(f"{visible(state.held[i])} at {i} {signed(costs[i])}" for i in top)
     if all(costs[i] < 0 for i in top):
         return f"{nothing}; hiding one more even helps, in nats: {listed}."
-    depends = f"{who}: the answer leans on what is shaded" if shaded else f"{nothing} by much"
-    return f"{depends}. Hiding one more {what}, in nats: {listed}."
+    shades_tell = f"{who}: the answer depends on what is shaded"
+    little = f"{who}: the answer depends little on any single {state.symbols.unit}"
+    return f"{shades_tell if shaded else little}. Hiding one more {what}, in nats: {listed}."

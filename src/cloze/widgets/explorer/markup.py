@@ -73,7 +73,7 @@ def show_of_hands(state: State) -> Markup:
     how = "Choose it" if state.wide else "Type it or choose it"
     return join(
         [
-            element("p", f"What stands there? {how}, once for every hand; then reveal."),
+            element("p", f"What is hidden there? {how} once for every hand, then reveal."),
             _list(at, known) if state.wide else _keys(at, known, hands),
             element(
                 "div",
@@ -98,14 +98,14 @@ def _keys(at: int, known: Sequence[str], hands: Hands) -> Markup:
         )
         for symbol in sorted(known, key=str.isspace)
     )
-    return element("div", *keys, role="group", aria_label="A hand for", class_="row keys")
+    return element("div", *keys, role="group", aria_label="Raise a hand for", class_="row keys")
 
 
 def _list(at: int, known: Sequence[str]) -> Markup:
     options = (element("option", symbol, value=symbol) for symbol in known)
     return form(
         "guess",
-        element("label", "A hand for", element("select", *options, name="key")),
+        element("label", "Raise a hand for", element("select", *options, name="key")),
         element("button", "Guess", type="submit"),
         data_with_at=at,
         class_="row",
@@ -129,21 +129,21 @@ def _raised(at: int, symbol: str, n: int) -> Markup:
     return element(
         "span",
         element("b", visible(symbol)),
-        button("−", "take", aria_label=f"one hand less for {name}", **along),
+        button("−", "take", aria_label=f"one hand fewer for {name}", **along),
         count,
-        button("+", "guess", aria_label=f"one hand more for {name}", **along),
-        button("+10", "guess", aria_label=f"ten hands more for {name}", data_with_n=10, **along),
+        button("+", "guess", aria_label=f"one more hand for {name}", **along),
+        button("+10", "guess", aria_label=f"ten more hands for {name}", data_with_n=10, **along),
         data_key=symbol,
     )
 
 
 def _stakes(hands: Hands, state: State) -> str:
-    """Say what is left for whatever nobody named."""
-    known = state.symbols.known
+    """Say what is left for a symbol that nobody named."""
+    known, unit = state.symbols.known, state.symbols.unit
     p = unnamed(hands, known)
     return (
-        f"One hand more is shared by all {len(known)} {state.symbols.unit}s: what nobody named "
-        f"keeps {p:.1g} and costs {in_bits(-math.log(p))} bits."
+        f"One extra hand is shared by all {len(known)} {unit}s, so a {unit} without hands "
+        f"still gets {p:.1g} and costs {in_bits(-math.log(p))} bits."
     )
 
 
@@ -213,7 +213,7 @@ def costs_of_line(answers: Answers) -> Markup:
         rows.append(_cost_row(f"unigram: how frequent each {unit} is in {text}", total, n))
     total = n * math.log(size)
     rows.append(_cost_row(f"log|V|: all {size} symbols equally likely", total, n))
-    heads = ("who guesses", "L in nats", "nats per gap", "bits per gap")
+    heads = ("guesser", "L in nats", "nats per gap", "bits per gap")
     return join(
         [
             element("p", formula(last), class_="formula number"),
@@ -238,7 +238,9 @@ def pair(answers: Answers) -> Markup:
         return element("p", "Reveal first: this view shows guesses.")
     found = answers.pair
     if found is None:
-        return element("p", "Mask two positions, best side by side, to compare their guesses.")
+        return element(
+            "p", "Mask two positions, preferably side by side, to compare their guesses."
+        )
 
     between = " " if state.wide else ""
 
@@ -263,9 +265,9 @@ def pair(answers: Answers) -> Markup:
         [
             element(
                 "p",
-                f"Positions {found.first} and {found.second}. Each gap is guessed without knowing "
-                "what the other holds; guessed together, the first is filled before the second is "
-                "guessed. Fill one (Guesses), and the other changes.",
+                f"Positions {found.first} and {found.second}. Apart, each gap is guessed without "
+                "knowing the other. Together, the first is filled before the second is guessed. "
+                "Fill one of them in the view Guesses, and the guess for the other changes.",
             ),
             element(
                 "div",
@@ -287,7 +289,7 @@ def attention(answers: Answers) -> Markup:
     weights = answers.attention
     if not weights:
         name, _ = answers.last
-        return element("p", f"{capitalised(title(name))}: there is no attention.")
+        return element("p", f"{capitalised(title(name))}: this model has no attention to show.")
     held = ["?" if i in state.open else symbol for i, symbol in enumerate(state.held)]
     places = ", ".join(
         f"position {i} ({visible(held[i])}) {weights[i]:.2f}" for i in largest(weights, 4)
@@ -303,8 +305,8 @@ def attention(answers: Answers) -> Markup:
             element("p", f"From position {state.focus} this head looks at {places}."),
             element(
                 "p",
-                "Attention shows where a head reads, not why the guess came out as it did: what is "
-                "read may count for little, and the layers after it change it again.",
+                "Attention shows where a head reads, not why the model guesses as it does: what a "
+                "head reads may matter little, and later layers change it again.",
                 class_="quiet",
             ),
         ]
@@ -318,7 +320,9 @@ def surprise(answers: Answers) -> Markup:
     if state.hidden:
         return element("p", f"Reveal first: this view shows what each {unit} costs.")
     if state.gaps:
-        return element("p", "Surprise needs a line without gaps of unknown truth.")
+        return element(
+            "p", "Surprise needs a line without typed gaps, because it asks for the truth."
+        )
     costs = answers.surprise
     places = ", ".join(
         f"{visible(state.truth[i])} at {i} ({in_nats(costs[i])})" for i in largest(costs, 5)
@@ -327,7 +331,7 @@ def surprise(answers: Answers) -> Markup:
         [
             element(
                 "p",
-                f"What each {unit} costs when it alone is masked, in nats; the darker, the more "
+                f"What each {unit} costs, in nats, when only it is masked. The darker, the more "
                 "surprising.",
             ),
             element(
@@ -376,7 +380,7 @@ def controls(state: State, examples: Iterable[str]) -> Markup:
     kept_back = state.hidden and bool(state.masked)
     buttons = [
         button("Mask a word", "word"),
-        button("Mask 15 % at random", "random"),
+        button("Mask 15% at random", "random"),
         button("Unmask all", "unmask", aria_disabled=True if kept_back else None),
         button("Guess first", "guess_first", aria_pressed=state.guess_first),
     ]

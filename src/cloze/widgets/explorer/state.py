@@ -118,7 +118,7 @@ class State:
         for start in range(len(state.truth)):
             if state.truth[start : start + len(part)] == part:
                 return replace(state.mask_span(start, start + len(part) - 1), focus=start)
-        raise ValueError(f"{shown(masked)} does not stand in {shown(line)}.")
+        raise ValueError(f"{shown(masked)} is not in {shown(line)}.")
 
     def position(self, at: object) -> int:
         """Read a position.
@@ -168,7 +168,7 @@ class State:
         elif self.hidden:
             return replace(self, event=f"Position {at} stays masked until you reveal.")
         elif at in self.gaps:
-            raise ValueError(f"The line does not say what stands at {at}; fill it instead.")
+            raise ValueError(f"The line does not say what belongs at {at}; fill it instead.")
         else:
             state = self.with_masked(self.masked - {at}, f"Position {at} unmasked.")
         return replace(state, focus=at)
@@ -190,7 +190,7 @@ class State:
         for word in words:
             if not self.masked.issuperset(word):
                 state = self.with_masked(
-                    self.masked | set(word), f"Word at {word[0]} to {word[-1]} masked."
+                    self.masked | set(word), f"Word from {word[0]} to {word[-1]} masked."
                 )
                 return replace(state, focus=word[0])
         raise ValueError("Every word is masked already; unmask some first.")
@@ -199,7 +199,7 @@ class State:
         """Mask each position with the same probability, and at least one."""
         draws = [chance.random() for _ in self.truth]
         drawn = [i for i, draw in enumerate(draws) if draw < share] or [draws.index(min(draws))]
-        state = self.with_masked(drawn, f"{counted(len(drawn), 'position')} drawn.")
+        state = self.with_masked(drawn, f"{counted(len(drawn), 'position')} masked at random.")
         return replace(state, focus=drawn[0])
 
     def unmask_all(self) -> State:
@@ -209,7 +209,7 @@ class State:
             ValueError: what is masked is to be guessed first.
         """
         if self.hidden and self.masked:
-            raise ValueError("Guess first is on; reveal, then unmask.")
+            raise ValueError("“Guess first” is on; reveal, then unmask.")
         return self.with_masked((), "Nothing is masked.")
 
     def fill(self, at: object, symbol: object) -> State:
@@ -256,7 +256,7 @@ class State:
         """
         at = self.position(at)
         if at not in self.open:
-            raise ValueError(f"Position {at} is no open gap; guess where something is hidden.")
+            raise ValueError(f"Position {at} is not an open gap; guess where something is hidden.")
         symbol = self.symbols.read_symbol(key)
         n = whole_number(value, 0, MOST_HANDS, "A number of hands")
         raised = {**self.hands.get(at, {}), symbol: n}
@@ -278,7 +278,7 @@ class State:
         symbol = self.symbols.read_symbol(symbol)
         before = raised.get(symbol, 0)
         if before + n < 0:
-            raise ValueError(f"No hand is raised for {visible(symbol)} that could be taken back.")
+            raise ValueError(f"No hand is raised for {visible(symbol)}, so none can be taken back.")
         return self.with_count(at, symbol, before + n)
 
     def with_hands(self, hands: object) -> State:

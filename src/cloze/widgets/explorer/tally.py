@@ -47,7 +47,7 @@ class Tally(View):
     def markup(self) -> Markup:
         """Write who stands how, and the same in words."""
         paid = self.paid
-        heads = ("who guesses", "bits per gap", "nats per gap", "gaps")
+        heads = ("guesser", "bits per gap", "nats per gap", "gaps")
         rows = [
             element(
                 "tr",

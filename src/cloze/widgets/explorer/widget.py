@@ -98,7 +98,7 @@ class MaskExplorer(View):
         examples: lines to choose from, by name.
         tally: counts what a room has paid, for several explorers together; by default for this one.
         present: large type and nothing that only one reader needs, for a lecture hall.
-        seed: for "mask 15 % at random".
+        seed: for "mask 15% at random".
 
     Raises:
         TextError: the line is empty or too long.
@@ -227,7 +227,7 @@ class MaskExplorer(View):
         with self.lock:
             state = replace(self._state, view="guesses")
             if state.hidden or state.focus not in state.open:
-                raise ValueError("A picture shows guesses: mask a position, look at it, reveal.")
+                raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
             answers = replace(self._answers, asked=state)
             return Picture(ask_occlusion(answers, self._predictors))
 
@@ -325,7 +325,7 @@ class MaskExplorer(View):
         self._become(replace(state, event=f"Example: {value}."))
 
     def do_random(self) -> None:
-        """Mask 15 % of the positions, drawn afresh."""
+        """Mask 15% of the positions, drawn afresh."""
         self._become(self._state.mask_at_random(self._random))
 
     def do_guess_first(self) -> None:
