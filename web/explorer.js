@@ -121,7 +121,7 @@ export class Explorer extends Widget {
   }
 
   do_line({ text }) {
-    return this.become(this.state.withLine(text, this.maxLen));
+    return this.become(this.state.withPasted(text, this.maxLen));
   }
 
   do_example({ value }) {

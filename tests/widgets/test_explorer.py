@@ -96,7 +96,14 @@ def test_a_typed_line_is_normalised_and_says_what_it_lost(explorer: MaskExplorer
     assert "characters dropped" in said(explorer)
 
 
-@pytest.mark.parametrize("text", ["", "!?", "x" * 65, "x" * 100_000])
+def test_of_a_line_that_is_too_long_the_first_characters_are_taken(explorer: MaskExplorer) -> None:
+    explorer.act("line", text="ab " * 30)
+    assert explorer.problem == ""
+    assert explorer.line == ("ab " * 30)[:64]
+    assert said(explorer) == "Your line has 89 characters; these are the first 64."
+
+
+@pytest.mark.parametrize("text", ["", "!?"])
 def test_a_line_that_cannot_be_read_changes_nothing(explorer: MaskExplorer, text: str) -> None:
     explorer.masked = {1}
     explorer.act("line", text=text)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from cloze.border import checked, positions, shown, whole_number
+from cloze.border import MOST, checked, positions, shown, whole_number
 from cloze.prediction import Symbols
 from cloze.vocabulary import GAP, TextError, counted, visible
 from cloze.widgets.explorer.room import MOST_HANDS, Hands
@@ -104,6 +104,20 @@ class State:
         event = f"New line, {length}{f' ({note})' if note else ''}."
         state = replace(self, truth=line, filled={}, hands={}, revealed=False, event=event)
         return replace(state, masked=state.gaps, focus=min(state.gaps, default=0))
+
+    def with_pasted(self, text: object) -> State:
+        """Take a line as it was typed or pasted; of one that is too long, the first symbols.
+
+        Raises:
+            ValueError: it is no text, or nothing usable is left of it.
+        """
+        line = self.symbols.read(text, MOST)[0] if isinstance(text, str) else ()
+        if len(line) <= self.max_len:
+            return self.with_line(text)
+        state = self.with_line(self.symbols.write(line[: self.max_len]))
+        length = counted(len(line), self.symbols.unit)
+        event = f"Your line has {length}; these are the first {self.max_len}."
+        return replace(state, event=event)
 
     def with_example(self, line: str, masked: str) -> State:
         """Take another line and mask a part of it; "" masks nothing.

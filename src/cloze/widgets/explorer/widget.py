@@ -299,7 +299,7 @@ class MaskExplorer(View):
     do_span = _does(State.mask_span)
     do_focus = _does(State.with_focus)
     do_count = _does(State.with_count)
-    do_line = _does(State.with_line)
+    do_line = _does(State.with_pasted)
     do_word = _does(State.mask_word)
     do_unmask = _does(State.unmask_all)
     do_fill = _does(State.fill)
