@@ -20,6 +20,7 @@ import {
   visible,
 } from "./words.js";
 
+const HINT = "Click a letter to hide it, or drag over several.";
 const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const paragraph = (text) => element("p", null, text);
 
@@ -181,16 +182,18 @@ function costsOfLine(answers) {
   rows.push(costRow(`log|V|: all ${size} symbols equally likely`, most, n));
   const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
   const head = element("tr", null, ...heads.map((each) => element("th", { scope: "col" }, each)));
-  return join([
+  return element(
+    "details",
+    { open: n > 1 }, // with one gap it only says again what the bars have said
+    element("summary", null, `The whole line, ${counted(n, "gap")}, in the formula`),
     element("p", { class: "formula number" }, formula(last)),
     element(
       "table",
       { class: "costs" },
-      element("caption", { class: "quiet" }, `The whole line, ${counted(n, "gap")}`),
       element("thead", null, head),
       element("tbody", null, ...rows),
     ),
-  ]);
+  );
 }
 
 // ── the other views ─────────────────────────────────────────────────────────────────────────────
@@ -199,8 +202,15 @@ function costsOfLine(answers) {
 function pair(answers) {
   if (answers.asked.hidden) return paragraph("Reveal first: this view shows guesses.");
   const found = answers.pair;
-  if (!found)
-    return paragraph("Mask two positions, preferably side by side, to compare their guesses.");
+  if (!found) {
+    const { focus: at, truth, masked, open } = answers.asked;
+    const beside = [at + 1, at - 1].filter((i) => i >= 0 && i < truth.length);
+    const [free] = beside.filter((i) => !masked.includes(i));
+    const said = "Mask two positions, preferably side by side, to compare their guesses. ";
+    if (!open.length || free === undefined) return paragraph(said);
+    const hide = button("Hide a neighbour", "toggle", { "data-with-at": free });
+    return element("p", null, said, hide);
+  }
   const table = (heading, rows) => {
     const guessed = rows.map(([symbols, p]) =>
       element(
@@ -364,15 +374,21 @@ export function explorer(answers, examples, paid, present) {
     attention: () => attention(answers),
     surprise: () => surprise(answers),
   };
+  const tools = controls(state, examples);
   const parts = [
-    controls(state, examples),
+    present ? tools : element("p", { class: "quiet" }, HINT),
     line(answers),
     told(answers),
     present ? new Markup("") : views(state),
     element("div", { class: "panel" }, shown[state.view]()),
   ];
-  if (paid.length && state.guessFirst)
-    parts.push(element("p", { class: "tally" }, tallyInWords(paid)));
-  if (!present && ["guesses", "pair"].includes(state.view)) parts.push(costsOfLine(answers));
+  const room = paid.length && state.guessFirst;
+  const lineIsTold = !present && ["guesses", "pair"].includes(state.view);
+  const sums = [
+    room ? element("p", { class: "tally" }, tallyInWords(paid)) : null,
+    lineIsTold ? costsOfLine(answers) : null,
+  ];
+  parts.push(element("div", null, ...sums));
+  if (!present) parts.push(tools);
   return element("div", { class: "explorer" }, ...parts);
 }

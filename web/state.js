@@ -93,12 +93,11 @@ export class State {
     return State.read(text, this.symbols, maxLen).with({ view, layer, head, guessFirst });
   }
 
-  /** Take a line as it was typed or pasted; of one that is too long, the first symbols. */
+  /** Take a line as it was typed or pasted; of too many characters, the first. */
   withPasted(text, maxLen) {
     const line = typeof text === "string" ? this.symbols.read(text, Infinity).line : [];
     if (line.length <= maxLen) return this.withLine(text, maxLen);
-    const length = counted(line.length, this.symbols.unit);
-    const event = `Your line has ${length}; these are the first ${maxLen}.`;
+    const event = `Your line has ${line.length} characters; these are the first ${maxLen}.`;
     return this.withLine(this.symbols.write(line.slice(0, maxLen)), maxLen).with({ event });
   }
 

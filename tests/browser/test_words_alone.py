@@ -29,6 +29,7 @@ def test_a_word_is_masked_by_a_click_and_the_truth_stands_beside_the_models(
     put: Put, explorer: MaskExplorer
 ) -> None:
     widget = put(explorer)
+    widget.get_by_text("The whole line, 1 gap").click()
     for name in ("truth", "from the left", "from the right", "from both sides"):
         expect(widget.get_by_role("rowheader", name=name, exact=True).last).to_be_attached()
     expect(widget).to_contain_text("bone")  # what the left side has in mind as well

@@ -295,6 +295,16 @@ def test_a_gap_without_a_truth_has_guesses_and_no_cost(explorer: MaskExplorer) -
     assert "does not say what belongs at 4" in explorer.problem
 
 
+def test_with_one_gap_the_view_of_two_hides_a_neighbour(explorer: MaskExplorer) -> None:
+    explorer.masked = {len(LINE) - 1}
+    explorer.act("view", view="pair")
+    offered = read(explorer.html).select_one('.panel button[data-do="toggle"]')
+    assert offered is not None
+    explorer.act("toggle", at=str(offered["data-with-at"]))
+    assert explorer.masked == {len(LINE) - 2, len(LINE) - 1}
+    assert len(read(explorer.html).select(".tables table")) == 2
+
+
 def test_two_gaps_are_guessed_apart_and_together(explorer: MaskExplorer) -> None:
     explorer.masked = {4, 13, 14}
     explorer.focus = 14

@@ -54,7 +54,7 @@ function morph(old, fresh) {
   }
   if (old.isEqualNode(fresh)) return;
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name)) {
+    if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) {
       old.removeAttribute(name);
       if (name === "checked" || name === "selected") old[name] = false;
     }

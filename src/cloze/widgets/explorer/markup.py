@@ -29,6 +29,7 @@ from cloze.widgets.view import (
     status,
 )
 
+HINT = "Click a letter to hide it, or drag over several."
 TERMS_SHOWN = 6
 """How many terms of the sum are written out."""
 
@@ -214,17 +215,18 @@ def costs_of_line(answers: Answers) -> Markup:
     total = n * math.log(size)
     rows.append(_cost_row(f"log|V|: all {size} symbols equally likely", total, n))
     heads = ("guesser", "L in nats", "nats per gap", "bits per gap")
-    return join(
-        [
-            element("p", formula(last), class_="formula number"),
-            element(
-                "table",
-                element("caption", f"The whole line, {counted(n, 'gap')}", class_="quiet"),
-                element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
-                element("tbody", *rows),
-                class_="costs",
-            ),
-        ]
+    table = element(
+        "table",
+        element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
+        element("tbody", *rows),
+        class_="costs",
+    )
+    return element(
+        "details",
+        element("summary", f"The whole line, {counted(n, 'gap')}, in the formula"),
+        element("p", formula(last), class_="formula number"),
+        table,
+        open=n > 1,  # with one gap it only says again what the bars have said
     )
 
 
@@ -238,9 +240,12 @@ def pair(answers: Answers) -> Markup:
         return element("p", "Reveal first: this view shows guesses.")
     found = answers.pair
     if found is None:
-        return element(
-            "p", "Mask two positions, preferably side by side, to compare their guesses."
-        )
+        at = state.focus
+        beside = [i for i in (at + 1, at - 1) if 0 <= i < len(state.truth)]
+        free = [i for i in beside if i not in state.masked]
+        hide = [button("Hide a neighbour", "toggle", data_with_at=i) for i in free[:1]]
+        said = "Mask two positions, preferably side by side, to compare their guesses. "
+        return element("p", said, *(hide if state.open else ()))
 
     between = " " if state.wide else ""
 
@@ -442,15 +447,22 @@ def explorer(
         "attention": lambda: attention(answers),
         "surprise": lambda: surprise(answers),
     }
+    tools = controls(state, examples)
+    hint = element("p", HINT, class_="quiet")
     parts = [
-        controls(state, examples),
+        tools if present else hint,
         line(answers),
         told(answers),
         Markup("") if present else views(state),
         element("div", shown[state.view](), class_="panel"),
     ]
-    if paid and state.guess_first:
-        parts.append(element("p", tally_in_words(paid), class_="tally"))
-    if not present and state.view in ("guesses", "pair"):
-        parts.append(costs_of_line(answers))
+    room = paid and state.guess_first
+    line_is_told = not present and state.view in ("guesses", "pair")
+    sums = [
+        element("p", tally_in_words(paid), class_="tally") if room else None,
+        costs_of_line(answers) if line_is_told else None,
+    ]
+    parts.append(element("div", *sums))
+    if not present:
+        parts.append(tools)
     return element("div", *parts, class_="explorer words" if state.wide else "explorer")

@@ -106,17 +106,18 @@ class State:
         return replace(state, masked=state.gaps, focus=min(state.gaps, default=0))
 
     def with_pasted(self, text: object) -> State:
-        """Take a line as it was typed or pasted; of one that is too long, the first symbols.
+        """Take a line as it was typed or pasted; of too many characters, the first.
 
         Raises:
-            ValueError: it is no text, or nothing usable is left of it.
+            ValueError: it is no text, nothing usable is left of it, or it has too many words.
         """
-        line = self.symbols.read(text, MOST)[0] if isinstance(text, str) else ()
+        if self.wide or not isinstance(text, str):
+            return self.with_line(text)
+        line, _ = self.symbols.read(text, MOST)
         if len(line) <= self.max_len:
             return self.with_line(text)
         state = self.with_line(self.symbols.write(line[: self.max_len]))
-        length = counted(len(line), self.symbols.unit)
-        event = f"Your line has {length}; these are the first {self.max_len}."
+        event = f"Your line has {len(line)} characters; these are the first {self.max_len}."
         return replace(state, event=event)
 
     def with_example(self, line: str, masked: str) -> State:
