@@ -71,27 +71,6 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
 
 
 @picture
-def memory(measured: Mapping[str, Mapping[int, float]]) -> tuple[Figure, str]:
-    """Draw the memory in megabytes that one layer of attention takes, over the length of a line."""
-    figure, axes = new_figure(6.4, 3.2)
-    looks = (("written out", ORANGE, "o", "-"), ("fused", BLUE, "s", "--"))
-    for way, colour, marker, line in looks:
-        lengths = list(measured[way])
-        axes.plot(
-            lengths, list(measured[way].values()), line, marker=marker, color=colour, label=way
-        )
-    axes.set(xlabel="length of the line", ylabel="megabytes", xticks=list(measured["fused"]))
-    axes.legend()
-    axes.grid(axis="y", color=SHADE)
-    said = "; ".join(
-        f"{way}: "
-        + ", ".join(f"{megabytes:.0f} at {length}" for length, megabytes in values.items())
-        for way, values in measured.items()
-    )
-    return figure, f"Two curves of megabytes over the length of a line. {said}."
-
-
-@picture
 def floors(shares: Mapping[str, Mapping[float, float]]) -> tuple[Figure, str]:
     """Draw what a hidden symbol costs the best reader, as a share of the unigram, by rate."""
     figure, axes = new_figure(6.4, 3.2)
@@ -131,7 +110,7 @@ def by_rate(panels: Mapping[str, Scores]) -> tuple[Figure, str]:
             axes.errorbar([*scores], means, spreads, color=colour, fmt="none", capsize=3)
             axes.plot([*scores], means, line, marker=marker, color=colour, label=name)
         rates = [*next(iter(curves.values()))]
-        axes.set(xlabel="rate of training", ylabel=label)
+        axes.set(xlabel="share hidden in training", ylabel=label)
         axes.set_xticks(rates, [f"{rate:.0%}" if rate else "none" for rate in rates])
         axes.tick_params(axis="x", labelsize=9)
         axes.locator_params(axis="y", nbins=6)
