@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +68,24 @@ def with_solution(skeleton: str, solution: str) -> str:
     return "\n".join([*above, *marked, "", "", call])
 
 
+def imports_of(sources: Iterable[str]) -> str:
+    """Collect what the cells of a notebook import, each statement once."""
+    found = (
+        ast.unparse(node)
+        for source in sources
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Import | ast.ImportFrom) and "checks" not in ast.unparse(node)
+    )
+    return "\n".join(dict.fromkeys(found))
+
+
 def cells_of(notebook: Any, lesson: str) -> Iterator[Any]:
     """Make the homework's cells: the title, the imports, and three for each exercise."""
     prose = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     [title] = re.findall(r"\A# (.+)$", prose, re.M)
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    colab, *code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     yield new_markdown_cell(f"# {title}: homework\n\n{ABOUT}")
-    yield new_code_cell(code[0])
+    yield new_code_cell(f"{colab}\n\n{imports_of(code)}")
     solutions = re.findall(r"<summary>Solution[^<]*</summary>\s*```python\n(.*?)```", prose, re.S)
     headings = re.findall(r"^### (Exercise \d+\.\d+ · .+)$", prose, re.M)
     answers = [source for source in code if re.match(r"check_\w+\(\w+\)$", source.splitlines()[-1])]

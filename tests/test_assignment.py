@@ -41,7 +41,8 @@ def test_solutions_earn_their_points_and_what_is_handed_out_earns_none(path: Pat
     assert "nbgrader" not in about.metadata | imports.metadata
     assert len(exercises) == 3 * len(set(re.findall(r"### Exercise (\d+\.\d+)", text)))
     checks = import_module(f"cloze.lessons.{path.stem[3:]}.checks")
-    of_checks = {name: value for name, value in vars(checks).items() if name[:6] == "check_"}
+    known = {name: value for name, value in vars(checks).items() if name[:6] == "check_"}
+    run(imports.source.rpartition("\n\n")[2], known)
     ids = set()
     for told, answer, graded in zip(*(exercises[i::3] for i in range(3)), strict=True):
         assert re.match(r"### Exercise \d+\.\d+ · ", told.source)
@@ -51,12 +52,12 @@ def test_solutions_earn_their_points_and_what_is_handed_out_earns_none(path: Pat
         marks = graded.metadata["nbgrader"]
         assert (marks["grade"], marks["locked"], marks["points"]) == (True, True, 1)
         assert answer.metadata["nbgrader"]["solution"]
-        names = dict(of_checks)
+        names = dict(known)
         run(answer.source, names)
         run(graded.source, names)
         handed_out = f"{cleared(answer.source)}\n{graded.source}"
         with pytest.raises((NotImplementedError, AssertionError)):
-            run(handed_out, dict(of_checks))
+            run(handed_out, dict(known))
     assert len(ids) == len(exercises) * 2 // 3
 
 

@@ -153,7 +153,7 @@ def test_a_reopened_notebook_says_how_to_wake_its_widgets(lab: Notebook, watch: 
     expect(asleep).to_be_hidden()
 
 
-def test_a_notebook_left_half_way_comes_back_alive(lab: Notebook) -> None:
+def test_a_notebook_left_half_way_comes_back_alive(lab: Notebook, watch: Watch) -> None:
     lab.name = "05_the_explorer.ipynb"
     shutil.copy(NOTEBOOKS / lab.name, lab.server.folder)
     lab.open()
@@ -168,6 +168,7 @@ def test_a_notebook_left_half_way_comes_back_alive(lab: Notebook) -> None:
     lab.save()
     lab.open()
     expect(letters.nth(1)).to_have_attribute("aria-pressed", "true")
+    watch.forgive("widget model not found")  # of the cells that were not run
 
 
 def test_a_notebook_that_was_only_read_closes_without_a_question(lab: Notebook) -> None:

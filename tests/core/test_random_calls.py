@@ -79,7 +79,7 @@ def test_one_wrong_argument_gets_a_sentence_or_a_true_answer(
     call: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    function: Any = inspect.unwrap(call.__init__ if inspect.isclass(call) else call)  # type: ignore[misc]
+    function: Any = inspect.unwrap(call.__init__ if inspect.isclass(call) else call)
     hints = border._hints(function)
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = [
