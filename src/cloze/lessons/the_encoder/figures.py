@@ -44,7 +44,7 @@ def attention_maps(
         )
         for title, weights in maps.items()
     )
-    return figure, f"Tables of who looks at whom, one beside the other. {rows}."
+    return figure, f"Attention weights, one table for each model. {rows}."
 
 
 @picture
