@@ -25,7 +25,7 @@ def lost(nats: Mapping[str, float], entropy: float) -> tuple[Figure, str]:
 
 @picture
 def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
-    """Draw which position looks at which, and with which weights: two stacks beside one.
+    """Draw which position sees which, and with which weights: two stacks beside one.
 
     Args:
         read: the symbols of the spoilt line.
@@ -51,15 +51,15 @@ def stacks(read: Sequence[str], written: Sequence[str]) -> tuple[Figure, str]:
         axes.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
         axes.set_xticks(range(n), names, rotation=90, fontsize=8)
         axes.set_yticks(range(n), names, fontsize=8)
-        axes.set(xlabel="is looked at", ylabel="looks")
+        axes.set(xlabel="position that is seen", ylabel="position that sees")
         axes.set_title(title)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(False)
     return figure, (
         f"Two squares of {n} by {n} positions, {prefix} read and {n - prefix} written, with the "
-        f"same places filled. With two stacks {counts['encoder']} looks are the encoder's, "
-        f"{counts['cross']} the decoder's at what was read (cross-attention) and "
-        f"{counts['decoder']} the decoder's at what it has written, each with weights of its own; "
+        f"same places filled. With two stacks {counts['encoder']} of them are the encoder's, "
+        f"{counts['cross']} the decoder's for what was read (cross-attention) and "
+        f"{counts['decoder']} the decoder's for what it has written, each with weights of its own; "
         f"with one stack all {sum(counts.values())} have the same weights."
     )
 

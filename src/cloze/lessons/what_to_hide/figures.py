@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from cloze.lessons.what_to_hide.choices import percent
 from cloze.teaching.figures import baseline_lines, empty_figure, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, RED, SHADE
 
@@ -32,7 +31,7 @@ def _over_rates(axes: Axes, measured: Measured, colour: str, name: str, line: st
 
 
 def _told(measured: Measured) -> str:
-    return ", ".join(f"{percent(rate)} {mean:.3f}" for rate, (mean, _) in measured.items())
+    return ", ".join(f"{rate:.0%} {mean:.3f}" for rate, (mean, _) in measured.items())
 
 
 @picture
@@ -58,11 +57,11 @@ def by_rate(
     right.set(ylim=(0, 1.15 * most))
     for axes in (left, right):
         axes.set(xlabel="rate in training, %")
-    left.set(ylabel="nats per question")
+    left.set(ylabel="nats per character")
     figure.suptitle(title, fontsize=11, x=0.02, ha="left")
     lines = f" Lines: {listed(baselines)}." if baselines else ""
     return figure, (
-        f"{title}: nats per question by the rate of training. Judged at 15%: {_told(common)}. "
+        f"{title}: nats per character by the rate of training. Judged at 15%: {_told(common)}. "
         f"Each at its own rate: {_told(own)}.{lines}"
     )
 
