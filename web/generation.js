@@ -41,13 +41,13 @@ function write(reader, line, said, { temperature, chance }) {
   return written;
 }
 
-/** Fill gaps one after the other, or several from one look; what is written stays. */
+/** Fill gaps one after the other, or several in one forward pass; what is written stays. */
 function* unmask(reader, line, options, order, steps = null) {
   let gaps = gapsOf(line);
   const total = gaps.length;
-  const looks = steps ?? total;
-  for (let step = 1; step <= looks; step++) {
-    const count = gaps.length - (total - Math.floor((total * step) / looks));
+  const passes = steps ?? total;
+  for (let step = 1; step <= passes; step++) {
+    const count = gaps.length - (total - Math.floor((total * step) / passes));
     let chosen;
     let said;
     if (order === "easiest first") {
@@ -67,7 +67,7 @@ function* unmask(reader, line, options, order, steps = null) {
   }
 }
 
-/** Fill all gaps from one look, take back what the model is least sure of, and look again. */
+/** Fill all gaps in one forward pass, remask what the model is least sure of, and fill again. */
 function* maskPredict(reader, line, options) {
   const all = gapsOf(line);
   const steps = Math.min(10, all.length);
@@ -86,7 +86,7 @@ function* maskPredict(reader, line, options) {
 
 const ROUNDS = 3; // how often every symbol is drawn anew
 
-/** Fill all gaps from one look; then take back one symbol after the other and draw it anew. */
+/** Fill all gaps in one forward pass; then remask one symbol after the other and draw it anew. */
 function* gibbs(reader, line, options) {
   const gaps = gapsOf(line);
   for (const step of unmask(reader, line, options, "left to right", 1)) {

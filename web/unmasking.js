@@ -12,12 +12,12 @@ import { counted, percent, spoken, visible } from "./words.js";
 
 const TEMPERATURES = [["0", "0.0"], ["0.5", "0.5"], ["1", "1.0"], ["1.5", "1.5"]];
 const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
-const [GIVEN, OPEN, WRITTEN, NEW, TAKEN_BACK] = ["given", "open", "written", "new", "taken back"];
+const [GIVEN, OPEN, WRITTEN, NEW, REMASKED] = ["given", "open", "written", "new", "remasked"];
 /** So that a line is broken between symbols where there is no style sheet, too. */
 const APART = "display: inline-block";
 const LEGEND =
   "The number below what was written in this step is the probability that the model gave it. " +
-  "↺ marks what was taken back.";
+  "↺ marks what was remasked.";
 
 /**
  * Yield a line as it was typed, and then after each step in which its gaps are filled:
@@ -30,7 +30,7 @@ function* frames(reader, shown, steps) {
   for (const { line, filled, remasked, said } of steps) {
     const p = (at) => said[at]?.[reader.symbols.known.indexOf(line[at])] ?? 0;
     const fates = line.map((symbol, at) => {
-      if (remasked.includes(at)) return TAKEN_BACK;
+      if (remasked.includes(at)) return REMASKED;
       if (filled.includes(at)) return NEW;
       if (!gaps[at]) return GIVEN;
       return symbol === GAP ? OPEN : WRITTEN;
@@ -124,11 +124,11 @@ export class Unmasking extends Widget {
   #tell() {
     const { line, fates, said } = this.frame;
     const fresh = [...fates.keys()].filter((at) => fates[at] === NEW);
-    const back = fates.filter((fate) => fate === TAKEN_BACK).length;
+    const back = fates.filter((fate) => fate === REMASKED).length;
     const each = fresh.map((at) => `${spoken(line[at])} at ${at} with ${percent(said[at])}`);
     const many = `${counted(fresh.length, this.reader.symbols.unit)} written`;
     const words = fresh.length > 3 ? [many] : each;
-    if (back) words.push(`${back} taken back`);
+    if (back) words.push(`${back} remasked`);
     this.announcement = `Step ${this.at}: ${words.join(", ") || "nothing new"}.`;
   }
 
@@ -250,7 +250,7 @@ export class Unmasking extends Widget {
   strip() {
     const { line, fates, said } = this.frame;
     const cells = line.map((symbol, at) => {
-      const sign = { [NEW]: percent(said[at]), [TAKEN_BACK]: "↺" }[fates[at]] ?? "\u00a0";
+      const sign = { [NEW]: percent(said[at]), [REMASKED]: "↺" }[fates[at]] ?? "\u00a0";
       const shown = symbol === GAP ? "▒" : visible(symbol);
       const look = `cell ${fates[at].replace(" ", "-")}`;
       return element("span", { class: look, style: APART }, shown, element("small", null, sign));

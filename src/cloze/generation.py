@@ -1,8 +1,8 @@
 """Generation: filling all gaps of a line with what a model says of them, in some order.
 
-A model says what may stand in each gap, each for itself. To fill several, one closes some, looks
-again, and goes on. Which are closed first, how many from one look, and whether what was written may
-be taken back, is the policy; each yields what stands there after every step.
+A model says what may be in each gap, each for itself. To fill several, one fills some, asks the
+model again, and goes on. Which are filled first, how many in one forward pass, and whether what was
+written may be remasked, is the policy; each yields the lines after every step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Step(NamedTuple):
     filled: Tensor
     """Where something was written in this step: boolean, ``(lines, length)``."""
     remasked: Tensor
-    """Where what was written was taken back at the end of the step: boolean."""
+    """Where what was written was remasked at the end of the step: boolean."""
     probabilities: Tensor
     """What the model said where it wrote, in the order of ``filled``: ``(written, n_ordinary)``."""
 
@@ -98,14 +98,14 @@ def unmask(
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
-    """Fill gaps one after the other, or several from one look; what is written stays.
+    """Fill gaps one after the other, or several in one forward pass; what is written stays.
 
     Args:
         model: any model; a causal one can only go from left to right.
         input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
         order: which gap comes next. "easiest first" takes the one that the model is surest of.
-        steps: in how many looks; 1 fills all at once, each gap without knowing what is put into
-            the others. By default every gap has a look of its own.
+        steps: in how many forward passes; 1 fills all at once, each gap without knowing what is put
+            into the others. By default every gap has a pass of its own.
         temperature: see :func:`draw`.
         generator: the source of chance; the same state gives the same text.
 
@@ -206,7 +206,7 @@ def mask_predict(
     temperature: Temperature = 0.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
-    """Fill all gaps from one look, take back what the model is least sure of, and look again.
+    """Fill all gaps in one forward pass, remask what the model is least sure of, and fill again.
 
     After step t of T, the n · (T − t) / T symbols of the lowest probability are masked again; that
     of a symbol is the one at which it was written.
@@ -262,7 +262,7 @@ def gibbs(
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Iterator[Step]:
-    """Fill all gaps from one look; then take back one symbol after the other and draw it anew.
+    """Fill all gaps in one pass; then remask one symbol after the other and draw it anew.
 
     Each round comes to every gap of a line once, in random order. With the exact conditional
     distributions, and where every filling can be reached from every other, the lines come ever

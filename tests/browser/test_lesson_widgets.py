@@ -120,7 +120,7 @@ def test_a_line_is_written_step_by_step(put: Put, page: Page) -> None:
     expect(status).to_have_text("12 gaps, mask-predict, seed 0.")
     control(widget, "0").click()
     control(widget, "Step").click()
-    expect(widget.locator(".taken-back").first).to_be_visible()
+    expect(widget.locator(".remasked").first).to_be_visible()
     typed = widget.get_by_role("textbox", name="A line with gaps")
     typed.fill("no gap")
     typed.press("Enter")

@@ -67,13 +67,13 @@ def test_frames_say_what_has_become_of_each_position() -> None:
         assert given in (GAP, shown)
 
 
-def test_what_is_taken_back_is_a_gap_again() -> None:
+def test_what_is_remasked_is_a_gap_again() -> None:
     steps = [*frames(MODEL, "_" * 12, "mask-predict", 0.0)]
-    again = [frame.fates.count(unmasking.TAKEN_BACK) for frame in steps]
+    again = [frame.fates.count(unmasking.REMASKED) for frame in steps]
     assert again[1] > again[-2] > again[-1] == 0
     for frame in steps[1:]:
         for symbol, fate in zip(frame.line, frame.fates, strict=True):
-            assert (symbol == GAP) == (fate in (OPEN, unmasking.TAKEN_BACK))
+            assert (symbol == GAP) == (fate in (OPEN, unmasking.REMASKED))
 
 
 def test_words_of_a_small_world_are_written_as_words() -> None:

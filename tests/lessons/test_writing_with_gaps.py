@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +14,13 @@ from cloze.causal import shipped_causal, text_costs
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus
 from cloze.generation import POLICIES
-from cloze.lessons.writing_with_gaps import bounds, orders, samplers, scoring
+from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
 from cloze.lessons.writing_with_gaps.diffusion import bound
 from cloze.objectives import MASKED
 from cloze.prediction import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
-from cloze.world import GAPS_ONLY, Corruption, Mean, Truth, World
+from cloze.world import Corruption, Mean, Truth, World
 
 WORLD = World(
     {"the dog barks": 0.3, "the cat sleeps": 0.3, "a dog sleeps": 0.2, "a cat": 0.15, "a dog": 0.05}
@@ -177,66 +176,3 @@ def test_the_shipped_models_curves_rise_and_their_means_are_the_bounds() -> None
             assert sum(costs) / len(costs) == pytest.approx(kept, abs=0.02)
     masked = bounds.curves()["masked"]
     assert masked == sorted(masked)
-
-
-FIRST = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])  # P(a | b), a row for each b
-SECOND = torch.tensor([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])  # P(b | a), a row for each a
-
-
-def test_gibbs_ends_where_a_long_chain_ends() -> None:
-    after_b = torch.full((3, 2), 1 / 6, dtype=torch.float64)
-    for _ in range(100):
-        after_a = after_b.sum(0) * FIRST.double().T
-        after_b = after_a.sum(1, keepdim=True) * SECOND
-    found = orders.gibbs(FIRST, SECOND)
-    assert torch.allclose(found[0], after_b)
-    assert torch.allclose(found[1], after_a)
-    assert orders.total_variation(*found) > 0.05
-
-
-def test_whose_turn_it_is_by_a_coin_ends_at_the_mean_of_both() -> None:
-    mean = torch.stack(orders.gibbs(FIRST, SECOND)).mean(0)
-    once_more = (mean.sum(0) * FIRST.T + mean.sum(1, keepdim=True) * SECOND) / 2
-    assert torch.allclose(once_more, mean)
-
-
-def test_the_conditionals_of_a_joint_lead_back_to_it() -> None:
-    joint = torch.tensor([[0.4, 0.1], [0.05, 0.3], [0.1, 0.05]], dtype=torch.float64)
-    first, second = (joint / joint.sum(0)).T, joint / joint.sum(1, keepdim=True)
-    for found in orders.gibbs(first, second):
-        assert torch.allclose(found, joint)
-
-
-def test_the_exact_reader_answers_alike_in_both_orders_and_a_trained_one_does_not() -> None:
-    world = World({"tick tick": 0.4, "tick tock": 0.3, "tock tick": 0.2, "tock tock": 0.1})
-    truth = Truth(world, corruption=GAPS_ONLY)
-    for line, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
-        nats = -math.log(p)
-        exact = orders.apart(truth, line, 1, 2)
-        assert exact == pytest.approx((0, 0, nats, nats, nats), abs=1e-5)
-    window = Corpus.load().held_out_windows()[0]
-    one, other = (orders.apart(shipped_model(), window, *at) for at in ((31, 32), (32, 31)))
-    assert one.written > 0.01
-    assert one[:2] == pytest.approx(other[:2])
-    assert one[2:] == pytest.approx((other.b_first, other.a_first, other.both))
-
-
-def test_the_command_fills_in_both_orders(tmp_path: Path) -> None:
-    corpus = Corpus.load()
-    corpus = replace(corpus, held_out=corpus.held_out[:1])
-    path = tmp_path / "orders.json"
-    orders.main(path, corpus)
-    written = json.loads(path.read_text("utf-8"))
-    assert written["corpus_sha256"] == corpus.sha256
-    assert written["pairs"] == len(corpus.held_out_windows())
-    assert set(written["models"]) == {"masked", "diffusion"}
-
-
-def test_orders_are_of_this_corpus_and_their_mean_costs_no_more_than_they_do() -> None:
-    corpus = Corpus.load()
-    kept = json.loads(orders.RESULTS.read_text("utf-8"))
-    assert kept["corpus_sha256"] == corpus.sha256
-    assert kept["pairs"] == len(corpus.held_out_windows())
-    for found in orders.results().values():
-        assert 0 < found["gibbs"].mean < found["written"].mean < found["written"].most < 1
-        assert found["both"].mean <= (found["a_first"].mean + found["b_first"].mean) / 2

@@ -100,7 +100,7 @@ check_taken_back = Exercise(
     solution=taken_back,
     wants=positions,
     probes=doubts,
-    solved="After the last step nothing is taken back, and the line is done.",
+    solved="After the last step nothing is remasked, and the line is done.",
     direction="Sort the positions by sure[at] and keep the first "
     "len(sure) * (steps - step) // steps.",
     mistakes=Mistakes(__name__, "taken_back"),

@@ -14,7 +14,7 @@ from cloze.teaching.figures import (
 )
 from cloze.teaching.palette import BLUE, GREY, ORANGE, SHADE, VIOLET
 
-LOOKS = {
+STYLES = {
     "masked": (BLUE, "--", "o"),
     "diffusion": (VIOLET, "-", "s"),
     "exact": (GREY, "-", "D"),
@@ -35,7 +35,7 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
     figure, axes = new_figure(7.2, 3.6)
     said = []
     for name, costs in curves.items():
-        colour, line, _ = LOOKS[name]
+        colour, line, _ = STYLES[name]
         mean = sum(costs) / len(costs)
         label = f"{name}, mean {mean:.2f}"
         axes.plot(range(1, len(costs) + 1), costs, line, color=colour, label=label)
@@ -62,7 +62,7 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> t
     height = 0.8 / len(found)
     for n, (model, rows) in enumerate(found.items()):
         at = [i + height * (n - (len(found) - 1) / 2) for i in range(len(names))]
-        colour = LOOKS[model][0]
+        colour = STYLES[model][0]
         for axes, column in ((left, 0), (right, 1)):
             known = [
                 (y, x)
@@ -89,16 +89,16 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> t
 
 
 @picture
-def looks(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figure, str]:
-    """Draw cost and real words over the number of looks at the line.
+def passes(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figure, str]:
+    """Draw cost and real words over the number of forward passes.
 
     Args:
-        found: by policy and number of looks: nats per character, and the share of real words.
+        found: by policy and number of passes: nats per character, and the share of real words.
     """
     figure = empty_figure(7.2, 3.2)
     left, right = figure.subplots(1, 2, sharex=True)
     for name, rows in found.items():
-        colour, line, marker = LOOKS[name]
+        colour, line, marker = STYLES[name]
         for axes, column in ((left, 0), (right, 1)):
             axes.plot(
                 list(rows),
@@ -109,14 +109,15 @@ def looks(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figur
                 color=colour,
                 label=name,
             )
-    left.set(xscale="log", ylabel="nats per character", xlabel="looks")
-    right.set(ylabel="real words", ylim=(0, 1), xlabel="looks")
+    left.set(xscale="log", ylabel="nats per character", xlabel="forward passes")
+    right.set(ylabel="real words", ylim=(0, 1), xlabel="forward passes")
     ticks = list(next(iter(found.values())))
     left.set_xticks(ticks, [str(n) for n in ticks])
     left.minorticks_off()
     left.legend()
     said = "; ".join(
-        f"{name}, real words: " + ", ".join(f"{n} looks {row[1]:.0%}" for n, row in rows.items())
+        f"{name}, real words: "
+        + ", ".join(f"{n} {'pass' if n == 1 else 'passes'} {row[1]:.0%}" for n, row in rows.items())
         for name, rows in found.items()
     )
-    return figure, f"Cost falls and real words rise with the number of looks. {said}."
+    return figure, f"Cost falls and real words rise with the number of forward passes. {said}."

@@ -193,7 +193,7 @@ def in_english(
 
 
 def in_steps(model: Model, known: set[str], lines: int, seed: int) -> dict[str, Any]:
-    """Let a model write lines in so many looks, and judge them: with and without remasking."""
+    """Let a model write lines in so many passes, with and without remasking, and judge them."""
     hidden = torch.full((lines, 64), VOCABULARY.mask_id)
     found: dict[str, Any] = {}
     for steps in STEPS:

@@ -24,10 +24,10 @@ Speed = Literal["slow", "medium", "fast"]
 TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
 SPEEDS = {"slow": 1.0, "medium": 3.0, "fast": 10.0}
 """Steps per second."""
-GIVEN, OPEN, WRITTEN, NEW, TAKEN_BACK = "given", "open", "written", "new", "taken back"
-"""What has become of a position: it stood there, is a gap, or is written; in the step that is
+GIVEN, OPEN, WRITTEN, NEW, REMASKED = "given", "open", "written", "new", "remasked"
+"""What has become of a position: it was given, is a gap, or is written; in the step that is
 shown, something was written there, or what was there has become a gap again."""
-SIGNS = {GIVEN: "", OPEN: "", WRITTEN: "", TAKEN_BACK: "↺"}
+SIGNS = {GIVEN: "", OPEN: "", WRITTEN: "", REMASKED: "↺"}
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _frames(
         fates = []
         for i, gap in enumerate(gaps):
             if again[i]:
-                fates.append(TAKEN_BACK)
+                fates.append(REMASKED)
             elif filled[i]:
                 fates.append(NEW)
             else:
@@ -198,14 +198,14 @@ class Unmasking(View):
     def _tell(self) -> None:
         """Say what this step has done."""
         unit = symbols_of(self.model.vocabulary).unit
-        new, back = self.frame.new(), self.frame.fates.count(TAKEN_BACK)
+        new, back = self.frame.new(), self.frame.fates.count(REMASKED)
         words = [
             f"{spoken(self.frame.line[i])} at {i} with {self.frame.said[i]:.0%}" for i in new[:3]
         ]
         if len(new) > 3:
             words = [f"{counted(len(new), unit)} written"]
         if back:
-            words.append(f"{back} taken back")
+            words.append(f"{back} remasked")
         self.announcement = f"Step {self.at}: {', '.join(words) or 'nothing new'}."
 
     # What a learner does
@@ -246,7 +246,7 @@ class Unmasking(View):
             self.announcement = f"Done after {counted(self.at, 'step')}: {self.text}"
 
     def do_restart(self) -> None:
-        """Take everything back; the same will be written again."""
+        """Start over; the same will be written again."""
         self._pause()
         self.at = 0
         self.announcement = "From the beginning."
@@ -355,7 +355,7 @@ APART = "display: inline-block"
 """Lets a line break between symbols even without a style sheet."""
 LEGEND = (
     "The number below what was written in this step is the probability that the model gave it. "
-    "↺ marks what was taken back."
+    "↺ marks what was remasked."
 )
 
 
