@@ -13,7 +13,7 @@ from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
-from cloze.lessons.the_loss.probability_bet import ProbabilityBet, what_stood_there
+from cloze.lessons.the_loss.probability_bet import ProbabilityBet, letter_counts
 from cloze.lessons.the_mask.mask_draws import MaskDraws
 from cloze.lessons.vectors.search import Index, Search, encoder_vectors
 from cloze.lessons.what_to_hide.hiding import Hiding
@@ -72,7 +72,7 @@ def played() -> GuessingGame:
 
 def bet() -> View:
     letters = "bchlnrt"
-    widget = ProbabilityBet(what_stood_there(Corpus.load(), "_ook"), "_ook", letters)
+    widget = ProbabilityBet(letter_counts(Corpus.load(), "_ook"), "_ook", letters)
     for letter in letters:
         acted(widget, "give", letter=letter)
     return acted(widget, "reveal")

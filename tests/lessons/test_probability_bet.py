@@ -11,8 +11,8 @@ from cloze.lessons.the_loss.probability_bet import (
     CHIPS,
     ProbabilityBet,
     bet_of,
+    letter_counts,
     shares,
-    what_stood_there,
 )
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET
@@ -58,16 +58,16 @@ def test_prices_of_the_corners() -> None:
     assert expected_cost({"l": 1.0}, {}) == math.inf
 
 
-def test_what_stood_there_is_counted_in_whole_words_of_training() -> None:
+def test_letters_are_counted_in_whole_words_of_training() -> None:
     pieces = Piece("a", "look he took a book\nlook at the bookshop it shook\nlook"), Piece("b", "a")
     corpus = Corpus(pieces[:1], (Piece("c", "hook hook"),))
-    assert what_stood_there(corpus, "_ook") == {"l": 3, "t": 1, "b": 1}
-    assert what_stood_there(corpus, "a_") == {"t": 1}
+    assert letter_counts(corpus, "_ook") == {"l": 3, "t": 1, "b": 1}
+    assert letter_counts(corpus, "a_") == {"t": 1}
     with pytest.raises(ValueError, match="no word like 'q_q'"):
-        what_stood_there(corpus, "q_q")
+        letter_counts(corpus, "q_q")
     for word in ("look", "__ok", "_OOK"):
         with pytest.raises(ValueError, match="with one gap, such as '_ook', not"):
-            what_stood_there(corpus, word)
+            letter_counts(corpus, word)
 
 
 def test_giving_and_taking_back() -> None:

@@ -130,7 +130,7 @@ def _judge_only_bayes(answer: Any) -> str:
     bayes = log_posterior(shipped_causal(), line, [gap]).exp()
     look = predict(shipped_model(), line, [gap])[gap]
     seen = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
-    for way, p in (("Bayes' rule", bayes), ("One look of the masked model", look)):
+    for way, p in (("Bayes' rule", bayes), ("One forward pass of the masked model", look)):
         [best] = top_k(p, 1)
         own = f", and {text[gap]!r} {p[letter]:.2f}" * (best.character != text[gap])
         seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}{own}. "

@@ -22,15 +22,15 @@ COLOURS = {
 
 @picture
 def learning(curves: Mapping[str, Sequence[tuple[int, int, float]]]) -> tuple[Figure, str]:
-    """Draw what a single gap costs while two models learn, over text read and questions answered.
+    """Draw what a single gap costs while two models learn, over characters read and predicted.
 
     Args:
-        curves: by objective, characters read, questions answered, nats.
+        curves: by objective, characters read, characters predicted, nats.
     """
     figure = empty_figure(7.2, 3.2)
     left, right = figure.subplots(1, 2, sharey=True)
     looks = {"masked": (BLUE, "-", "o"), "causal": (GREEN, "--", "s")}
-    for axes, column, what in ((left, 0, "characters read"), (right, 1, "questions answered")):
+    for axes, column, what in ((left, 0, "characters read"), (right, 1, "characters predicted")):
         for name, curve in curves.items():
             colour, line, marker = looks[name]
             places = [point[column] for point in curve]
@@ -41,10 +41,10 @@ def learning(curves: Mapping[str, Sequence[tuple[int, int, float]]]) -> tuple[Fi
     left.legend()
     ends = "; ".join(
         f"{name} from {curve[0][2]:.2f} to {curve[-1][2]:.2f} nats after {curve[-1][0]:,} "
-        f"characters and {curve[-1][1]:,} questions"
+        f"characters read and {curve[-1][1]:,} predicted"
         for name, curve in curves.items()
     )
-    return figure, f"Two curves fall over characters read and over questions answered: {ends}."
+    return figure, f"Two curves fall over characters read and over characters predicted: {ends}."
 
 
 @picture

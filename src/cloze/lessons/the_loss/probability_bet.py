@@ -19,7 +19,7 @@ CHIPS = 20
 
 
 @checked
-def what_stood_there(corpus: Corpus, word: str) -> Counter[str]:
+def letter_counts(corpus: Corpus, word: str) -> Counter[str]:
     """Count the letters in the gap of a word, wherever the training pieces have such a word.
 
     Args:
@@ -66,7 +66,7 @@ class ProbabilityBet(View):
     """Hand out 1.00 of probability over the letters that a gap may hide.
 
     Args:
-        counts: how often each letter is there, such as ``what_stood_there(corpus, "_ook")``; secret
+        counts: how often each letter is there, such as ``letter_counts(corpus, "_ook")``; secret
             until the learner asks.
         word: the word with its gap.
         letters: those that one can bet on one by one.
