@@ -30,7 +30,7 @@ from cloze.heads import MaskedLM, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
-from cloze.world import Mean, World
+from cloze.world import Mean
 
 DRAWS = 4
 """How often each line is asked about, with numbers of gaps far apart."""
