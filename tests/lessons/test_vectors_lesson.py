@@ -41,14 +41,6 @@ def test_every_sentence_is_of_one_scene() -> None:
     assert set(read().scenes.tolist()) == {*range(len(probing.SCENES))}
 
 
-def test_senses_are_alike_within_and_less_so_across() -> None:
-    for word in probing.AMBIGUOUS:
-        low, *_, high = (probing.senses(WORLD, read(), word, layer) for layer in range(3))
-        assert low.within == pytest.approx(1)
-        assert low.across == pytest.approx(1)
-        assert high.within > 0.95 > 0.9 > high.across
-
-
 def test_tasks_split_sentences_or_words() -> None:
     for name, task in probing.tasks(WORLD, read()).items():
         assert len(task.classes) == len(task.learned) == int(task.here.sum()), name

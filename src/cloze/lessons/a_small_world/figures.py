@@ -66,9 +66,7 @@ def truth_against(
     # Most of thousands of dots would hide each other: to hundredths, each is drawn once.
     dots = {(round(x, 2), round(y, 2)) for x, y in zip(said, true, strict=True)}
     axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
-    axes.plot(
-        *zip(*bins, strict=True), "D", color=ORANGE, markeredgecolor=INK, label="share come true"
-    )
+    axes.plot(*zip(*bins, strict=True), "D", color=ORANGE, markeredgecolor=INK, label="share right")
     axes.set(
         xlabel="probability that the model gives",
         ylabel="true probability",
@@ -79,7 +77,7 @@ def truth_against(
     came = ", ".join(f"{share:.2f} for {mean:.2f}" for mean, share in bins)
     return (
         figure,
-        f"Dots along the diagonal, truth against answer. Share come true, by answer: {came}.",
+        f"Dots along the diagonal, truth against answer. Share right, by answer: {came}.",
     )
 
 

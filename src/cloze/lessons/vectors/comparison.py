@@ -80,8 +80,8 @@ class Found(NamedTuple):
     """The mean cosine between two windows."""
 
     def __repr__(self) -> str:
-        said = f"precision at 1 {self.at_1:.2f}, at 10 {self.at_10:.2f}"
-        return said if self.cosine is None else f"{said}, mean cosine {self.cosine:.2f}"
+        said = f"precision at 1: {self.at_1:.2f}, at 10: {self.at_10:.2f}"
+        return said if self.cosine is None else f"{said}, mean cosine: {self.cosine:.2f}"
 
 
 def held_out(corpus: Corpus) -> Asked:

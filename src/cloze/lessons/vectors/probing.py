@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cloze.encoder import Encoder
 from cloze.masking import seeded
-from cloze.use.vectors import LinearProbe, cosine, layer_states
+from cloze.use.vectors import LinearProbe, layer_states
 from cloze.vocabulary import PAD
 from cloze.world import PARTS_OF_SPEECH, World
 
@@ -42,7 +42,6 @@ KINDS = {
 """Words of a kind."""
 
 AMBIGUOUS = ("bank", "bat", "cell")
-LAYERS = ("embedding", "layer 1", "layer 2")
 
 
 def scene_of(sentence: str) -> int:
@@ -76,37 +75,13 @@ def read_world(world: World, encoder: Encoder) -> Read:
     return Read(states, world.input_ids, scenes)
 
 
-# Words of a kind, senses of a word
+# Words of a kind
 
 
 def word_vectors(world: World, read: Read, names: list[str], layer: int = -1) -> Tensor:
     """Return the mean state of each word over all places where it stands: ``(words, d_model)``."""
     ids = world.vocabulary.ids
     return torch.stack([read.states[layer][read.input_ids == ids[name]].mean(0) for name in names])
-
-
-class Senses(NamedTuple):
-    """How alike the states of one word are."""
-
-    within: float
-    """The mean cosine of two places where it means the same."""
-    across: float
-    """The same where it does not."""
-
-
-def places(world: World, read: Read, word: str, layer: int = -1) -> tuple[Tensor, Tensor]:
-    """Return the states of a word ``(places, d_model)`` and the scene of each ``(places,)``."""
-    here = read.input_ids == world.vocabulary.ids[word]
-    return read.states[layer][here], read.scenes[here.nonzero()[:, 0]]
-
-
-def senses(world: World, read: Read, word: str, layer: int = -1) -> Senses:
-    """Compare the states of a word within a scene, which is a sense of it, and across."""
-    states, scenes = places(world, read, word, layer)
-    near = cosine(states.double(), states.double())
-    same = scenes[:, None] == scenes
-    others = ~torch.eye(len(scenes), dtype=torch.bool)
-    return Senses(float(near[same & others].mean()), float(near[~same].mean()))
 
 
 # Probes
