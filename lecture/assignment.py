@@ -69,7 +69,10 @@ def with_solution(skeleton: str, solution: str) -> str:
 
 
 def imports_of(sources: Iterable[str]) -> str:
-    """Collect what the cells of a notebook import, each statement once."""
+    """Collect what the cells of a notebook import, each statement once.
+
+    Checks are left out: the cells that give the points import them anew.
+    """
     found = (
         ast.unparse(node)
         for source in sources

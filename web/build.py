@@ -164,10 +164,10 @@ def page(
         "policy": policy,
         "head": "\n".join(head),
         "examples": _examples(),
-        "parameters": _spaced(model.config.n_parameters),
+        "parameters": f"{model.config.n_parameters:,}",
         "max_len": str(model.config.max_len),
-        "rate": f"{100 * Recipe().mask_prob:.0f} %",
-        "train_characters": _spaced(len(Corpus.load().train_ids)),
+        "rate": f"{Recipe().mask_prob:.0%}",
+        "train_characters": f"{len(Corpus.load().train_ids):,}",
         "private": private,
         "series": _series(series),
         "settings": told.replace("<", "\\u003c"),
@@ -245,10 +245,6 @@ def _series(address: str | None) -> Markup:
         "formula to an encoder that you train yourself in a minute or two, and on to what it is "
         "for. There the same explorer also shows your own models."
     ).format(name)
-
-
-def _spaced(n: int) -> str:
-    return f"{n:,}".replace(",", "\N{NO-BREAK SPACE}")
 
 
 def main() -> None:

@@ -58,6 +58,13 @@ export function select(label, action, options, chosen) {
   return element("label", null, label, element("select", { "data-do": action }, ...listed));
 }
 
+/** Write a table with a heading over each column. */
+export function tableOf(heads, rows, name) {
+  const columns = heads.map((head) => element("th", { scope: "col" }, head));
+  const head = element("thead", null, element("tr", null, ...columns));
+  return element("table", { class: name }, head, element("tbody", null, ...rows));
+}
+
 /** Write the line that screen readers speak whenever it changes. */
 export function status(text) {
   return element("p", { role: "status", class: "status" }, text);

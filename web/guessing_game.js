@@ -2,7 +2,7 @@
 // port of src/cloze/lessons/the_explorer/guessing_game.py.
 
 import { ValueError, wholeNumber } from "./arguments.js";
-import { button, element, form, status } from "./element.js";
+import { button, element, form, status, tableOf } from "./element.js";
 import {
   LETTERS,
   Neighbours,
@@ -149,13 +149,7 @@ export class GuessingGame extends Widget {
       return `You ${SIGHT[side]}: ${inWords(played.bets[side])}. The model: ${best.join(", ")}.`;
     });
     const heads = ["bits", "left", "both", "mean left", "mean both"];
-    const head = heads.map((each) => element("th", { scope: "col" }, each));
-    const table = element(
-      "table",
-      { class: "costs" },
-      element("thead", null, element("tr", null, ...head)),
-      element("tbody", null, ...Object.keys(RIVALS).map((rival) => this.costs(rival))),
-    );
+    const table = tableOf(heads, Object.keys(RIVALS).map((rival) => this.costs(rival)), "costs");
     return element(
       "div",
       null,

@@ -3,7 +3,7 @@
 
 import { largest } from "./answers.js";
 import { bar, baselineCost, chart, title } from "./chart.js";
-import { Markup, button, element, form, join, problemOf, select, status } from "./element.js";
+import { Markup, button, element, form, join, problemOf, select, status, tableOf } from "./element.js";
 import { occlusionInWords, line } from "./line.js";
 import { MOST_HANDS, cost, raised, unnamed, who } from "./room.js";
 import { VIEWS } from "./state.js";
@@ -181,18 +181,13 @@ function costsOfLine(answers) {
   const most = n * Math.log(size);
   rows.push(costRow(`log|V|: all ${size} symbols equally likely`, most, n));
   const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
-  const head = element("tr", null, ...heads.map((each) => element("th", { scope: "col" }, each)));
   return element(
     "details",
-    { open: n > 1 }, // with one gap it only says again what the bars have said
+    // With one gap it only says again what the bars have said.
+    { open: n > 1, "data-key": n === 1 ? "one gap" : "several gaps" },
     element("summary", null, `The whole line, ${counted(n, "gap")}, in the formula`),
     element("p", { class: "formula number" }, formula(last)),
-    element(
-      "table",
-      { class: "costs" },
-      element("thead", null, head),
-      element("tbody", null, ...rows),
-    ),
+    tableOf(heads, rows, "costs"),
   );
 }
 

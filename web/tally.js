@@ -1,7 +1,7 @@
 // The tally over the hour: what the room and the readers have paid for the gaps it was asked. The
 // port of src/cloze/widgets/explorer/tally.py.
 
-import { button, element, join, status } from "./element.js";
+import { button, element, join, status, tableOf } from "./element.js";
 import { ROOM, best, standings, who } from "./room.js";
 import { Widget } from "./widget.js";
 import { counted, inBits, inNats } from "./words.js";
@@ -45,15 +45,8 @@ export class Tally extends Widget {
         ),
       ),
     );
-    const head = heads.map((each) => element("th", { scope: "col" }, each));
-    const table = element(
-      "table",
-      { class: "costs" },
-      element("thead", null, element("tr", null, ...head)),
-      element("tbody", null, ...rows),
-    );
     return join([
-      rows.length ? table : join([]),
+      rows.length ? tableOf(heads, rows, "costs") : join([]),
       status(inWords(paid)),
       button("Start the tally over", "restart", { "aria-disabled": !paid.length || null }),
     ]);

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
-from cloze.lessons.vectors.search import Index, Search, encoder_vectors
+from cloze.lessons.vectors.search import EncoderVectors, Index, Search
 from cloze.lessons.what_to_hide.hiding import Hiding
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.prediction import shipped_model
@@ -72,7 +72,7 @@ def test_a_line_is_spoilt_as_one_chooses(put: Put, page: Page) -> None:
 @pytest.fixture
 def search() -> Search:
     passages = [Passage(f"piece {n}", text) for n, text in enumerate(TEXTS)]
-    return Search(Index(passages, {"raw": encoder_vectors(shipped_model().encoder)}), "harbour")
+    return Search(Index(passages, {"raw": EncoderVectors(shipped_model().encoder)}), "harbour")
 
 
 def test_a_line_is_typed_and_found(put: Put, search: Search) -> None:

@@ -15,7 +15,7 @@ from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_loss.probability_bet import ProbabilityBet, letter_counts
 from cloze.lessons.the_mask.mask_draws import MaskDraws
-from cloze.lessons.vectors.search import Index, Search, encoder_vectors
+from cloze.lessons.vectors.search import EncoderVectors, Index, Search
 from cloze.lessons.what_to_hide.hiding import Hiding
 from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.prediction import shipped_model, shipped_world_model
@@ -95,7 +95,7 @@ def curve() -> TrainingCurve:
 
 
 def search() -> Search:
-    vectors = {"raw": encoder_vectors(shipped_model().encoder)}
+    vectors = {"raw": EncoderVectors(shipped_model().encoder)}
     return Search(Index(passages(Corpus.load().held_out), vectors), "the boat left the harbour")
 
 

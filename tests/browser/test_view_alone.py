@@ -307,6 +307,21 @@ def test_any_typed_text_is_answered_and_never_markup(
     assert len(explorer.line) <= 64
 
 
+def test_what_is_folded_stays_as_its_reader_left_it(put: Put, explorer: MaskExplorer) -> None:
+    widget = put(explorer)
+    formula = widget.locator(".formula")
+    letter(widget, 4).click()
+    expect(widget.get_by_text("The whole line, 1 gap")).to_be_visible()
+    expect(formula).to_be_hidden()
+    letter(widget, 5).click()
+    expect(formula).to_be_visible()
+    widget.get_by_text("The whole line, 2 gaps").click()
+    expect(formula).to_be_hidden()
+    letter(widget, 7).click()
+    expect(widget.get_by_text("The whole line, 3 gaps")).to_be_visible()
+    expect(formula).to_be_hidden()
+
+
 def test_focus_goes_on_where_the_focused_button_disappears(
     put: Put, explorer: MaskExplorer
 ) -> None:

@@ -12,7 +12,7 @@ import torch
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
-from cloze.lessons.vectors.search import Found, Index, Search, encoder_vectors, read_query
+from cloze.lessons.vectors.search import EncoderVectors, Found, Index, Search, read_query
 from cloze.prediction import shipped_model, shipped_world_model
 from cloze.use.vectors import (
     Passage,
@@ -140,9 +140,9 @@ PASSAGES = [
 def index() -> Index:
     torch.manual_seed(0)
     reader = Encoder(EncoderConfig(d_model=16, n_heads=2)).eval()
-    change = centring(encoder_vectors(reader)([p.text for p in PASSAGES]))
+    change = centring(EncoderVectors(reader)([p.text for p in PASSAGES]))
     return Index(
-        PASSAGES, {"raw": encoder_vectors(reader), "centred": encoder_vectors(reader, change)}
+        PASSAGES, {"raw": EncoderVectors(reader), "centred": EncoderVectors(reader, change)}
     )
 
 

@@ -28,8 +28,8 @@ BESIDE = (
     "benchmarks/README.md",
 )
 """The pages besides the notebooks."""
-NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll"}
-"""What a reader without a network does without, besides the explorer in one file."""
+NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html"}
+"""Suffixes and names of what a reader without a network does without."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
 
@@ -72,7 +72,7 @@ def build_site(folder: Path) -> None:
         kept = [
             path.relative_to(built).as_posix()
             for path in files
-            if not {path.suffix, path.name} & {*NOT_KEPT, "explorer.html"}
+            if not {path.suffix, path.name} & NOT_KEPT
         ]
         (built / WORKER).write_text(worker(built, kept), encoding="utf-8")
         (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _

@@ -42,6 +42,9 @@ function watchServer(tell) {
   return () => clearInterval(timer);
 }
 
+// Whether an attribute says what is unfolded: once it is there, that is for its reader to choose.
+const isFold = (element, name) => name === "open" && element.nodeName === "DETAILS";
+
 // Make `old` look like `fresh`, keeping every element that can stay: it keeps focus and typed text.
 function morph(old, fresh) {
   if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
@@ -54,13 +57,13 @@ function morph(old, fresh) {
   }
   if (old.isEqualNode(fresh)) return;
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) {
+    if (!fresh.hasAttribute(name) && !isFold(old, name)) {
       old.removeAttribute(name);
       if (name === "checked" || name === "selected") old[name] = false;
     }
   }
   for (const { name, value } of fresh.attributes) {
-    if (old.getAttribute(name) === value) continue;
+    if (old.getAttribute(name) === value || isFold(old, name)) continue;
     old.setAttribute(name, value);
     if (name === "value") old.value = value;
     if (name === "checked" || name === "selected") old[name] = true;

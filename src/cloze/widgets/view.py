@@ -109,6 +109,13 @@ def select(label: str, do: str, /, options: Mapping[Any, object], chosen: object
     return element("label", label, element("select", *listed, data_do=do))
 
 
+def table_of(heads: Iterable[str], rows: Iterable[Markup], class_: str) -> Markup:
+    """Write a table with a heading over each column."""
+    columns = (element("th", head, scope="col") for head in heads)
+    body = element("tbody", *rows)
+    return element("table", element("thead", element("tr", *columns)), body, class_=class_)
+
+
 def status(text: str) -> Markup:
     """Write the line that screen readers speak whenever it changes."""
     return element("p", text, role="status", class_="status")

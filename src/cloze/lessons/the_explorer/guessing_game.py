@@ -23,7 +23,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_letter,
 )
 from cloze.vocabulary import visible
-from cloze.widgets.view import View, button, element, form, spoken, status, style
+from cloze.widgets.view import View, button, element, form, spoken, status, style, table_of
 
 MOST_GAPS = 100
 
@@ -181,12 +181,7 @@ class GuessingGame(View):
             best = (f"{visible(g.character)} {g.probability:.2f}" for g in played.guesses[side])
             said.append(f"You {SIGHT[side]}: {played.bets[side]}. The model: {', '.join(best)}.")
         heads = ("bits", "left", "both", "mean left", "mean both")
-        table = element(
-            "table",
-            element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
-            element("tbody", *map(self._costs, RIVALS)),
-            class_="costs",
-        )
+        table = table_of(heads, map(self._costs, RIVALS), "costs")
         return element(
             "div",
             element("div", button(label, "next"), class_="row"),

@@ -12,7 +12,7 @@ from cloze.border import checked, shown
 from cloze.corpus import Corpus
 from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
-from cloze.widgets.view import View, button, element, in_bits, in_nats, status, style
+from cloze.widgets.view import View, button, element, in_bits, in_nats, status, style, table_of
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -116,12 +116,7 @@ class ProbabilityBet(View):
         rows = [self._row(letter, bet[letter]) for letter in self.letters]
         others = [c for c in ALPHABET if c not in self.letters]
         rows.append(self._last_row(len(others), bet[others[0]]))
-        table = element(
-            "table",
-            element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
-            element("tbody", *rows),
-            class_="bet",
-        )
+        table = table_of(heads, rows, "bet")
         untouched = not (any(self.chips.values()) or self.revealed)
         return Markup("").join(
             [

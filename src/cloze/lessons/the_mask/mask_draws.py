@@ -12,7 +12,7 @@ from torch import Tensor
 from cloze.border import Ids, Probability, Whole, checked, whole_number
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status, style
+from cloze.widgets.view import View, button, element, status, style, table_of
 
 MASKED, RANDOM, KEPT = "M", "R", "K"
 """What becomes of a selected position: ``[MASK]``, a random character, itself."""
@@ -170,12 +170,7 @@ class MaskDraws(View):
     def _table(self) -> Markup:
         heads = ("fate", "count", "share", "promised ± 2 standard errors", "0 to 100%", "verdict")
         rows = map(_in_table, closeness(self.counts)) if self.draws else map(_promise, PROMISED)
-        table = element(
-            "table",
-            element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
-            element("tbody", *rows),
-            class_="draws",
-        )
+        table = table_of(heads, rows, "draws")
         return element("div", table, class_="scroll")
 
 

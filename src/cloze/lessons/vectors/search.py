@@ -43,7 +43,7 @@ def mean_states(encoder: Encoder, texts: Sequence[str]) -> Tensor:
     return embed(encoder, ids, padding)
 
 
-class VectorsOf(NamedTuple):
+class EncoderVectors(NamedTuple):
     """How texts become vectors: the mean of an encoder's states, then a change of coordinates."""
 
     encoder: Encoder
@@ -56,11 +56,6 @@ class VectorsOf(NamedTuple):
     def __call__(self, texts: Sequence[str]) -> Tensor:
         """Return one vector for each text, ``(n, d)``."""
         return self.changed(mean_states(self.encoder, texts))
-
-
-def encoder_vectors(encoder: Encoder, change: Whitening | None = None) -> VectorsOf:
-    """Return what makes vectors of texts: the mean of hidden states, changed if so wished."""
-    return VectorsOf(encoder, change)
 
 
 def read_query(typed: str) -> str:
@@ -112,7 +107,7 @@ class Index:
         vectors: by name, what makes vectors of texts; each encoder reads the passages once, here.
     """
 
-    def __init__(self, passages: Sequence[Passage], vectors: Mapping[str, VectorsOf]) -> None:
+    def __init__(self, passages: Sequence[Passage], vectors: Mapping[str, EncoderVectors]) -> None:
         self.passages = list(passages)
         texts = [passage.text for passage in passages]
         encoders = {of.encoder for of in vectors.values()}

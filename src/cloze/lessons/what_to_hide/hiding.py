@@ -22,7 +22,18 @@ from cloze.lessons.what_to_hide.choices import (
 from cloze.masking import IGNORE, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
-from cloze.widgets.view import View, button, element, form, in_nats, join, select, status, style
+from cloze.widgets.view import (
+    View,
+    button,
+    element,
+    form,
+    in_nats,
+    join,
+    select,
+    status,
+    style,
+    table_of,
+)
 
 FATES = {"M": "masked", "R": "random", "K": "kept"}
 
@@ -276,10 +287,5 @@ def _table(now: Asked) -> Markup:
         )
         for name, costs in rows
     ]
-    table = element(
-        "table",
-        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
-        element("tbody", *body),
-        class_="costs",
-    )
+    table = table_of(heads, body, "costs")
     return element("div", table, class_="scroll")

@@ -27,6 +27,7 @@ from cloze.widgets.view import (
     select,
     spoken,
     status,
+    table_of,
 )
 
 HINT = "Click a letter to hide it, or drag over several."
@@ -215,18 +216,14 @@ def costs_of_line(answers: Answers) -> Markup:
     total = n * math.log(size)
     rows.append(_cost_row(f"log|V|: all {size} symbols equally likely", total, n))
     heads = ("guesser", "L in nats", "nats per gap", "bits per gap")
-    table = element(
-        "table",
-        element("thead", element("tr", *(element("th", h, scope="col") for h in heads))),
-        element("tbody", *rows),
-        class_="costs",
-    )
+    table = table_of(heads, rows, "costs")
     return element(
         "details",
         element("summary", f"The whole line, {counted(n, 'gap')}, in the formula"),
         element("p", formula(last), class_="formula number"),
         table,
         open=n > 1,  # with one gap it only says again what the bars have said
+        data_key="one gap" if n == 1 else "several gaps",
     )
 
 

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from cloze.vocabulary import counted
 from cloze.widgets.explorer.room import ROOM, Paid, best, standings, who
-from cloze.widgets.view import View, button, element, in_bits, in_nats, join, status
+from cloze.widgets.view import View, button, element, in_bits, in_nats, join, status, table_of
 
 
 class Tally(View):
@@ -59,12 +59,7 @@ class Tally(View):
             )
             for name, (mean, n) in standings(paid).items()
         ]
-        table = element(
-            "table",
-            element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
-            element("tbody", *rows),
-            class_="costs",
-        )
+        table = table_of(heads, rows, "costs")
         return join(
             [
                 table if rows else Markup(""),
