@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from cloze.widgets.modules import bundle
 from web import build
-from web.modules import bundle
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -24,10 +24,10 @@ from cloze.lessons.writing_with_gaps import unmasking
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
-from cloze.widgets import view
+from cloze.widgets import view, widget
 from cloze.widgets.explorer.widget import EXAMPLES
+from cloze.widgets.modules import bundle
 from web import icon, weights
-from web.modules import bundle
 
 HERE = Path(__file__).parent
 FIRST = "page.js"
@@ -108,8 +108,8 @@ def build_single(path: Path, series: str | None = None) -> None:
 
 def modules() -> dict[str, str]:
     """Return the text of all modules by name, the view of the widgets among them."""
-    paths = [*HERE.glob("*.js"), view.HERE / "view.js"]
-    return {path.name: path.read_text("utf-8") for path in sorted(paths) if path.name != WORKER}
+    own = {path.name: path.read_text("utf-8") for path in HERE.glob("*.js") if path.name != WORKER}
+    return widget.programs() | own
 
 
 def style() -> str:

@@ -17,8 +17,10 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from benchmarks import jupyter
 from benchmarks.jupyter import Notebook, Server
-from cloze.widgets import view
+from cloze.widgets.markup import BROWSER
 from cloze.widgets.view import View
+from cloze.widgets.widget import Widget
+from tests.browser.hand import Hand
 from tests.browser.watch import Watch
 from web import browser as browsers
 
@@ -39,7 +41,7 @@ STOCK_ERRORS = (
     r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
 
-VIEW = Path(view.__file__).with_name("view.js")
+VIEW = BROWSER / "view.js"
 STAGE = """
 <body data-jp-theme-light="true"><style>{css}</style>
 <div id="first"></div><div id="second"></div></body>
@@ -62,7 +64,8 @@ MODEL = """html => {
   window.listeners = listeners;
 }"""
 
-Put = Callable[[View], Locator]
+Put = Callable[[View | Widget], Locator]
+Take = Callable[[Widget], Hand]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -173,21 +176,36 @@ def classic(notebook7: Server, page: Page) -> Iterator[Notebook]:
 
 
 @pytest.fixture
+def hand(page: Page) -> Take:
+    """Take one widget after the other in hand, and see none of them."""
+    page.set_content("<body></body>")
+    return Hand(page).take
+
+
+@pytest.fixture
 def put(page: Page) -> Put:
     """Show a widget twice on an empty page, without Jupyter."""
 
-    def show(widget: View) -> Locator:
-        def answer(message: Any) -> str:
-            widget._receive(widget, message, [])
-            return widget.html
-
+    def show(widget: View | Widget) -> Locator:
         page.set_viewport_size({"width": 700, "height": 900})
         page.set_content(STAGE.format(css=widget._css))
-        page.expose_function("python", answer)
-        source = VIEW.read_text("utf-8")
-        page.add_script_tag(type="module", content=f"{source}\nwindow.view = {{ render }};")
-        page.wait_for_function("window.view")
-        page.evaluate(MODEL, widget.html)
+        if isinstance(widget, Widget):
+            Hand(page).take(widget, places=["first", "second"])
+        else:
+            written(page, widget)
         return page.locator("#first")
 
     return show
+
+
+def written(page: Page, widget: View) -> None:
+    def answer(message: Any) -> str:
+        widget._receive(widget, message, [])
+        return widget.html
+
+    page.expose_function("python", answer)
+    source = VIEW.read_text("utf-8").replace("export default", "const whole =")
+    source = source.replace("export function", "function")
+    page.add_script_tag(type="module", content=f"{source}\nwindow.view = whole;")
+    page.wait_for_function("window.view")
+    page.evaluate(MODEL, widget.html)

@@ -7,7 +7,8 @@ import pytest
 
 import cloze
 from cloze.teaching import palette
-from cloze.widgets.view import HERE, View
+from cloze.widgets.markup import BROWSER
+from cloze.widgets.widget import Widget
 
 HOUSE = Path(cloze.__file__).parent
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8}|[0-9a-fA-F]{3,4})\b|\b(?:rgb|hsl)a?\(")
@@ -36,7 +37,7 @@ def test_no_colour_stands_anywhere_else() -> None:
 
 
 def test_the_view_has_every_colour_that_it_uses_in_both_themes() -> None:
-    sheets = [path.read_text(encoding="utf-8") for path in HERE.parent.rglob("*.css")]
+    sheets = [path.read_text(encoding="utf-8") for path in BROWSER.parents[1].rglob("*.css")]
     style = "\n".join(sheets)
     used = set(re.findall(r"var\(--([a-z-]+)", style))
     set_there = set(re.findall(r"--([a-z-]+):", style)) | {"p", "heat"}  # these by the markup
@@ -44,8 +45,8 @@ def test_the_view_has_every_colour_that_it_uses_in_both_themes() -> None:
     assert used - others == set(palette.LIGHT) == set(palette.DARK)
     for colours in (palette.LIGHT, palette.DARK):
         for name, colour in colours.items():
-            assert f"--{name}: {colour};" in View._css
-    assert View._css.endswith((HERE / "view.css").read_text(encoding="utf-8"))
+            assert f"--{name}: {colour};" in Widget._css
+    assert Widget._css.endswith((BROWSER / "view.css").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("theme", [palette.LIGHT, palette.DARK], ids=["light", "dark"])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from markupsafe import Markup
+import traitlets
 
 from cloze.border import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
-from cloze.widgets.view import View, button, element, status, style
+from cloze.widgets.widget import Widget, program, style
 
 Look = Direction | int
 """Where a reader may look; a number is a prefix of so many positions that everybody sees, after
@@ -47,7 +47,11 @@ def sight(
     return seen
 
 
-class Sight(View):
+def _written(seen: Iterable[bool]) -> str:
+    return "".join("01"[sees] for sees in seen)
+
+
+class Sight(Widget):
     """Pick a position of a line and see what it may look at.
 
     Args:
@@ -60,72 +64,32 @@ class Sight(View):
         ValueError: the position is not in the line, or a prefix is longer than it.
     """
 
-    _css = style(__file__)
+    _esm = program("sight.js")
+    _css = style("sight.css")
+
+    symbols = traitlets.List().tag(sync=True)
+    """The line, as it is seen."""
+    masks = traitlets.Dict().tag(sync=True)
+    """By model, for each position what it may look at: "1" where it may, "0" where not."""
+    kinds = traitlets.Dict().tag(sync=True)
+    """By model, "both", "left", "right" or "prefix"."""
+    position = traitlets.Int().tag(sync=True)
 
     def __init__(self, line: str, position: int = 0, readers: Mapping[str, Look] = READERS) -> None:
-        self.readers = dict(readers)
         input_ids, _ = read_line(line)
-        self.symbols = [visible(VOCABULARY.symbols[i]) for i in input_ids.tolist()]
-        self.do_look(position)
-        super().__init__()
-        self.refresh()
+        seen = [sight(len(input_ids), at, readers) for at in range(len(input_ids))]
+        super().__init__(
+            symbols=[visible(VOCABULARY.symbols[i]) for i in input_ids.tolist()],
+            masks={
+                name: ["".join("01"[sees] for sees in at[name]) for at in seen] for name in readers
+            },
+            kinds={
+                name: look if isinstance(look, str) else "prefix" for name, look in readers.items()
+            },
+            position=whole_number(position, 0, len(input_ids) - 1, "The position"),
+        )
 
     def __repr__(self) -> str:
-        counts = " | ".join(str(sum(seen)) for seen in self.seen.values())
+        counts = " | ".join(str(masks[self.position].count("1")) for masks in self.masks.values())
         symbol = self.symbols[self.position]
         return f"Sight(position {self.position}, {symbol}: sees {counts} of {len(self.symbols)})"
-
-    @property
-    def seen(self) -> dict[str, list[bool]]:
-        """By model, which positions the picked one may look at."""
-        return sight(len(self.symbols), self.position, self.readers)
-
-    @property
-    def in_words(self) -> str:
-        """The counts, as the line below the picture says them."""
-        n = len(self.symbols)
-        counts = [f"{sum(seen)} of {n} in the {name}" for name, seen in self.seen.items()]
-        return f"Position {self.position}, {self.symbols[self.position]}, sees {', '.join(counts)}."
-
-    def do_look(self, at: object) -> None:
-        """Pick a position."""
-        self.position = whole_number(at, 0, len(self.symbols) - 1, "The position")
-
-    def markup(self) -> Markup:
-        """Write the line as buttons and, below it, a row per model."""
-        buttons = [
-            element(
-                "td",
-                button(
-                    symbol,
-                    "look",
-                    data_with_at=i,
-                    aria_label=f"position {i}, {symbol}",
-                    aria_pressed=i == self.position,
-                    tabindex=0 if i == self.position else -1,
-                ),
-            )
-            for i, symbol in enumerate(self.symbols)
-        ]
-        first = element(
-            "tr", element("th", "looking from", scope="row"), *buttons, data_arrows="look"
-        )
-        rows = [self._row(name, seen) for name, seen in self.seen.items()]
-        table = element("table", element("tbody", first, *rows), class_="sight")
-        hint = "Pick a position, or move with the arrow keys. × marks what it cannot see."
-        return Markup("").join(
-            [
-                element("p", hint, class_="quiet"),
-                element("div", table, class_="scroll"),
-                status(self.in_words),
-            ]
-        )
-
-    def _row(self, name: str, seen: list[bool]) -> Markup:
-        cells = [
-            element("td", symbol if sees else "×", class_="sees" if sees else "blind")
-            for symbol, sees in zip(self.symbols, seen, strict=True)
-        ]
-        look = self.readers[name]
-        kind = look if isinstance(look, str) else "prefix"
-        return element("tr", element("th", name, scope="row"), *cells, class_=f"looks-{kind}")

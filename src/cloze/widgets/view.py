@@ -7,7 +7,6 @@ do. The markup names them: a button with ``data-do="toggle"`` calls ``do_toggle`
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -16,25 +15,23 @@ from typing import Any, Self
 import anywidget
 import traitlets
 from IPython.display import display
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from cloze.teaching import palette
+from cloze.widgets.markup import (  # noqa: F401
+    ASLEEP,
+    BROWSER,
+    SHEETS,
+    element,
+    in_bits,
+    in_nats,
+    join,
+    still_style,
+)
 
 HERE = Path(__file__).parent
 LONGEST_PROBLEM = 400
 """The most characters of what went wrong that are shown."""
-ASLEEP = Markup(
-    "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
-    "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
-    "</style>"
-)
-"""Stands below every widget, in HTML, for when nothing runs; ``view.css`` hides it as long as the
-widget is there. Where it is not, Jupyter would say "model not found", which this hides in turn."""
-
-
-STILL = HERE / "still.css"
-SHEETS = (STILL, HERE / "view.css")
-"""What styles every widget."""
 
 
 def style(module: str) -> str:
@@ -43,44 +40,9 @@ def style(module: str) -> str:
     Args:
         module: the module's ``__file__``.
     """
-    sheets = dict.fromkeys([*SHEETS, Path(module).with_suffix(".css")])
+    own = Path(module).with_suffix(".css")
+    sheets = [*(BROWSER / name for name in SHEETS), *([own] if own.exists() else [])]
     return "\n".join([palette.css(), *(sheet.read_text(encoding="utf-8") for sheet in sheets)])
-
-
-def still_style() -> str:
-    """Return the style sheet of a picture that stays, in one line: it is stored with each."""
-    return " ".join(f"{palette.css()} {STILL.read_text(encoding='utf-8')}".split())
-
-
-def element(tag: str, /, *children: object, **attributes: object) -> Markup:
-    """Write one element; whatever is not markup already is escaped, so it is never read as markup.
-
-    Args:
-        tag: its name.
-        children: text, numbers and other elements; None is left out.
-        attributes: an underscore becomes a hyphen and one at the end falls away (``class_``);
-            True writes the bare name, None and False leave the attribute out, except that ARIA
-            attributes say ``true`` and ``false``.
-    """
-    written = []
-    for key, value in attributes.items():
-        key = key.rstrip("_").replace("_", "-")
-        if isinstance(value, bool) and key.startswith("aria-"):
-            value = str(value).lower()
-        if value is True:
-            written.append(f" {escape(key)}")
-        elif value is not None and value is not False:
-            written.append(f' {escape(key)}="{escape(value)}"')
-    start = f"<{tag}{''.join(written)}>"
-    if tag in ("input", "br"):
-        return Markup(start)  # noqa: S704 - all parts are escaped
-    inside = "".join(escape(child) for child in children if child is not None)
-    return Markup(f"{start}{inside}</{tag}>")  # noqa: S704 - all parts are escaped
-
-
-def join(parts: Iterable[Markup]) -> Markup:
-    """Write one part after the other."""
-    return Markup("").join(parts)
 
 
 def button(label: object, do: str, /, **attributes: object) -> Markup:
@@ -131,16 +93,6 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def in_nats(cost: float) -> str:
-    """Write a cost, which may be infinite."""
-    return "∞" if math.isinf(cost) else f"{cost + 0.0:.2f}"  # no "-0.00"
-
-
-def in_bits(cost: float) -> str:
-    """Write a cost in nats as bits."""
-    return in_nats(cost / math.log(2))
-
-
 def problem_of(do: str) -> Markup:
     """Mark the place where a failure of ``do_…`` is told; without a mark it is told at the end."""
     return Markup("<!--{}-->").format(do)
@@ -155,7 +107,7 @@ class View(anywidget.AnyWidget):
     state holds ``lock``.
     """
 
-    _esm = HERE / "view.js"
+    _esm = HERE / "browser/view.js"
     _css = style(__file__)
 
     html = traitlets.Unicode().tag(sync=True)

@@ -5,6 +5,7 @@
 //                        what its fields hold
 //   data-arrows="name"   arrows, Home and End move the focus among the buttons inside and say
 //                        {do: name, at}
+//   data-hover="name"    the mouse on a button inside says {do: name, at}, as the arrows do
 //   data-span="name"     dragging over the buttons inside, or Shift with an arrow, says
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
@@ -146,7 +147,11 @@ function fit(root) {
   fits(low);
 }
 
-function render({ model, el }) {
+/**
+ * Show a widget in a place, and return how to end that; `onEnd` is given what to call when nobody
+ * will answer any more.
+ */
+export function render({ widget, el, onEnd = () => {} }) {
   const root = document.createElement("div");
   root.tabIndex = -1; // so that a click beside a control leaves the focus here
   root.dataset.lmSuppressShortcuts = "true";
@@ -168,7 +173,9 @@ function render({ model, el }) {
   const show = () => {
     const hadFocus = root.contains(document.activeElement);
     const template = document.createElement("template");
-    template.innerHTML = model.get("html");
+    template.innerHTML = widget.html;
+    if (widget.gone) end(GONE);
+    else if (gone.textContent === GONE) gone.classList.remove("shown");
     // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
     for (const node of template.content.querySelectorAll("button, input, select, [tabindex]"))
       node.dataset.lmSuppressShortcuts = "true";
@@ -182,16 +189,11 @@ function render({ model, el }) {
       (root.querySelector('[data-arrows] [tabindex="0"]') ?? root.querySelector("button"))?.focus();
   };
 
-  const say = async (element, name, extra = {}) => {
+  const say = (element, name, extra = {}) => {
     const along = {};
     for (const [key, value] of Object.entries(element.dataset))
       if (key.startsWith("with")) along[key.slice(4).toLowerCase()] = value;
-    try {
-      await model.send({ do: name, ...along, ...extra });
-      gone.classList.remove("shown");
-    } catch {
-      end(GONE);
-    }
+    widget.act(name, { ...along, ...extra });
   };
 
   const copy = async (button) => {
@@ -317,6 +319,8 @@ function render({ model, el }) {
       event.target.releasePointerCapture(event.pointerId);
   });
   root.addEventListener("pointerover", (event) => {
+    const hovered = event.pointerType === "mouse" && event.target.closest?.("[data-hover] button");
+    if (hovered && !from) sayFocus(hovered, hovered.closest("[data-hover]").dataset.hover);
     const button = from && within(event);
     if (!button || button.closest("[data-span]") !== from.closest("[data-span]")) return;
     to = button;
@@ -336,13 +340,11 @@ function render({ model, el }) {
   const refit = () => fit(root);
   window.addEventListener("resize", refit);
 
-  model.on("change:html", show);
-  const ended = () => end(GONE);
-  model.on("comm_live_update", ended);
+  const unlisten = widget.listen(show);
+  onEnd(() => end(GONE));
   show();
   return () => {
-    model.off("change:html", show);
-    model.off("comm_live_update", ended);
+    unlisten();
     unwatch();
     observer.disconnect();
     window.removeEventListener("resize", refit);
@@ -352,4 +354,41 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+// A widget that Python writes, until all are written here.
+function written(model) {
+  const listeners = new Set();
+  const tell = () => listeners.forEach((listener) => listener());
+  const widget = {
+    gone: false,
+    get html() {
+      return model.get("html");
+    },
+    listen(listener) {
+      listeners.add(listener);
+      model.on("change:html", listener);
+      return () => {
+        listeners.delete(listener);
+        model.off("change:html", listener);
+      };
+    },
+    async act(name, sent) {
+      try {
+        await model.send({ do: name, ...sent });
+        widget.gone = false;
+      } catch {
+        widget.gone = true;
+      }
+      tell();
+    },
+  };
+  return widget;
+}
+
+export default {
+  render: ({ model, el }) =>
+    render({
+      widget: written(model),
+      el,
+      onEnd: (ended) => model.on("comm_live_update", ended),
+    }),
+};

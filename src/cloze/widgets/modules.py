@@ -1,4 +1,4 @@
-"""Modules of JavaScript as one script, for a page from a folder may load none.
+"""Modules of JavaScript as one: for a widget in a notebook, and for a page that is one file.
 
 Each module becomes a function that returns what it exports. It is read line by line, in the
 few forms that the modules here are written in; any other import or export is refused.
@@ -7,7 +7,7 @@ few forms that the modules here are written in; any other import or export is re
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 IMPORT = re.compile(
     r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"\./(?P<file>[\w.-]+)";\n',
@@ -18,6 +18,8 @@ EXPORT = re.compile(
 )
 EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
+NOTEBOOK = "notebook.js"
+"""The module that shows a widget in a notebook."""
 COMMENT = re.compile(r"^\s*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 
 
@@ -36,22 +38,42 @@ def bundle(modules: Mapping[str, str], first: str) -> str:
         ModuleError: an import or export of another form, of a file that is not there, or in a
             circle.
     """
+    return f'"use strict";\n{{\n{_functions(modules, [first])}\n}}\n'
+
+
+def widget(modules: Mapping[str, str], name: str) -> str:
+    """Write a widget, the default export of a module, as the module that anywidget asks for.
+
+    Args:
+        modules: the text of each by the name of its file.
+        name: of the widget's file.
+
+    Raises:
+        ModuleError: as for ``bundle``.
+    """
+    shown = f"{_variable(NOTEBOOK)}.inNotebook({_variable(name)}.default)"
+    return f"{_functions(modules, [name, NOTEBOOK])}\nexport default {shown};\n"
+
+
+def _functions(modules: Mapping[str, str], wanted: Iterable[str]) -> str:
+    """Write modules, and all that they import, as functions that are called in order."""
     order: list[str] = []
-    _visit(first, modules, (), order)
-    parts = "\n".join(_as_function(name, modules[name]) for name in order)
-    return f'"use strict";\n{{\n{parts}\n}}\n'
+    for name in wanted:
+        _visit(name, modules, (), order)
+    return "\n".join(_as_function(name, modules[name]) for name in order)
 
 
 def _visit(
     name: str, modules: Mapping[str, str], importing: tuple[str, ...], order: list[str]
 ) -> None:
+    if name in order:
+        return
     if name in importing:
         raise ModuleError(f"Modules import each other: {' → '.join((*importing, name))}.")
     if name not in modules:
         raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
     for found in IMPORT.finditer(modules[name]):
-        if found["file"] not in order:
-            _visit(found["file"], modules, (*importing, name), order)
+        _visit(found["file"], modules, (*importing, name), order)
     order.append(name)
 
 

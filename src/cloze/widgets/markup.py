@@ -1,0 +1,69 @@
+"""Markup that stays in a notebook, below a widget or in place of one, and cannot be unsafe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from markupsafe import Markup, escape
+
+from cloze.teaching import palette
+
+BROWSER = Path(__file__).with_name("browser")
+STILL = "still.css"
+SHEETS = (STILL, "view.css")
+"""What styles every widget, and the first of them also what stays."""
+ASLEEP = Markup(
+    "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
+    "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
+    "</style>"
+)
+"""Stands below every widget, in HTML, for when nothing runs; ``view.css`` hides it as long as the
+widget is there. Where it is not, Jupyter would say "model not found", which this hides in turn."""
+
+
+def still_style() -> str:
+    """Return the style sheet of a picture that stays, in one line: it is stored with each."""
+    return " ".join(f"{palette.css()} {(BROWSER / STILL).read_text('utf-8')}".split())
+
+
+def element(tag: str, /, *children: object, **attributes: object) -> Markup:
+    """Write one element; whatever is not markup already is escaped, so it is never read as markup.
+
+    Args:
+        tag: its name.
+        children: text, numbers and other elements; None is left out.
+        attributes: an underscore becomes a hyphen and one at the end falls away (``class_``);
+            True writes the bare name, None and False leave the attribute out, except that ARIA
+            attributes say ``true`` and ``false``.
+    """
+    written = []
+    for key, value in attributes.items():
+        key = key.rstrip("_").replace("_", "-")
+        if isinstance(value, bool) and key.startswith("aria-"):
+            value = str(value).lower()
+        if value is True:
+            written.append(f" {escape(key)}")
+        elif value is not None and value is not False:
+            written.append(f' {escape(key)}="{escape(value)}"')
+    start = f"<{tag}{''.join(written)}>"
+    if tag in ("input", "br"):
+        return Markup(start)  # noqa: S704 - all parts are escaped
+    inside = "".join(escape(child) for child in children if child is not None)
+    return Markup(f"{start}{inside}</{tag}>")  # noqa: S704 - all parts are escaped
+
+
+def join(parts: Iterable[Markup]) -> Markup:
+    """Write one part after the other."""
+    return Markup("").join(parts)
+
+
+def in_nats(cost: float) -> str:
+    """Write a cost, which may be infinite."""
+    return "∞" if math.isinf(cost) else f"{cost + 0.0:.2f}"  # no "-0.00"
+
+
+def in_bits(cost: float) -> str:
+    """Write a cost in nats as bits."""
+    return in_nats(cost / math.log(2))

@@ -1,0 +1,116 @@
+"""What all widgets share in Python: their state, answers to what the browser asks, and a repr.
+
+A widget's look and its actions are one JavaScript file in ``browser``. Its state are the traits
+that are synchronised; whichever side changes one, the other follows. What only Python knows it
+answers: for ``ask("predict", {line})`` in JavaScript, ``answer_predict(line)`` is called here.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import cache
+from typing import Any, Self
+
+import anywidget
+import traitlets
+from IPython.display import display
+from markupsafe import Markup
+
+from cloze.teaching import palette
+from cloze.widgets import modules
+from cloze.widgets.markup import ASLEEP, BROWSER, SHEETS, element
+
+
+@cache
+def programs() -> dict[str, str]:
+    """Return the text of all modules of the widgets by the name of their file."""
+    return {path.name: path.read_text("utf-8") for path in sorted(BROWSER.glob("*.js"))}
+
+
+def program(name: str) -> str:
+    """Return a widget's program for Jupyter, with all that it imports.
+
+    Args:
+        name: of its file in ``browser``, such as ``"sight.js"``.
+    """
+    return modules.widget(programs(), name)
+
+
+def style(*names: str) -> str:
+    """Return the style sheet of all widgets and, after it, others.
+
+    Args:
+        names: of files in ``browser``, such as ``"sight.css"``.
+    """
+    sheets = ((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *names))
+    return "\n".join([palette.css(), *sheets])
+
+
+class Widget(anywidget.AnyWidget):
+    """A widget that lives in the browser.
+
+    A subclass names its program and its style, ``_esm = program("sight.js")`` and
+    ``_css = style("sight.css")``, and defines traits with ``.tag(sync=True)``. Clicks arrive on a
+    thread of their own while a cell runs, so what reads or changes more than one trait holds
+    ``lock``.
+    """
+
+    _css = style()
+
+    present = traitlets.Bool(False).tag(sync=True)
+    """Whether it is written for a lecture hall: in type as large as fits its place, and without
+    what only one reader needs."""
+
+    def __init__(self, **traits: object) -> None:
+        self.lock = threading.RLock()
+        super().__init__(**traits)
+        self.on_msg(self._receive)
+        # ipykernel 7.4 hands a message to the thread that last drew the widget; when that is a cell
+        # that trains, Stop would wait for its end. The thread that the browser chose is its own.
+        self.comm._reply_subshell_for = lambda _, chosen: chosen
+
+    def presented(self) -> Self:
+        """Write for a lecture hall from now on, and return the widget, for a cell to end with."""
+        self.present = True
+        return self
+
+    def still(self) -> Markup | None:
+        """Write a picture for where nothing runs; by default there is none."""
+        return None
+
+    def alone(self) -> dict[str, object] | None:
+        """Return the state that a page without Python begins with; None where it could not answer.
+
+        By default it is all of it, for a widget that asks Python nothing.
+        """
+        shared = set(Widget.class_trait_names())
+        own = (name for name in self.keys if name not in shared and not name.startswith("_"))
+        return {name: getattr(self, name) for name in own}
+
+    def _ipython_display_(self) -> None:
+        # Two outputs: of one with both, a saved notebook would show the widget's part alone.
+        bundle, metadata = self._repr_mimebundle_() or ({}, {})
+        display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        state = self.alone()
+        asleep = element(
+            "div",
+            self.still(),
+            ASLEEP,
+            class_="cloze-asleep",
+            data_widget=None if state is None else type(self).__name__,
+            data_state=None if state is None else json.dumps(state, ensure_ascii=False),
+        )
+        display({"text/html": str(asleep)}, raw=True)  # type: ignore[no-untyped-call]
+
+    def _receive(self, _: Any, content: dict[str, Any], __: Any) -> None:
+        """Answer what the browser asks; what goes wrong is told there, in words."""
+        reply = {"id": content["id"]}
+        try:
+            with self.lock:
+                reply["answer"] = getattr(self, f"answer_{content['ask']}")(**content["sent"])
+        except ValueError as error:  # ours: a sentence that says what to do
+            reply["problem"] = str(error)
+        except Exception as error:  # a learner's model, say: nobody above could show it
+            reply["problem"] = f"{type(error).__name__}: {error}"
+        self.send(reply)
