@@ -79,7 +79,7 @@ class Hand:
         self.page.evaluate(JUPYTER, [program, self.state, places])
         return self
 
-    def act(self, action: str, **sent: object) -> None:
+    def act(self, action: str, /, **sent: object) -> None:
         """Do what a click does, and wait until Python knows of it."""
         self.page.evaluate(ACT, [action, sent])
 
