@@ -100,7 +100,7 @@ PAGE = (
 )
 """The picture follows its page, not the system: JupyterLab says so itself, static pages do not."""
 
-SIZE = "max-width:100%;min-width:500px"
+SIZE = "max-width:100%"
 """It shrinks with its page as long as its letters can be read; below that its place scrolls."""
 
 
