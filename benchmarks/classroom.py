@@ -168,7 +168,7 @@ class Lesson:
 
 HEADER = (
     f"{'learners':>8} {'trains':>7} {'arrive s':>10} {'clicks':>7} {'unanswered':>10} "
-    f"{'median ms':>10} {'95 % ms':>9} {'worst ms':>9} {'MB each':>8} {'core s':>7} {'core %':>9}"
+    f"{'median ms':>10} {'95% ms':>9} {'worst ms':>9} {'MB each':>8} {'core s':>7} {'core %':>9}"
 )
 
 

@@ -130,7 +130,7 @@ def clicks(repeats: int) -> Iterator[str]:
         versions = ", ".join(f"{package} {version(package)}" for package in packages)
         yield f"Chromium {browser.version}, {versions}"
         yield f"{'milliseconds from press to':<45}{'new HTML':>16}{'its frame':>16}"
-        title = f"{'JupyterLab':<14}{'widget':<18}{'clicks':<13}{'  median    95 %' * 2}"
+        title = f"{'JupyterLab':<14}{'widget':<18}{'clicks':<13}{'  median    95%' * 2}"
         yield f"{title}{'times bare':>12}"
         for setting in list(SETTINGS)[: 1 if repeats < 10 else None]:
             bare: dict[str, float] = {}
@@ -156,7 +156,7 @@ def predictions(repeats: int) -> Iterator[str]:
             seconds.append(time.perf_counter() - started)
         middle = 1000 * statistics.median(seconds)
         worst = 1000 * statistics.quantiles(seconds, n=20, method="inclusive")[-1]
-        yield f"{masked:>3} of 64 masked, left + right + both: {middle:.1f} ms, 95 % {worst:.1f} ms"
+        yield f"{masked:>3} of 64 masked, left + right + both: {middle:.1f} ms, 95% {worst:.1f} ms"
 
 
 def imports(repeats: int) -> Iterator[str]:

@@ -125,7 +125,7 @@ def measure(browser: Browser, address: str, rounds: int, repeats: int) -> dict[A
 
 def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
     """Write median, 95th percentile and least, and what was busy, a line for each measurement."""
-    titles = ("median", "95 %", "least", "busy")
+    titles = ("median", "95%", "least", "busy")
     yield f"{'milliseconds, 64 characters':<50}{''.join(f'{title:>9}' for title in titles)}"
     for (name, speed), each in sorted(times.items(), key=lambda item: [*SPEEDS].index(item[0][1])):
         numbers = np.quantile(each.waited, [0.5, 0.95, 0.0]).tolist()

@@ -5,11 +5,11 @@ the same corpus and the same vocabulary, and measures them on the same held-out 
 
 * ours: the default recipe, and the same with a schedule of 180 steps in batches of 24 and with one
   of 900 steps;
-* textbook: post-norm ``nn.TransformerEncoder``, learned positions, Adam 1e-3, 15 %; and the same
+* textbook: post-norm ``nn.TransformerEncoder``, learned positions, Adam 1e-3, 15%; and the same
   without its dropout of 0.1, by whoever knows that so short a training memorises nothing;
-* BERT: ``transformers.BertForMaskedLM``, AdamW, linear warm-up and decay, 15 %, as it comes; and
+* BERT: ``transformers.BertForMaskedLM``, AdamW, linear warm-up and decay, 15%, as it comes; and
   without dropout;
-* ModernBERT: ``transformers.ModernBertForMaskedLM`` with our rotary base, 30 %, the same warm-up
+* ModernBERT: ``transformers.ModernBertForMaskedLM`` with our rotary base, 30%, the same warm-up
   and decay, with AdamW, and with ``torch.optim.Muon`` for its matrices.
 
 How a loss falls step by step does not depend on how fast the machine is or what else it does. How

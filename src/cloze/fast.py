@@ -28,7 +28,7 @@ def states_at(
     """Return ``encoder(input_ids, padding_mask, prefix)[selected]``.
 
     The first layer's norm and projections make the same of a symbol wherever it stands, so that is
-    done once per symbol and looked up: 12 % of a training step. The last layer needs every position
+    done once per symbol and looked up: 12% of a training step. The last layer needs every position
     as a key and a value, and finishes the selected ones alone.
 
     Args:

@@ -46,7 +46,7 @@ def mask_tokens(
     Each ordinary symbol is selected with probability ``mask_prob``, independently. **One**
     uniform number a per position then says what becomes of a selected one: ``[MASK]`` if
     a < 0.8, a random symbol if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws
-    multiply: 10 % random first and ``[MASK]`` for 0.9 of the rest gives 81/10/9, as in some
+    multiply: 10% random first and ``[MASK]`` for 0.9 of the rest gives 81/10/9, as in some
     public versions.)
 
     At least one position of every batch is selected, so a loss always exists: the position whose
@@ -393,7 +393,7 @@ def held_out_batch(
 ) -> MaskedBatch:
     """Return held-out windows ``(n, length)`` under the fixed masks of the series.
 
-    Every held-out loss of the series is measured on these masks (15 %, 80/10/10, seed 0), so any
+    Every held-out loss of the series is measured on these masks (15%, 80/10/10, seed 0), so any
     two of its numbers can be compared.
     """
     return mask_tokens(windows, mask_prob, vocabulary=vocabulary, generator=seeded(seed))

@@ -119,7 +119,7 @@ def masked(
 ) -> Objective:
     """Make a masked objective that hides in another shape, or corrupts in other shares.
 
-    It is measured as all of them are: at 15 %, single symbols, 80/10/10.
+    It is measured as all of them are: at 15%, single symbols, 80/10/10.
 
     Args:
         name: under which a saved run remembers it.

@@ -42,7 +42,7 @@ class Recipe:
     length: Size = 64
     """The length of a training window in characters."""
     mask_prob: Probability = 0.3
-    """The rate of selection in training. Held-out loss is always measured at 15 %."""
+    """The rate of selection in training. Held-out loss is always measured at 15%."""
     learning_rate: Rate = 1e-2
     """The peak step size of AdamW: embedding, norms, biases, head."""
     matrix_learning_rate: Rate = 3e-2

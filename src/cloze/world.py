@@ -116,7 +116,7 @@ def log_channel(
 
 
 BERT = Corruption()
-"""15 %, of which 80 % become ``[MASK]``, 10 % a random word, 10 % stay."""
+"""15%, of which 80% become ``[MASK]``, 10% a random word, 10% stay."""
 GAPS_ONLY = Corruption(mask_share=1.0, random_share=0.0)
 """Only ``[MASK]`` is put in: every word that is still there is the true one."""
 

@@ -56,7 +56,7 @@ def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, 
 def test_choices_change_what_is_drawn_and_the_first_draw_comes_back() -> None:
     widget = Hiding(TEXT)
     first = widget.html
-    assert repr(widget) == "Hiding(15 % in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
+    assert repr(widget) == "Hiding(15% in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
     widget.act("draw")
     assert widget.html != first
     assert "Draw 2:" in said_by(widget)

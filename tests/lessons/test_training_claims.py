@@ -67,8 +67,8 @@ def test_the_curve_crosses_all_baselines_in_a_seventh_of_the_run() -> None:
 
 
 def test_equal_masks_make_equal_losses() -> None:
-    [held_out] = numbers("held-out, 30 % selected")
-    [training] = numbers("training, 30 % selected")
+    [held_out] = numbers("held-out, 30% selected")
+    [training] = numbers("training, 30% selected")
     assert held_out == pytest.approx(training, abs=0.1)
 
 

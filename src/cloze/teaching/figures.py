@@ -100,9 +100,6 @@ PAGE = (
 )
 """The picture follows its page, not the system: JupyterLab says so itself, static pages do not."""
 
-SIZE = "max-width:100%;min-width:500px"
-"""It shrinks with its page as long as its letters can be read; below that its place scrolls."""
-
 
 def _pixels(points: re.Match[str]) -> str:
     return f'{points[1]}="{float(points[2]) * STYLE["figure.dpi"] / 72:.0f}"'
@@ -143,7 +140,7 @@ class Picture:
     def _repr_html_(self) -> str:
         code = base64.b64encode(self.svg.encode()).decode()
         return (
-            f'{PAGE}<img class="cloze-picture" style="{SIZE}" '
+            f'{PAGE}<img class="cloze-picture" style="max-width:100%" '
             f'alt="{html.escape(self.text)}" src="data:image/svg+xml;base64,{code}">'
         )
 

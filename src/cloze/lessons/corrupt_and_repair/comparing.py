@@ -52,15 +52,15 @@ class Variant(NamedTuple):
 
 VARIANTS = {
     "masked": Variant(MASKED, 0.3),
-    "masked 15 %": Variant(MASKED, 0.15),
+    "masked 15%": Variant(MASKED, 0.15),
     "replaced": Variant(REPLACED, 0.15),
-    "replaced, asked at 15 %": Variant(
+    "replaced, asked at 15%": Variant(
         replace(REPLACED, loss=partial(electra_loss, everywhere=False)), 0.15
     ),
     "infilling": Variant(INFILLING, mending.SHARE),
 }
 TEXTS = {
-    "world": ["masked", "replaced", "replaced, asked at 15 %", "masked 15 %"],
+    "world": ["masked", "replaced", "replaced, asked at 15%", "masked 15%"],
     "english": ["masked", "replaced"],
 }
 
@@ -184,7 +184,7 @@ def main(
         for seed in seeds
         for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
         for name in names
-        if asked_first == (name != "masked 15 %")
+        if asked_first == (name != "masked 15%")
     )
     measure("runs", runs, run)
     measure("baselines", [()], lambda: baselines(sources["world"]))

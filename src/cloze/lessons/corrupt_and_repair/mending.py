@@ -15,7 +15,7 @@ from cloze.vocabulary import Vocabulary
 from cloze.world import World
 
 SHARE = 0.35
-"""How much of a sentence is taken out: at 35 % half of the sentences have two gaps."""
+"""How much of a sentence is taken out: at 35% half of the sentences have two gaps."""
 
 
 class Mended(NamedTuple):

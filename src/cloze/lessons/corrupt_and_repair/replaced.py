@@ -100,7 +100,7 @@ def hide_for_two(
 
 
 def held_out_draws(windows: Tensor, vocabulary: Vocabulary) -> MasksAndDraws:
-    """Mask held-out windows at 15 %, always the same."""
+    """Mask held-out windows at 15%, always the same."""
     return hide_for_two(windows, 0.15, seeded(0), vocabulary)
 
 
@@ -135,7 +135,7 @@ def electra_loss(
         model: both of them.
         batch: the masks and the draws.
         weight: λ.
-        everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15 %").
+        everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15%").
     """
     selected = batch.selected
     logits = model.generator.logits_at(batch.inputs, selected)

@@ -91,7 +91,7 @@ class HeldOutCosts:
 def held_out_costs(corpus: Corpus, models: Mapping[str, Model], length: Count = 64) -> HeldOutCosts:
     """Let models and baselines answer exactly the same questions about all held-out pieces.
 
-    The questions are those of every held-out loss of the series (15 %, 80/10/10, seed 0), so a
+    The questions are those of every held-out loss of the series (15%, 80/10/10, seed 0), so a
     model's mean is its held-out loss.
 
     Args:

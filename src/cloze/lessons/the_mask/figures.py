@@ -78,7 +78,7 @@ def coverage_curves(
         axes.plot(epochs, formulas[name], color=colour, linewidth=1)
         axes.plot(epochs, shares, marker, color=colour, markersize=5)
         axes.annotate(
-            f"{name} {100 * shares[-1]:.1f} %",
+            f"{name} {100 * shares[-1]:.1f}%",
             (epochs[-1], shares[-1]),
             (8, 0),
             textcoords="offset points",

@@ -141,7 +141,7 @@ def measured(pictures: World, rate: float, steps: int, seed: int) -> dict[str, f
 
 
 def judged_without_hint(pictures: World, steps: int, seed: int) -> float:
-    """Train an encoder at 75 % whose heads are not born looking at neighbours, and judge it."""
+    """Train an encoder at 75% whose heads are not born looking at neighbours, and judge it."""
     return round(above(pictures, trained(pictures, 0.75, steps, seed, 0.0), 0.75), 4)
 
 
@@ -168,7 +168,7 @@ def scores(what: str) -> dict[Alike, dict[float, Repeated]]:
 
 
 def without_hint() -> Repeated:
-    """Return what encoders pay at 75 % whose heads are not born looking at neighbours, in nats."""
+    """Return what encoders pay at 75% whose heads are not born looking at neighbours, in nats."""
     [by_seed] = results()["without hint"].values()
     return Repeated.of(by_seed.values())
 

@@ -362,16 +362,16 @@ check_train_step = StepExercise(
 
 # ── 4.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
-Prices = Mapping[str, float]
+Baselines = Mapping[str, float]
 
 
-def beaten(loss: float, prices: Prices) -> list[str]:
+def beaten(loss: float, baselines: Baselines) -> list[str]:
     """List the baselines that a loss is below."""
-    return [name for name, price in prices.items() if loss < price]
+    return [name for name, nats in baselines.items() if loss < nats]
 
 
-def prices(chance: random.Random) -> list[Probe]:
-    """Make losses that beat some, none and all of the prices, and one that ties."""
+def losses_and_baselines(chance: random.Random) -> list[Probe]:
+    """Make losses that beat some, none and all of the baselines, and one that ties."""
     known = {"uniform": 3.37, "unigram": 2.8, "left bigram": 2.34, "both neighbours": 1.73}
     drawn = {name: round(chance.uniform(1, 4), 2) for name in ("dice", "coin", "parrot", "owl")}
     rising = dict(sorted(known.items(), key=lambda pair: pair[1]))
@@ -401,13 +401,13 @@ def beaten_names(value: Any) -> list[str]:
 check_beaten = Exercise(
     solution=beaten,
     wants=beaten_names,
-    probes=prices,
+    probes=losses_and_baselines,
     solved="A loss of 2.62 beats two baselines, and none that knows a neighbour. Remember that "
     "number.",
-    direction="List the name of every baseline in `prices` whose loss is above the given one.",
+    direction="List the name of every baseline in `baselines` whose loss is above the given one.",
     mistakes=Mistakes(__name__, "beaten"),
 )
-"""Mark ``beaten(loss, prices)``: the names of the baselines that a loss is below."""
+"""Mark ``beaten(loss, baselines)``: the names of the baselines that a loss is below."""
 
 # ── 4.3 ──────────────────────────────────────────────────────────────────────────────────────────
 

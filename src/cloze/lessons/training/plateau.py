@@ -42,7 +42,7 @@ def by_recipe(query_key_rate: float, model: MaskedLM, corpus: Corpus, seed: int)
 
 
 def by_adam(model: MaskedLM, corpus: Corpus, seed: int) -> Iterator[int]:
-    """Train as the textbook does: Adam at 1e-3, 15 % selected, the same windows as the recipe."""
+    """Train as the textbook does: Adam at 1e-3, 15% selected, the same windows as the recipe."""
     chance, recipe = seeded(seed), Recipe()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for step in range(1, MOMENTS[-1] + 1):

@@ -29,5 +29,5 @@ stays."""
 
 
 def percent(rate: float) -> str:
-    """Return "5 %"."""
-    return f"{100 * rate:.0f} %"
+    """Return "5%"."""
+    return f"{100 * rate:.0f}%"

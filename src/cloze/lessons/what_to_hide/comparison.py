@@ -112,7 +112,7 @@ def apart(hidden: float, asked: float) -> Objective:
 def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
     """Ask a model of English everything that is asked about one, at single characters and others.
 
-    "held-out" is the series' own loss, 15 % of single characters. "own rate" is the same at another
+    "held-out" is the series' own loss, 15% of single characters. "own rate" is the same at another
     rate, "gaps only" with nothing but ``[MASK]``, "words" and "spans" at whole words and spans;
     "typos found" is the area under the curve of finding planted typos by what a single look makes
     of the characters that it sees.
@@ -175,11 +175,11 @@ class Plan:
         for rate in RATES:
             yield Arm("rates", percent(rate), partial(self._in_english, MASKED, rate))
         for name, shares in SHARES.items():
-            if name != "80/10/10":  # that is 30 % above
+            if name != "80/10/10":  # that is 30% above
                 other = masked(name, mask_tokens, *shares)
                 yield Arm("shares", name, partial(self._in_english, other, RATE))
         for shape, mask in SHAPES.items():
-            if shape != "characters":  # that is 30 % above, too
+            if shape != "characters":  # that is 30% above, too
                 yield Arm("shapes", shape, partial(self._in_english, masked(shape, mask), RATE))
         for how, copies in COPIES.items():
             yield Arm("copies", how, partial(self._on_little, copies))
@@ -206,7 +206,7 @@ class Plan:
         recipe = replace(self.small, mask_prob=rate, seed=seed, length=self.world.max_len)
         model, loss = trained(self.world, recipe, objective)
         paid = {"training": loss}
-        for name, at in {"at 15 %": 0.15, "own rate": rate}.items():
+        for name, at in {"at 15%": 0.15, "own rate": rate}.items():
             corruption = Corruption(at)
             asked = self.world.questions(self.sentences, corruption)
             paid[f"floor, {name}"] = self.world.floor(asked, corruption=corruption).nats
