@@ -73,7 +73,7 @@ def said_by(widget: Shown) -> str:
 
 def assert_works(make: Callable[[], Shown]) -> None:
     """Check that every control does what it says, and that the widget can be told in a line."""
-    for control in check(make()).select("[data-do]:not([aria-disabled])"):
+    for control in check(make()).select("[data-do]:not([aria-disabled], form)"):
         along = {
             key.removeprefix("data-with-"): value
             for key, value in control.attrs.items()

@@ -10,7 +10,7 @@
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
-//   data-copy            a click on this button copies the field beside it
+//   data-copy            a click on this button copies the field beside it, or the text given here
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
@@ -197,13 +197,20 @@ export function render({ widget, el, onEnd = () => {} }) {
   };
 
   const copy = async (button) => {
-    const field = button.parentElement.querySelector("input");
+    const text = button.dataset.copy;
+    let field = button.parentElement.querySelector("input");
     try {
-      await navigator.clipboard.writeText(field.value);
+      await navigator.clipboard.writeText(text || field.value);
     } catch {
+      if (text) {
+        field = document.createElement("textarea");
+        field.value = text;
+        button.after(field);
+      }
       field.select(); // a page without https has no clipboard of its own
       document.execCommand("copy");
       button.focus();
+      if (text) field.remove();
     }
     button.textContent = "Copied";
   };
