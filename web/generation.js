@@ -1,11 +1,25 @@
 // Generation: a line written by a model that fills gaps, in any order. The port of
-// src/cloze/generation.py for one line.
+// src/cloze/generation.py for one line, and what answers the widget that shows it.
 //
 // Each policy is a generator of steps {line, filled, remasked, said}: the line after the step, the
 // positions that were written in it, those that are open again though they had been written, and
-// by filled position the model's distribution when it was written. A reader is a predictor.
+// by filled position the model's distribution when it was written. A reader is a predictor. What is
+// drawn at a temperature above 0 is drawn by other numbers than in Python.
 
+import { ValueError } from "./arguments.js";
 import { GAP } from "./vocabulary.js";
+import { Model } from "./widget.js";
+
+/** Return a source of numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+function chanceOf(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 
 /** Draw the place of a symbol; of temperature 0 the likeliest is always taken. */
 function draw(said, temperature, chance) {
@@ -13,7 +27,7 @@ function draw(said, temperature, chance) {
   const most = Math.max(...said);
   const bent = said.map((p) => (p / most) ** (1 / temperature));
   const total = bent.reduce((sum, p) => sum + p);
-  let left = chance.uniform() * total;
+  let left = chance() * total;
   const drawn = bent.findIndex((p) => (left -= p) < 0);
   return drawn < 0 ? said.indexOf(most) : drawn;
 }
@@ -57,7 +71,7 @@ function* unmask(reader, line, options, order, steps = null) {
       said = Object.fromEntries(chosen.map((at) => [at, said[at]]));
     } else {
       const random = order === "random order";
-      const priority = line.map((_, at) => (random ? options.chance.uniform() : -at));
+      const priority = line.map((_, at) => (random ? options.chance() : -at));
       chosen = first(priority, gaps, count);
       said = asked(reader, line, chosen);
     }
@@ -96,7 +110,7 @@ function* gibbs(reader, line, options) {
   for (let round = 0; round < ROUNDS; round++) {
     let left = gaps;
     while (left.length) {
-      const priority = line.map(() => options.chance.uniform());
+      const priority = line.map(() => options.chance());
       const chosen = first(priority, left, 1);
       const hidden = line.map((symbol, at) => (chosen.includes(at) ? GAP : symbol));
       const said = asked(reader, hidden, chosen);
@@ -108,7 +122,7 @@ function* gibbs(reader, line, options) {
 }
 
 /** Every way to fill gaps by its name: (reader, line, {temperature, chance}) to steps. */
-export const POLICIES = {
+const POLICIES = {
   "all at once": (reader, line, options) => unmask(reader, line, options, "left to right", 1),
   "left to right": (reader, line, options) => unmask(reader, line, options, "left to right"),
   "easiest first": (reader, line, options) => unmask(reader, line, options, "easiest first"),
@@ -116,3 +130,51 @@ export const POLICIES = {
   "mask-predict": maskPredict,
   Gibbs: gibbs,
 };
+
+/**
+ * Yield a line as it was typed, and then after each step in which its gaps are filled:
+ * {line, fates, said}, a symbol, what has become of it, and where it is new its probability.
+ */
+function* framesOf(reader, shown, { policy, temperature, seed }) {
+  const gaps = shown.map((symbol) => symbol === GAP);
+  const fates = gaps.map((gap) => (gap ? "open" : "given"));
+  yield { line: shown, fates, said: shown.map(() => 0) };
+  const options = { temperature, chance: chanceOf(seed) };
+  for (const { line, filled, remasked, said } of POLICIES[policy](reader, shown, options)) {
+    const fate = (symbol, at) => {
+      if (remasked.includes(at)) return "remasked";
+      if (filled.includes(at)) return "new";
+      if (!gaps[at]) return "given";
+      return symbol === GAP ? "open" : "written";
+    };
+    const p = (symbol, at) => said[at]?.[reader.symbols.known.indexOf(symbol)] ?? 0;
+    yield { line, fates: line.map(fate), said: line.map(p) };
+  }
+}
+
+/** Return the model of an `Unmasking` whose lines a predictor writes. */
+export function writing(reader, { line, policy = "easiest first", temperature = 1, seed = 0 }) {
+  let begun; // {of, coming, seen}: none is computed twice in a row
+  const engine = {
+    read({ line: typed }) {
+      const { line: shown, note } = reader.symbols.read(typed, reader.maxLen);
+      if (shown.includes(GAP)) return { shown, note };
+      throw new ValueError("The line has no gap; put a _ wherever something is missing.");
+    },
+    frames({ start, count, ...chosen }) {
+      const of = JSON.stringify(chosen);
+      if (begun?.of !== of)
+        begun = { of, coming: framesOf(reader, engine.read(chosen).shown, chosen), seen: [] };
+      while (begun.seen.length < start + count) {
+        const { value, done } = begun.coming.next();
+        if (done) break;
+        begun.seen.push(value);
+      }
+      return begun.seen.slice(start, start + count);
+    },
+  };
+  const { unit } = reader.symbols;
+  const policies = Object.keys(POLICIES);
+  const chosen = { line, policy, temperature, seed, at: 0 };
+  return new Model({ ...chosen, ...engine.read({ line }), policies, unit, separator: "" }, engine);
+}

@@ -1,6 +1,6 @@
-"""The widget that plays the unmasking: frames, steps, playing and pausing, what it says."""
+"""What an unmasking knows in Python: its frames, its state, and what it answers the browser."""
 
-import time
+from typing import Any
 
 import pytest
 import torch
@@ -8,15 +8,16 @@ import torch
 from cloze.encoder import EncoderConfig
 from cloze.generation import POLICIES, write
 from cloze.heads import MaskedLM
-from cloze.lessons.writing_with_gaps import unmasking
-from cloze.lessons.writing_with_gaps.unmasking import GIVEN, OPEN, Unmasking, frames
+from cloze.lessons.writing_with_gaps.unmasking import GIVEN, OPEN, REMASKED, Unmasking, frames
 from cloze.masking import seeded
 from cloze.vocabulary import GAP, VOCABULARY
 from cloze.world import World
-from tests.markup import check, said_by
 
 LINE = "the c_t s__ on _he mat"
 WORLD = World({"the dog barks": 0.5, "the cat sleeps": 0.5})
+
+
+CHOSEN: dict[str, Any] = {"line": LINE, "policy": "left to right", "temperature": 0.0, "seed": 0}
 
 
 def small(world: World | None = None) -> MaskedLM:
@@ -33,18 +34,6 @@ def small(world: World | None = None) -> MaskedLM:
 
 
 MODEL = small()
-
-
-def wait_until_done(widget: Unmasking) -> None:
-    deadline = time.monotonic() + 20
-    while widget.playing:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(unmasking.SPEEDS, "medium", 500.0)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -69,86 +58,57 @@ def test_frames_say_what_has_become_of_each_position() -> None:
 
 def test_what_is_remasked_is_a_gap_again() -> None:
     steps = [*frames(MODEL, "_" * 12, "mask-predict", 0.0)]
-    again = [frame.fates.count(unmasking.REMASKED) for frame in steps]
+    again = [frame.fates.count(REMASKED) for frame in steps]
     assert again[1] > again[-2] > again[-1] == 0
     for frame in steps[1:]:
         for symbol, fate in zip(frame.line, frame.fates, strict=True):
-            assert (symbol == GAP) == (fate in (OPEN, unmasking.REMASKED))
+            assert (symbol == GAP) == (fate in (OPEN, REMASKED))
+
+
+def test_a_cell_goes_to_any_step_there_is() -> None:
+    player = Unmasking(LINE, MODEL, "left to right", 0)
+    assert repr(player) == f"Unmasking({LINE!r}, left to right, T = 0, step 0)"
+    *_, last = frames(MODEL, LINE, "left to right", 0)
+    player.at = 4
+    assert player.frame == last
+    assert player.text == "".join(last.line)
+    assert "cell new" in str(player.still())
+    with pytest.raises(ValueError, match="A step of this text is a whole number from 0 to 4"):
+        player.at = 5
+    with pytest.raises(ValueError, match="The line has no gap"):
+        player.line = "no gap"
+    with pytest.raises(ValueError, match="policy is text among"):
+        player.policy = "any"
+    player.line = "th_ Mat"
+    assert (player.at, player.text) == (0, "th_ mat")
 
 
 def test_words_of_a_small_world_are_written_as_words() -> None:
-    widget = Unmasking("the _ _", small(WORLD), temperature=0)
-    for _ in range(2):
-        widget.act("step")
-    assert len(widget.text.split()) == 3
-    assert set(widget.text.split()) <= set(WORLD.vocabulary.ordinary)
+    player = Unmasking("the _ _", small(WORLD), temperature=0)
+    player.at = 2
+    assert len(player.text.split()) == 3
+    assert set(player.text.split()) <= set(WORLD.vocabulary.ordinary)
 
 
-def test_what_is_dropped_from_a_line_is_told() -> None:
-    widget = Unmasking(LINE, MODEL)
-    widget.act("line", typed="12 ca_ 34")
-    assert said_by(widget) == "1 gap, easiest first, seed 0 (4 characters dropped)."
+def test_the_browser_is_answered_a_few_frames_at_a_time() -> None:
+    player = Unmasking(LINE, MODEL, "left to right", 0.0)
+    assert player.alone() is None  # a model that no page without Python has
+    assert Unmasking(LINE, policy="left to right", temperature=0).alone() == CHOSEN
+    whole = list(frames(MODEL, **CHOSEN))
+    for start in (0, 2, 1, 4, 5):
+        answered = player.answer_frames(start, 3, **CHOSEN)
+        assert [each["line"] for each in answered] == [
+            frame.line for frame in whole[start : start + 3]
+        ]
 
 
-def test_every_control_works() -> None:
-    for control in check(Unmasking(LINE, MODEL)).select("button[data-do]:not([aria-disabled])"):
-        widget = Unmasking(LINE, MODEL)
-        before = widget.html
-        value = control.get("data-with-value")
-        widget.act(str(control["data-do"]), **({} if value is None else {"value": value}))
-        assert widget.problem == ""
-        check(widget)
-        assert widget.html != before or control.get("aria-pressed") == "true"
-        widget.close()
-
-
-def test_steps_go_on_and_back_and_say_so() -> None:
-    widget = Unmasking(LINE, MODEL, "left to right", 0.0)
-    assert said_by(widget) == "4 gaps, left to right, seed 0."
-    widget.act("step")
-    assert said_by(widget).startswith(f"Step 1: {widget.frame.line[5]} at 5 with ")
-    widget.act("step")
-    two = widget.frame
-    widget.act("back")
-    widget.act("step")
-    assert widget.frame == two
-    for _ in range(3):
-        widget.act("step")
-    assert said_by(widget) == f"Done after 4 steps: {widget.text}"
-    assert GAP not in widget.text
-    widget.act("restart")
-    assert widget.text == LINE
-    assert check(widget).select_one(".text b").get_text() == LINE  # type: ignore[union-attr]
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_model_that_fails_ends_the_playing_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = small()
-    widget = Unmasking("_" * 60, model, "left to right")
+def test_a_model_that_fails_fails_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    player = Unmasking(LINE, small())
 
     def broken(*_: object) -> None:
         raise RuntimeError("my layer is broken")
 
-    monkeypatch.setattr(model, "logits_at", broken)
-    widget.act("play")
-    wait_until_done(widget)
-    assert widget.problem == "RuntimeError: my layer is broken"
-
-
-@pytest.mark.parametrize(
-    ("action", "along", "message"),
-    [
-        ("line", {"typed": "no gap"}, "The line has no gap; put a _"),
-        ("line", {"typed": "_" * 65}, "shorten it"),
-    ],
-)
-def test_what_cannot_be_begun_is_told_and_changes_nothing(
-    action: str, along: dict[str, str], message: str
-) -> None:
-    widget = Unmasking(LINE, MODEL)
-    widget.act("step")
-    before = widget.frame
-    widget.act(action, **along)
-    assert message in widget.problem
-    assert widget.frame == before
-    assert widget.line == LINE
+    monkeypatch.setattr(player.model, "logits_at", broken)
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            player.answer_frames(1, 1, **CHOSEN)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import math
-import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Annotated, Any
 
 import torch
+import traitlets
 from markupsafe import Markup
 
-from cloze.border import Temperature, Whole, among, checked
+from cloze.border import Temperature, Whole, among, checked, whole_number
 from cloze.generation import POLICIES, Step
 from cloze.heads import MaskedLM, Model
 from cloze.masking import seeded
 from cloze.prediction import Symbols, shipped_model, symbols_of
-from cloze.vocabulary import GAP, TextError, counted, visible
-from cloze.widgets.view import View, button, element, form, spoken, status, style
+from cloze.vocabulary import GAP, TextError, visible
+from cloze.widgets.markup import element
+from cloze.widgets.widget import Widget, program, style
 
-Speed = Literal["slow", "medium", "fast"]
-
-TEMPERATURES = (0.0, 0.5, 1.0, 1.5)
-SPEEDS = {"slow": 1.0, "medium": 3.0, "fast": 10.0}
-"""Steps per second."""
 GIVEN, OPEN, WRITTEN, NEW, REMASKED = "given", "open", "written", "new", "remasked"
 """What has become of a position: it was given, is a gap, or is written; in the step that is
 shown, something was written there, or what was there has become a gap again."""
-SIGNS = {GIVEN: "", OPEN: "", WRITTEN: "", REMASKED: "↺"}
+APART = "display: inline-block"
+"""Lets a line break between symbols even without a style sheet."""
+CHOSEN = ("line", "policy", "temperature", "seed")
+"""What decides what is written."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def _frames(
         yield Frame(line, tuple(fates), tuple(chances.tolist()))
 
 
-class Unmasking(View):
+class Unmasking(Widget):
     """Watch a line being written: step by step, or played.
 
     Args:
@@ -128,7 +127,24 @@ class Unmasking(View):
         ValueError: no such model, policy, temperature or seed.
     """
 
-    _css = style(__file__)
+    _esm = program("unmasking.js")
+    _css = style("unmasking.css")
+
+    line = traitlets.Unicode().tag(sync=True)
+    """The line as it was typed."""
+    policy = traitlets.Unicode().tag(sync=True)
+    temperature = traitlets.Float().tag(sync=True)
+    seed = traitlets.Int().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    """How many steps have been taken."""
+
+    shown = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    """The symbols of the line as it was read."""
+    note = traitlets.Unicode().tag(sync=True)
+    """What reading it has changed."""
+    policies = traitlets.List(traitlets.Unicode(), [*POLICIES]).tag(sync=True)
+    unit = traitlets.Unicode().tag(sync=True)
+    separator = traitlets.Unicode().tag(sync=True)
 
     def __init__(
         self,
@@ -139,24 +155,25 @@ class Unmasking(View):
         seed: int = 0,
     ) -> None:
         self.model = shipped_model() if model is None else model
-        self.line, self.policy = line, policy
-        self.temperature, self.seed = temperature, seed
-        self.speed: Speed = "medium"
-        self._playing: threading.Event | None = None
-        self._begin()
-        super().__init__()
-        self.refresh()
+        self._begun: dict[str, object] = {}
+        frames(self.model, line, policy, temperature, seed)  # says what is wrong with them
+        super().__init__(
+            line=line,
+            policy=policy,
+            temperature=float(temperature),
+            seed=int(seed),
+            unit=symbols_of(self.model.vocabulary).unit,
+            separator=self.model.vocabulary.separator,
+        )
 
     def __repr__(self) -> str:
         line = self.text if len(self.text) <= 40 else f"{self.text[:39]}…"
         return f"Unmasking({line!r}, {self.policy}, T = {self.temperature:g}, step {self.at})"
 
-    # What is shown
-
     @property
     def frame(self) -> Frame:
         """The line as it is now."""
-        return self._seen[self.at]
+        return self._frames(self.at + 1, **self._chosen)[self.at]
 
     @property
     def text(self) -> str:
@@ -164,207 +181,63 @@ class Unmasking(View):
         return symbols_of(self.model.vocabulary).write(self.frame.line)
 
     @property
-    def playing(self) -> bool:
-        """Whether it goes on by itself."""
-        return self._playing is not None
+    def _chosen(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in CHOSEN}
 
-    def _begin(self, **changed: Any) -> None:
-        """Start from the line as it was typed; what cannot be begun changes nothing."""
-        chosen = {
-            name: changed.get(name, getattr(self, name))
-            for name in ("line", "policy", "temperature", "seed")
-        }
-        coming = frames(self.model, **chosen)
-        first = next(coming)
-        self._pause()
-        for name, value in chosen.items():
-            setattr(self, name, value)
-        self._coming, self._seen, self.at = coming, [first], 0
-        gaps = first.fates.count(OPEN)
-        _, note = _read(self.model, self.line)
-        began = f"{counted(gaps, 'gap')}, {self.policy}, seed {self.seed}"
-        self.announcement = f"{began} ({note})." if note else f"{began}."
+    def _frames(self, n: int, **chosen: Any) -> list[Frame]:
+        """Return the first frames, or all if there are fewer; none is computed twice in a row."""
+        with self.lock:
+            if chosen != self._begun:
+                self._coming = frames(self.model, **chosen)
+                self._seen: list[Frame] = []
+                self._begun = chosen
+            try:
+                self._seen += islice(self._coming, max(0, n - len(self._seen)))
+            except Exception:  # a learner's model, say: it is asked again next time
+                self._begun = {}
+                raise
+            return self._seen[:n]
 
-    def _forward(self) -> bool:
-        """Take a step; False if no step is left."""
-        if self.at + 1 == len(self._seen):
-            following = next(self._coming, None)
-            if following is None:
-                return False
-            self._seen.append(following)
-        self.at += 1
-        return True
+    @traitlets.validate(*CHOSEN)
+    def _can_be_begun(self, proposed: Any) -> Any:
+        frames(self.model, **self._chosen | {proposed.trait.name: proposed.value})
+        return proposed.value
 
-    def _tell(self) -> None:
-        """Say what this step has done."""
-        unit = symbols_of(self.model.vocabulary).unit
-        new, back = self.frame.new(), self.frame.fates.count(REMASKED)
-        words = [
-            f"{spoken(self.frame.line[i])} at {i} with {self.frame.said[i]:.0%}" for i in new[:3]
-        ]
-        if len(new) > 3:
-            words = [f"{counted(len(new), unit)} written"]
-        if back:
-            words.append(f"{back} remasked")
-        self.announcement = f"Step {self.at}: {', '.join(words) or 'nothing new'}."
-
-    # What a learner does
-
-    def do_step(self) -> None:
-        """Take one step."""
-        self._pause()
-        if self._forward():
-            self._tell()
-        else:
-            self.announcement = f"Done after {counted(self.at, 'step')}: {self.text}"
-
-    def do_back(self) -> None:
-        """Go one step back."""
-        self._pause()
-        self.at = max(0, self.at - 1)
-        self._tell()
-
-    def do_play(self) -> None:
-        """Go on by itself, from the beginning if the end is reached."""
-        if self.playing:
-            return
-        if not self._forward():
-            self.at = 0
-        self._playing = threading.Event()
-        self.announcement = "Playing."
-        threading.Thread(target=self._play, args=(self._playing,), daemon=True).start()
-
-    def do_pause(self) -> None:
-        """Stop where it is."""
-        self._pause()
-        self._tell()
-
-    def do_tick(self) -> None:
-        """Take one step while playing."""
-        if self.playing and not self._forward():
-            self._pause()
-            self.announcement = f"Done after {counted(self.at, 'step')}: {self.text}"
-
-    def do_restart(self) -> None:
-        """Start over; the same will be written again."""
-        self._pause()
+    @traitlets.observe(*CHOSEN)
+    def _begin(self, _: Any) -> None:
         self.at = 0
-        self.announcement = "From the beginning."
+        shown, self.note = _read(self.model, self.line)
+        self.shown = [*shown]
 
-    def do_again(self) -> None:
-        """Draw anew: another seed."""
-        self._begin(seed=self.seed + 1)
+    @traitlets.validate("at")
+    def _can_be_shown(self, proposed: Any) -> int:
+        last = len(self._frames(proposed.value + 1, **self._chosen)) - 1
+        return whole_number(proposed.value, 0, last, "A step of this text")
 
-    def do_policy(self, value: object) -> None:
-        """Choose the order."""
-        self._begin(policy=value)
+    def answer_read(self, line: str) -> dict[str, object]:
+        """Say how a line is read, if it can be begun."""
+        frames(self.model, **self._chosen | {"line": line})
+        shown, note = _read(self.model, line)
+        return {"shown": shown, "note": note}
 
-    def do_temperature(self, value: object) -> None:
-        """Choose the temperature."""
-        try:
-            temperature = float(str(value))
-        except ValueError:
-            temperature = math.nan
-        if not 0 <= temperature <= 100:
-            said = value if math.isnan(temperature) else temperature
-            raise ValueError(f"A temperature is a number from 0 to 100, not {said}.")
-        self._begin(temperature=temperature)
+    def answer_frames(self, start: int, count: int, **chosen: Any) -> list[dict[str, object]]:
+        """Return some frames from one on; fewer than were asked for are the last."""
+        return [asdict(frame) for frame in self._frames(start + count, **chosen)[start:]]
 
-    @checked
-    def do_speed(self, value: Speed) -> None:
-        """Choose how fast it plays."""
-        self.speed = value
-
-    def do_line(self, typed: object) -> None:
-        """Write another line."""
-        self._begin(line=str(typed))
-
-    def _play(self, ended: threading.Event) -> None:
-        """Take steps until one of them, or somebody, ends it: one message for each step."""
-        while not ended.wait(1 / SPEEDS[self.speed]):
-            with self.lock:
-                if not ended.is_set():
-                    self.act("tick")
-                    if self.problem:
-                        self._pause()
-
-    def _pause(self) -> None:
-        if self._playing is not None:
-            self._playing.set()
-            self._playing = None
-
-    def close(self) -> None:
-        """Play no further, and close the widget."""
-        self._pause()
-        super().close()
-
-    # Markup
-
-    def markup(self) -> Markup:
-        """Write the line, the buttons and the text."""
-        play = button("Pause", "pause") if self.playing else button("Play", "play")
-        at_start = self.at == 0
-        steps = [
-            button("Step", "step"),
-            button("Back", "back", aria_disabled=at_start or None),
-            play,
-            button("Start over", "restart", aria_disabled=at_start or None),
-            button("Draw anew", "again"),
-        ]
-        field = element(
-            "input", type="text", name="typed", value=self.line, aria_label="A line with gaps"
-        )
-        use = element("button", "Use this line", type="submit")
-        return Markup("").join(
-            [
-                form("line", field, use, class_="row typed"),
-                _choice("Order", "policy", {name: name for name in POLICIES}, self.policy),
-                _choice(
-                    "Temperature",
-                    "temperature",
-                    {f"{t:g}": t for t in TEMPERATURES},
-                    self.temperature,
-                ),
-                _choice("Speed", "speed", {name: name for name in SPEEDS}, self.speed),
-                self._strip(),
-                element("p", LEGEND, class_="quiet"),
-                element("div", *steps, class_="row"),
-                element("p", "The text: ", element("b", self.text), class_="text"),
-                status(self.announcement),
-            ]
-        )
+    def alone(self) -> dict[str, object] | None:
+        """Return what decides what is written, where the model is the one that ships."""
+        return self._chosen if self.model is shipped_model() else None
 
     def still(self) -> Markup:
         """Write the line as it is, for pages without a kernel."""
-        return element("div", self._strip(), class_="cloze still")
-
-    def _strip(self) -> Markup:
         cells = []
         for symbol, fate, p in zip(self.frame.line, self.frame.fates, self.frame.said, strict=True):
-            sign = f"{p:.0%}" if fate == NEW else SIGNS[fate]
-            below = element("small", sign or "\N{NO-BREAK SPACE}")
+            sign = {NEW: f"{p:.0%}", REMASKED: "↺"}.get(fate, "\N{NO-BREAK SPACE}")
             shown = "▒" if symbol == GAP else visible(symbol)
-            look = f"cell {fate.replace(' ', '-')}"
-            cells.append(element("span", shown, below, class_=look, style=APART))
-        words = " words" if self.model.vocabulary.separator else ""
+            cells.append(
+                element("span", shown, element("small", sign), class_=f"cell {fate}", style=APART)
+            )
+        look = "unmasking words" if self.separator else "unmasking"
         label = f"The line: {self.text.replace(GAP, '▒')}"
-        return element("div", *cells, role="img", aria_label=label, class_=f"unmasking{words}")
-
-
-APART = "display: inline-block"
-"""Lets a line break between symbols even without a style sheet."""
-LEGEND = (
-    "The number below what was written in this step is the probability that the model gave it. "
-    "↺ marks what was remasked."
-)
-
-
-def _choice(label: str, do: str, values: dict[str, Any], chosen: object) -> Markup:
-    """Write a row of buttons of which one is pressed."""
-    buttons = (
-        button(name, do, data_with_value=value, aria_pressed=value == chosen)
-        for name, value in values.items()
-    )
-    return element(
-        "div", element("span", label), *buttons, role="group", aria_label=label, class_="row"
-    )
+        strip = element("div", *cells, role="img", aria_label=label, class_=look)
+        return element("div", strip, class_="cloze still")

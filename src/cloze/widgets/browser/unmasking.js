@@ -1,0 +1,243 @@
+// A line full of gaps that is written step by step, in an order that the learner chooses.
+
+import { button, element, form, join, status } from "./element.js";
+import { Widget } from "./widget.js";
+import { counted, percent, spoken, visible } from "./words.js";
+
+const TEMPERATURES = [0, 0.5, 1, 1.5];
+const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
+const AHEAD = 8; // how many frames are asked for at once while playing
+const GAP = "_";
+// What has become of a position. It was given, is a gap, or is written; in the step that is shown,
+// something was written there, or what was there has become a gap again.
+const [GIVEN, OPEN, NEW, REMASKED] = ["given", "open", "new", "remasked"];
+const LEGEND =
+  "The number below what was written in this step is the probability that the model gave it. " +
+  "↺ marks what was remasked.";
+
+export default class Unmasking extends Widget {
+  #speed = "medium";
+  #timer = null;
+  #writing = {}; // the frames of what is chosen: {of, frames, whole, coming}
+
+  constructor(model) {
+    super(model);
+    this.changed();
+  }
+
+  /** What decides what is written. */
+  get chosen() {
+    const names = ["line", "policy", "temperature", "seed"];
+    return Object.fromEntries(names.map((name) => [name, this.get(name)]));
+  }
+
+  /** The line as it is now: {line, fates, said}; until it comes, the last that is known. */
+  get frame() {
+    const { frames } = this.#writing;
+    return frames[this.get("at")] ?? frames.at(-1);
+  }
+
+  /** The line as text, `_` for a gap that is still open. */
+  get text() {
+    return this.frame.line.join(this.get("separator"));
+  }
+
+  /** Whether it goes on by itself. */
+  get playing() {
+    return this.#timer !== null;
+  }
+
+  changed() {
+    const of = JSON.stringify([this.chosen, this.get("shown")]);
+    if (of !== this.#writing.of) this.#begin(of);
+    const at = this.get("at");
+    if (at >= this.#writing.frames.length) {
+      this.settled = this.attempt(async () => {
+        await this.#fetch(at);
+        this.refresh();
+      });
+    }
+    this.refresh();
+  }
+
+  /** Start from the line as it was typed. */
+  #begin(of) {
+    this.#pause();
+    const line = this.get("shown");
+    const fates = line.map((symbol) => (symbol === GAP ? OPEN : GIVEN));
+    const frames = [{ line, fates, said: line.map(() => 0) }];
+    this.#writing = { of, frames, whole: false, coming: null };
+    const gaps = counted(fates.filter((fate) => fate === OPEN).length, "gap");
+    const note = this.get("note") && ` (${this.get("note")})`;
+    this.announcement = `${gaps}, ${this.get("policy")}, seed ${this.get("seed")}${note}.`;
+  }
+
+  /** Have the frames up to one of them, if there are as many, asking for a few at a time. */
+  async #fetch(at, count = 1) {
+    const writing = this.#writing;
+    const { frames } = writing;
+    const ask = async () => {
+      const more = await this.ask("frames", { ...this.chosen, start: frames.length, count });
+      frames.push(...more);
+      writing.whole = more.length < count;
+    };
+    while (frames.length <= at && !writing.whole) {
+      writing.coming ??= ask().finally(() => (writing.coming = null));
+      await writing.coming;
+    }
+  }
+
+  /** Take a step; false if none is left. */
+  async #forward(count) {
+    const at = this.get("at") + 1;
+    await this.#fetch(at, count);
+    if (at >= this.#writing.frames.length) return false;
+    this.set({ at });
+    return true;
+  }
+
+  /** Say what this step has done. */
+  #tell() {
+    const { line, fates, said } = this.frame;
+    const fresh = [...fates.keys()].filter((at) => fates[at] === NEW);
+    const back = fates.filter((fate) => fate === REMASKED).length;
+    const each = fresh.map((at) => `${spoken(line[at])} at ${at} with ${percent(said[at])}`);
+    const many = `${counted(fresh.length, this.get("unit"))} written`;
+    const words = fresh.length > 3 ? [many] : each;
+    if (back) words.push(`${back} remasked`);
+    this.announcement = `Step ${this.get("at")}: ${words.join(", ") || "nothing new"}.`;
+  }
+
+  #done() {
+    this.announcement = `Done after ${counted(this.get("at"), "step")}: ${this.text}`;
+  }
+
+  // ── what a learner does ───────────────────────────────────────────────────────────────────────
+
+  async do_step() {
+    this.#pause();
+    if (await this.#forward()) this.#tell();
+    else this.#done();
+  }
+
+  do_back() {
+    this.#pause();
+    this.set({ at: this.get("at") - 1 });
+    this.#tell();
+  }
+
+  /** Go on by itself, from the beginning if the end is reached. */
+  async do_play() {
+    if (!(await this.#forward(AHEAD))) this.set({ at: 0 });
+    this.announcement = "Playing.";
+    this.#wait();
+    // All of it, so that nothing has to answer while it plays; what fails is told at its step.
+    this.#fetch(Infinity, AHEAD).catch(() => {});
+  }
+
+  do_pause() {
+    this.#pause();
+    this.#tell();
+  }
+
+  /** Take one step while playing. */
+  async do_tick() {
+    if (!this.playing) return;
+    this.#timer = null; // it ends here if the step fails
+    if (await this.#forward(AHEAD)) this.#wait();
+    else this.#done();
+  }
+
+  /** Take everything back; the same will be written again. */
+  do_restart() {
+    this.#pause();
+    this.set({ at: 0 });
+    this.announcement = "From the beginning.";
+  }
+
+  /** Draw anew: another seed. */
+  do_again() {
+    this.set({ seed: this.get("seed") + 1, at: 0 });
+  }
+
+  do_policy({ value }) {
+    this.set({ policy: value, at: 0 });
+  }
+
+  do_temperature({ value }) {
+    this.set({ temperature: Number(value), at: 0 });
+  }
+
+  do_speed({ value }) {
+    this.#speed = value;
+  }
+
+  /** Write another line. */
+  async do_line({ typed }) {
+    const { shown, note } = await this.ask("read", { line: typed });
+    this.set({ line: typed, shown, note, at: 0 });
+  }
+
+  #wait() {
+    this.#pause();
+    this.#timer = setTimeout(() => this.act("tick"), 1000 / SPEEDS[this.#speed]);
+  }
+
+  #pause() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  // ── markup ────────────────────────────────────────────────────────────────────────────────────
+
+  markup() {
+    const atStart = this.get("at") === 0 || null;
+    const field = element("input", {
+      type: "text",
+      name: "typed",
+      value: this.get("line"),
+      "aria-label": "A line with gaps",
+    });
+    const use = element("button", { type: "submit" }, "Use this line");
+    return join([
+      form("line", { class: "row typed" }, field, use),
+      choice("Order", "policy", this.get("policies"), this.get("policy")),
+      choice("Temperature", "temperature", TEMPERATURES, this.get("temperature")),
+      choice("Speed", "speed", Object.keys(SPEEDS), this.#speed),
+      this.#strip(),
+      element("p", { class: "quiet" }, LEGEND),
+      element(
+        "div",
+        { class: "row" },
+        button("Step", "step"),
+        button("Back", "back", { "aria-disabled": atStart }),
+        this.playing ? button("Pause", "pause") : button("Play", "play"),
+        button("Start over", "restart", { "aria-disabled": atStart }),
+        button("Draw anew", "again"),
+      ),
+      element("p", { class: "text" }, "The text: ", element("b", null, this.text)),
+      status(this.announcement),
+    ]);
+  }
+
+  #strip() {
+    const { line, fates, said } = this.frame;
+    const cells = line.map((symbol, at) => {
+      const sign = { [NEW]: percent(said[at]), [REMASKED]: "↺" }[fates[at]] ?? "\u00a0";
+      const shown = symbol === GAP ? "▒" : visible(symbol);
+      return element("span", { class: `cell ${fates[at]}` }, shown, element("small", null, sign));
+    });
+    const label = `The line: ${this.text.replaceAll(GAP, "▒")}`;
+    const look = this.get("separator") ? "unmasking words" : "unmasking";
+    return element("div", { role: "img", "aria-label": label, class: look }, ...cells);
+  }
+}
+
+/** Write a row of buttons of which one is pressed. */
+function choice(label, action, values, chosen) {
+  const buttons = values.map((value) =>
+    button(value, action, { "data-with-value": value, "aria-pressed": value === chosen }),
+  );
+  const group = { role: "group", "aria-label": label, class: "row" };
+  return element("div", group, element("span", null, label), ...buttons);
+}
