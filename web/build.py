@@ -12,6 +12,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,12 @@ from markupsafe import Markup, escape
 
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
-from cloze.lessons.the_explorer import guessing_game, guessing_rules
-from cloze.lessons.writing_with_gaps import unmasking
+from cloze.lessons.the_explorer import guessing_rules
+from cloze.lessons.the_explorer.guessing_game import KNOWN_GAPS, KNOWN_SEEDS
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
-from cloze.widgets import view, widget
+from cloze.widgets import widget
 from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.modules import bundle
 from web import icon, weights
@@ -120,23 +121,34 @@ def style() -> str:
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-jp-theme-light]) {{ {dark} }} }}\n"
         f':root[data-jp-theme-light="false"] {{ {dark} }}\n'
     )
-    beside = [
-        Path(str(module.__file__)).with_suffix(".css") for module in (unmasking, guessing_game)
-    ]
-    own = (sheet.read_text("utf-8") for sheet in [*beside, HERE / STYLE])
-    return "\n".join([view.style(view.__file__), around, *own])
+    own = (HERE / STYLE).read_text("utf-8")
+    return "\n".join([widget.style("unmasking.css", "guessing_game.css"), around, own])
 
 
 def game() -> dict[str, object]:
-    """Return what the guessing game is played with: texts that no model has seen, and counts.
+    """Return what the guessing game is played with: text that no model has seen, and counts.
 
-    Counts, of each character between two neighbours, are written in base 36, 0 as nothing.
+    All numbers are in base 36. A game is one string: of each puzzle where its line starts in the
+    text, how long it is, and where its gap is. Counts are of each character between two neighbours,
+    0 as nothing.
     """
+    corpus = Corpus.load()
+    text = "\n".join(piece.text for piece in corpus.held_out)
+    games = []
+    for seed in range(KNOWN_SEEDS):
+        numbers = [
+            f"{_base_36(text.index(line)):0>4}{_base_36(len(line)):0>2}{_base_36(at):0>2}"
+            for line, at in map(astuple, guessing_rules.draw_puzzles(corpus, KNOWN_GAPS, seed))
+        ]
+        games.append("".join(numbers))
     counted = guessing_rules.neighbour_baselines()["both"].counts
     assert counted is not None
-    counts = (np.base_repr(int(n), 36).lower() if n else "" for n in counted.flatten().tolist())
-    texts = [piece.text for piece in Corpus.load().held_out]
-    return {"texts": texts, "counts": ",".join(counts)}
+    counts = (_base_36(n) if n else "" for n in counted.flatten().tolist())
+    return {"text": text, "games": games, "counts": ",".join(counts)}
+
+
+def _base_36(number: float) -> str:
+    return np.base_repr(int(number), 36).lower()
 
 
 def page(

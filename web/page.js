@@ -1,10 +1,12 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
 import { button, element } from "./element.js";
-import { GuessingGame } from "./guessing_game.js";
+import { writing } from "./generation.js";
+import GuessingGame from "./guessing_game.js";
+import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
-import { Unmasking } from "./unmasking.js";
+import Unmasking from "./unmasking.js";
 import view from "./view.js";
 import { Widget } from "./widget.js";
 
@@ -118,8 +120,11 @@ async function main() {
     const tally = document.getElementById("tally");
     explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
     show(explorer.tally, tally);
-    show(new Unmasking(predictors.both, TO_WRITE), document.getElementById("unmasking"));
-    show(new GuessingGame(predictors, settings.game), document.getElementById("game"));
+    const lines = writing(predictors.both, { line: TO_WRITE });
+    show(new Unmasking(lines), document.getElementById("unmasking"));
+    const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
+    const played = playing(predictors, settings.game, { address });
+    show(new GuessingGame(played), document.getElementById("game"));
   } catch (error) {
     const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
     place.innerHTML = said.text;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
@@ -11,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from cloze.lessons.the_explorer.guessing_rules import pool
+from cloze.corpus import Corpus
+from cloze.lessons.the_explorer.guessing_rules import draw_puzzles, pool
 from cloze.widgets.explorer.state import VIEWS
 from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser.watch import Watch, low_contrasts, settled, violations
@@ -19,6 +21,8 @@ from web.browser import served
 from web.build import build_page, build_single
 
 FIRST = next(iter(EXAMPLES.values())).line
+SEED = 399 - (date(2026, 11, 23) - date(1970, 1, 1)).days % 400
+"""The game of the day on which these tests are played."""
 
 
 @pytest.fixture(scope="module")
@@ -262,11 +266,16 @@ def test_a_line_is_written_by_itself(page: Page, built: str) -> None:
     expect(writing.get_by_role("status")).to_contain_text("Step 0")
 
 
-def test_a_game_is_played_by_keyboard_and_pooled_in_python(page: Page, built: str) -> None:
+def test_the_gaps_of_the_day_are_played_by_keyboard_and_pooled_in_python(
+    fresh: BrowserContext, built: str
+) -> None:
+    fresh.clock.set_fixed_time("2026-11-23T12:00:00")
+    page = fresh.new_page()
     opened(page, built)
     game = page.locator("#game")
+    expect(game).to_contain_text("Today's gaps, 23 November 2026")
     for gap in range(10):
-        for sure in ("40 %", "no idea"):
+        for sure in ("40%", "no idea"):
             game.locator('.letters [tabindex="0"]').press("e")
             expect(game.get_by_role("button", name="e", exact=True)).to_have_attribute(
                 "aria-pressed", "true"
@@ -275,13 +284,21 @@ def test_a_game_is_played_by_keyboard_and_pooled_in_python(page: Page, built: st
             game.locator("[type=submit]").press("Enter")
         expect(game.locator(".costs")).to_be_visible()
         result = game.get_by_label("Your result").input_value()
-        assert result.startswith(f"cloze 1 seed=0 left={gap + 1}:")
+        assert result.startswith(f"cloze 1 seed={SEED} left={gap + 1}:")
         if gap < 9:
             game.get_by_role("button", name="Next gap").press("Enter")
     pooled = pool([result])
     assert pooled.remarks == ()
     assert pooled.results[0].gaps == {"left": 10, "both": 10}
     assert pooled.mean("both", "model") < pooled.mean("both")
+    copied = game.get_by_role("button", name="Copy the squares").get_attribute("data-copy") or ""
+    assert copied.startswith(f"Cloze, 23 November 2026 (seed {SEED}): beat the encoder\n")
+    assert copied.endswith(f"\n{built}/")
+    game.get_by_role("button", name="Play 10 more gaps").press("Enter")
+    game.get_by_role("button", name="Today's gaps").press("Enter")
+    expect(game).to_contain_text("Today's gaps, 23 November 2026")
+    [first, *_] = draw_puzzles(Corpus.load(), 10, SEED)
+    expect(game.locator(".sentence")).to_contain_text(first.before.strip())
 
 
 def test_a_link_carries_a_line(page: Page, built: str) -> None:

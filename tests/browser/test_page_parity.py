@@ -12,11 +12,7 @@ import pytest
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS, Direction
-from cloze.generation import POLICIES
-from cloze.lessons.the_explorer import guessing_rules
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
-from cloze.lessons.writing_with_gaps.unmasking import Unmasking
-from cloze.prediction import CHARACTERS, MaskedPredictor, Predictor, unigram
+from cloze.prediction import MaskedPredictor, Predictor, unigram
 from cloze.vocabulary import counted
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.line import signed
@@ -25,7 +21,7 @@ from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.view import in_nats
 from tests.browser import replay
 from tests.browser.replay import Action, Noting, NotingRandom
-from web import build, weights
+from web import weights
 
 EXPLORERS = f"""
 async ([described, notes, examples, runs]) => {{
@@ -232,130 +228,3 @@ def test_numbers_are_written_as_python_writes_them(built_page: Page) -> None:
         assert row == [*ours, f"{1 / 28 / (1 + abs(whole)):.1g}"], number
     *_, nats, change, _, _ = built_page.evaluate(NUMBERS, "[1e999]")[0]
     assert [nats, change] == [in_nats(math.inf), signed(math.inf)]
-
-
-# ── writing, and the game ────────────────────────────────────────────────────────────────────────
-
-UNMASKINGS = f"""
-async (runs) => {{
-  const {{ Unmasking }} = await import("./unmasking.js");
-  const {{ both }} = await ({replay.ANSWERING})();
-  const played = {replay.PLAYED};
-  const shown = [];
-  for (const [options, actions] of runs) {{
-    const {{ line, ...chosen }} = options;
-    shown.push(await played(new Unmasking(both, line, chosen), actions));
-  }}
-  return shown;
-}}
-"""
-TO_WRITE = "the ___ __ _____ sat on the ___ and __"
-
-
-def steps(n: int) -> list[Action]:
-    return ask(*["step"] * n)
-
-
-UNMASKING_RUNS: list[tuple[dict[str, Any], Sequence[Action]]] = [
-    *(({"line": TO_WRITE, "policy": policy, "temperature": 0.0, "seed": seed}, steps(20))
-      for policy in POLICIES for seed in (0, 11)),
-    ({"line": "th_ c_t", "policy": "Gibbs", "temperature": 0.0, "seed": 5}, steps(9)),
-    ({"line": "a_b", "temperature": 0.0}, [
-        *ask("step", "step", "back", "back", "back", "restart", "again", "step", "tick"),
-        {"do": "speed", "value": "slow"}, *ask("play", "play", "tick", "tick", "pause", "step"),
-        {"do": "policy", "value": "random order"}, *ask("step", "present"),
-        *({"do": "temperature", "value": value} for value in ("0.0", "0.5", "1.0")),
-        *({"do": "line", "typed": text} for text in
-          ("no gap", "", "1 2 3", "_" * 65, "_", "<b>_", "ä_ _\nb", "e [MASK]"))]),
-]  # fmt: skip
-
-
-def test_lines_are_written_the_same(built_page: Page) -> None:
-    """At temperature 0; above it the page draws by numbers of its own."""
-    model = weights.rounded("both")
-    theirs = built_page.evaluate(UNMASKINGS, UNMASKING_RUNS)
-    alike = replay.Alike()
-    for (options, actions), other in zip(UNMASKING_RUNS, theirs, strict=True):
-        widget = Unmasking(model=model, **options)
-        alike.compare(replay.shown_by(widget, actions), other, actions)
-        widget.close()
-    assert alike.numbers > 300
-    assert alike.differing <= alike.numbers / 1000
-
-
-DRAWS = f"""
-async ([policy, temperature, seeds]) => {{
-  const {{ Unmasking }} = await import("./unmasking.js");
-  const {{ both }} = await ({replay.ANSWERING})();
-  const texts = [];
-  for (let seed = 0; seed < seeds; seed++) {{
-    const widget = new Unmasking(both, "he look_d at __ ship", {{ policy, temperature, seed }});
-    while (widget.text.includes("_")) await widget.send({{ do: "step" }});
-    texts.push(widget.text);
-  }}
-  return texts;
-}}
-"""
-
-
-@pytest.mark.parametrize(
-    "temperature", [0.5, *(pytest.param(t, marks=pytest.mark.slow) for t in (1.0, 1.5))]
-)
-def test_what_is_drawn_is_as_frequent_as_it_is_probable(
-    built_page: Page, temperature: float
-) -> None:
-    n = 400
-    texts = built_page.evaluate(DRAWS, ["all at once", temperature, n])
-    assert texts[:20] == built_page.evaluate(DRAWS, ["all at once", temperature, 20])
-    line = [*"he look_d at __ ship"]
-    gaps = [at for at, symbol in enumerate(line) if symbol == "_"]
-    answer = MaskedPredictor(weights.rounded("both")).predict(line, gaps)
-    for at in gaps:
-        bent = answer[at].double() ** (1 / temperature)
-        bent /= bent.sum()
-        for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
-            drawn = sum(text[at] == symbol for text in texts)
-            assert abs(drawn - n * p) < 4.5 * (n * p * (1 - p)) ** 0.5 + 1, (at, symbol)
-
-
-GAMES = f"""
-async ([game, runs]) => {{
-  const {{ GuessingGame }} = await import("./guessing_game.js");
-  const predictors = await ({replay.ANSWERING})();
-  const played = {replay.PLAYED};
-  const shown = [];
-  for (const [seed, actions] of runs) {{
-    shown.push(await played(new GuessingGame(predictors, game, seed), actions));
-  }}
-  return shown;
-}}
-"""
-
-
-def drawn_game(chance: random.Random) -> list[Action]:
-    """Draw a whole game and the beginning of the next, with guesses that come too late."""
-    actions: list[Action] = []
-    for _ in range(11):
-        for _ in ("left", "both"):
-            percent = chance.choice(["0", "20", "40", "60", "80", "95"])
-            actions += [
-                {"do": "type", "at": str(chance.randrange(27)), "key": chance.choice(KEYS)},
-                {"do": "pick", "at": str(chance.randrange(27))},
-                {"do": "look", "at": chance.choice(["0", "26"])},
-                {"do": "guess", "percent": percent},
-                {"do": "guess", "percent": "0"},
-            ]
-        actions.append({"do": "next"})
-    return actions
-
-
-def test_games_are_played_the_same(built_page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guessing_rules, "shipped_model", weights.rounded)
-    chance = random.Random(1)
-    runs = [(seed, drawn_game(chance)) for seed in (0, 7, 123_456_789)]
-    theirs = built_page.evaluate(GAMES, [build.game(), runs])
-    alike = replay.Alike()
-    for (seed, actions), other in zip(runs, theirs, strict=True):
-        alike.compare(replay.shown_by(GuessingGame(seed), actions), other, actions)
-    assert alike.numbers > 5000
-    assert alike.differing <= alike.numbers / 1000

@@ -20,7 +20,7 @@ WIDGET = "application/vnd.jupyter.widget-view+json"
 ASLEEP = 'class="cloze-asleep"'
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
-STILL = re.compile(r'(?<=<div class="cloze-asleep">).*(?=<p>Here belongs)', re.DOTALL)
+STILL = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)(?=<p>Here belongs)', re.DOTALL)
 OF_CHARACTERS = 'class="cloze still"'
 """A picture of characters; one of words is of other models than the three that the site has."""
 LETTER = re.compile(
@@ -76,7 +76,7 @@ def shown(html: str, source: str) -> Markup:
     if asleep and quiz:
         return element("div", sheet(questions_of(quiz[1]), folded=True), class_="cloze living-quiz")
     still = STILL.search(html)
-    picture = unstyled(still[0] if still else "") if asleep else html
+    picture = unstyled(still[1] if still else "") if asleep else html
     if asleep and (game := GAME.search(source)):
         return living(picture, "game", at_once=True, data_seed=game[1])
     if asleep and (unmasking := UNMASKING.search(source)):

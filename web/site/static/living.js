@@ -1,11 +1,13 @@
 // The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
 // the modules, models and texts of the explorer's own page, which the browser fetches once for all.
 import { Explorer } from "../explorer/explorer.js";
-import { GuessingGame } from "../explorer/guessing_game.js";
+import { writing } from "../explorer/generation.js";
+import GuessingGame from "../explorer/guessing_game.js";
+import { playing } from "../explorer/judge.js";
 import { written } from "../explorer/link.js";
 import { loadPredictors } from "../explorer/predictor.js";
-import { Unmasking } from "../explorer/unmasking.js";
-import view from "../explorer/view.js";
+import Unmasking from "../explorer/unmasking.js";
+import { render } from "../explorer/view.js";
 
 const FOLDER = new URL("../explorer/", import.meta.url);
 
@@ -17,9 +19,10 @@ const MAKERS = {
     await explorer.act("focus", { at: masked[0] ?? 0 });
     return explorer;
   },
-  game: ({ predictors, game }, { seed }) => new GuessingGame(predictors, game, Number(seed)),
+  game: ({ predictors, game }, { seed }) =>
+    new GuessingGame(playing(predictors, game, { seed: Number(seed) })),
   unmasking: ({ predictors }, { line, temperature }) =>
-    new Unmasking(predictors.both, line, { temperature: Number(temperature) }),
+    new Unmasking(writing(predictors.both, { line, temperature: Number(temperature) })),
 };
 
 async function fetched(name) {
@@ -47,7 +50,7 @@ async function wake(place) {
   try {
     const widget = await MAKERS[place.dataset.kind](await (loading ??= load()), place.dataset);
     const living = document.createElement("div");
-    view.render({ model: widget, el: living });
+    render({ widget, el: living });
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
     const own = document.createElement("a");

@@ -113,43 +113,30 @@ class Bet(NamedTuple):
     percent: int = 0
 
     def __str__(self) -> str:
-        return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent} %"
-
-
-def read_letter(typed: object) -> str:
-    """Read a letter or a space; capitals become small.
-
-    Raises:
-        ValueError: it is neither, or more than one.
-    """
-    lower = typed.lower() if isinstance(typed, str) else ""
-    if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(typed)}.")
-    return lower
+        return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent}%"
 
 
 def read_bet(letter: object, percent: object) -> Bet:
-    """Read a bet as it was clicked, typed or written in Python.
+    """Read a bet as somebody's function returned it.
 
     Args:
-        letter: a letter or a space; None or "" when there is no idea.
+        letter: a letter or a space; capitals become small.
         percent: one of ``SURENESS``; 0 for no idea, whatever the letter.
 
     Raises:
-        ValueError: something is missing, or it is no such letter or sureness.
+        ValueError: it is no such letter or sureness.
     """
-    if percent is None or str(percent) == "":
-        raise ValueError("Say how sure you are: choose one of the percentages, or “no idea”.")
     known = {str(p): p for p in (0, *SURENESS)}
     if str(percent) not in known:
-        choices = ", ".join(map(str, SURENESS))
-        raise ValueError(f"How sure you are is {choices} %, or 0 for no idea, not {percent}.")
+        choices = ", ".join(f"{sure}%" for sure in SURENESS)
+        raise ValueError(f"How sure you are is {choices}, or 0 for no idea, not {shown(percent)}.")
     sure = known[str(percent)]
     if not sure:
         return Bet(None)
-    if letter is None or str(letter) == "":
-        raise ValueError("Also choose a letter, or choose “no idea”.")
-    return Bet(read_letter(letter), sure)
+    lower = letter.lower() if isinstance(letter, str) else ""
+    if len(lower) != 1 or lower not in LETTERS:
+        raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(letter)}.")
+    return Bet(lower, sure)
 
 
 def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -251,10 +238,6 @@ class Tally:
             raise ValueError("No gap has been played yet, so there is no mean.")
         return sum(r.bits[side][rival] for r in self.rounds) / len(self.rounds)
 
-    def with_round(self, played: Round) -> Tally:
-        """Return the tally with one more round."""
-        return Tally(self.seed, (*self.rounds, played))
-
     @property
     def result(self) -> str:
         """One line that says how the game went, to be copied; "" before the first round."""
@@ -303,12 +286,12 @@ def play(puzzles: list[Puzzle], player: Player, seed: Whole = 0) -> Tally:
     Raises:
         ValueError: the player answers with something that is no bet.
     """
-    tally = Tally(seed)
+    rounds = []
     for puzzle in puzzles:
         sights = {"left": None, "both": puzzle.after}
         bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
-        tally = tally.with_round(judge(puzzle, bets))
-    return tally
+        rounds.append(judge(puzzle, bets))
+    return Tally(seed, tuple(rounds))
 
 
 def _asked(player: Player, before: str, after: str | None) -> Bet:

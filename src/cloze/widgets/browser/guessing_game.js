@@ -1,0 +1,374 @@
+// Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits.
+
+import { button, element, form, status, tableOf } from "./element.js";
+import { ValueError, Widget } from "./widget.js";
+import { capitalised, spoken, sum, visible } from "./words.js";
+
+const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
+const SIGHT = { left: "from the left", both: "from both sides" };
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz "]; // what may be hidden
+const SURENESS = [20, 40, 60, 80, 95]; // how sure one can be of a letter, in percent
+const RIVALS = {
+  you: "you",
+  model: "left twin / encoder",
+  neighbours: "left bigram / both neighbours",
+  unigram: "unigram",
+};
+const CLOSE = 0.5; // bits: who pays as little more than the other has paid about the same
+// How a gap ended: its words, its sign on the screen, and the square that is copied.
+const ENDS = {
+  won: { said: "you paid less", sign: "▲", square: "🟦" },
+  even: { said: "about the same", sign: "=", square: "⬜" },
+  lost: { said: "the model paid less", sign: "▼", square: "🟧" },
+};
+
+export default class GuessingGame extends Widget {
+  #of = ""; // what the announcement speaks of
+  #at = 0; // the letter that the arrow keys have reached
+
+  constructor(model) {
+    super(model);
+    this.changed();
+  }
+
+  changed() {
+    const of = JSON.stringify([this.get("seed"), this.rounds.length, this.bets]);
+    if (of !== this.#of) {
+      this.#of = of;
+      this.#at = Math.max(0, LETTERS.indexOf(this.get("letter")));
+      this.announcement = this.side ? this.#describe() : this.#verdict();
+    }
+    this.refresh();
+  }
+
+  /** The gaps that have been played: {bets, bits, guesses}, each by side. */
+  get rounds() {
+    return this.get("rounds");
+  }
+
+  /** The bets on the gap in play, by side: [letter, percent]; both are made when truth is shown. */
+  get bets() {
+    return this.get("bets");
+  }
+
+  /** What is in sight: "left", then "both"; undefined once the truth is shown. */
+  get side() {
+    return SIDES.find((side) => !(side in this.bets));
+  }
+
+  get gaps() {
+    return this.get("puzzles").length;
+  }
+
+  /** The number of the gap in play, from 1. */
+  get number() {
+    return this.rounds.length + (this.side ? 1 : 0);
+  }
+
+  /** The gap in play. */
+  get puzzle() {
+    const { line, at } = this.get("puzzles")[this.number - 1];
+    return { before: line.slice(0, at), truth: line[at], after: line.slice(at + 1) };
+  }
+
+  get finished() {
+    return this.rounds.length === this.gaps;
+  }
+
+  /** The mean cost of a rival in bits per gap. */
+  #mean(side, rival) {
+    return sum(this.rounds.map(({ bits }) => bits[side][rival])) / this.rounds.length;
+  }
+
+  // ── how it looks ──────────────────────────────────────────────────────────────────────────────
+
+  markup() {
+    const { side } = this;
+    const where = side ? `, ${SIGHT[side]}` : "";
+    return element(
+      "div",
+      { class: "guessing" },
+      element(
+        "div",
+        { class: "row" },
+        element("b", null, `Gap ${this.number} of ${this.gaps}${where}`),
+        this.#today(),
+      ),
+      this.#sentence(),
+      side ? this.#form(side) : this.#truth(),
+      status(this.announcement),
+      this.finished && !side ? this.#told() : null,
+      this.rounds.length && !this.present ? this.#code() : null,
+    );
+  }
+
+  /** Say that these are the gaps of the day, or how to get there; only a page has such gaps. */
+  #today() {
+    const today = this.get("today");
+    if (!today) return null;
+    if (today.seed !== this.get("seed")) return button("Today's gaps", "today");
+    return element("span", { class: "quiet" }, `Today's gaps, ${today.date}`);
+  }
+
+  #sentence() {
+    const { puzzle, side } = this;
+    const hidden = element("span", { class: "quiet" }, " … hidden");
+    const after = side === "left" ? hidden : puzzle.after;
+    const gap = element("span", { class: "gap" }, side ? "?" : visible(puzzle.truth));
+    return element("p", { class: "sentence" }, puzzle.before, gap, after);
+  }
+
+  #form(side) {
+    const keys = element(
+      "div",
+      {
+        role: "group",
+        "aria-label": "The hidden letter. Type it or choose it; the End key goes to the space.",
+        class: "row letters",
+        "data-arrows": "look",
+        "data-keys": "type",
+      },
+      ...LETTERS.map((letter, at) =>
+        button(visible(letter), "pick", {
+          "data-with-at": at,
+          tabindex: at === this.#at ? 0 : -1,
+          "aria-pressed": letter === this.get("letter"),
+          "aria-label": spoken(letter),
+        }),
+      ),
+    );
+    const [, before] = this.bets.left ?? [];
+    const radios = [0, ...SURENESS].map((percent) => {
+      const radio = { type: "radio", name: "percent", value: percent, checked: percent === before };
+      return element("label", null, element("input", radio), percent ? `${percent}%` : "no idea");
+    });
+    return form(
+      "guess",
+      null,
+      keys,
+      element("fieldset", null, element("legend", null, "How sure are you?"), ...radios),
+      element("button", { type: "submit" }, `Guess ${SIGHT[side]}`),
+    );
+  }
+
+  #truth() {
+    const { bits, bets, guesses } = this.rounds.at(-1);
+    const label = this.finished ? `Play ${this.gaps} more gaps` : "Next gap";
+    const said = SIDES.map((side) => {
+      const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${p.toFixed(2)}`);
+      return `You ${SIGHT[side]}: ${inWords(bets[side])}. The model: ${best.join(", ")}.`;
+    });
+    const rows = Object.entries(RIVALS).map(([rival, name]) => {
+      const costs = SIDES.map((side) => bits[side][rival]);
+      costs.push(...SIDES.map((side) => this.#mean(side, rival)));
+      return element(
+        "tr",
+        { class: rival === "you" ? "both" : null },
+        element("th", { scope: "row" }, name),
+        ...costs.map((cost) => element("td", { class: "number" }, cost.toFixed(2))),
+      );
+    });
+    const table = tableOf(["bits", "left", "both", "mean left", "mean both"], rows, "costs");
+    return element(
+      "div",
+      null,
+      element("div", { class: "row" }, button(label, "next")),
+      ...said.map((sentence) => element("p", null, sentence)),
+      // Where it is wider than the page, arrows scroll it.
+      element(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "What everyone paid" },
+        table,
+      ),
+    );
+  }
+
+  /** How each gap ended on one side. */
+  #ends(side) {
+    return this.rounds.map(({ bits }) => {
+      const more = bits[side].you - bits[side].model;
+      return more < -CLOSE ? "won" : more > CLOSE ? "lost" : "even";
+    });
+  }
+
+  /** Tell the whole game in squares, to look at and to copy. */
+  #told() {
+    const rows = SIDES.map((side) => {
+      const ends = this.#ends(side);
+      const squares = ends.map((end) =>
+        element("span", { class: `square ${end}` }, ENDS[end].sign),
+      );
+      const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].said).join(", ")}.`;
+      const look = { role: "img", "aria-label": label, class: "squares" };
+      return element("div", { class: "row" }, element("div", look, ...squares), SIGHT[side]);
+    });
+    const legend = Object.entries(ENDS).flatMap(([end, { said, sign }]) => [
+      element("span", { class: `square ${end}`, "aria-hidden": true }, sign),
+      said,
+    ]);
+    const copied = { type: "button", "data-copy": this.#shared() };
+    return element(
+      "div",
+      { class: "told" },
+      element("p", null, element("b", null, `Your game, seed ${this.get("seed")}`)),
+      ...rows,
+      element("p", { class: "row quiet" }, ...legend),
+      this.present ? null : element("button", copied, "Copy the squares"),
+    );
+  }
+
+  /** Write the game as a text to send to somebody. */
+  #shared() {
+    const today = this.get("today");
+    const seed = `seed ${this.get("seed")}`;
+    const which = today?.seed === this.get("seed") ? `${today.date} (${seed})` : seed;
+    const rows = SIDES.map((side) => {
+      const [you, model] = ["you", "model"].map((who) => this.#mean(side, who).toFixed(2));
+      const squares = this.#ends(side).map((end) => ENDS[end].square);
+      return `${squares.join("")} ${SIGHT[side]}: I paid ${you} bits per gap, the model ${model}`;
+    });
+    const { won, even, lost } = ENDS;
+    const legend = `${won.square} I paid less ${even.square} ${even.said} ${lost.square} ${lost.said}`;
+    const address = today?.address ? [today.address] : [];
+    return [`Cloze, ${which}: beat the encoder`, ...rows, legend, ...address].join("\n");
+  }
+
+  /** Write the line that Python's `pool` reads, folded. */
+  #code() {
+    const field = { type: "text", readonly: true, size: 62, value: this.#result() };
+    const why =
+      "It holds your means and those of the model. In Python, pool puts the results of a class " +
+      "together; the check at the end tells when a line was mistyped.";
+    return element(
+      "details",
+      { class: "result" },
+      element("summary", null, "The result as a line for your class"),
+      element("p", { class: "quiet" }, why),
+      element(
+        "div",
+        { class: "row" },
+        element("label", null, "Your result", element("input", field)),
+        element("button", { type: "button", "data-copy": true }, "Copy"),
+      ),
+    );
+  }
+
+  /** Return one line that says how the game goes: what `Tally.result` is in Python. */
+  #result() {
+    const scores = SIDES.map((side) => {
+      const [you, model] = ["you", "model"].map((rival) => this.#mean(side, rival).toFixed(2));
+      return `${side}=${this.rounds.length}:${you}/${model}`;
+    });
+    const line = `cloze 1 seed=${this.get("seed")} ${scores.join(" ")}`;
+    return `${line} check=${(crc32(line) & 0xffff).toString(16).padStart(4, "0")}`;
+  }
+
+  // ── what is said ──────────────────────────────────────────────────────────────────────────────
+
+  /** Say everything that is in sight, as a screen reader needs it. */
+  #describe() {
+    const { puzzle, side, bets } = this;
+    const space = puzzle.before.endsWith(" ") ? ", then a space" : "";
+    let said = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
+    said += `Gap ${this.number}, ${SIGHT[side]}. Before the gap: ${puzzle.before.trim()}${space}.`;
+    if (side === "both") {
+      const first = puzzle.after.startsWith(" ") ? "a space, then " : "";
+      said += ` After the gap: ${first}${puzzle.after.trim()}.`;
+    }
+    return said;
+  }
+
+  #verdict() {
+    const { bits } = this.rounds.at(-1);
+    const paid = (side, rival) => bits[side][rival].toFixed(2);
+    let said =
+      `The hidden character was ${spoken(this.puzzle.truth)}. From the left you paid ` +
+      `${paid("left", "you")} bits and the left twin ${paid("left", "model")}; from both sides ` +
+      `you ${paid("both", "you")} and the encoder ${paid("both", "model")}.`;
+    if (this.finished) {
+      const [you, model] = ["you", "model"].map((rival) => this.#mean("both", rival));
+      const beaten = you < model ? "You beat it." : "It won this time.";
+      said +=
+        ` You have played all ${this.gaps} gaps: from both sides you paid ${you.toFixed(2)} bits ` +
+        `per gap and the encoder ${model.toFixed(2)}. ${beaten}`;
+    }
+    return said;
+  }
+
+  // ── what a learner does ───────────────────────────────────────────────────────────────────────
+
+  /** Move along the letters. */
+  do_look({ at }) {
+    this.#at = Number(at);
+  }
+
+  /** Choose a letter. */
+  do_pick({ at }) {
+    this.#at = Number(at);
+    this.#choose(LETTERS[at]);
+  }
+
+  /** Choose the letter of a key, wherever among the letters the focus is. */
+  do_type({ key }) {
+    this.#choose(key.toLowerCase());
+  }
+
+  #choose(letter) {
+    this.set({ letter });
+    this.announcement = `Your letter: ${spoken(letter)}. Now say how sure you are, and guess.`;
+  }
+
+  /** Bet on the gap, from what is in sight. */
+  async do_guess({ percent }) {
+    const { side } = this;
+    if (!side) return; // a click too many
+    if (!percent)
+      throw new ValueError("Say how sure you are: choose one of the percentages, or “no idea”.");
+    const sure = Number(percent);
+    const letter = this.get("letter");
+    if (sure && !letter) throw new ValueError("Also choose a letter, or choose “no idea”.");
+    const bet = [sure ? letter : null, sure];
+    const bets = { ...this.bets, [side]: bet };
+    if (side === "left") {
+      this.set({ bets, letter: bet[0] ?? "" });
+      return;
+    }
+    this.announcement = `Your guess: ${inWords(bet)}. The models are asked.`;
+    this.refresh();
+    const { line, at } = this.get("puzzles")[this.number - 1];
+    const played = await this.ask("judge", { line, at, bets });
+    this.set({ bets, rounds: [...this.rounds, { bets, ...played }] });
+  }
+
+  /** Go on to the next gap, or to a game with other gaps. */
+  async do_next() {
+    if (this.side) return; // a click too many
+    if (this.finished) await this.#begin(this.get("seed") + 1);
+    else this.set({ bets: {}, letter: "" });
+  }
+
+  /** Begin with the gaps of the day. */
+  async do_today() {
+    await this.#begin(this.get("today").seed);
+  }
+
+  async #begin(seed) {
+    const drawn = await this.ask("puzzles", { seed, gaps: this.gaps });
+    this.set({ ...drawn, rounds: [], bets: {}, letter: "" });
+  }
+}
+
+/** Write a bet. */
+function inWords([letter, percent]) {
+  return letter === null ? "no idea" : `${visible(letter)}, ${percent}%`;
+}
+
+/** Return the checksum of ASCII text that zlib has by the same name. */
+function crc32(text) {
+  let crc = -1;
+  for (const character of text) {
+    crc ^= character.charCodeAt(0);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc;
+}

@@ -1,0 +1,161 @@
+"""The guessing game by hand: what is shown when, and how its end is told."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.the_explorer.guessing_rules import LETTERS, Bet, Puzzle, read_result
+from tests.browser.conftest import Take
+from tests.browser.hand import Hand
+from tests.markup import assert_usable, read
+
+
+@pytest.fixture
+def game() -> GuessingGame:
+    return GuessingGame(seed=7, gaps=3)
+
+
+def status_of(driven: Hand) -> str:
+    [line] = assert_usable(driven.html).select('[role="status"]')
+    return line.get_text()
+
+
+def text_of(driven: Hand) -> str:
+    return read(driven.html).get_text()
+
+
+def play_gap(driven: Hand, letter: str = "e", percent: int = 20) -> None:
+    for _ in ("left", "both"):
+        driven.act("pick", at=str(LETTERS.index(letter)))
+        driven.act("guess", percent=str(percent))
+        assert driven.problem == ""
+
+
+def test_nothing_is_shown_before_its_time(hand: Take, game: GuessingGame) -> None:
+    driven = hand(game)
+    puzzle = Puzzle(**game.puzzles[0])
+    # A line without the pieces of another word would prove little, so look for longer parts.
+    assert puzzle.before.strip() in driven.html
+    assert puzzle.after not in driven.html
+    assert puzzle.after.split()[-1] not in text_of(driven)
+    driven.act("pick", at="4")
+    driven.act("guess", percent="40")
+    assert puzzle.after in driven.html
+    assert puzzle.line not in text_of(driven)
+    assert f"The hidden character was {puzzle.truth}" not in driven.html
+    driven.act("guess", percent="40")
+    assert puzzle.line in text_of(driven)
+    assert f"The hidden character was {puzzle.truth}" in status_of(driven)
+
+
+def test_a_game_from_beginning_to_end(hand: Take, game: GuessingGame) -> None:
+    driven = hand(game)
+    puzzles = game.puzzles
+    play_gap(driven)
+    assert "Next gap" in driven.html
+    driven.act("next")
+    assert Puzzle(**puzzles[1]).before in text_of(driven)
+    play_gap(driven, " ", 60)
+    assert not read(driven.html).select(".told")
+    driven.act("next")
+    play_gap(driven, "t", 0)
+    assert "You have played all 3 gaps" in status_of(driven)
+    assert [played.bets["both"] for played in game.tally.rounds] == [
+        *(Bet("e", 20), Bet(" ", 60), Bet(None))
+    ]
+    [field] = read(driven.html).select("details input[readonly]")
+    assert field["value"] == game.result
+    assert read_result(game.result).gaps == {"left": 3, "both": 3}
+    for who in ("you", "model"):
+        assert f"{game.tally.mean('both', who):.2f}" in status_of(driven)
+    driven.act("next")
+    assert repr(game) == "GuessingGame(0 of 3 gaps)"
+    assert (game.tally.seed, game.puzzles) == (8, GuessingGame(8, 3).puzzles)
+    assert "Gap 1, from the left." in status_of(driven)
+
+
+def round_of(*, left: float, both: float) -> dict[str, object]:
+    """Return a gap for which the models paid a bit, and the player this much more."""
+    rest = {"model": 1.0, "neighbours": 2.0, "unigram": 3.0}
+    return {
+        "bets": {side: ["e", 20] for side in ("left", "both")},
+        "bits": {"left": {"you": 1 + left, **rest}, "both": {"you": 1 + both, **rest}},
+        "guesses": {side: [["e", 0.5]] for side in ("left", "both")},
+    }
+
+
+def test_the_end_is_told_in_squares(hand: Take, game: GuessingGame) -> None:
+    driven = hand(game)
+    ends = [(-0.6, 0.4), (0.6, -0.4), (0.2, 0.51)]
+    game.rounds = [round_of(left=left, both=both) for left, both in ends]
+    game.bets = game.rounds[-1]["bets"]
+    driven.tell()
+    page = assert_usable(driven.html)
+    rows = page.select(".squares")
+    assert [row.get_text() for row in rows] == ["▲▼=", "==▼"]
+    assert rows[0]["aria-label"] == (
+        "From the left: you paid less, the model paid less, about the same."
+    )
+    [copied] = page.select(".told [data-copy]")
+    assert str(copied["data-copy"]).split("\n") == [
+        "Cloze, seed 7: beat the encoder",
+        "🟦🟧⬜ from the left: I paid 1.07 bits per gap, the model 1.00",
+        "⬜⬜🟧 from both sides: I paid 1.17 bits per gap, the model 1.00",
+        "🟦 I paid less ⬜ about the same 🟧 the model paid less",
+    ]
+    driven.act("present")
+    assert len(read(driven.html).select(".squares")) == 2
+    assert not read(driven.html).select("[data-copy]")
+
+
+def test_the_code_has_the_check_that_python_reads(hand: Take, game: GuessingGame) -> None:
+    driven = hand(game)
+    for more in (0.0, 9.7, 105.0):
+        game.rounds = [round_of(left=more, both=more / 3)]
+        game.bets = game.rounds[-1]["bets"]
+        driven.tell()
+        [field] = read(driven.html).select("details input[readonly]")
+        assert field["value"] == game.result
+
+
+def test_the_status_says_all_that_is_to_be_seen(hand: Take) -> None:
+    game = GuessingGame(seed=7, gaps=2)
+    game.puzzles = [
+        {"line": "we saw the cat on the wall", "at": 11},
+        {"line": "we saw it again today", "at": 6},
+    ]
+    driven = hand(game)
+    assert "from the left. Before the gap: we saw the, then a space." in status_of(driven)
+    driven.act("type", at="0", key="C")
+    assert "Your letter: c." in status_of(driven)
+    assert game.letter == "c"
+    driven.act("guess", percent="20")
+    said = status_of(driven)
+    assert "Your guess: c, 20%." in said
+    assert "Before the gap: we saw the, then a space. After the gap: at on the wall." in said
+    driven.act("guess", percent="20")
+    assert re.search(
+        r"The hidden character was c\. From the left you paid 2\.32 bits", status_of(driven)
+    )
+    driven.act("next")
+    driven.act("guess", percent="0")
+    assert "Before the gap: we saw. After the gap: it again today." in status_of(driven)
+    driven.act("guess", percent="0")
+    assert "The hidden character was space." in status_of(driven)
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"), [({"percent": "40"}, "choose a letter"), ({}, "Say how sure you are")]
+)
+def test_what_is_missing_is_told_and_changes_nothing(
+    hand: Take, game: GuessingGame, sent: dict[str, str], words: str
+) -> None:
+    driven = hand(game)
+    before = (driven.state, status_of(driven))
+    driven.act("guess", **sent)
+    [alert] = assert_usable(driven.html).select('form [role="alert"]')
+    assert words in alert.get_text()
+    assert (driven.state, status_of(driven)) == before
