@@ -65,9 +65,17 @@ def words() -> MaskExplorer:
 
 
 def played() -> GuessingGame:
-    game = GuessingGame(seed=7, gaps=1)
-    acted(game, "guess", "guess", percent=40, letter="e")
+    game = GuessingGame(seed=7)
+    game.bets = {side: ["e", 40] for side in ("left", "both")}
+    paid = game.answer_judge(**game.puzzles[0], bets=game.bets)
+    game.rounds = [{"bets": game.bets, **paid}] * 10
     return game
+
+
+def unmasking() -> Unmasking:
+    player = Unmasking("the ___ __ _______ sat on the ___ and ____")
+    player.at = 1
+    return player
 
 
 def bet() -> View:
@@ -121,7 +129,7 @@ GALLERY: dict[str, Callable[[], View]] = {
     "spoiling": lambda: LineSpoiler(
         "Thank you for inviting me to your party last week. It was late."
     ),
-    "unmasking": lambda: acted(Unmasking("the ___ __ _______ sat on the ___ and ____"), "step"),
+    "unmasking": unmasking,
     "search": search,
 }
 SIZES = """root => [...root.querySelectorAll("*")].filter(each => !each.closest("svg")
@@ -180,8 +188,7 @@ def test_the_button_presents_where_a_page_may_not_fill_the_screen(put: Put, page
 
 
 def test_type_shrinks_when_more_is_to_be_seen(put: Put, page: Page) -> None:
-    game = played()
-    game.act("next")
+    game = GuessingGame(seed=7, gaps=1)
     game.present = True
     shown = put(game)
     page.set_viewport_size({"width": 1280, "height": 560})

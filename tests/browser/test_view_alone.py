@@ -23,6 +23,7 @@ from cloze.training import TrainingRun
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
+from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 
 
@@ -86,9 +87,10 @@ def test_a_finger_drags_from_the_glyph_on(put: Put, page: Page, explorer: MaskEx
 
 
 def played() -> GuessingGame:
-    game = GuessingGame(seed=7, gaps=1)
-    for _ in range(2):
-        game.act("guess", percent=0)
+    game = GuessingGame(seed=7, gaps=10)
+    game.bets = {side: [None, 0] for side in ("left", "both")}
+    paid = game.answer_judge(**game.puzzles[0], bets=game.bets)
+    game.rounds = [{"bets": game.bets, **paid}] * 10
     return game
 
 
@@ -112,7 +114,7 @@ def hands() -> MaskExplorer:
     return explorer
 
 
-WIDGETS: dict[str, Callable[[], View]] = {
+WIDGETS: dict[str, Callable[[], View | Widget]] = {
     "explorer": lambda: MaskExplorer(masked=[4, 13, 14]),
     "present": lambda: MaskExplorer(present=True),
     "game": lambda: GuessingGame(seed=7),
@@ -221,9 +223,14 @@ def test_the_games_result_is_copied(put: Put, page: Page) -> None:
             window.copied = document.activeElement.value.slice(selectionStart, selectionEnd);
         })"""
     )
-    widget.get_by_role("button", name="Copy").click()
+    widget.get_by_text("The result as a line").click()
+    widget.get_by_role("button", name="Copy", exact=True).click()
     expect(widget.get_by_role("button", name="Copied")).to_be_focused()
     assert page.evaluate("copied") == game.result
+    widget.get_by_role("button", name="Copy the squares").click()
+    expect(widget.get_by_role("button", name="Copied")).to_have_count(2)
+    squares = page.evaluate("copied").split("\n")
+    assert [len(row.split()[0]) for row in squares[1:3]] == [10, 10]
 
 
 def test_arrows_move_within_and_between_rows(put: Put, page: Page, explorer: MaskExplorer) -> None:

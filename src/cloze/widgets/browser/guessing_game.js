@@ -200,12 +200,13 @@ export default class GuessingGame extends Widget {
       );
       const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].said).join(", ")}.`;
       const look = { role: "img", "aria-label": label, class: "squares" };
-      return element("div", { class: "row" }, element("div", look, ...squares), SIGHT[side]);
+      const name = element("span", null, SIGHT[side]);
+      return element("div", { class: "row" }, name, element("div", look, ...squares));
     });
-    const legend = Object.entries(ENDS).flatMap(([end, { said, sign }]) => [
-      element("span", { class: `square ${end}`, "aria-hidden": true }, sign),
-      said,
-    ]);
+    const legend = Object.entries(ENDS).map(([end, { said, sign }]) => {
+      const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
+      return element("span", null, square, ` ${said}`);
+    });
     const copied = { type: "button", "data-copy": this.#shared() };
     return element(
       "div",
