@@ -1,10 +1,10 @@
 // What is sent from a page, a link or a file, read at its border and refused in one sentence:
 // src/cloze/arguments.py, with the same sentences.
 
-import { ValueError as Refused } from "./widget.js";
-
 /** What is wrong with what was given, and what to do, in one sentence for the learner. */
-export class ValueError extends Refused {}
+export class ValueError extends Error {
+  name = "ValueError";
+}
 
 const LONGEST = 60; // the most characters of a value that a sentence repeats
 const ENDS = [28, 29]; // how many of its first and last are kept where it is longer

@@ -6,9 +6,8 @@
 // by filled position the model's distribution when it was written. A reader is a predictor. What is
 // drawn at a temperature above 0 is drawn by other numbers than in Python.
 
-import { ValueError } from "./arguments.js";
 import { GAP } from "./vocabulary.js";
-import { Model } from "./widget.js";
+import { Model, ValueError } from "./widget.js";
 
 /** Return a source of numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 function chanceOf(seed) {
