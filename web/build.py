@@ -12,7 +12,6 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
-from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -128,19 +127,17 @@ def style() -> str:
 def game() -> dict[str, object]:
     """Return what the guessing game is played with: text that no model has seen, and counts.
 
-    All numbers are in base 36. A game is one string: of each puzzle where its line starts in the
-    text, how long it is, and where its gap is. Counts are of each character between two neighbours,
-    0 as nothing.
+    All numbers are in base 36. A game is one string, six digits for each puzzle: where its line
+    starts in the text, how long it is and where its gap is, in units of 4096, 64 and 1. Counts are
+    of each character between two neighbours, 0 as nothing.
     """
     corpus = Corpus.load()
     text = "\n".join(piece.text for piece in corpus.held_out)
     games = []
     for seed in range(KNOWN_SEEDS):
-        numbers = [
-            f"{_base_36(text.index(line)):0>4}{_base_36(len(line)):0>2}{_base_36(at):0>2}"
-            for line, at in map(astuple, guessing_rules.draw_puzzles(corpus, KNOWN_GAPS, seed))
-        ]
-        games.append("".join(numbers))
+        drawn = guessing_rules.draw_puzzles(corpus, KNOWN_GAPS, seed)
+        places = (4096 * text.index(each.line) + 64 * len(each.line) + each.at for each in drawn)
+        games.append("".join(f"{_base_36(place):0>6}" for place in places))
     counted = guessing_rules.neighbour_baselines()["both"].counts
     assert counted is not None
     counts = (_base_36(n) if n else "" for n in counted.flatten().tolist())

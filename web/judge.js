@@ -7,7 +7,6 @@ import { sum } from "./words.js";
 
 const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
 const GUESSES = 3; // how many of the model's are shown
-const NUMBERS = [4, 2, 2]; // digits in base 36 of a puzzle: where its line starts, its length, its gap
 const DAY = 24 * 60 * 60 * 1000; // milliseconds
 
 /**
@@ -15,11 +14,10 @@ const DAY = 24 * 60 * 60 * 1000; // milliseconds
  * @returns {(seed: number) => {line: string, at: number}[]}
  */
 function gamesOf({ text, games }) {
-  const each = sum(NUMBERS);
   return (seed) =>
-    games[seed].match(new RegExp(`.{${each}}`, "g")).map((digits) => {
-      let from = 0;
-      const [start, length, at] = NUMBERS.map((n) => parseInt(digits.slice(from, (from += n)), 36));
+    games[seed].match(/.{6}/g).map((digits) => {
+      const number = parseInt(digits, 36);
+      const [start, length, at] = [number >> 12, (number >> 6) & 63, number & 63];
       return { line: text.slice(start, start + length), at };
     });
 }
