@@ -35,6 +35,7 @@ def test_lines_are_written_as_in_python(page: Page, built: str) -> None:
     """At temperature 0; above it the page draws by numbers of its own."""
     load_engine(page, built)
     policies = [policy for policy in POLICIES if policy not in ("random order", "Gibbs")]
+    runs: list[dict[str, Any]]
     runs = [{"line": LINE, "policy": each, "temperature": 0, "seed": 5} for each in policies]
     model = weights.rounded()
     for run, theirs in zip(runs, written(page, runs), strict=True):
