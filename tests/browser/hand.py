@@ -46,10 +46,17 @@ JUPYTER = """async ([program, state, places]) => {
   await widget.initialize({ model });
   window.ends = places.map((id) =>
     widget.render({ model, el: document.getElementById(id) }));
+  await window.widget.settled;
 }"""
 ACT = """async ([action, sent]) => {
   await widget.act(action, sent);
   await window.saved;
+  await widget.settled;
+}"""
+
+TELL = """async (state) => {
+  fromPython(state);
+  await widget.settled;
 }"""
 
 
@@ -85,7 +92,7 @@ class Hand:
 
     def tell(self) -> None:
         """Let the browser know what has changed in Python."""
-        self.page.evaluate("state => fromPython(state)", self.state)
+        self.page.evaluate(TELL, self.state)
 
     @property
     def state(self) -> dict[str, Any]:

@@ -62,6 +62,7 @@ export class Widget {
   problem = ""; // what went wrong in the last action, in words; "" when nothing did
   announcement = ""; // what happened last, in words, for `status`
   gone = false; // whether nobody answers any more
+  settled = Promise.resolve(); // until what is under way is done, where a widget asks by itself
   #listeners = new Set();
   #queue = Promise.resolve(); // actions are done one after the other
   #done = ""; // the last action
@@ -70,7 +71,8 @@ export class Widget {
 
   constructor(model) {
     this.model = model;
-    model.on("change", () => this.changed());
+    // Its own changes it hears of once, when all are made.
+    model.on("change", () => this.#held || this.changed());
   }
 
   // ── what subclasses define and call ───────────────────────────────────────────────────────────
@@ -115,7 +117,6 @@ export class Widget {
 
   /** Show the state as it is now. */
   refresh() {
-    if (this.#held) return;
     this.#shown = this.markup();
     this.#write();
   }
