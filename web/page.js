@@ -1,12 +1,12 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
+import { Readers, beginning } from "./answers.js";
 import { button, element } from "./element.js";
-import { GuessingGame } from "./guessing_game.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
-import { Unmasking } from "./unmasking.js";
-import view from "./view.js";
-import { Widget } from "./widget.js";
+import Tally from "./tally.js";
+import { render } from "./view.js";
+import { Model, Widget } from "./widget.js";
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const settings = JSON.parse(document.getElementById("settings").textContent);
@@ -22,7 +22,8 @@ async function bytes(name) {
 }
 
 function show(widget, place) {
-  view.render({ model: widget, el: place });
+  widget.refresh();
+  render({ widget, el: place });
 }
 
 /** A link to what the explorer shows, to be copied. */
@@ -30,14 +31,13 @@ class Link extends Widget {
   static presents = false;
 
   constructor(explorer) {
-    super();
+    super(new Model({}));
     this.explorer = explorer;
-    explorer.on("change:html", () => this.refresh());
-    this.refresh();
+    explorer.listen(() => this.refresh());
   }
 
   markup() {
-    const value = location.href.split("#")[0] + written(this.explorer.state);
+    const value = location.href.split("#")[0] + written(this.explorer);
     const field = element("input", { type: "text", readonly: true, value });
     return element(
       "div",
@@ -50,15 +50,13 @@ class Link extends Widget {
 
 /** The colours: those of the system until somebody chooses. */
 class Theme extends Widget {
-  static actions = { switch: [] };
   static presents = false;
   #system = matchMedia("(prefers-color-scheme: dark)");
 
   constructor() {
-    super();
+    super(new Model({}));
     this.chosen = remembered();
     this.#system.addEventListener("change", () => this.refresh());
-    this.refresh();
   }
 
   get dark() {
@@ -99,7 +97,9 @@ async function main() {
   const place = document.getElementById("explorer");
   try {
     const predictors = await loadPredictors(bytes);
-    const explorer = await LinkedExplorer.of(predictors, settings.examples);
+    const paid = new Model({ paid: [] });
+    const state = beginning(predictors, settings.examples);
+    const explorer = new LinkedExplorer(new Model(state, new Readers(predictors, paid)));
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
     show(explorer, place);
@@ -110,16 +110,17 @@ async function main() {
       place.querySelector('[data-arrows] [tabindex="0"]').focus({ preventScroll: true });
     });
     // The address is that of what is seen, for a reload and for the way back.
-    explorer.on("change:html", () => {
-      const seen = written(explorer.state);
+    explorer.listen(() => {
+      const seen = written(explorer);
       if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
     });
     show(new Link(explorer), document.getElementById("link"));
     const tally = document.getElementById("tally");
-    explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
-    show(explorer.tally, tally);
-    show(new Unmasking(predictors.both, TO_WRITE), document.getElementById("unmasking"));
-    show(new GuessingGame(predictors, settings.game), document.getElementById("game"));
+    paid.on("change", () => {
+      tally.hidden = !paid.get("paid").length;
+      explorer.set({ paid: paid.get("paid") });
+    });
+    show(new Tally(paid), tally);
   } catch (error) {
     const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
     place.innerHTML = said.text;

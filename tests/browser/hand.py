@@ -116,4 +116,4 @@ class Hand:
             self.widget._receive(self.widget, said["message"], [])
         else:
             self.widget.set_state(said["changes"])
-        return {"state": self.state, "messages": self.messages}
+        return {"state": self.state, "messages": json.loads(json.dumps(self.messages))}
