@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from cloze.lessons.the_explorer.guessing_rules import pool
-
 from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser.watch import Watch, low_contrasts, settled, violations
 from web.browser import served

@@ -11,7 +11,7 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.prediction import top_k
-from cloze.vocabulary import GAP, VOCABULARY
+from cloze.vocabulary import VOCABULARY
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES, Example
 from tests.markup import read
@@ -228,5 +228,3 @@ def test_a_model_of_ones_own_answers_alone(explorer: MaskExplorer) -> None:
     assert top_k(explorer.predictions["both"][4])[0].character == "q"
     explorer.model = None
     assert list(explorer.predictions) == list(DIRECTIONS)
-
-

@@ -143,7 +143,10 @@ def _pair(question: Question, said: Comparison, last: Predictor) -> Data | None:
         apart = torch.outer(here, there)
         columns = rows = range(len(known))
     else:  # all pairs of word pieces would be a thousand million: of the likeliest firsts only
-        rows, columns = here.topk(LIKELIEST).indices.tolist(), there.topk(LIKELIEST).indices.tolist()
+        rows, columns = (
+            here.topk(LIKELIEST).indices.tolist(),
+            there.topk(LIKELIEST).indices.tolist(),
+        )
         apart = torch.outer(here[rows], there[columns])
         given = [
             last.predict(

@@ -11,7 +11,7 @@ import traitlets
 from cloze.vocabulary import counted
 from cloze.widgets.explorer.answers import read, written
 from cloze.widgets.markup import in_bits
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 ROOM = "room"
 """The room's name among those who guess."""
@@ -77,7 +77,9 @@ class Tally(Widget):
 
     def __repr__(self) -> str:
         names = dict.fromkeys(name for each in self.paid for name in each["costs"])
-        costs = {name: [e["costs"][name] for e in self.paid if name in e["costs"]] for name in names}
+        costs = {
+            name: [e["costs"][name] for e in self.paid if name in e["costs"]] for name in names
+        }
         means = (f"{name} {in_bits(sum(each) / len(each))}" for name, each in costs.items())
         said = f": {', '.join(means)} bits" if self.paid else ""
         return f"Tally({counted(len(self.paid), 'gap')}{said})"
