@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 from playwright.sync_api import Page
+from torch import Tensor
 
 from cloze.prediction import Predictor
-from cloze.vocabulary import Vocabulary
+from cloze.vocabulary import GAP, MASK, Vocabulary
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.answers import FEW
 from cloze.widgets.explorer.tally import Tally
@@ -134,6 +136,15 @@ class Pieces(Letters):
 
     def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:  # noqa: ARG002
         return tuple(text.split()), ""
+
+    def write(self, line: Sequence[str]) -> str:
+        return " ".join(line)
+
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        return self.vocabulary.encode(self.write(line).replace(GAP, MASK))
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        return [range(at, at + 1) for at in range(len(line))]
 
     def read_symbol(self, typed: object) -> str:
         if str(typed).lower() not in self.known:

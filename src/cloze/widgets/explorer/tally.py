@@ -72,7 +72,7 @@ class Tally(Widget):
     _esm = program("tally.js")
 
     paid = traitlets.List().tag(**PAID)
-    """What was paid, gap by gap: its ``line`` and ``at`` which position, ``n_hands``, and ``costs``,
+    """What was paid, gap by gap: its ``line`` and position ``at``, ``n_hands``, and ``costs``,
     −log P of the truth in nats by who guessed, ``ROOM`` first."""
 
     def __repr__(self) -> str:
