@@ -5,6 +5,7 @@
 // which takes longer. `read` and `symbol` read what is typed. What they answer says
 // src/cloze/widgets/explorer/answers.py.
 
+import { chanceOf } from "./chance.js";
 import { VIEWS, explorer } from "./explorer_markup.js";
 import { MOST_HANDS, raised } from "./room.js";
 import { ValueError, Widget } from "./widget.js";
@@ -17,17 +18,6 @@ const ascending = (positions) => [...new Set(positions)].sort((a, b) => a - b);
 
 const only = (things, among) =>
   Object.fromEntries(Object.entries(things).filter(([at]) => among.includes(Number(at))));
-
-/** Return a source of chance that gives the same numbers for the same seed (Mulberry32). */
-function chanceOf(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export default class Explorer extends Widget {
   answer = null; // to the last question that was answered
