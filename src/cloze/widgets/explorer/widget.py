@@ -167,7 +167,9 @@ class MaskExplorer(Widget):
             self._follow(tally)
 
     def __repr__(self) -> str:
-        loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
+        loss = ""
+        with suppress(Exception):  # a model that fails says so where it is asked
+            loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
         line = self.line if len(self.line) <= 24 else f"{self.line[:23]}…"
         return f"MaskExplorer({line!r}, {len(self.masked)} masked{loss})"
 
@@ -251,11 +253,13 @@ class MaskExplorer(Widget):
         """Read a line as it was typed or pasted; of too many characters, the first.
 
         Raises:
-            ValueError: nothing usable is left of it, or it has too many words.
+            ValueError: nothing usable is left of it, it has too many words, or nobody can say
+                anything of it.
         """
         most = self._max_len if self.symbols["wide"] else MOST
         line, note = self._symbols.read(text, most)
         found = self._with_line(self._symbols.write(line[: self._max_len]))
+        self._said(Question(tuple(found["truth"]), found["masked"], {}, {}, 0, "guesses"))
         return {"truth": found["truth"], "words": found["words"], "note": note, "n": len(line)}
 
     def answer_symbol(self, typed: str) -> str:
