@@ -396,8 +396,8 @@ async () => {
   const readers = new Readers({ both: slow }, new Model({ paid: [] }));
   const explorer = new Explorer(new Model(state, readers));
   for (const at of ["3", "4"]) {
-    await explorer.act("toggle", { at });
     await new Promise((done) => setTimeout(done, 50));
+    await explorer.act("toggle", { at });
   }
   await explorer.settled;
   return [ends, explorer.html, explorer.problem];

@@ -138,6 +138,8 @@ def _pair(question: Question, said: Comparison, last: Predictor) -> Data | None:
     *_, answer = said.values()
     known = said.symbols.known
     here, there = answer[first].double(), answer[second].double()
+    rows: Sequence[int]
+    columns: Sequence[int]
     if len(known) <= FEW:
         together = last.joint(question.held, question.open, first, second)
         apart = torch.outer(here, there)

@@ -71,7 +71,7 @@ class Tally(Widget):
 
     _esm = program("tally.js")
 
-    paid = traitlets.List().tag(**PAID)
+    paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
     """What was paid, gap by gap: its ``line`` and position ``at``, ``n_hands``, and ``costs``,
     −log P of the truth in nats by who guessed, ``ROOM`` first."""
 

@@ -116,16 +116,16 @@ class MaskExplorer(Widget):
     head = traitlets.Any(0).tag(sync=True)
     guess_first = traitlets.Any(False).tag(sync=True)
     revealed = traitlets.Any(False).tag(sync=True)
-    truth = traitlets.List().tag(sync=True)
+    truth: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """The symbols of the line, ``GAP`` where not even the line knows the truth."""
-    words = traitlets.List().tag(sync=True)
+    words: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """Where each word of the line begins and ends: what is masked as one."""
     symbols = traitlets.Dict().tag(sync=True)
     """What lines are made of: what one is called, all that may stand in a gap if they are not too
     many, how many these are and how many there are with the special ones, and whether some are
     longer than a character."""
-    examples = traitlets.List().tag(sync=True)
-    paid = traitlets.List().tag(**PAID)
+    examples: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
     """What the tally holds."""
     seed = traitlets.Int().tag(sync=True)
     asked = traitlets.Int().tag(sync=True)
@@ -344,10 +344,10 @@ class MaskExplorer(Widget):
             answers = {name: reader.predict(asked.held, asked.open) for name, reader in each}
             return Comparison(self._symbols, asked.held, answers)
 
-        return self._once("guesses", (asked.held, asked.open), ask)  # type: ignore[no-any-return]
+        return self._once("guesses", (asked.held, asked.open), ask)
 
     def _occlusion(self, asked: Question) -> list[float]:
-        return self._once(  # type: ignore[no-any-return]
+        return self._once(
             "occlusion",
             (asked.held, asked.open, asked.focus),
             lambda: self._last.occlusion(asked.held, asked.open, asked.focus).tolist(),
@@ -413,7 +413,7 @@ class MaskExplorer(Widget):
         for at in filled:
             if at not in self.masked:
                 raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
-        return _for_reading(filled)  # type: ignore[no-any-return]
+        return _for_reading(filled)
 
     def _read_hands(self, value: Any) -> Mapping[int, Mapping[str, int]]:
         raised: dict[int, dict[str, int]] = {}
@@ -433,7 +433,7 @@ class MaskExplorer(Widget):
                 n = whole_number(n, 0, MOST_HANDS, "A number of hands")
                 if n:
                     raised.setdefault(at, {})[self._symbols.read_symbol(symbol)] = n
-        return _for_reading(raised)  # type: ignore[no-any-return]
+        return _for_reading(raised)
 
     def _read_view(self, value: Any) -> str:
         if value not in VIEWS:
