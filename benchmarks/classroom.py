@@ -45,6 +45,7 @@ from cloze.widgets import MaskExplorer
 explorer = MaskExplorer()
 print(explorer.comm.comm_id)
 """
+LINE = "she took her umbrella because it was raining"
 TRAINING = """
 from cloze.heads import MaskedLM
 from cloze.corpus import Corpus
@@ -91,14 +92,21 @@ class Learner:
         Raises:
             queue.Empty: nothing has arrived for so many seconds.
         """
-        content = {"method": "custom", "content": {"do": "toggle", "at": at}}
-        message = self.client.session.msg("comm_msg", {"comm_id": self.comm_id, "data": content})
+        state = {"masked": [at], "focus": at}
+        line = {"truth": list(LINE), "filled": {}, "hands": {}, "view": "guesses"}
+        question = {"ask": "guesses", "id": "0", "sent": line | state}
         started = time.perf_counter()
-        self.client.shell_channel.send(message)
+        for data in (
+            {"method": "update", "state": state},
+            {"method": "custom", "content": question},
+        ):
+            content = {"comm_id": self.comm_id, "data": data}
+            message = self.client.session.msg("comm_msg", content)
+            self.client.shell_channel.send(message)
         while True:
             answer: dict[str, Any] = self.client.get_iopub_msg(timeout=patience)
             ours = answer["parent_header"].get("msg_id") == message["header"]["msg_id"]
-            if ours and "html" in answer["content"].get("data", {}).get("state", {}):
+            if ours and "answer" in answer["content"].get("data", {}).get("content", {}):
                 return time.perf_counter() - started
 
     def click_until(self, over: threading.Event, seed: int) -> None:

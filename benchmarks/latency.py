@@ -4,10 +4,10 @@
 
 * clicks, from the press of the mouse to the changed page, in a real JupyterLab and a real browser:
   in a widget that does nothing but count (the bare round trip to the kernel and back) and in the
-  mask explorer, which asks three models; each with a pause between the clicks, as a person makes,
-  and as fast as the answers come; in JupyterLab as ``python run.py lab`` starts it and with "Kernel
-  Comms over subshells" disabled, which would cost the Stop button: no click is answered while a
-  cell runs;
+  mask explorer, until the mask is seen and until three models have answered; each with a pause
+  between the clicks, as a person makes, and as fast as the answers come; in JupyterLab as
+  ``python run.py lab`` starts it and with "Kernel Comms over subshells" disabled, which would cost
+  the Stop button: no click is answered while a cell runs; and on the page, which has no kernel;
 * predictions: three models on one line of 64 characters, without a browser;
 * imports: ``import cloze`` beside ``import torch``;
 * lab: from starting JupyterLab, as ``python run.py lab`` does it, to the answer of a first cell;
@@ -31,7 +31,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator
 from tqdm import tqdm
 
 from benchmarks import jupyter
@@ -39,7 +39,8 @@ from benchmarks.jupyter import Answer, Notebook, click_and_time
 from benchmarks.machine import machine
 from cloze.prediction import predict, shipped_models
 from cloze.vocabulary import VOCABULARY
-from web.browser import NO_CHROMIUM, browsing, chromium
+from web.browser import NO_CHROMIUM, browsing, chromium, served
+from web.build import build_page
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -73,10 +74,13 @@ class Counter(anywidget.AnyWidget):
 
 Counter()
 '''
+EXPLORER = "from cloze.widgets import MaskExplorer\nMaskExplorer()"
 WIDGETS = {
-    "bare round trip": COUNTER,
-    "mask explorer": "from cloze.widgets import MaskExplorer\nMaskExplorer()",
+    "bare round trip": (COUNTER, ""),
+    "mask alone": (EXPLORER, ""),
+    "mask explorer": (EXPLORER, r"Position {at},? masked\. From both"),
 }
+"""What is clicked in, and what is read after a click at {at}; "" is whatever changes first."""
 PAUSES = {"at ease": 0.3, "at once": 0.0}
 """Seconds between an answer and the next click."""
 SETTINGS: dict[str, dict[str, object]] = {
@@ -93,21 +97,41 @@ def measure(browser: Browser, setting: str, clicks: int) -> Iterator[tuple[str, 
         tempfile.TemporaryDirectory() as home,
         jupyter.jupyterlab(Path(home), SETTINGS[setting]) as server,
     ):
-        for widget, code in WIDGETS.items():
+        for widget, (code, answer) in WIDGETS.items():
             page = browser.new_page()
             notebook = Notebook(server, page)
             notebook.new(code)
             notebook.run(0)
-            buttons = notebook.widget().locator("button[data-do=toggle]")
-            buttons.first.wait_for()
             for pace, pause in PAUSES.items():
-                answers = []
-                for click in range(clicks):
-                    page.wait_for_timeout(1000 * pause)
-                    button = buttons.nth(click % buttons.count())
-                    answers.append(click_and_time(button, notebook.widget()))
-                yield widget, pace, answers
+                yield widget, pace, clicked(notebook.widget(), answer, pause, clicks)
             page.close()
+
+
+def on_the_page(browser: Browser, clicks: int) -> Iterator[tuple[str, str, list[Answer]]]:
+    """Click through the explorer where there is no kernel."""
+    with tempfile.TemporaryDirectory() as folder:
+        build_page(Path(folder))
+        with served(Path(folder)) as address:
+            for widget, (code, answer) in WIDGETS.items():
+                if code == EXPLORER:
+                    page = browser.new_page()
+                    page.goto(address)
+                    for pace, pause in PAUSES.items():
+                        explorer = page.locator("#explorer .cloze")
+                        yield widget, pace, clicked(explorer, answer, pause, clicks)
+                    page.close()
+
+
+def clicked(widget: Locator, answer: str, pause: float, clicks: int) -> list[Answer]:
+    """Click one button of a widget after the other, and measure the answers."""
+    buttons = widget.locator("button[data-do=toggle]")
+    buttons.first.wait_for()
+    answers = []
+    for click in range(clicks):
+        widget.page.wait_for_timeout(1000 * pause)
+        at = click % buttons.count()
+        answers.append(click_and_time(buttons.nth(at), widget, answer.format(at=at)))
+    return answers
 
 
 def row(answers: list[Answer]) -> str:
@@ -138,6 +162,8 @@ def clicks(repeats: int) -> Iterator[str]:
                 median = statistics.median(answer.html for answer in answers)
                 times = median / bare.setdefault(pace, median)  # the bare round trip comes first
                 yield f"{setting:<14}{widget:<18}{pace:<13}{row(answers)}{times:>12.1f}"
+        for widget, pace, answers in on_the_page(browser, repeats):
+            yield f"{'the page':<14}{widget:<18}{pace:<13}{row(answers)}"
 
 
 # ── everything else ──

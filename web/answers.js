@@ -1,110 +1,176 @@
-// What predictors answer to a state of the explorer: the port of
-// src/cloze/widgets/explorer/answers.py.
+// What the page answers where a notebook asks Python: src/cloze/widgets/explorer/answers.py, for
+// the predictors of predictor.js.
 
+import { GAP } from "./explorer.js";
+import { ROOM, cost, raised } from "./room.js";
+
+const LIKELIEST = 8; // how many symbols of each predictor an answer has
 const PAIRS_SHOWN = 5;
 
 /** Return the places of the `k` largest values, largest first. */
 export function largest(values, k) {
-  const places = [...values.keys()];
-  return places.sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
+  return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
 }
 
-/** What predictors answer to a state; the parts that its view does not show may be empty. */
-export class Answers {
-  asked; // the state that they answer
-  byName; // the answers at the open positions, the one that the words speak of last
-  baseline = null;
-  pair = null; // {first, second, apart, together}: what is guessed at two gaps
-  attention = []; // where the chosen head looks from the focus, by position
-  nLayers = 0;
-  nHeads = 0;
-  surprise = []; // −log P of each symbol in nats when it alone is masked
-  occlusion = []; // what it costs the last answer at the focus to hide each symbol too, in nats
+/** Read a question: what is predicted, and the line with what was filled in. */
+function read({ truth, masked, filled }) {
+  const open = masked.filter((at) => !(at in filled));
+  return { open, held: truth.map((symbol, at) => filled[at] ?? symbol) };
+}
 
-  constructor(fields) {
-    Object.assign(this, fields);
+/** Answers the explorer's questions from predictors, by name; the last is the one that is spoken of. */
+export class Readers {
+  #predictors;
+  #tally;
+  #before = new AbortController(); // calls off what the question before this one still computes
+
+  /** What is paid for what a room has guessed is entered into the model `tally`. */
+  constructor(predictors, tally) {
+    this.#predictors = predictors;
+    this.#tally = tally;
   }
 
-  with(fields) {
-    return new Answers({ ...this, ...fields });
+  get #last() {
+    return Object.values(this.#predictors).at(-1);
   }
 
-  /** The name and the answer that the words speak of. */
-  get last() {
-    return Object.entries(this.byName).at(-1);
+  /** Return what is guessed, and what the view shows besides. */
+  async guesses(question) {
+    this.#before.abort();
+    this.#before = new AbortController();
+    const { signal } = this.#before;
+    const last = this.#last;
+    const { known } = last.symbols;
+    const { truth, focus, view, hands } = question;
+    const { open, held } = read(question);
+    const said = Object.values(this.#predictors).map((each) => each.predict(held, open));
+    const shown = new Set();
+    if (open.includes(focus)) {
+      const named = [...Object.keys(hands[focus] ?? {}), truth[focus]].filter((each) => each !== GAP);
+      for (const symbol of named) shown.add(known.indexOf(symbol));
+      for (const answer of said) for (const i of largest(answer.at(focus), LIKELIEST)) shown.add(i);
+    }
+    const places = [...shown].sort((i, j) => i - j);
+    const truths = open.filter((at) => truth[at] !== GAP);
+    const costs = (of, at) => Object.fromEntries(at.map((each) => [each, of(each)]));
+    const readers = Object.keys(this.#predictors).map((name, r) => ({
+      name,
+      p: places.map((i) => said[r].at(focus)[i]),
+      costs: costs((at) => said[r].cost(at), open),
+    }));
+    const { text, probabilities } = last.baseline;
+    this.#enter(question, truths, readers);
+    return {
+      symbols: places.map((i) => known[i]),
+      readers,
+      baseline: {
+        text,
+        p: places.map((i) => probabilities[i]),
+        costs: costs((at) => last.baseline.cost(known.indexOf(truth[at])), truths),
+      },
+      pair: view === "pair" && open.length > 1 ? await this.#pair(held, open, focus, said.at(-1), signal) : null,
+      attention: view === "attention" ? last.attention(held, open, focus) : [],
+      surprise:
+        view === "surprise" && !truth.includes(GAP) ? await last.surprise(truth, { signal }) : [],
+      n_layers: last.nLayers,
+      n_heads: last.nHeads,
+    };
+  }
+
+  /** Return what the last answer at the focus depends on; the next question calls it off. */
+  occlusion(question) {
+    const { open, held } = read(question);
+    return this.#last.occlusion(held, open, question.focus, { signal: this.#before.signal });
+  }
+
+  /** Read a line as it was typed or pasted; of too many characters, the first. */
+  read({ text }) {
+    const { symbols, maxLen } = this.#last;
+    const { line, note } = symbols.read(text, Infinity);
+    const truth = symbols.read(symbols.write(line.slice(0, maxLen)), maxLen).line;
+    return { truth, words: wordsOf(symbols, truth), note, n: line.length };
+  }
+
+  /** Read a symbol as it was typed. */
+  symbol({ typed }) {
+    return this.#last.symbols.readSymbol(typed);
+  }
+
+  /** Enter into the tally what was paid for what is revealed, each symbol of a line once. */
+  #enter({ truth, hands }, open, readers) {
+    const { symbols } = this.#last;
+    const line = symbols.write(truth);
+    const before = this.#tally.get("paid");
+    const fresh = open.filter(
+      (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
+    );
+    const paid = fresh.map((at) => {
+      const costs = { [ROOM]: cost(hands[at], truth[at], symbols.known.length) };
+      for (const reader of readers) costs[reader.name] = reader.costs[at];
+      return { line, at, n_hands: raised(hands[at]), costs };
+    });
+    if (paid.length) this.#tally.set("paid", [...before, ...paid]);
+  }
+
+  /** Compare the guesses at the focus and at the gap nearest to it. */
+  async #pair(held, open, focus, answer, signal) {
+    const distance = (at) => Math.abs(at - focus);
+    const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
+    const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
+    const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
+    const together = await this.#last.joint(held, open, first, second, { signal });
+    const { known } = this.#last.symbols;
+    const pairs = (table) => {
+      const flat = table.flat();
+      return largest(flat, PAIRS_SHOWN).map((place) => {
+        const [a, b] = [Math.floor(place / known.length), place % known.length];
+        return [[known[a], known[b]], flat[place]];
+      });
+    };
+    return { first, second, apart: pairs(apart), together: pairs(together) };
   }
 }
 
-const lastOf = (predictors) => Object.values(predictors).at(-1);
+const wordsOf = (symbols, line) => symbols.words(line).map((word) => [word[0], word.at(-1) + 1]);
 
 /**
- * Ask all predictors for the open positions, and the last one for what the view shows besides;
- * of earlier answers of the same predictors, `before`, what is still true is kept.
+ * Return what the model of an explorer holds at first. `examples` are {line, masked} by name;
+ * `begin` is what `MaskExplorer.alone` in Python returns, or nothing: then it is the first letter of
+ * what the first example speaks of.
  */
-export async function ask(state, predictors, before = null) {
-  const last = lastOf(predictors);
-  const { held, open } = state;
-  const byName = {};
-  for (const [name, each] of Object.entries(predictors))
-    byName[name] = await each.predict(held, open);
-  const sameLine = before && before.asked.truth.join("") === state.truth.join("");
-  const sameQuestion = before && question(before.asked) === question(state);
-  let surprise = sameLine ? before.surprise : [];
-  if (state.view === "surprise" && !state.gaps.length && !surprise.length)
-    surprise = await last.surprise(state.truth);
-  const looked = state.view === "attention" && last.nHeads;
-  const paired = state.view === "pair" && open.length > 1;
-  return new Answers({
-    asked: state,
-    byName,
-    baseline: last.baseline,
-    pair: paired ? await compared(state, last, byName) : null,
-    attention: looked
-      ? await last.attention(held, open, state.focus, state.layer, state.head)
-      : [],
-    nLayers: last.nLayers,
-    nHeads: last.nHeads,
-    surprise,
-    occlusion: sameQuestion ? before.occlusion : [],
+export function beginning({ both }, examples, begin = null) {
+  const { symbols, maxLen } = both;
+  const listed = Object.entries(examples).map(([name, { line, masked }]) => {
+    const truth = symbols.read(line, maxLen).line;
+    const start = masked ? line.indexOf(masked) : 0;
+    const places = Array.from(masked, (_, i) => start + i);
+    return { name, truth, words: wordsOf(symbols, truth), masked: places };
   });
-}
-
-/**
- * Ask the last predictor what its answer depends on, if the view shows it and nobody knows yet.
- * One guess for each symbol of the line, so it comes after all else, and can be called off.
- */
-export async function askOcclusion(answers, predictors, signal) {
-  const state = answers.asked;
-  const wanted = state.view === "guesses" && !state.hidden && state.open.includes(state.focus);
-  if (answers.occlusion.length || !wanted) return answers;
-  const last = lastOf(predictors);
-  return answers.with({
-    occlusion: await last.occlusion(state.held, state.open, state.focus, { signal }),
-  });
-}
-
-/** Return all that the occlusion depends on. */
-function question(state) {
-  return JSON.stringify([state.held, state.open, state.focus]);
-}
-
-/** Compare the guesses at the focus and at the gap nearest to it. */
-async function compared(state, last, byName) {
-  const distance = (at) => Math.abs(at - state.focus);
-  const near = [...state.open].sort((a, b) => distance(a) - distance(b) || a - b);
-  const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
-  const answer = Object.values(byName).at(-1);
-  const apart = Array.from(answer.at(first), (p) => Array.from(answer.at(second), (q) => p * q));
-  const together = await last.joint(state.held, state.open, first, second);
-  const { known } = state.symbols;
-  return { first, second, apart: pairs(apart, known), together: pairs(together, known) };
-}
-
-/** Return the most probable pairs of symbols, each with its probability, best first. */
-function pairs(table, known) {
-  const flat = table.flatMap((row) => Array.from(row));
-  return largest(flat, PAIRS_SHOWN).map((place) => {
-    const [a, b] = [Math.floor(place / known.length), place % known.length];
-    return [[known[a], known[b]], flat[place]];
-  });
+  const [first] = listed;
+  const truth = begin ? symbols.read(begin.line, maxLen).line : first.truth;
+  const masked = begin ? begin.masked : first.masked.slice(0, 1);
+  return {
+    truth,
+    words: wordsOf(symbols, truth),
+    masked,
+    filled: {},
+    hands: {},
+    focus: begin?.focus ?? masked[0] ?? 0,
+    view: begin?.view ?? "guesses",
+    layer: 0,
+    head: 0,
+    guess_first: false,
+    revealed: false,
+    symbols: {
+      unit: symbols.unit,
+      known: symbols.known,
+      n: symbols.known.length,
+      size: symbols.size,
+      wide: false,
+    },
+    examples: listed,
+    paid: [],
+    seed: Math.floor(Math.random() * 2 ** 31),
+    asked: 0,
+  };
 }

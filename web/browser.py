@@ -73,7 +73,7 @@ def served(folder: Path) -> Iterator[str]:
 # --- the page's engine, alone ---------------------------------------------------------------------
 
 LOAD = """async () => {
-  for (const name of ["arguments", "checkpoint", "predictor", "vocabulary"])
+  for (const name of ["checkpoint", "predictor", "vocabulary", "widget"])
     Object.assign(window, await import(`./${name}.js`));
   // Not from the cache, which believes that a file stays the same for a second.
   window.bytes = async (name) => (await fetch(name, { cache: "no-store" })).arrayBuffer();

@@ -121,7 +121,8 @@ def style() -> str:
         f':root[data-jp-theme-light="false"] {{ {dark} }}\n'
     )
     own = (HERE / STYLE).read_text("utf-8")
-    return "\n".join([widget.style("unmasking.css", "guessing_game.css"), around, own])
+    shown = widget.style("explorer.css", "unmasking.css", "guessing_game.css")
+    return "\n".join([shown, around, own])
 
 
 def game() -> dict[str, object]:

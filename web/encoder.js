@@ -6,7 +6,7 @@
 //   - what the first layer projects depends on the symbol alone, so it is a table, made at load;
 //   - the last layer finishes the gaps alone, and a twin reads only what its gaps can see.
 
-import { ValueError } from "./arguments.js";
+import { ValueError } from "./widget.js";
 
 // ── numbers ──
 
@@ -309,17 +309,20 @@ class Encoder {
     return this.x;
   }
 
-  /** Where a head looks from a position: weights that sum to 1. */
-  attention(inputIds, layer, head, position) {
+  /** Where every head of every layer looks from a position: weights that sum to 1. */
+  attention(inputIds, position) {
     const everywhere = this.read(inputIds);
-    for (const each of this.layers.slice(0, layer)) {
-      each.forward(this.x, inputIds, everywhere, everywhere);
-    }
-    const { attention, attentionNorm, normed } = this.layers[layer];
-    attentionNorm.forward(normed, this.x, inputIds.length);
-    attention.project(normed, inputIds, everywhere, [position]);
-    attention.weights(head, inputIds.length, [position]);
-    return [...attention.scores.values.subarray(0, inputIds.length)];
+    return this.layers.map((layer) => {
+      const { attention, attentionNorm, normed } = layer;
+      attentionNorm.forward(normed, this.x, inputIds.length);
+      attention.project(normed, inputIds, everywhere, [position]);
+      const heads = Array.from({ length: this.config.n_heads }, (_, head) => {
+        attention.weights(head, inputIds.length, [position]);
+        return [...attention.scores.values.subarray(0, inputIds.length)];
+      });
+      layer.forward(this.x, inputIds, everywhere, everywhere);
+      return heads;
+    });
   }
 
   /** Put the embedding of a line into x, and number the line's positions. */

@@ -1,50 +1,46 @@
 // Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
 
-import { ValueError } from "./arguments.js";
 import { join, problemOf } from "./element.js";
-import { Explorer } from "./explorer.js";
+import Explorer from "./explorer.js";
+import { VIEWS } from "./explorer_markup.js";
+import { ValueError } from "./widget.js";
 
-/** Return the part of an address, from # on, that shows what a state shows. */
-export function written(state) {
-  const gaps = new Set(state.gaps);
-  const mask = state.masked.filter((at) => !gaps.has(at)); // the line shows its own gaps
-  const carried = new URLSearchParams({ line: state.line });
+/** Return the part of an address, from # on, that shows what an explorer shows. */
+export function written({ state: { truth, masked, gaps, view } }) {
+  const mask = masked.filter((at) => !gaps.includes(at)); // the line shows its own gaps
+  const carried = new URLSearchParams({ line: truth.join("") });
   if (mask.length) carried.set("mask", mask);
-  if (state.view !== "guesses") carried.set("view", state.view);
+  if (view !== "guesses") carried.set("view", view);
   return `#${carried.toString().replaceAll("%2C", ",")}`;
-}
-
-/**
- * Return the state that a link asks for; null when it carries no line.
- * How one looks at the line otherwise is taken from the state `before`.
- */
-function read(hash, before, maxLen) {
-  const carried = new URLSearchParams(hash.replace(/^#/, ""));
-  if (![...carried.keys()].some((name) => ["line", "mask", "view"].includes(name))) return null;
-  try {
-    const line = carried.get("line");
-    if (line === null) throw new ValueError("It carries no line.");
-    const mask = carried.get("mask") || null;
-    const state = before.withLine(line, maxLen).withMasked(mask?.split(",") ?? []);
-    const shows = state.withView(carried.get("view") ?? "guesses");
-    return shows.with({ focus: state.masked[0] ?? 0, event: "From a link." });
-  } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
-    const [first, ...rest] = error.message;
-    throw new ValueError(`This link cannot be shown: ${first.toLowerCase()}${rest.join("")}`);
-  }
 }
 
 /** The explorer of a page that can be opened with a link; what is wrong with one stands above it. */
 export class LinkedExplorer extends Explorer {
-  static actions = { ...Explorer.actions, link: ["hash"] };
-
   markup() {
     return join([problemOf("link"), super.markup()]);
   }
 
-  do_link({ hash }) {
-    const state = read(hash, this.state, this.maxLen);
-    return state && this.become(state);
+  /** Show the line that a link carries, if it does. */
+  async do_link({ hash }) {
+    const carried = new URLSearchParams(hash.replace(/^#/, ""));
+    if (![...carried.keys()].some((name) => ["line", "mask", "view"].includes(name))) return;
+    try {
+      const text = carried.get("line");
+      if (text === null) throw new ValueError("It carries no line.");
+      const { truth, words, n } = await this.ask("read", { text });
+      if (n > truth.length)
+        throw new ValueError(`The line has ${n} characters and the model reads ${truth.length}; shorten it.`);
+      const masked = (carried.get("mask") || null)?.split(",").map(Number) ?? [];
+      if (!masked.every((at) => Number.isInteger(at) && at >= 0 && at < truth.length))
+        throw new ValueError(`A position in this line is a whole number from 0 to ${truth.length - 1}.`);
+      const view = carried.get("view") ?? "guesses";
+      if (!(view in VIEWS)) throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
+      this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
+      this.become({ view }, "From a link.");
+    } catch (error) {
+      if (!(error instanceof ValueError)) throw error;
+      const [first, ...rest] = error.message;
+      throw new ValueError(`This link cannot be shown: ${first.toLowerCase()}${rest.join("")}`);
+    }
   }
 }

@@ -1,14 +1,16 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
+import { Readers, beginning } from "./answers.js";
 import { button, element } from "./element.js";
 import { writing } from "./generation.js";
 import GuessingGame from "./guessing_game.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
+import Tally from "./tally.js";
 import Unmasking from "./unmasking.js";
-import view from "./view.js";
-import { Widget } from "./widget.js";
+import { render } from "./view.js";
+import { Model, Widget } from "./widget.js";
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const settings = JSON.parse(document.getElementById("settings").textContent);
@@ -24,7 +26,8 @@ async function bytes(name) {
 }
 
 function show(widget, place) {
-  view.render({ model: widget, el: place });
+  widget.refresh();
+  render({ widget, el: place });
 }
 
 /** A link to what the explorer shows, to be copied. */
@@ -32,14 +35,13 @@ class Link extends Widget {
   static presents = false;
 
   constructor(explorer) {
-    super();
+    super(new Model({}));
     this.explorer = explorer;
-    explorer.on("change:html", () => this.refresh());
-    this.refresh();
+    explorer.listen(() => this.refresh());
   }
 
   markup() {
-    const value = location.href.split("#")[0] + written(this.explorer.state);
+    const value = location.href.split("#")[0] + written(this.explorer);
     const field = element("input", { type: "text", readonly: true, value });
     return element(
       "div",
@@ -52,15 +54,13 @@ class Link extends Widget {
 
 /** The colours: those of the system until somebody chooses. */
 class Theme extends Widget {
-  static actions = { switch: [] };
   static presents = false;
   #system = matchMedia("(prefers-color-scheme: dark)");
 
   constructor() {
-    super();
+    super(new Model({}));
     this.chosen = remembered();
     this.#system.addEventListener("change", () => this.refresh());
-    this.refresh();
   }
 
   get dark() {
@@ -101,7 +101,9 @@ async function main() {
   const place = document.getElementById("explorer");
   try {
     const predictors = await loadPredictors(bytes);
-    const explorer = await LinkedExplorer.of(predictors, settings.examples);
+    const paid = new Model({ paid: [] });
+    const state = beginning(predictors, settings.examples);
+    const explorer = new LinkedExplorer(new Model(state, new Readers(predictors, paid)));
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
     show(explorer, place);
@@ -112,14 +114,17 @@ async function main() {
       place.querySelector('[data-arrows] [tabindex="0"]').focus({ preventScroll: true });
     });
     // The address is that of what is seen, for a reload and for the way back.
-    explorer.on("change:html", () => {
-      const seen = written(explorer.state);
+    explorer.listen(() => {
+      const seen = written(explorer);
       if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
     });
     show(new Link(explorer), document.getElementById("link"));
     const tally = document.getElementById("tally");
-    explorer.tally.on("change:html", () => (tally.hidden = !explorer.tally.paid.length));
-    show(explorer.tally, tally);
+    paid.on("change", () => {
+      tally.hidden = !paid.get("paid").length;
+      explorer.set({ paid: paid.get("paid") });
+    });
+    show(new Tally(paid), tally);
     const lines = writing(predictors.both, { line: TO_WRITE });
     show(new Unmasking(lines), document.getElementById("unmasking"));
     const address = location.protocol === "file:" ? "" : location.href.split("#")[0];

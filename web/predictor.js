@@ -30,13 +30,12 @@
  *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
  *   nLayers, nHeads
  *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i), knownCosts, loss }
- *   attention(line, gaps, position, layer, head) → number[]
+ *   attention(line, gaps, position) → number[][][]: by layer and head, for each position of the line
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
  *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { ValueError, positions, shown, wholeNumber } from "./arguments.js";
 import { CheckpointError, readModel } from "./checkpoint.js";
 import { ALPHABET, GAP, TextError, VOCABULARY, readLine } from "./vocabulary.js";
 
@@ -47,9 +46,9 @@ export const CHARACTERS = {
   unit: "character",
   read: readLine,
   readSymbol(typed) {
-    const lower = typeof typed === "string" ? typed.toLowerCase() : "";
+    const lower = typed.toLowerCase();
     if (CHARACTERS.known.includes(lower)) return lower;
-    throw new TextError(`A gap holds one letter, a space or a newline, not ${shown(typed)}.`);
+    throw new TextError("A gap holds one letter, a space or a newline.");
   },
   write: (line) => line.join(""),
   words: (line) =>
@@ -133,10 +132,6 @@ export class MaskedPredictor {
 
   /** Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b. */
   async joint(line, gaps, first, second, { signal } = {}) {
-    [first, second] = positions([first, second], line.length);
-    if (first === second) {
-      throw new ValueError(`A joint guess is about two gaps, and both of these are at ${first}.`);
-    }
     const masked = this.#masked(line, [...gaps, first, second]);
     const [before] = this.#logProbs(masked, [first]);
     return inPieces(before.keys(), signal, (symbol) => {
@@ -162,10 +157,6 @@ export class MaskedPredictor {
    */
   async occlusion(line, gaps, at, { signal } = {}) {
     const masked = this.#masked(line, gaps);
-    [at] = positions([at], line.length);
-    if (masked[at] !== this.#mask) {
-      throw new ValueError(`Position ${at} is not masked, so nothing is guessed there.`);
-    }
     const [before] = this.#logProbs(masked, [at]);
     const truth = this.symbols.known.indexOf(line[at]);
     return inPieces(masked.keys(), signal, (other) => {
@@ -176,12 +167,9 @@ export class MaskedPredictor {
     });
   }
 
-  /** Where a head looks from a position, weights that sum to 1; both count from 0. */
-  attention(line, gaps, at, layer, head) {
-    [at] = positions([at], line.length);
-    layer = wholeNumber(layer, 0, this.nLayers - 1, "A layer of this model");
-    head = wholeNumber(head, 0, this.nHeads - 1, "A head of this model");
-    return this.model.encoder.attention(this.#masked(line, gaps), layer, head, at);
+  /** Where every head of every layer looks from a position: weights that sum to 1. */
+  attention(line, gaps, at) {
+    return this.model.encoder.attention(this.#masked(line, gaps), at);
   }
 
   get #mask() {
@@ -193,7 +181,7 @@ export class MaskedPredictor {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
     );
-    for (const at of positions(gaps, line.length)) ids[at] = this.#mask;
+    for (const at of gaps) ids[at] = this.#mask;
     return ids;
   }
 

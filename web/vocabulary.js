@@ -1,7 +1,7 @@
 // What text becomes: symbols and their ids, and how any text is reduced to 28 characters;
 // src/cloze/vocabulary.py, with the same sentences.
 
-import { ValueError } from "./arguments.js";
+import { ValueError } from "./widget.js";
 import { counted } from "./words.js";
 
 /** Text that cannot be used as it is; the message says why and what to do. */

@@ -571,10 +571,11 @@ class Predictor:
         changes = occlusion(self.model, *self._read(line, gaps), position + framed)
         return changes[framed : framed + len(line)]
 
-    def attention(
-        self, line: Sequence[str], gaps: Iterable[int], position: int, layer: int, head: int
-    ) -> Tensor:
-        """Return where a head looks from a position, weights that sum to 1; both count from 0."""
+    def attention(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
+        """Return where each head looks from a position, ``(n_layers, n_heads, len(line))``.
+
+        The weights of a head sum to 1.
+        """
         raise NotImplementedError
 
     def _read(self, line: Sequence[str], gaps: Iterable[int]) -> tuple[Tensor, list[int]]:
@@ -602,19 +603,16 @@ class MaskedPredictor(Predictor):
         super().__init__(model, symbols, max_len, name or config.direction, baseline)
         self.n_layers, self.n_heads = config.n_layers, config.n_heads
 
-    def attention(
-        self, line: Sequence[str], gaps: Iterable[int], position: int, layer: int, head: int
-    ) -> Tensor:
-        """Return where a head looks from a position; what it gives to special symbols is left out.
+    @torch.no_grad()
+    def attention(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
+        """Return where each head looks from a position; special symbols are left out.
 
         The rest is scaled to sum to 1.
         """
-        framed = self.symbols.framed
-        weights = attention_from(
-            self.model, self._masked(line, gaps), position + framed, layer, head
-        )
-        inside = weights[framed : framed + len(line)]
-        return inside / inside.sum().clamp(min=1e-9) if framed else inside
+        framed, masked = self.symbols.framed, self._masked(line, gaps)
+        weights = self.model.encoder.attention(masked[None])[:, 0, :, position + framed]
+        inside = weights[..., framed : framed + len(line)]
+        return inside / inside.sum(-1, keepdim=True).clamp(min=1e-9) if framed else inside
 
 
 class TruthPredictor(Predictor):

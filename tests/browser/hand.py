@@ -60,6 +60,12 @@ TELL = """async (state) => {
 }"""
 
 
+def state_of(widget: Widget) -> dict[str, Any]:
+    """Return a widget's state as Jupyter sends it."""
+    names = [name for name in widget.keys if not name.startswith("_") and name != "layout"]
+    return dict(json.loads(json.dumps(widget.get_state(names))))
+
+
 class Hand:
     """What a learner does to a widget, and what comes of it."""
 
@@ -83,7 +89,7 @@ class Hand:
         widget.send = self.messages.append  # type: ignore[method-assign]
         # The program keeps its widget to itself.
         program = str(widget._esm).replace("widget = new", "widget = window.widget = new")
-        self.page.evaluate(JUPYTER, [program, self.state, places])
+        self.page.evaluate(JUPYTER, [program, state_of(self.widget), places])
         return self
 
     def act(self, action: str, /, **sent: object) -> None:
@@ -92,13 +98,7 @@ class Hand:
 
     def tell(self) -> None:
         """Let the browser know what has changed in Python."""
-        self.page.evaluate(TELL, self.state)
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """The state as Jupyter sends it."""
-        names = [name for name in self.widget.keys if not name.startswith("_") and name != "layout"]
-        return dict(json.loads(json.dumps(self.widget.get_state(names))))
+        self.page.evaluate(TELL, state_of(self.widget))
 
     @property
     def html(self) -> str:
@@ -116,4 +116,4 @@ class Hand:
             self.widget._receive(self.widget, said["message"], [])
         else:
             self.widget.set_state(said["changes"])
-        return {"state": self.state, "messages": self.messages}
+        return {"state": state_of(self.widget), "messages": json.loads(json.dumps(self.messages))}

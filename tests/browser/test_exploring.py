@@ -47,6 +47,7 @@ def test_a_click_masks_and_bars_appear_and_python_knows(lab: Notebook, widget: L
     expect(letter(widget, 4)).to_have_attribute("aria-pressed", "true")
     expect(letter(widget, 4)).to_be_focused()
     expect(readers(widget)).to_have_count(4)
+    expect(widget.get_by_role("status")).to_contain_text("Position 4 masked. From both sides: ")
     said = widget.get_by_role("status").inner_text()
     masked, focus, loss = re.fullmatch(r"\[(\d+)\] (\d+) ([\d.]+)", lab.fresh(STATE)).groups()  # type: ignore[union-attr]
     assert (masked, focus) == ("4", "4")
@@ -102,7 +103,10 @@ def test_a_failing_model_is_seen(lab: Notebook, widget: Locator) -> None:
     )
     letter(widget, 4).click()
     expect(widget.get_by_role("alert")).to_have_text("RuntimeError: my layer is broken")
-    assert lab.fresh("print(explorer.masked)") == "frozenset()"
+    assert lab.fresh("print(sorted(explorer.masked))") == "[4]"
+    lab.fresh("del model.logits_at; explorer.update()")
+    expect(readers(widget)).to_have_count(4)
+    expect(widget.get_by_role("alert")).to_be_hidden()
 
 
 def test_a_reopened_notebook_still_shows_the_answers(

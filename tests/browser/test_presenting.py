@@ -24,6 +24,7 @@ from cloze.use.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
+from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.watch import low_contrasts
 
@@ -107,7 +108,7 @@ def search() -> Search:
     return Search(Index(passages(Corpus.load().held_out), vectors), "the boat left the harbour")
 
 
-GALLERY: dict[str, Callable[[], View]] = {
+GALLERY: dict[str, Callable[[], View | Widget]] = {
     "guesses": lambda: looked("guesses"),
     "two gaps": lambda: looked("pair"),
     "attention": lambda: looked("attention"),

@@ -337,11 +337,11 @@ def test_characters_are_read_and_written() -> None:
 
 def test_attention_is_read_from_the_line_with_its_gaps() -> None:
     predictor, line = MaskedPredictor(SMALL), tuple("she took her")
-    weights = predictor.attention(line, [9, 10], 3, 0, 1)
-    assert len(weights) == len(line)
+    weights = predictor.attention(line, [9, 10], 3)
+    assert weights.shape == (SMALL.config.n_layers, SMALL.config.n_heads, len(line))
     other = (*line[:9], "q", *line[10:])
-    assert torch.equal(weights, predictor.attention(other, [9, 10], 3, 0, 1))
-    assert not torch.equal(weights, predictor.attention(other, [10], 3, 0, 1))
+    assert torch.equal(weights, predictor.attention(other, [9, 10], 3))
+    assert not torch.equal(weights, predictor.attention(other, [10], 3))
 
 
 def test_the_baseline_is_that_of_the_text_that_was_learned_from() -> None:

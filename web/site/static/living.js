@@ -1,6 +1,7 @@
 // The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
 // the modules, models and texts of the explorer's own page, which the browser fetches once for all.
-import { Explorer } from "../explorer/explorer.js";
+import { Readers, beginning } from "../explorer/answers.js";
+import Explorer from "../explorer/explorer.js";
 import { writing } from "../explorer/generation.js";
 import GuessingGame from "../explorer/guessing_game.js";
 import { playing } from "../explorer/judge.js";
@@ -8,15 +9,18 @@ import { written } from "../explorer/link.js";
 import { loadPredictors } from "../explorer/predictor.js";
 import Unmasking from "../explorer/unmasking.js";
 import { render } from "../explorer/view.js";
+import { Model } from "../explorer/widget.js";
 
 const FOLDER = new URL("../explorer/", import.meta.url);
 
 const MAKERS = {
-  async explorer({ predictors, examples }, { line, mask }) {
-    const explorer = await Explorer.of(predictors, examples);
+  explorer({ predictors, examples }, { line, mask }) {
     const masked = mask ? mask.split(",").map(Number) : [];
-    await explorer.become(explorer.state.withLine(line, explorer.maxLen).withMasked(masked));
-    await explorer.act("focus", { at: masked[0] ?? 0 });
+    const begin = { line, masked };
+    const paid = new Model({ paid: [] });
+    const state = beginning(predictors, examples, begin);
+    const explorer = new Explorer(new Model(state, new Readers(predictors, paid)));
+    paid.on("change", () => explorer.set({ paid: paid.get("paid") }));
     return explorer;
   },
   game: ({ predictors, game }, { seed }) =>
@@ -50,11 +54,12 @@ async function wake(place) {
   try {
     const widget = await MAKERS[place.dataset.kind](await (loading ??= load()), place.dataset);
     const living = document.createElement("div");
+      widget.refresh();
     render({ widget, el: living });
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
     const own = document.createElement("a");
-    own.href = new URL(`index.html${widget.state ? written(widget.state) : ""}`, FOLDER);
+    own.href = new URL(`index.html${widget.state ? written(widget) : ""}`, FOLDER);
     own.textContent = "a page of its own";
     words.replaceChildren(
       "This widget runs here, on this device, with weights rounded to 16 bits; there is ",

@@ -14,6 +14,7 @@
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
+//   data-count           a number that runs up or down to what it has become
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
 // the notebook's all the same.
@@ -23,6 +24,7 @@ const SLENDER = 0.6; // its place counts as no higher than that much of its widt
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
 const GONE = "Nothing here responds any more, because its kernel is gone. Run this cell again (Shift + Enter).";
 const LOST = "Jupyter cannot be reached. Is it still running, and is this computer connected?";
+const MOTION = 250; // milliseconds
 const ASK_EVERY = 2000; // milliseconds, and so long an answer may take
 
 // Call `tell` whenever Jupyter's server stops answering, or answers again: it is asked for the page's
@@ -79,17 +81,38 @@ function morph(old, fresh) {
   olds.forEach((node) => node.remove());
 }
 
-// Let what has a key glide from where it was, and what is new unfold, unless motion is unwanted.
+// Let a number run from what it was to what it is.
+function run(node, from) {
+  const text = node.data;
+  const [to, decimals] = [Number(text), text.split(".")[1]?.length ?? 0];
+  if (!Number.isFinite(from) || !Number.isFinite(to) || from === to) return;
+  const started = performance.now();
+  let written = text;
+  const step = () => {
+    if (node.data !== written) return; // it has become another one meanwhile
+    const done = (performance.now() - started) / MOTION;
+    node.data = written = done < 1 ? (from + (to - from) * done).toFixed(decimals) : text;
+    if (done < 1) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+// Let what has a key glide from where it was, what is new unfold, and numbers run, unless motion is
+// unwanted.
 function glide(root, change) {
   const tops = new Map();
   for (const each of root.querySelectorAll("[data-key]")) tops.set(each, each.offsetTop);
+  const numbers = new Map();
+  for (const each of root.querySelectorAll("[data-count]")) numbers.set(each, each.textContent);
   change();
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const each of root.querySelectorAll("[data-count]"))
+    run(each.firstChild, Number(numbers.get(each) ?? 0));
   for (const each of root.querySelectorAll("[data-key]")) {
     const moved = tops.get(each) - each.offsetTop;
     if (moved === 0) continue;
     const transform = tops.has(each) ? `translateY(${moved}px)` : "scaleY(0)";
-    each.animate([{ transform }, {}], { duration: 250, easing: "ease-out" });
+    each.animate([{ transform }, {}], { duration: MOTION, easing: "ease-out" });
   }
 }
 

@@ -1,130 +1,182 @@
-"""What predictors answer to a state of the explorer, and no word of markup."""
+"""What predictors answer to a question of the explorer: few numbers, however many symbols."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nlargest
+from typing import Any
 
 import torch
-from torch import Tensor
 
-from cloze.prediction import Answer, Baseline, Comparison, Predictor
-from cloze.widgets.explorer.state import State
+from cloze.prediction import Comparison, Predictor
+from cloze.vocabulary import GAP
 
+LIKELIEST = 8
+"""How many symbols of each predictor an answer has."""
 PAIRS_SHOWN = 5
+FEW = 500
+"""So many symbols are listed whole, and of so many all pairs are tried."""
 
-Pairs = list[tuple[tuple[str, str], float]]
-"""Two symbols and a probability, best first."""
-
-
-@dataclass(frozen=True)
-class Pair:
-    """What is guessed at two gaps."""
-
-    first: int
-    second: int
-    apart: Pairs
-    """By the product of their two probabilities."""
-    together: Pairs
-    """By their joint probability."""
+Data = dict[str, Any]
+"""What is sent as JSON; an infinite cost is written "Infinity", an unknown one null."""
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What predictors answer to a state; the parts that its view does not show may be empty."""
+class Question:
+    """A line, what of it is hidden, and what is looked at."""
 
-    asked: State
-    """What they answer."""
-    by_name: Comparison
-    """The answers at the open positions, the one that the words speak of last."""
-    baseline: Baseline | None
-    pair: Pair | None = None
-    attention: Sequence[float] = ()
-    """Where the chosen head looks from the focus, by position."""
-    n_layers: int = 0
-    n_heads: int = 0
-    surprise: Sequence[float] = ()
-    """−log P of each symbol in nats when it alone is masked."""
-    occlusion: Sequence[float] = ()
-    """What it costs the last answer at the focus to hide each symbol as well, in nats."""
+    truth: tuple[str, ...]
+    """The line, ``GAP`` where not even the line knows the truth."""
+    masked: frozenset[int]
+    filled: Mapping[int, str]
+    """Masked positions that hold somebody's guess: it is read, and the others are predicted."""
+    hands: Mapping[int, Mapping[str, int]]
+    """How many hands were raised for which symbol, by position."""
+    focus: int
+    view: str
+
+    @classmethod
+    def sent(cls, said: Mapping[str, Any]) -> Question:
+        """Read what the browser asks."""
+        return cls(
+            tuple(said["truth"]),
+            frozenset(said["masked"]),
+            by_position(said["filled"]),
+            by_position(said["hands"]),
+            said["focus"],
+            said["view"],
+        )
 
     @property
-    def last(self) -> tuple[str, Answer]:
-        """The name and the answer that the words speak of."""
-        *_, last = self.by_name.items()
-        return last
+    def open(self) -> tuple[int, ...]:
+        """Masked positions that nothing fills: what is predicted, ascending."""
+        return tuple(sorted(self.masked - self.filled.keys()))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The line with what was filled in; no open position is hidden."""
+        return tuple(self.filled.get(i, symbol) for i, symbol in enumerate(self.truth))
+
+    def known_truth(self, position: int) -> str | None:
+        """Return the true symbol; None where nobody knows it."""
+        return None if self.truth[position] == GAP else self.truth[position]
 
 
-def ask(
-    state: State, predictors: Mapping[str, Predictor], before: Answers | None = None
-) -> Answers:
-    """Ask all predictors for the open positions, and the last one for what the view shows besides.
+def by_position(said: Mapping[str, Any]) -> dict[int, Any]:
+    """Read a mapping from positions, which JSON writes as text."""
+    return {int(at): each for at, each in said.items()}
+
+
+def written(number: float | None) -> float | str | None:
+    """Write a cost for JSON, which knows no infinity."""
+    return "Infinity" if number == math.inf else number
+
+
+def read(number: float | str | None) -> float | None:
+    """Read a cost again."""
+    return None if number is None else float(number)
+
+
+def guesses(question: Question, said: Comparison, last: Predictor) -> Data:
+    """Return what is guessed, where it is open, and what the view shows besides.
 
     Args:
-        state: what is asked.
-        predictors: by name.
-        before: earlier answers of the same predictors; what is still true is kept.
+        question: what is asked.
+        said: what every predictor answers at the open positions.
+        last: the predictor that the words speak of.
+
+    Returns:
+        ``symbols``, those that anybody finds likeliest at the focus, with the truth and what hands
+        were raised for; ``readers``, each with its ``name``, ``p`` of these symbols and the
+        ``costs`` of the truth by open position; the ``baseline`` likewise, with its ``text``;
+        ``pair``; ``attention``, where each head of each layer looks from the focus; ``n_layers``
+        and ``n_heads``.
     """
-    *_, last = predictors.values()
-    line, gaps = state.held, state.open
-    answers = {name: each.predict(line, gaps) for name, each in predictors.items()}
-    by_name = Comparison(state.symbols, line, answers)
-    surprise = before.surprise if before and before.asked.truth == state.truth else ()
-    same = before and _question(before.asked) == _question(state)
-    occlusion = before.occlusion if before and same else ()
-    if state.view == "surprise" and not state.gaps:
-        surprise = surprise or last.surprise(state.truth).tolist()
-    attention: Sequence[float] = ()
-    if state.view == "attention" and last.n_heads:
-        attention = last.attention(line, gaps, state.focus, state.layer, state.head).tolist()
-    return Answers(
-        state,
-        by_name,
-        last.baseline,
-        _pair(state, last, by_name) if state.view == "pair" and len(gaps) > 1 else None,
-        attention,
-        last.n_layers,
-        last.n_heads,
-        surprise,
-        occlusion,
-    )
+    at, known = question.focus, said.symbols.known
+    truths = {i: known.index(truth) for i in question.open if (truth := question.known_truth(i))}
+    shown: set[int] = set()
+    if at in question.open:
+        shown.update(known.index(symbol) for symbol in question.hands.get(at, ()))
+        shown.update(i for i in (truths.get(at),) if i is not None)
+        for answer in said.values():
+            order = answer[at].sort(descending=True, stable=True).indices
+            shown.update(order[:LIKELIEST].tolist())
+    places = sorted(shown)
+    readers = [
+        {
+            "name": name,
+            "p": answer[at][places].tolist() if places else [],
+            "costs": {i: written(answer.cost(i)) for i in question.open},
+        }
+        for name, answer in said.items()
+    ]
+    baseline = last.baseline and {
+        "text": last.baseline.text,
+        "p": [last.baseline.probabilities[i] for i in places],
+        "costs": {i: written(last.baseline.cost(truth)) for i, truth in truths.items()},
+    }
+    looks = question.view == "attention" and last.n_heads
+    return {
+        "symbols": [known[i] for i in places],
+        "readers": readers,
+        "baseline": baseline,
+        "pair": _pair(question, said, last) if question.view == "pair" else None,
+        "attention": last.attention(question.held, question.open, at).tolist() if looks else [],
+        "n_layers": last.n_layers,
+        "n_heads": last.n_heads,
+    }
 
 
-def ask_occlusion(answers: Answers, predictors: Mapping[str, Predictor]) -> Answers:
-    """Ask the last predictor what its answer depends on, if the view shows it and nobody knows yet.
-
-    One guess for each symbol of the line: about as long as all else together, so it comes after.
-    """
-    state = answers.asked
-    wanted = state.view == "guesses" and not state.hidden and state.focus in state.open
-    if answers.occlusion or not wanted:
-        return answers
-    *_, last = predictors.values()
-    changes = last.occlusion(state.held, state.open, state.focus)
-    return replace(answers, occlusion=changes.tolist())
-
-
-def _question(state: State) -> tuple[object, ...]:
-    """Return all that the occlusion depends on."""
-    return state.held, state.open, state.focus
-
-
-def _pair(state: State, last: Predictor, by_name: Comparison) -> Pair:
-    """Compare the guesses at the focus and at the gap nearest to it."""
-    near = sorted(state.open, key=lambda at: (abs(at - state.focus), at))[:2]
+def _pair(question: Question, said: Comparison, last: Predictor) -> Data | None:
+    """Compare the guesses at the focus and at the gap nearest to it, if there are two."""
+    near = sorted(question.open, key=lambda at: (abs(at - question.focus), at))[:2]
+    if len(near) < 2:
+        return None
     first, second = sorted(near)
-    *_, answer = by_name.values()
-    apart = torch.outer(answer[first].double(), answer[second].double())
-    together = last.joint(state.held, state.open, first, second)
-    known = state.symbols.known
-    return Pair(first, second, _pairs(apart, known), _pairs(together, known))
+    *_, answer = said.values()
+    known = said.symbols.known
+    here, there = answer[first].double(), answer[second].double()
+    rows: Sequence[int]
+    columns: Sequence[int]
+    if len(known) <= FEW:
+        together = last.joint(question.held, question.open, first, second)
+        apart = torch.outer(here, there)
+        columns = rows = range(len(known))
+    else:  # all pairs of word pieces would be a thousand million: of the likeliest firsts only
+        rows, columns = (
+            here.topk(LIKELIEST).indices.tolist(),
+            there.topk(LIKELIEST).indices.tolist(),
+        )
+        apart = torch.outer(here[rows], there[columns])
+        given = [
+            last.predict(
+                (*question.held[:first], known[i], *question.held[first + 1 :]),
+                [each for each in question.open if each != first],
+            )[second]
+            for i in rows
+        ]
+        together = here[rows, None] * torch.stack(given).double()
+    return {
+        "first": first,
+        "second": second,
+        "apart": _pairs(apart, rows, columns, known),
+        "together": _pairs(together, rows, range(len(known)), known),
+    }
 
 
-def _pairs(table: Tensor, known: Sequence[str]) -> Pairs:
+def _pairs(
+    table: torch.Tensor, rows: Sequence[int], columns: Sequence[int], known: Sequence[str]
+) -> list[list[Any]]:
     flat = table.flatten().tolist()
-    places = ((divmod(i, len(known)), flat[i]) for i in largest(flat, PAIRS_SHOWN))
-    return [((known[a], known[b]), p) for (a, b), p in places]
+    places = ((divmod(i, len(columns)), flat[i]) for i in largest(flat, PAIRS_SHOWN))
+    return [[[known[rows[a]], known[columns[b]]], p] for (a, b), p in places]
+
+
+def numbers(values: Iterable[float]) -> list[float | str | None]:
+    """Write costs for JSON."""
+    return [written(value) for value in values]
 
 
 def largest(values: Sequence[float], k: int) -> list[int]:

@@ -1,15 +1,67 @@
-"""The tally over the hour: what the room and the readers have paid for the gaps it was asked."""
+"""The room's bet, and the tally over the hour: what the room and the readers have paid."""
 
 from __future__ import annotations
 
-from markupsafe import Markup
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import traitlets
 
 from cloze.vocabulary import counted
-from cloze.widgets.explorer.room import ROOM, Paid, best, standings, who
-from cloze.widgets.view import View, button, element, in_bits, in_nats, join, status, table_of
+from cloze.widgets.explorer.answers import read, written
+from cloze.widgets.markup import in_bits
+from cloze.widgets.widget import Widget, program
+
+ROOM = "room"
+"""The room's name among those who guess."""
 
 
-class Tally(View):
+def bet(hands: Mapping[str, int], symbol: str, n_symbols: int) -> float:
+    """Return the probability that a show of hands gives a symbol.
+
+    All symbols share one hand alike besides those that were raised. It keeps every price finite,
+    and few hands from being a sure bet: of one hand the named symbol has about a half, of thirty
+    nearly all. A fixed share, say 1 %, would sell a single hand as 99 % sure, and one miss, 11.5
+    bits, would outweigh the hour. This is additive smoothing with α = 1 / |V|.
+
+    Args:
+        hands: how many were raised, by symbol.
+        symbol: any symbol.
+        n_symbols: how many symbols may stand in the gap.
+    """
+    return (hands.get(symbol, 0) + 1 / n_symbols) / (sum(hands.values()) + 1)
+
+
+def cost(hands: Mapping[str, int], truth: str, n_symbols: int) -> float:
+    """Return −log P of the truth in nats."""
+    return -math.log(bet(hands, truth, n_symbols))
+
+
+def who(n_hands: int) -> str:
+    """Return what those are called who raised so many hands."""
+    return "you" if n_hands == 1 else "the room"
+
+
+def _paid_to_json(paid: list[dict[str, Any]], _: object) -> list[dict[str, Any]]:
+    return [
+        each | {"costs": {name: written(cost) for name, cost in each["costs"].items()}}
+        for each in paid
+    ]
+
+
+def _paid_from_json(paid: list[dict[str, Any]], _: object) -> list[dict[str, Any]]:
+    return [
+        each | {"costs": {name: read(cost) for name, cost in each["costs"].items()}}
+        for each in paid
+    ]
+
+
+PAID: dict[str, Any] = {"sync": True, "to_json": _paid_to_json, "from_json": _paid_from_json}
+"""How what was paid is synchronised."""
+
+
+class Tally(Widget):
     """Who has paid how much for the gaps that a room has guessed, in bits per gap.
 
     Hand one to several explorers, ``MaskExplorer(tally=tally)``, and they count together. A hidden
@@ -17,67 +69,27 @@ class Tally(View):
     everybody knows it. Displayed, it follows what the explorers enter.
     """
 
-    def __init__(self) -> None:
-        self._paid: dict[tuple[str, int], Paid] = {}
-        super().__init__()
-        self.refresh()
+    _esm = program("tally.js")
+
+    paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
+    """What was paid, gap by gap: its ``line`` and position ``at``, ``n_hands``, and ``costs``,
+    −log P of the truth in nats by who guessed, ``ROOM`` first."""
 
     def __repr__(self) -> str:
-        means = (f"{name} {in_bits(each.mean)}" for name, each in standings(self.paid).items())
+        names = dict.fromkeys(name for each in self.paid for name in each["costs"])
+        costs = {
+            name: [e["costs"][name] for e in self.paid if name in e["costs"]] for name in names
+        }
+        means = (f"{name} {in_bits(sum(each) / len(each))}" for name, each in costs.items())
         said = f": {', '.join(means)} bits" if self.paid else ""
         return f"Tally({counted(len(self.paid), 'gap')}{said})"
 
-    @property
-    def paid(self) -> list[Paid]:
-        """What was paid, gap by gap."""
-        with self.lock:
-            return list(self._paid.values())
-
-    def note(self, line: str, at: int, paid: Paid) -> None:
+    def note(self, line: str, at: int, n_hands: int, costs: Mapping[str, float]) -> None:
         """Enter what was paid for a symbol of a line, unless that has been entered before."""
         with self.lock:
-            if (line, at) not in self._paid:
-                self._paid[line, at] = paid
-                self.refresh()
+            if not any((each["line"], each["at"]) == (line, at) for each in self.paid):
+                entry = {"line": line, "at": at, "n_hands": n_hands, "costs": dict(costs)}
+                self.paid = [*self.paid, entry]
 
-    def do_restart(self) -> None:
-        """Forget all gaps: another hour begins."""
-        self._paid.clear()
-
-    def markup(self) -> Markup:
-        """Write who stands how, and the same in words."""
-        paid = self.paid
-        heads = ("guesser", "bits per gap", "nats per gap", "gaps")
-        rows = [
-            element(
-                "tr",
-                element("th", called(name, paid), scope="row"),
-                element("td", in_bits(mean), class_="number"),
-                element("td", in_nats(mean), class_="number"),
-                element("td", n, class_="number"),
-                class_=name,
-            )
-            for name, (mean, n) in standings(paid).items()
-        ]
-        table = table_of(heads, rows, "costs")
-        return join(
-            [
-                table if rows else Markup(""),
-                status(in_words(paid)),
-                button("Start the tally over", "restart", aria_disabled=not paid or None),
-            ]
-        )
-
-
-def called(name: str, paid: list[Paid]) -> str:
-    """Return how somebody is called, in short."""
-    return who(max(each.n_hands for each in paid)) if name == ROOM else name
-
-
-def in_words(paid: list[Paid]) -> str:
-    """Say how everybody stands."""
-    if not paid:
-        return "No gap has been guessed and revealed yet."
-    means = (f"{called(name, paid)} {in_bits(mean)}" for name, (mean, _) in standings(paid).items())
-    first = " and ".join(called(name, paid) for name in best(paid))
-    return f"After {counted(len(paid), 'gap')}, in bits per gap: {', '.join(means)}. Best: {first}."
+    def alone(self) -> None:
+        """Without an explorer beside it nothing is entered."""

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Positions, Some, between, checked, shown, whole_number
+from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.prediction import Predictor, predictors_of, shipped_models
-from cloze.widgets.explorer import markup
-from cloze.widgets.explorer.answers import Answers, ask, ask_occlusion
+from cloze.prediction import Comparison, Predictor, Symbols, predictors_of, shipped_models
+from cloze.vocabulary import GAP, TextError
+from cloze.widgets.explorer.answers import FEW, Data, Question, by_position, guesses, numbers
 from cloze.widgets.explorer.picture import Picture
-from cloze.widgets.explorer.room import MOST_HANDS, ROOM, Paid, cost
-from cloze.widgets.explorer.state import State
-from cloze.widgets.explorer.tally import Tally
-from cloze.widgets.view import View, in_nats
+from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
+from cloze.widgets.markup import in_nats
+from cloze.widgets.widget import Widget, program, style
+
+VIEWS = ("guesses", "pair", "attention", "surprise")
+MOST_HANDS = 10_000
 
 
 class Example(NamedTuple):
@@ -42,38 +41,36 @@ EXAMPLES = {
     "two gaps at once": Example("i do not know who it was", "wh"),
     "a typo": Example("the children plaied in the garden all day", ""),
 }
-MIRRORED = (
-    *("line", "masked", "filled", "hands", "focus", "view", "layer", "head"),
-    *("guess_first", "revealed"),
-)
-"""The parts of the state that can be read, set and observed from Python."""
 
 
 def _for_reading(value: Any) -> Any:
     """Return what a learner's code may hold: changing it in place would go unnoticed."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return MappingProxyType({key: _for_reading(each) for key, each in value.items()})
     return value
 
 
-def _able(predictors: Mapping[str, Predictor]) -> State:
-    """Return a state without a line that knows what these predictors can read and show."""
-    *_, last = predictors.values()
-    max_len = min(each.max_len for each in predictors.values())
-    return State(last.symbols, max_len, n_layers=last.n_layers, n_heads=last.n_heads)
+def _plain(value: Any) -> Any:
+    """Write a mapping for JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return value
 
 
-def _does(change: Callable[..., State]) -> Callable[..., None]:
-    """Make an action of the widget of a change of its state, with the same arguments."""
+MAPPING: dict[str, Any] = {
+    "sync": True,
+    "to_json": lambda value, _: _plain(value),
+    "from_json": lambda value, _: _for_reading(by_position(value)),
+}
+POSITIONS: dict[str, Any] = {
+    "sync": True,
+    "to_json": lambda value, _: sorted(value),
+    "from_json": lambda value, _: frozenset(value),
+}
+"""How what Python holds is synchronised with what JSON can hold."""
 
-    @wraps(change)
-    def do(self: MaskExplorer, *args: object, **kwargs: object) -> None:
-        self._become(change(self._state, *args, **kwargs))
 
-    return do
-
-
-class MaskExplorer(View):
+class MaskExplorer(Widget):
     """Click a letter: it is masked, and the guesses from the left, right and both sides appear.
 
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
@@ -95,7 +92,7 @@ class MaskExplorer(View):
         masked: the positions to mask; by default none, but in the default line the first letter of
             what its example speaks of, so that there is something to see.
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
-        examples: lines to choose from, by name.
+        examples: lines to choose from, by name; what the model cannot read is left out.
         tally: counts what a room has paid, for several explorers together; by default for this one.
         present: large type and nothing that only one reader needs, for a lecture hall.
         seed: for "mask 15% at random".
@@ -105,22 +102,34 @@ class MaskExplorer(View):
         ValueError: a position is not in the line, or ``model`` is nothing that predicts.
     """
 
+    _esm = program("explorer.js")
+    _css = style("explorer.css")
+
     model = traitlets.Any()
     line = traitlets.Any()
-    masked = traitlets.Any()
-    filled = traitlets.Any()
-    hands = traitlets.Any()
-    focus = traitlets.Any()
-    view = traitlets.Any()
-    layer = traitlets.Any()
-    head = traitlets.Any()
-    guess_first = traitlets.Any()
-    revealed = traitlets.Any()
-    _answers: Answers
-    loss = traitlets.Any(None, read_only=True)
-    """L / |M| in nats, from both sides; None while nothing with a known truth is masked."""
-    predictions = traitlets.Any(None, read_only=True)
-    """What each model answers at the open positions: a :class:`~cloze.prediction.Comparison`."""
+    masked = traitlets.Any(frozenset()).tag(**POSITIONS)
+    filled = traitlets.Any(_for_reading({})).tag(**MAPPING)
+    hands = traitlets.Any(_for_reading({})).tag(**MAPPING)
+    focus = traitlets.Any(0).tag(sync=True)
+    view = traitlets.Any("guesses").tag(sync=True)
+    layer = traitlets.Any(0).tag(sync=True)
+    head = traitlets.Any(0).tag(sync=True)
+    guess_first = traitlets.Any(False).tag(sync=True)
+    revealed = traitlets.Any(False).tag(sync=True)
+    truth: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """The symbols of the line, ``GAP`` where not even the line knows the truth."""
+    words: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """Where each word of the line begins and ends: what is masked as one."""
+    symbols = traitlets.Dict().tag(sync=True)
+    """What lines are made of: what one is called, all that may stand in a gap if they are not too
+    many, how many these are and how many there are with the special ones, and whether some are
+    longer than a character."""
+    examples: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
+    """What the tally holds."""
+    seed = traitlets.Int().tag(sync=True)
+    asked = traitlets.Int().tag(sync=True)
+    """How often the models have changed: whoever shows their answers asks again."""
 
     @checked
     def __init__(
@@ -135,88 +144,62 @@ class MaskExplorer(View):
         present: bool = False,
         seed: Annotated[int, between(0, 999_999_999)] = 0,
     ) -> None:
-        self._corpus = corpus
-        self._examples = dict(examples)
+        self._corpus, self._given, self._tally = corpus, dict(examples), tally
         self._predictors = predictors_of(model, corpus)
-        self._asked: object = None
-        self._tally = tally
-        self._random = random.Random(seed)  # noqa: S311
-        first = next(iter(self._examples.values()))
-        text = first.line if line is None else line
-        state = _able(self._predictors).with_line(text)
-        if masked is None and line is None and first.masked:
-            masked = [state.with_example(*first).focus]
-        state = state.with_masked(() if masked is None else masked)
-        self._state = replace(state, focus=min(state.masked, default=0), event="Ready.")
-        super().__init__()
-        with self.lock, self.hold_trait_notifications():
-            self.model = shipped_models() if model is None else model  # first: it asks
-            self.present = present
+        self._remembered: dict[str, tuple[object, Any]] = {}
+        self._follows, self._was_hidden = False, False
+        first = next(iter(self._given.values()))
+        state = self._with_line(first.line if line is None else line)
+        if masked is None:
+            masked = self._place(state["truth"], first.masked)[:1] if line is None else ()
+        chosen = frozenset(positions(masked, len(state["truth"]))) | state["masked"]
+        state |= {"masked": chosen, "focus": min(chosen, default=0)}
+        super().__init__(
+            model=shipped_models() if model is None else model,
+            line=self._symbols.write(state["truth"]),
+            present=present,
+            seed=seed,
+            **self._able(),
+            **state,
+        )
+        self._follows = True
+        if tally:
+            self._follow(tally)
 
     def __repr__(self) -> str:
-        loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
-        line = self._state.line
-        shown = line if len(line) <= 24 else f"{line[:23]}…"
-        return f"MaskExplorer({shown!r}, {len(self._state.masked)} masked{loss})"
+        loss = ""
+        with suppress(Exception):  # a model that fails says so where it is asked
+            loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
+        line = self.line if len(self.line) <= 24 else f"{self.line[:23]}…"
+        return f"MaskExplorer({line!r}, {len(self.masked)} masked{loss})"
+
+    # ── what follows from the state ──────────────────────────────────────────────────────────────
+
+    @property
+    def predictions(self) -> Comparison:
+        """What each model answers at the open positions."""
+        with self.lock:
+            return self._said(self._question)
+
+    @property
+    def loss(self) -> float | None:
+        """L / |M| in nats, of the last model; None while nothing with a known truth is masked."""
+        *_, last = self.predictions.values()
+        return last.loss
 
     def update(self) -> None:
         """Ask the models again: call it when their weights have changed."""
         with self.lock:
-            self._become(self._state, self._predictors)
-
-    def markup(self) -> Markup:
-        """Write the whole explorer."""
-        paid = self._tally.paid if self._tally else []
-        return markup.explorer(self._answers, self._examples, paid, present=self.present)
+            self._remembered.clear()
+            self.asked += 1
 
     @property
     def tally(self) -> Tally:
         """What the room and the readers have paid so far."""
         if self._tally is None:
             self._tally = Tally()
+            self._follow(self._tally)
         return self._tally
-
-    # ── the state, and everything that follows from it ───────────────────────────────────────────
-
-    def _become(self, state: State, anew: Mapping[str, Predictor] | None = None) -> None:
-        """Take a state: ask for predictions, show it, and tell whoever observes.
-
-        Args:
-            state: the state.
-            anew: predictors to ask from now on, of which nothing is known yet.
-        """
-        predictors = anew or self._predictors
-        # It may fail, and then nothing has changed.
-        answers = ask(state, predictors, None if anew else self._answers)
-        if not anew and self._state.hidden and not state.hidden:
-            self._count(answers)
-        self._state, self._answers, self._predictors = state, answers, dict(predictors)
-        self.refresh()
-        with self.hold_trait_notifications():
-            for name in MIRRORED:
-                setattr(self, name, _for_reading(getattr(state, name)))
-            self.set_trait("loss", answers.last[1].loss)
-            self.set_trait("predictions", answers.by_name)
-        if not self._acting:
-            self.settle()
-
-    def _count(self, answers: Answers) -> None:
-        """Enter into the tally what was paid for what is now revealed."""
-        state = answers.asked
-        for at in state.open:
-            hands, truth = state.hands.get(at), state.known_truth(at)
-            paid = cost(hands, state.symbols.known, truth) if hands else None
-            if hands and paid is not None:
-                costs = {name: each.cost(at) for name, each in answers.by_name.items()}
-                known = {name: each for name, each in costs.items() if each is not None}
-                self.tally.note(state.line, at, Paid(sum(hands.values()), {ROOM: paid} | known))
-
-    def settle(self) -> None:
-        """Add what the answer depends on: it takes longer, so the answer is shown before."""
-        answers = ask_occlusion(self._answers, self._predictors)
-        if answers is not self._answers:
-            self._answers = answers
-            self.refresh()
 
     def picture(self) -> Picture:
         """Return what is seen now, the guesses at the focus, as a picture that stays.
@@ -225,113 +208,314 @@ class MaskExplorer(View):
             ValueError: the focus is no open gap, or guesses are kept back.
         """
         with self.lock:
-            state = replace(self._state, view="guesses")
-            if state.hidden or state.focus not in state.open:
+            asked = self._question
+            if self._hidden or asked.focus not in asked.open:
                 raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
-            answers = replace(self._answers, asked=state)
-            return Picture(ask_occlusion(answers, self._predictors))
+            said = self._said(asked)
+            return Picture(asked, said, guesses(asked, said, self._last), self._occlusion(asked))
 
     def still(self) -> Markup | None:
         """Write the picture, if there is one now."""
-        with self.lock, suppress(ValueError):
+        with suppress(ValueError):
             return Markup(self.picture()._repr_html_())  # noqa: S704 - all parts are escaped
         return None
 
-    # ── what a learner's Python does ─────────────────────────────────────────────────────────────
+    def alone(self) -> dict[str, object] | None:
+        """Return the line and what is hidden, if the models are those that a page has, too."""
+        if self.model != shipped_models():
+            return None
+        state = {"line": self.line, "masked": sorted(self.masked), "focus": self.focus}
+        return state | {"view": self.view}
 
-    @traitlets.validate(*MIRRORED)
+    # ── what the browser asks ────────────────────────────────────────────────────────────────────
+
+    def answer_guesses(self, **asked: Any) -> Data:
+        """Return what is guessed, and what the view shows besides."""
+        question = Question.sent(asked)
+        answer = guesses(question, self._said(question), self._last)
+        surprise: list[Any] = []
+        if question.view == "surprise" and GAP not in question.truth:
+            surprise = self._once(
+                "surprise",
+                question.truth,
+                lambda: numbers(self._last.surprise(question.truth).tolist()),
+            )
+        return answer | {"surprise": surprise}
+
+    def answer_occlusion(self, **asked: Any) -> list[Any]:
+        """Return what the last answer at the focus depends on.
+
+        One guess for each symbol of the line: about as long as all else, so it is asked later.
+        """
+        return numbers(self._occlusion(Question.sent(asked)))
+
+    def answer_read(self, text: str) -> Data:
+        """Read a line as it was typed or pasted; of too many characters, the first.
+
+        Raises:
+            ValueError: nothing usable is left of it, it has too many words, or nobody can say
+                anything of it.
+        """
+        most = self._max_len if self.symbols["wide"] else MOST
+        line, note = self._symbols.read(text, most)
+        found = self._with_line(self._symbols.write(line[: self._max_len]))
+        self._said(Question(tuple(found["truth"]), found["masked"], {}, {}, 0, "guesses"))
+        return {"truth": found["truth"], "words": found["words"], "note": note, "n": len(line)}
+
+    def answer_symbol(self, typed: str) -> str:
+        """Read a symbol as it was typed.
+
+        Raises:
+            ValueError: it is none.
+        """
+        return self._symbols.read_symbol(typed)
+
+    # ── the models ───────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _last(self) -> Predictor:
+        *_, last = self._predictors.values()
+        return last
+
+    @property
+    def _symbols(self) -> Symbols:
+        return self._last.symbols
+
+    @property
+    def _max_len(self) -> int:
+        return min(each.max_len for each in self._predictors.values())
+
+    def _able(self) -> Data:
+        """Return what these models can read and show."""
+        known = self._symbols.known
+        examples = []
+        for name, (line, part) in self._given.items():
+            with suppress(ValueError):  # it is of characters, say, and these models read words
+                read = self._with_line(line)
+                masked = self._place(read["truth"], part)
+                examples.append({"name": name, **read, "masked": masked})
+        return {
+            "symbols": {
+                "unit": self._symbols.unit,
+                "known": list(known) if len(known) <= FEW else None,
+                "n": len(known),
+                "size": len(self._symbols.vocabulary),
+                "wide": any(len(symbol) > 1 for symbol in known),
+            },
+            "examples": examples,
+        }
+
+    def _with_line(self, text: object) -> Data:
+        """Read a line, of which nothing is masked but its own gaps.
+
+        Raises:
+            ValueError: it is no text, nothing usable is left of it, or it is too long.
+        """
+        if not isinstance(text, str):
+            raise TextError(f"A line is text, not {type(text).__name__}.")
+        truth, _ = self._symbols.read(text, self._max_len)
+        words = [[word.start, word.stop] for word in self._symbols.words(truth)]
+        gaps = frozenset(i for i, symbol in enumerate(truth) if symbol == GAP)
+        return {"truth": list(truth), "words": words, "masked": gaps}
+
+    def _place(self, truth: list[str], part: str) -> list[int]:
+        """Return where a part of a line is in it; "" is nowhere.
+
+        Raises:
+            ValueError: it is not in the line.
+        """
+        if not part:
+            return []
+        wanted, _ = self._symbols.read(part, self._max_len)
+        for start in range(len(truth)):
+            if tuple(truth[start : start + len(wanted)]) == wanted:
+                return list(range(start, start + len(wanted)))
+        raise ValueError(f"{shown(part)} is not in {shown(self._symbols.write(truth))}.")
+
+    def _once(self, what: str, question: object, ask: Callable[[], Any]) -> Any:
+        """Ask, unless it is what was asked last."""
+        if what not in self._remembered or self._remembered[what][0] != question:
+            self._remembered[what] = question, ask()
+        return self._remembered[what][1]
+
+    def _said(self, asked: Question) -> Comparison:
+        def ask() -> Comparison:
+            each = self._predictors.items()
+            answers = {name: reader.predict(asked.held, asked.open) for name, reader in each}
+            return Comparison(self._symbols, asked.held, answers)
+
+        return self._once("guesses", (asked.held, asked.open), ask)
+
+    def _occlusion(self, asked: Question) -> list[float]:
+        return self._once(
+            "occlusion",
+            (asked.held, asked.open, asked.focus),
+            lambda: self._last.occlusion(asked.held, asked.open, asked.focus).tolist(),
+        )
+
+    # ── the state ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _question(self) -> Question:
+        state = (self.masked, self.filled, self.hands, self.focus, "guesses")
+        return Question(tuple(self.truth), *state)
+
+    @property
+    def _hidden(self) -> bool:
+        return bool(self.guess_first and not self.revealed)
+
+    @contextmanager
+    def _together(self) -> Iterator[None]:
+        """Change several parts of the state at once; nothing else follows from them."""
+        before, self._follows = self._follows, False
+        try:
+            with self.lock, self.hold_sync(), self.hold_trait_notifications():
+                yield
+        finally:
+            self._follows = before
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what a hand has changed; the browser has thought of all that follows from it."""
+        with self._together():
+            super().set_state(sync_data)
+
+    @traitlets.validate("line")
+    def _check_line(self, proposal: Any) -> Any:
+        if not self._follows:
+            return proposal["value"]
+        return self._symbols.write(self._with_line(proposal["value"])["truth"])
+
+    @traitlets.validate("masked", "filled", "hands", "focus", "view", "layer", "head")
     def _check(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
-        return _for_reading(getattr(self._with(name, value), name))
+        return getattr(self, f"_read_{name}")(value) if self._follows else value
 
-    @traitlets.observe(*MIRRORED)
-    def _set_from_python(self, change: Any) -> None:
-        with self.lock:
-            if change.new == getattr(self._state, change.name):
-                return  # our own echo
-            try:
-                self._become(self._with(change.name, change.new))
-            except Exception:
-                self.set_trait(change.name, _for_reading(getattr(self._state, change.name)))
-                raise
+    @traitlets.validate("guess_first", "revealed")
+    def _check_switch(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        if not isinstance(value, bool):
+            raise ValueError(f"{name} is True or False, not {shown(value)}.")
+        return value
 
-    def _with(self, name: str, value: Any) -> State:
-        """Return the state after ``explorer.<name> = value``."""
-        if value is getattr(self._state, name):
-            return self._state
-        changed: State = getattr(self._state, f"with_{name}")(value)
-        return changed
+    def _read_masked(self, value: Any) -> frozenset[int]:
+        gaps = (i for i, symbol in enumerate(self.truth) if symbol == GAP)
+        return frozenset(positions(value, len(self.truth))).union(gaps)
+
+    def _position(self, value: Any) -> int:
+        return whole_number(value, 0, len(self.truth) - 1, "A position of this line")
+
+    _read_focus = _position
+
+    def _read_filled(self, value: Any) -> Mapping[int, str]:
+        if not isinstance(value, Mapping):
+            raise ValueError("filled maps positions to what they hold, for instance {3: 'e'}.")
+        filled = {self._position(at): self._symbols.read_symbol(s) for at, s in value.items()}
+        for at in filled:
+            if at not in self.masked:
+                raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
+        return _for_reading(filled)
+
+    def _read_hands(self, value: Any) -> Mapping[int, Mapping[str, int]]:
+        raised: dict[int, dict[str, int]] = {}
+        each = value.items() if isinstance(value, Mapping) else [(0, None)]
+        for at, hands in each:
+            if not isinstance(hands, Mapping):
+                raise ValueError(
+                    "hands maps open positions to numbers by symbol, for instance "
+                    f"{{3: {{'e': 12, 'a': 5}}}}, not {shown(value)}."
+                )
+            at = self._position(at)
+            if at not in self._question.open:
+                raise ValueError(
+                    f"Position {at} is not an open gap; guess where something is hidden."
+                )
+            for symbol, n in hands.items():
+                n = whole_number(n, 0, MOST_HANDS, "A number of hands")
+                if n:
+                    raised.setdefault(at, {})[self._symbols.read_symbol(symbol)] = n
+        return _for_reading(raised)
+
+    def _read_view(self, value: Any) -> str:
+        if value not in VIEWS:
+            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(value)}.")
+        return str(value)
+
+    def _read_layer(self, value: Any) -> int:
+        return whole_number(value, 0, max(self._last.n_layers, 1) - 1, "A layer of this model")
+
+    def _read_head(self, value: Any) -> int:
+        return whole_number(value, 0, max(self._last.n_heads, 1) - 1, "A head of this model")
+
+    @traitlets.observe("line")
+    def _take_line(self, change: Any) -> None:
+        if self._follows:
+            self._become(self._with_line(change.new))
+
+    @traitlets.observe("truth")
+    def _tell_line(self, change: Any) -> None:
+        self.line = self._symbols.write(change.new)
+
+    @traitlets.observe("masked")
+    def _take_masked(self, change: Any) -> None:
+        if not self._follows:
+            return
+        still, first = change.new & change.old, min(change.new, default=0)
+        with self._together():
+            for name in ("filled", "hands"):
+                kept = {at: each for at, each in getattr(self, name).items() if at in still}
+                setattr(self, name, _for_reading(kept))
+            self.revealed = False
+            if change.new and self.focus not in change.new:
+                self.focus = first
+
+    @traitlets.observe("guess_first", "revealed")
+    def _enter(self, change: Any) -> None:
+        """Enter into the tally what was paid for what is now revealed."""
+        was, self._was_hidden = self._was_hidden, self._hidden
+        if was and not self._hidden:
+            asked, n = self._question, len(self._symbols.known)
+            for at in asked.open:
+                hands, truth = asked.hands.get(at), asked.known_truth(at)
+                if hands and truth:
+                    each = self.predictions.items()
+                    costs = {name: answer.cost(at) or 0.0 for name, answer in each}
+                    costs = {ROOM: cost(hands, truth, n)} | costs
+                    self.tally.note(self.line, at, sum(hands.values()), costs)
+        if change.name == "guess_first" and self._follows:
+            self.revealed = False
+
+    def _follow(self, tally: Tally) -> None:
+        traitlets.dlink((tally, "paid"), (self, "paid"))
+
+    def _become(self, state: Data) -> None:
+        """Take a line; how one looks at it stays."""
+        with self._together():
+            for name in ("filled", "hands"):
+                setattr(self, name, _for_reading({}))
+            self.revealed, self.focus = False, min(state["masked"], default=0)
+            for name, value in state.items():
+                setattr(self, name, value)
 
     @traitlets.validate("model")
     def _check_model(self, proposal: Any) -> Any:
-        self._state_for(predictors_of(proposal["value"], self._corpus))
+        if self._follows:
+            before = self._predictors
+            self._predictors = predictors_of(proposal["value"], self._corpus)
+            try:
+                self._with_line(self.line)
+            finally:
+                self._predictors = before
         return proposal["value"]
 
     @traitlets.observe("model")
-    def _set_model(self, change: Any) -> None:
-        with self.lock:
-            if change.new is self._asked:
-                return  # our own echo
-            try:
-                predictors = predictors_of(change.new, self._corpus)
-                self._become(self._state_for(predictors), predictors)
-            except Exception:
-                self.model = self._asked
-                raise
-            self._asked = change.new
-
-    def _state_for(self, predictors: Mapping[str, Predictor]) -> State:
-        """Return the state as other predictors can take it.
-
-        Raises:
-            ValueError: they cannot read the line.
-        """
-        able = _able(predictors)
-        kept = {"symbols", "max_len", "n_layers", "n_heads", "layer", "head"}
-        state = replace(self._state, **{name: getattr(able, name) for name in kept})
-        if state.symbols != self._state.symbols or len(state.truth) > state.max_len:
-            return state.with_line(self._state.line)
-        return state
-
-    # ── what a learner's clicks and keys do ──────────────────────────────────────────────────────
-
-    do_toggle = _does(State.toggle)
-    do_span = _does(State.mask_span)
-    do_focus = _does(State.with_focus)
-    do_count = _does(State.with_count)
-    do_line = _does(State.with_pasted)
-    do_word = _does(State.mask_word)
-    do_unmask = _does(State.unmask_all)
-    do_fill = _does(State.fill)
-    do_empty = _does(State.empty)
-    do_view = _does(State.with_view)
-    do_layer = _does(State.with_layer)
-    do_head = _does(State.with_head)
-
-    def do_guess(self, at: object, key: object, n: object = 1) -> None:
-        """Raise a hand for a symbol, or several."""
-        n = whole_number(n, 1, MOST_HANDS, "A number of hands")
-        self._become(self._state.raise_hands(at, key, n))
-
-    def do_take(self, at: object, key: object) -> None:
-        """Take a hand back."""
-        self._become(self._state.raise_hands(at, key, -1))
-
-    def do_example(self, value: object) -> None:
-        """Take one of the examples."""
-        if not isinstance(value, str) or value not in self._examples:
-            raise ValueError(f"There is no example {shown(value)}; choose one from the list.")
-        state = self._state.with_example(*self._examples[value])
-        self._become(replace(state, event=f"Example: {value}."))
-
-    def do_random(self) -> None:
-        """Mask 15% of the positions, drawn afresh."""
-        self._become(self._state.mask_at_random(self._random))
-
-    def do_guess_first(self) -> None:
-        """Hide truth and guesses until they are revealed, or no longer."""
-        self._become(self._state.with_guess_first(not self._state.guess_first))
-
-    def do_reveal(self) -> None:
-        """Show truth and guesses."""
-        self._become(self._state.with_revealed(True))
+    def _take_model(self, change: Any) -> None:
+        if not self._follows:
+            return
+        with self._together():
+            before, self._predictors = self._symbols, predictors_of(change.new, self._corpus)
+            for name, value in self._able().items():
+                setattr(self, name, value)
+            self.layer = self.head = 0
+            if self._symbols != before:
+                self._become(self._with_line(self.line))
+            self.update()

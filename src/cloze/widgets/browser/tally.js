@@ -1,39 +1,18 @@
-// The tally over the hour: what the room and the readers have paid for the gaps it was asked. The
-// port of src/cloze/widgets/explorer/tally.py.
+// The tally over the hour: what the room and the readers have paid for the gaps it was asked.
 
 import { button, element, join, status, tableOf } from "./element.js";
 import { ROOM, best, standings, who } from "./room.js";
 import { Widget } from "./widget.js";
 import { counted, inBits, inNats } from "./words.js";
 
-export class Tally extends Widget {
-  static actions = { restart: [] };
-  #paid = new Map();
-
-  constructor() {
-    super();
-    this.refresh();
-  }
-
-  /** What was paid, gap by gap. */
-  get paid() {
-    return [...this.#paid.values()];
-  }
-
-  /** Enter what was paid for a symbol of a line, unless that has been entered before. */
-  note(line, at, paid) {
-    const gap = `${at} ${line}`;
-    if (this.#paid.has(gap)) return;
-    this.#paid.set(gap, paid);
-    this.refresh();
-  }
-
+export default class Tally extends Widget {
+  /** Forget all gaps: another hour begins. */
   do_restart() {
-    this.#paid.clear();
+    this.set({ paid: [] });
   }
 
   markup() {
-    const { paid } = this;
+    const paid = this.get("paid");
     const heads = ["guesser", "bits per gap", "nats per gap", "gaps"];
     const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) =>
       element(
@@ -55,7 +34,7 @@ export class Tally extends Widget {
 
 /** Return how somebody is called, in short. */
 function called(name, paid) {
-  return name === ROOM ? who(Math.max(...paid.map(({ nHands }) => nHands))) : name;
+  return name === ROOM ? who(Math.max(...paid.map((each) => each.n_hands))) : name;
 }
 
 /** Say how everybody stands. */

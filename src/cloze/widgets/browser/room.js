@@ -1,31 +1,24 @@
-// The room's bet: a show of hands as probabilities, what it costs, and how an hour of it went. The
-// port of src/cloze/widgets/explorer/room.py. Hands are {symbol: how many were raised}.
+// The room's bet: a show of hands as probabilities, and how an hour of it went. Hands are
+// {symbol: how many were raised}; why one is shared by all says src/cloze/widgets/explorer/tally.py.
 
 import { sum } from "./words.js";
 
 export const ROOM = "room"; // the room's name among those who guess
 export const MOST_HANDS = 10_000;
-const SHARED = 1; // hands that all symbols share alike, so that every price is finite
 
 /** Return how many hands were raised in all. */
 export function raised(hands) {
   return sum(Object.values(hands));
 }
 
-/** Turn a show of hands into a probability for each symbol; they sum to 1 and none is 0. */
-export function bet(hands, known) {
-  const total = raised(hands) + SHARED;
-  return known.map((symbol) => ((hands[symbol] ?? 0) + SHARED / known.length) / total);
+/** Return the probability that a show of hands gives one of `n` symbols. */
+export function bet(hands, symbol, n) {
+  return ((hands[symbol] ?? 0) + 1 / n) / (raised(hands) + 1);
 }
 
 /** Return −log P of the truth in nats; null where nobody knows it. */
-export function cost(hands, known, truth) {
-  return truth === null ? null : -Math.log(bet(hands, known)[known.indexOf(truth)]);
-}
-
-/** Return the probability of each symbol that nobody named. */
-export function unnamed(hands, known) {
-  return SHARED / known.length / (raised(hands) + SHARED);
+export function cost(hands, truth, n) {
+  return truth === null ? null : -Math.log(bet(hands, truth, n));
 }
 
 /** Return what those are called who raised so many hands. */
@@ -35,11 +28,11 @@ export function who(nHands) {
 
 /**
  * Return how everybody stands, {mean, nGaps} by name, in the order in which they were first asked.
- * What was `paid` is {nHands, costs} for each gap; costs are −log P in nats by name.
+ * What was `paid` is {n_hands, costs} for each gap; costs are −log P in nats by name.
  */
 export function standings(paid) {
   const names = [...new Set(paid.flatMap(({ costs }) => Object.keys(costs)))];
-  const of = (name) => paid.map(({ costs }) => costs[name]).filter((cost) => cost !== undefined);
+  const of = (name) => paid.filter(({ costs }) => name in costs).map(({ costs }) => Number(costs[name]));
   return Object.fromEntries(
     names.map((name) => [name, { mean: sum(of(name)) / of(name).length, nGaps: of(name).length }]),
   );

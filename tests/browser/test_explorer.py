@@ -1,0 +1,520 @@
+"""The explorer by hand: every action, what is shown of every answer, and that nothing breaks it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import Page, expect
+
+from cloze.baselines import letter_frequencies, uniform_loss
+from cloze.encoder import DIRECTIONS
+from cloze.heads import MaskedLM
+from cloze.loss import to_bits
+from cloze.prediction import occlusion, shipped_model, top_k
+from cloze.vocabulary import GAP, VOCABULARY
+from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.widget import EXAMPLES, VIEWS
+from tests.browser.conftest import Put, Take
+from tests.browser.hand import Hand
+from tests.markup import assert_usable, read
+from tests.widgets.test_explorer import CORPUS, LINE, MODELS
+
+
+@pytest.fixture
+def explorer() -> MaskExplorer:
+    return MaskExplorer(MODELS, LINE, corpus=CORPUS)
+
+
+@pytest.fixture
+def driven(hand: Take, explorer: MaskExplorer) -> Hand:
+    return hand(explorer)
+
+
+def tell(driven: Hand, **traits: object) -> None:
+    """Set traits in Python, one after the other, and let the browser know."""
+    for name, value in traits.items():
+        setattr(driven.widget, name, value)
+    driven.tell()
+
+
+def letters(driven: Hand) -> list[Any]:
+    return read(driven.html).select("button.letter")
+
+
+def said(driven: Hand) -> str:
+    return read(driven.html).select_one('[role="status"]').get_text()  # type: ignore[union-attr]
+
+
+# ── clicks ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_click_on_another_masked_position_looks_at_it_first(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={4, 5}, focus=4)
+    driven.act("toggle", at="5")
+    assert (explorer.masked, explorer.focus) == ({4, 5}, 5)
+    driven.act("toggle", at="5")
+    assert explorer.masked == {4}
+    assert said(driven).startswith("Position 5 unmasked.")
+
+
+def test_words_are_masked_one_after_another_from_the_focus(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, focus=5)
+    seen = []
+    for _ in range(4):
+        before = explorer.masked
+        driven.act("word")
+        seen.append("".join(LINE[i] for i in sorted(explorer.masked - before)))
+    assert seen == ["took", "her", "umbrella", "she"]
+    driven.act("word")
+    assert "Every word is masked" in driven.problem
+
+
+def test_random_masks_are_drawn_afresh_and_repeat_with_the_seed(hand: Take) -> None:
+    explorer = MaskExplorer(MODELS, "a" * 64, seed=3)
+    driven = hand(explorer)
+    draws = []
+    for _ in range(50):
+        driven.act("random")
+        draws.append(explorer.masked)
+    assert all(draws)
+    assert len(set(draws)) == 50
+    assert sum(map(len, draws)) / (50 * 64) == pytest.approx(0.15, abs=0.02)
+    again = MaskExplorer(MODELS, "a" * 64, seed=3)
+    hand(again).act("random")
+    assert again.masked == draws[0]
+
+
+def test_a_typed_line_is_normalised_and_says_what_it_lost(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={1})
+    driven.act("line", text="Été <b>& co</b>, _es! 😀")
+    assert explorer.line == "ete b co b _es"
+    assert explorer.masked == {explorer.line.index(GAP)}
+    assert "2 accents folded" in said(driven)
+    assert "characters dropped" in said(driven)
+
+
+def test_of_a_line_that_is_too_long_the_first_characters_are_taken(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    driven.act("line", text="ab " * 30)
+    assert driven.problem == ""
+    assert explorer.line == ("ab " * 30)[:64]
+    assert said(driven) == "Your line has 89 characters; these are the first 64."
+
+
+@pytest.mark.parametrize("text", ["", "!?"])
+def test_a_line_that_cannot_be_read_changes_nothing(
+    driven: Hand, explorer: MaskExplorer, text: str
+) -> None:
+    tell(driven, masked={1})
+    driven.act("line", text=text)
+    assert (explorer.line, explorer.masked) == (LINE, {1})
+    alert = read(driven.html).select_one('[role="alert"]')
+    assert alert is not None
+    assert alert.get_text() == driven.problem != ""
+
+
+def test_every_example_can_be_taken(driven: Hand, explorer: MaskExplorer) -> None:
+    offered = read(driven.html).select('select[data-do="example"] option')
+    assert [str(each["value"]) for each in offered] == ["", *EXAMPLES]
+    for name, example in EXAMPLES.items():
+        driven.act("example", value=name)
+        assert explorer.line == example.line
+        assert "".join(explorer.line[i] for i in sorted(explorer.masked)) == example.masked
+        assert said(driven).startswith(f"Example: {name}.")
+
+
+# ── when the answer comes ────────────────────────────────────────────────────────────────────────
+
+# Python answers when it is let; until then it is busy.
+BUSY = """() => {
+  const { ask } = widget.model;
+  window.asked = [];
+  widget.model.ask = (what, sent) =>
+    new Promise((done) => asked.push([what, sent, () => ask(what, sent).then(done)]));
+}"""
+LET = "n => { const [, , go] = asked[n]; go(); }"
+
+
+def test_a_click_masks_at_once_and_only_the_newest_question_is_answered(
+    driven: Hand, page: Page
+) -> None:
+    driven.act("toggle", at="4")
+    before = read(driven.html).select_one(".panel")
+    assert before is not None
+    page.evaluate(BUSY)
+    for at in ("7", "8", "9"):  # without waiting for an answer
+        page.evaluate("at => void widget.act('toggle', { at })", at)
+    page.wait_for_function("widget.html.includes('position 9, masked')")
+    busy = read(driven.html)
+    assert [b["data-with-at"] for b in busy.select('.letter[aria-pressed="true"]')] == list("4789")
+    panel = busy.select_one('.panel[aria-busy="true"]')
+    assert panel is not None
+    assert panel.get_text() == before.get_text(), "the last answer, visibly waiting"
+    page.evaluate(LET, 0)
+    page.wait_for_function("asked.length === 2")
+    what, sent, _ = page.evaluate("asked.map(([what, sent]) => [what, sent, 0])")[1]
+    assert (what, sent["masked"]) == ("guesses", [4, 7, 8, 9])
+    assert "aria-busy" in driven.html, "an answer to an outdated state is not shown"
+    page.evaluate(LET, 1)
+    page.wait_for_function("!widget.html.includes('aria-busy')")
+    assert "What is at position 9?" in driven.html
+    page.wait_for_function("asked.length === 3")
+    page.evaluate(LET, 2)
+    page.wait_for_function("widget.html.includes('Hiding one more')")
+
+
+def test_a_model_that_fails_says_so_until_it_answers_again(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("my layer is broken")
+
+    model = explorer.model["both"]
+    model.logits_at = broken
+    try:
+        driven.act("toggle", at="4")
+        assert driven.problem == "RuntimeError: my layer is broken"
+        assert letters(driven)[4]["aria-pressed"] == "true"
+        assert "aria-busy" not in driven.html
+        explorer.view = "attention"  # what only looks does not fail
+    finally:
+        del model.logits_at
+    explorer.update()
+    driven.tell()
+    assert driven.problem == ""
+    assert "table" in driven.html or "Heads" in driven.html
+
+
+# ── what is shown ────────────────────────────────────────────────────────────────────────────────
+
+
+def chart(driven: Hand) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the headings of the picture, and by its candidate what each row says."""
+    table = assert_usable(driven.html).select_one("table.chart")
+    assert table is not None
+    heads, *rows = ([cell.get_text() for cell in row(["th", "td"])] for row in table("tr"))
+    names = [row.select_one("th").get_text() for row in table.select("tbody tr")]  # type: ignore[union-attr]
+    return heads, dict(zip(names, rows, strict=True))
+
+
+def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={0, 4}, focus=4)
+    heads, rows = chart(driven)
+    costs = [explorer.predictions[direction].cost(4) for direction in DIRECTIONS]
+    costs.append(-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids["t"]]))
+    paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
+    titles = ["from the left", "from the right", "from both sides", "without looking"]
+    expected = [f"{title} {cost}" for title, cost in zip(titles, paid, strict=True)]
+    assert heads == [expected[0], "character", *expected[1:]]
+    *candidates, others = rows
+    for sign in candidates:
+        i = VOCABULARY.ids[{"␣": " ", "↵": "\n"}.get(sign.removesuffix("✓"), sign[0])]
+        numbers = [f"{explorer.predictions[d][4][i].item():.2f}" for d in DIRECTIONS]
+        assert rows[sign][:4] == [numbers[0], sign, *numbers[1:]]
+    assert others == f"{28 - len(candidates)} others"
+
+
+def test_candidates_are_whatever_anybody_expects_in_the_order_of_the_last_reader(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={4})
+    _, rows = chart(driven)
+    both = explorer.predictions["both"][4]
+    signs = [{"␣": " ", "↵": "\n"}.get(sign, sign[0]) for sign in list(rows)[:-1]]
+    probabilities = [both[VOCABULARY.ids[sign]].item() for sign in signs]
+    assert probabilities == sorted(probabilities, reverse=True)
+    best = {top_k(explorer.predictions[d][4], 1)[0].character for d in DIRECTIONS}
+    assert best <= set(signs)
+    for column in (0, 2, 3):
+        assert sum(float(row[column]) for row in rows.values()) == pytest.approx(1, abs=0.05)
+
+
+def test_the_truth_is_marked_once(driven: Hand) -> None:
+    tell(driven, masked={4})
+    page = read(driven.html)
+    (row,) = page.select("tr.truth")
+    assert row["data-key"] == "t"
+    assert [tick.get_text() for tick in page.select(".tick")] == ["✓"]
+    button = row.select_one("button")
+    assert button is not None
+    assert button["aria-label"] == "fill position 4 with t, the truth"
+    others = [str(b["aria-label"]) for b in page.select(".candidate") if b != button]
+    assert not any("truth" in each for each in others)
+
+
+def test_on_the_line_is_seen_what_the_answer_leans_on(hand: Take) -> None:
+    explorer = MaskExplorer(line="she asked a question", masked=[12])
+    driven = hand(explorer)
+    costs = occlusion(shipped_model(), VOCABULARY.encode(explorer.line), [12], 12)
+    shaded = {b["data-with-at"]: b for b in letters(driven) if "occlusion" in b["class"]}
+    assert len(shaded) == 19
+    darkest = max(shaded.values(), key=lambda b: int(b["style"].split()[1].rstrip("%")))
+    assert darkest["data-with-at"] == "13"
+    assert f"if hidden: +{costs[13]:.2f} nats" in darkest["aria-label"]
+    assert f"Hiding one more costs, in nats: u at 13 +{costs[13]:.2f}" in driven.html
+    driven.act("toggle", at="2")
+    driven.act("focus", at="0")
+    assert "occlusion" not in driven.html
+    tell(driven, line="umb_ella")
+    assert "Hiding one more changes the answer by, in nats: " in driven.html
+
+
+def test_the_loss_is_the_formula_with_its_numbers(driven: Hand, explorer: MaskExplorer) -> None:
+    tell(driven, masked={0, 4})
+    costs = explorer.predictions["both"].known_costs
+    text = read(driven.html).get_text()
+    logs = " + ".join(f"log {math.exp(-cost):.2f}" for cost in costs)
+    assert f"L = −Σ log P(x_i | x̃) = −({logs}) = {costs[0]:.2f} + {costs[1]:.2f}" in text
+    assert f"Loss {explorer.loss:.2f} nats per gap, 2 gaps." in said(driven)
+    assert f"{2 * uniform_loss():.2f}" in text
+    assert "unigram" in text
+
+
+def test_whose_frequencies_are_shown_is_said(hand: Take) -> None:
+    for corpus, text in ((CORPUS, "your corpus"), (None, "the shipped corpus")):
+        driven = hand(MaskExplorer(MODELS if corpus else None, LINE, {4}, corpus=corpus))
+        assert f"how frequent each character is in {text}" in driven.html
+        tell(driven, model=MODELS)
+        assert ("without looking" in driven.html) == ("unigram" in driven.html) == bool(corpus)
+        if corpus:
+            tell(driven, masked={13})  # a letter that this corpus does not have
+            assert "costs ∞ nats = ∞ bits" in read(driven.html).get_text()
+
+
+def test_truth_and_guesses_stay_back_until_they_are_revealed(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={13, 14}, focus=13)
+    driven.act("guess_first")
+    for view in VIEWS:
+        tell(driven, view=view)
+        page = read(driven.html)
+        assert page.select("table") == []
+        assert letters(driven)[13]["aria-label"].startswith("position 13, masked")
+        assert "truth" not in " ".join(button["aria-label"] for button in letters(driven))
+        assert "Loss" not in said(driven)
+        assert "nats" not in page.get_text()
+    driven.act("view", view="guesses")
+    driven.act("guess", at="13", key="U")
+    assert "you guess u" in letters(driven)[13]["aria-label"]
+    driven.act("reveal")
+    text = read(driven.html).get_text()
+    assert "✓" in text
+    p = explorer.predictions["both"][13][VOCABULARY.ids["u"]]
+    assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
+    driven.act("toggle", at="3")
+    assert explorer.revealed is False
+
+
+def test_guess_first_never_leaks_by_clicking(driven: Hand, explorer: MaskExplorer) -> None:
+    tell(driven, masked={13})
+    driven.act("guess_first")
+    for _ in range(3):
+        driven.act("toggle", at="13")
+        assert explorer.masked == {13}
+        assert "stays masked until you reveal" in said(driven)
+    driven.act("unmask")
+    assert explorer.masked == {13}
+    assert "reveal, then unmask" in driven.problem
+    driven.act("reveal")
+    driven.act("toggle", at="13")
+    assert explorer.masked == frozenset()
+
+
+def test_a_gap_is_filled_and_emptied(driven: Hand, explorer: MaskExplorer) -> None:
+    tell(driven, masked={13, 14})
+    driven.act("fill", at="13", symbol="q")
+    assert explorer.filled == {13: "q"}
+    assert "filled with q" in letters(driven)[13]["aria-label"]
+    assert "Position 13 holds q, and the models read it." in driven.html
+    driven.act("empty", at="13")
+    assert explorer.filled == {}
+
+
+def test_a_gap_without_a_truth_has_guesses_and_no_cost(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    driven.act("line", text="umbr_lla")
+    assert explorer.loss is None
+    page = assert_usable(driven.html)
+    assert page.select("table.chart")
+    assert not page.select(".truth")
+    assert "L =" not in page.get_text()
+    driven.act("toggle", at="4")
+    assert "does not say what belongs at 4" in driven.problem
+
+
+def test_with_one_gap_the_view_of_two_hides_a_neighbour(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={len(LINE) - 1})
+    driven.act("view", view="pair")
+    offered = read(driven.html).select_one('.panel button[data-do="toggle"]')
+    assert offered is not None
+    driven.act("toggle", at=str(offered["data-with-at"]))
+    assert explorer.masked == {len(LINE) - 2, len(LINE) - 1}
+    assert len(read(driven.html).select(".tables table")) == 2
+
+
+def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExplorer) -> None:
+    tell(driven, masked={4, 13, 14}, focus=14)
+    driven.act("view", view="pair")
+    page = assert_usable(driven.html)
+    assert "Positions 13 and 14." in page.get_text()
+    apart, together = page.select("table.chart")
+    answer = explorer.predictions["both"]
+    best = (answer[13].max() * answer[14].max()).item()
+    first = apart.select_one("tbody tr td")
+    assert first is not None
+    assert first.get_text() == f"{best:.2f}"
+    assert together.get_text() != apart.get_text()
+
+
+def test_attention_is_the_chosen_heads_and_all_are_in_sight(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={4}, view="attention")
+    driven.act("head", layer="0", head="1")
+    assert (explorer.layer, explorer.head) == (0, 1)
+    masked = VOCABULARY.encode(explorer.line)
+    masked[4] = VOCABULARY.mask_id
+    expected = MODELS["both"].encoder.attention(masked[None])[0, 0, 1, 4]
+    labels = [button["aria-label"] for button in letters(driven)]
+    assert all(f"attention {w:.2f}" in label for w, label in zip(expected, labels, strict=True))
+    page = assert_usable(driven.html)
+    heads = page.select(".heads button")
+    assert [head["aria-pressed"] for head in heads] == ["false", "true"]
+    most = int(expected.argmax())
+    assert heads[1]["aria-label"] == (
+        f"layer 1, head 2, looks most at position {most}, {expected[most]:.2f}"
+    )
+    assert len(page.select(".columns .column")) == len(LINE)
+    assert f"Layer 1, head 2: from position 4 it looks at position {most}" in page.get_text()
+    assert "not why the model guesses" in page.get_text()
+
+
+def test_surprise_shows_what_each_character_costs_alone(hand: Take) -> None:
+    explorer = MaskExplorer(line="the children plaied in the garden")
+    driven = hand(explorer)
+    driven.act("view", view="surprise")
+    costs = [float(b["aria-label"].split(", ")[-1].removesuffix(" nats")) for b in letters(driven)]
+    assert costs.index(max(costs)) == explorer.line.index("ied")
+    page = read(driven.html)
+    assert "Most surprising: i at 16" in page.get_text()
+    bars = [float(str(bar["style"]).split()[1]) for bar in page.select(".column i")]
+    assert bars.index(max(bars)) == 16
+
+
+def test_models_by_name_keep_their_names(hand: Take) -> None:
+    models: Mapping[str, MaskedLM] = {"<mine>": MODELS["both"], "yours": MODELS["left"]}
+    explorer = MaskExplorer(models, LINE, masked=[3])
+    driven = hand(explorer)
+    assert "&lt;mine&gt;" in driven.html
+    assert explorer.loss == explorer.predictions["yours"].loss
+    assert_usable(driven.html)
+
+
+# What the first of the two places does in its time.
+WATCHING = """() => {
+  const place = document.querySelector("#first");
+  window.seen = new Set();
+  place.addEventListener("animationstart", ({ animationName }) => seen.add(animationName));
+  new MutationObserver(() => seen.add(place.querySelector("[data-count]")?.textContent))
+    .observe(place, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_what_moves_does_so_only_where_motion_is_wanted(
+    put: Put, page: Page, motion: Literal["reduce", "no-preference"]
+) -> None:
+    page.emulate_media(reduced_motion=motion)
+    explorer = MaskExplorer(line=LINE)
+    widget = put(explorer)
+    page.evaluate(WATCHING)
+    letter = widget.locator('.letter[data-with-at="5"]')
+    letter.click()
+    expect(letter).to_have_attribute("aria-pressed", "true")
+    cost = f"{explorer.predictions['left'].cost(5):.2f}"
+    expect(widget.locator("[data-count]").first).to_have_text(cost)
+    expect(widget).to_contain_text("Hiding one more")
+    seen = set(page.evaluate("[...seen]")) - {None, cost}
+    lifts = {"cloze-lift", "cloze-gap"}
+    assert seen & lifts == (lifts if motion == "no-preference" else set())
+    assert bool(seen - lifts) == (motion == "no-preference"), "the cost counts up"
+
+
+# ── nothing breaks it ────────────────────────────────────────────────────────────────────────────
+
+
+def assert_consistent(explorer: MaskExplorer, page: BeautifulSoup) -> None:
+    """Check everything that holds in every state."""
+    buttons = page.select("button.letter")
+    assert len(buttons) == len(explorer.line)
+    pressed = {i for i, b in enumerate(buttons) if b["aria-pressed"] == "true"}
+    assert pressed == explorer.masked
+    gaps = {i for i, character in enumerate(explorer.line) if character == GAP}
+    assert gaps <= explorer.masked
+    assert set(explorer.filled) <= explorer.masked
+    assert set(explorer.hands) <= explorer.masked
+    assert all(n > 0 for raised in explorer.hands.values() for n in raised.values())
+    assert buttons[explorer.focus]["tabindex"] == "0"
+    open_ = explorer.masked - set(explorer.filled)
+    assert set(explorer.predictions.positions) == open_
+    assert (explorer.loss is None) == (not open_ - gaps)
+    if explorer.guess_first and not explorer.revealed:
+        assert not any("truth" in buttons[at]["aria-label"] for at in explorer.masked)
+    assert not page.select("[aria-busy]")
+    assert len(repr(explorer)) < 110
+
+
+TEXTS = [
+    "the old man",
+    "a_b [mask]ing _ _",
+    "x",
+    "e" * 65,
+    "",
+    "1 2 3",
+    "naïve café; <b>&",
+    "שלום 😀",
+]
+
+
+def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    chance = random.Random(0)
+    for _ in range(150):
+        page = assert_usable(driven.html)
+        assert_consistent(explorer, page)
+        control = chance.choice(page.select("[data-do]:not([aria-disabled])"))
+        along: dict[str, object] = {
+            key.removeprefix("data-with-"): value
+            for key, value in control.attrs.items()
+            if key.startswith("data-with-")
+        }
+        do = str(control["data-do"])
+        if do == "line":
+            along["text"] = chance.choice(TEXTS)
+        elif control.name == "input":
+            along["value"] = chance.choice(["", "3", "0", "10001", "x"])
+        elif control.name == "select":
+            along["value"] = chance.choice(control("option"))["value"]
+        driven.act(do, **along)
+        if chance.random() < 0.2:
+            positions = range(len(explorer.line))
+            tell(driven, masked=chance.sample(positions, min(3, len(positions))))

@@ -1,0 +1,93 @@
+"""What the page answers its explorer is what Python answers in a notebook."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from cloze.encoder import DIRECTIONS
+from cloze.prediction import CHARACTERS, MaskedPredictor, unigram
+from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.widget import EXAMPLES
+from tests.browser.hand import state_of
+from web import weights
+from web.browser import load_engine
+
+ASK = """async ([what, sent]) => {
+  const { Readers } = await import("./answers.js");
+  const { Model } = await import("./widget.js");
+  window.paid = new Model({ paid: [] });
+  return JSON.stringify(await new Readers(predictors, paid)[what](sent));
+}"""
+BEGIN = """async (examples) => {
+  const { beginning } = await import("./answers.js");
+  return beginning(predictors, examples);
+}"""
+LINE = "i do not know who it was"
+GAPPED = "i do n_t know who it was"
+
+
+@pytest.fixture
+def engine(page: Page, built: str) -> Page:
+    load_engine(page, built)
+    return page
+
+
+@pytest.fixture(scope="module")
+def explorer() -> MaskExplorer:
+    return MaskExplorer(
+        {name: MaskedPredictor(weights.rounded(name), name, unigram()) for name in DIRECTIONS}
+    )
+
+
+def close(found: Any, expected: Any) -> bool:
+    """Tell whether two answers are one, but for the last digits of numbers."""
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(close(found[k], expected[k]) for k in found)
+    if isinstance(expected, list):
+        return len(found) == len(expected) and all(map(close, found, expected))
+    if isinstance(expected, float):
+        return abs(found - expected) < 1e-4
+    return bool(found == expected)
+
+
+QUESTIONS: list[dict[str, Any]] = [
+    {"masked": [14], "focus": 14},
+    {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}, "view": "pair"},
+    {"masked": [14], "focus": 14, "hands": {"14": {"q": 2, " ": 1}}},
+    {"masked": [3, 14], "focus": 5, "view": "attention"},
+    {"masked": [], "focus": 0, "view": "surprise"},
+    {"truth": list(GAPPED), "masked": [6], "focus": 6},
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_alike(
+    engine: Page, explorer: MaskExplorer, question: dict[str, Any]
+) -> None:
+    sent = {"truth": list(LINE), "filled": {}, "hands": {}, "view": "guesses"} | question
+    if question["focus"] in question["masked"]:
+        ours = json.loads(json.dumps(explorer.answer_occlusion(**sent)))
+        assert close(json.loads(engine.evaluate(ASK, ["occlusion", sent])), ours)
+    ours = json.loads(json.dumps(explorer.answer_guesses(**sent)))
+    assert close(json.loads(engine.evaluate(ASK, ["guesses", sent])), ours)
+    paid = engine.evaluate("paid.get('paid')")
+    assert [each["n_hands"] for each in paid] == ([3] if sent["hands"] else [])
+
+
+@pytest.mark.parametrize("text", ["Été, _!", "ab " * 30])
+def test_what_is_typed_is_read_alike(engine: Page, explorer: MaskExplorer, text: str) -> None:
+    assert json.loads(engine.evaluate(ASK, ["read", {"text": text}])) == explorer.answer_read(text)
+
+
+def test_it_begins_alike(engine: Page, explorer: MaskExplorer) -> None:
+    examples = {name: each._asdict() for name, each in EXAMPLES.items()}
+    ours = state_of(explorer)
+    theirs = engine.evaluate(BEGIN, examples)
+    shared = theirs.keys() & ours.keys() - {"seed"}
+    assert {name: theirs[name] for name in shared} == {name: ours[name] for name in shared}
+    assert ours.keys() - shared == {"seed", "present", "tabbable", "tooltip"} & ours.keys()
+    assert theirs["symbols"]["known"] == list(CHARACTERS.known)

@@ -1,0 +1,198 @@
+"""The room guesses by hand: hands are raised, revealed and paid for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from playwright.sync_api import Page
+from torch import Tensor
+
+from cloze.prediction import Predictor
+from cloze.vocabulary import GAP, MASK, Vocabulary
+from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.answers import FEW
+from cloze.widgets.explorer.tally import Tally
+from tests.browser.conftest import Take
+from tests.browser.hand import Hand
+from tests.markup import assert_usable, check, read, said_by
+from tests.widgets.test_room import Letters, Sure, explorer_of
+
+
+@pytest.fixture
+def explorer() -> MaskExplorer:
+    return explorer_of()
+
+
+@pytest.fixture
+def driven(hand: Take, explorer: MaskExplorer) -> Hand:
+    return hand(explorer)
+
+
+def raise_hands(driven: Hand, *keys: str, at: int = 1) -> None:
+    for key in keys:
+        driven.act("guess", at=f"{at}", key=key)
+
+
+def raised(driven: Hand) -> dict[str, str]:
+    """Return the counts that the keys show."""
+    keys = assert_usable(driven.html).select(".keys .raised")
+    return {str(key["data-with-key"]): key.select_one("small").get_text() for key in keys}  # type: ignore[union-attr]
+
+
+def test_hands_are_raised_counted_and_taken_back(driven: Hand, explorer: MaskExplorer) -> None:
+    raise_hands(driven, *"aBba")
+    assert explorer.hands == {1: {"a": 2, "b": 2}}
+    driven.act("take", at="1", key="a")
+    driven.act("guess", at="1", key="b", n="10")
+    driven.act("count", at="1", key="d", value="17")
+    assert explorer.hands == {1: {"a": 1, "b": 12, "d": 17}}
+    assert raised(driven) == {"a": "1", "b": "12", "d": "17"}
+    assert "Position 1: 17 hands for d, 30 in all." in driven.html
+    assert "hands: a 1, b 12, d 17" in driven.html
+    for key in "bd":
+        driven.act("count", at="1", key=key, value="0")
+    driven.act("take", at="1", key="a")
+    assert explorer.hands == {}
+    assert not read(driven.html).select(".raised, .hands > *")
+
+
+@pytest.mark.parametrize(
+    ("do", "along", "sentence"),
+    [
+        ("guess", {"key": "x"}, "A gap holds one letter, a space or a newline, not 'x'"),
+        ("count", {"key": "a", "value": ""}, "A number of hands is a whole number from 0 to 10000"),
+        ("count", {"key": "a", "value": "10001"}, "from 0 to 10000, not 10001"),
+    ],
+)
+def test_what_cannot_be_counted_is_told(
+    driven: Hand, explorer: MaskExplorer, do: str, along: dict[str, str], sentence: str
+) -> None:
+    driven.act(do, at="1", **along)
+    assert sentence in driven.problem
+    assert explorer.hands == {}
+
+
+def test_the_room_stands_beside_the_readers_once_revealed(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    explorer.hands = {1: {"b": 3, "c": 1}}
+    driven.tell()
+    assert not read(driven.html).select("table")
+    assert "still gets 0.05 and costs 4.32 bits" in driven.html
+    driven.act("reveal")
+    table = assert_usable(driven.html).select_one("table.chart")
+    assert table is not None
+    heads = [head.get_text() for head in table.select("thead th")]
+    assert heads[-1] == f"the room costs {-math.log(0.65):.2f} nats = {-math.log2(0.65):.2f} bits"
+    cells = [row.select("td")[-1].get_text() for row in table.select("tbody tr")]
+    names = [str(row["data-key"]) for row in table.select("tbody tr")]
+    assert dict(zip(names, cells, strict=True)) == {
+        "b": "0.65",
+        "a": "0.05",
+        "c": "0.25",
+        "d": "0.05",
+    }
+    assert "The room: 0.65 for the truth, 0.62 bits." in driven.html
+    assert "The room: b 3, c 1. One extra hand is shared by all 4 characters" in driven.html
+    assert "After 1 gap, in bits per gap: the room 0.62, left 3.32, both 0.51. Best: both." in (
+        driven.html
+    )
+    assert len(explorer.tally.paid) == 1
+
+
+def test_one_hand_is_yours(driven: Hand) -> None:
+    driven.act("line", text="a_cd")
+    raise_hands(driven, "c")
+    assert "you guess c" in driven.html
+    driven.act("reveal")
+    heads = [head.get_text() for head in read(driven.html).select("thead th")]
+    assert heads[-1].strip() == "you"
+    assert "Your guess: c. The model gives it 0.10 from both sides." in driven.html
+
+
+def test_of_many_symbols_one_is_typed(hand: Take) -> None:
+    many = Vocabulary(tuple(f"w{n}" for n in range(FEW + 1)))
+    explorer = MaskExplorer(Predictor(Sure("w7", many), Pieces(many), 9, "both"), "w1 w2", [1])
+    driven = hand(explorer)
+    assert len(read(driven.html).select(".chart tbody tr")) == 3
+    driven.act("guess_first")
+    assert read(driven.html).select_one('form[data-do="guess"] input') is not None
+    raise_hands(driven, "W7", "w2")
+    assert explorer.hands == {1: {"w7": 1, "w2": 1}}
+    raise_hands(driven, "cat")
+    assert "cat" in driven.problem
+    driven.act("toggle", at="0")
+    driven.act("reveal")
+    driven.act("view", view="pair")
+    assert len(assert_usable(driven.html).select(".tables tbody tr")) == 10
+
+
+class Pieces(Letters):
+    """Pieces of words, of which there are many."""
+
+    unit = "piece"
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:  # noqa: ARG002
+        return tuple(text.split()), ""
+
+    def write(self, line: Sequence[str]) -> str:
+        return " ".join(line)
+
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        return self.vocabulary.encode(self.write(line).replace(GAP, MASK))
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        return [range(at, at + 1) for at in range(len(line))]
+
+    def read_symbol(self, typed: object) -> str:
+        if str(typed).lower() not in self.known:
+            raise ValueError(f"{typed!r} is no piece.")
+        return str(typed).lower()
+
+
+# ── the tally ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_tally_is_shown_and_can_be_started_over(hand: Take) -> None:
+    tally = Tally()
+    assert not check(hand(tally)).select("table")
+    explorer = explorer_of(tally=tally)
+    explorer.hands = {1: {"b": 3, "c": 1}}
+    explorer.revealed = True
+    driven = hand(tally)
+    rows = [[cell.get_text() for cell in row(["th", "td"])] for row in check(driven)("tr")]
+    assert rows[1] == ["the room", "0.62", "0.43", "1"]
+    assert len(rows) == 4
+    assert said_by(driven) == (
+        "After 1 gap, in bits per gap: the room 0.62, left 3.32, both 0.51. Best: both."
+    )
+    driven.act("restart")
+    assert tally.paid == explorer.paid == []
+    assert said_by(driven) == "No gap has been guessed and revealed yet."
+
+
+STANDINGS = """async (address) => {
+  const { standings, best } = await import(`${address}/room.js`);
+  const paid = [
+    { costs: { room: 1, left: 4, both: 0.5 } },
+    { costs: { room: 2, left: 1, both: 0.1, truth: 0 } },
+  ];
+  return [standings(paid), best(paid), best([{ costs: { room: 1, left: 1 } }])];
+}"""
+
+
+def test_standings_are_means_over_the_gaps_at_which_somebody_was_asked(
+    page: Page, built: str
+) -> None:
+    page.goto(f"{built}/blank.html")
+    means, first, alike = page.evaluate(STANDINGS, built)
+    assert means == {
+        "room": {"mean": 1.5, "nGaps": 2},
+        "left": {"mean": 2.5, "nGaps": 2},
+        "both": {"mean": 0.3, "nGaps": 2},
+        "truth": {"mean": 0, "nGaps": 1},
+    }
+    assert first == ["both"]  # the truth was not asked at every gap
+    assert alike == ["room", "left"]

@@ -1,0 +1,159 @@
+"""The explorer over words by hand: a world of three sentences, whose truth is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+from torch import Tensor
+
+from cloze.prediction import Predictor, Words
+from cloze.vocabulary import BEGIN, END, MASK, Vocabulary
+from cloze.widgets import MaskExplorer
+from cloze.widgets.explorer.widget import VIEWS
+from tests.browser.conftest import Take
+from tests.browser.hand import Hand
+from tests.browser.test_explorer import tell
+from tests.markup import assert_usable, read
+from tests.widgets.test_words import EXAMPLES, WORLD, truth
+
+
+@pytest.fixture
+def explorer() -> MaskExplorer:
+    return MaskExplorer(truth(), "the cat sat", examples=EXAMPLES)
+
+
+@pytest.fixture
+def driven(hand: Take, explorer: MaskExplorer) -> Hand:
+    return hand(explorer)
+
+
+def rows(driven: Hand) -> list[list[str]]:
+    table = read(driven.html).select("table.chart")[0]
+    return [[cell.get_text() for cell in row(["th", "td"])] for row in table("tr")]
+
+
+def test_a_click_hides_a_word_and_the_truth_guesses(driven: Hand, explorer: MaskExplorer) -> None:
+    driven.act("toggle", at="1")
+    assert rows(driven) == [
+        [
+            "word",
+            f"truth costs {math.log(2):.2f} nats = 1.00 bits",
+            f"without looking costs {math.log(4.5):.2f} nats = {math.log2(4.5):.2f} bits",
+        ],
+        ["cat✓", "0.50", "0.22"],
+        ["dog", "0.50", "0.11"],
+        ["4 others", "0.00", "0.67"],
+    ]
+    assert explorer.loss == pytest.approx(math.log(2))
+    assert explorer.predictions["truth"].cost(1) == explorer.loss
+    page = assert_usable(driven.html)
+    assert len(page.select(".words .line .word")) == len(page.select(".letter")) == 3
+    assert "The line, 3 words." in str(page.select_one(".line"))
+    text = page.get_text()
+    assert "log|V|: all 10 symbols equally likely" in text
+    assert "unigram: how frequent each word is in this world" in text
+
+
+def test_what_an_answer_leans_on_follows_from_predictions_alone(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={1})  # cat or dog, whatever else is hidden
+    assert "Truth: the answer does not depend on any single word" in driven.html
+    tell(driven, line="a cat ran", masked={0})  # but for ran it could be the
+    assert f"Hiding one more costs, in nats: ran at 2 +{math.log(2):.2f}." in driven.html
+    tell(driven, line="a dog sat", masked={0})  # ruled out: only the answer's change counts
+    assert explorer.loss == math.inf
+    assert f"cat at 1 +{math.log(2):.2f}" not in driven.html
+    assert_usable(driven.html)
+
+
+class Misled:
+    """Pays less for every gap more: whatever it reads misleads it, but by how much is set."""
+
+    vocabulary = Vocabulary(("a", "cat", "dog", "sat", "the"), (MASK, BEGIN, END))
+
+    def __init__(self, helps: Sequence[float]) -> None:
+        self.helps = torch.tensor(helps)
+        self.truth = self.vocabulary.encode(" ".join(MISLEADING[: len(helps)]))
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        rows, places = selected.nonzero(as_tuple=True)
+        hidden = input_ids[:, 1:-1] == self.vocabulary.mask_id
+        costs = (3.0 - (hidden * self.helps).sum(1))[rows]
+        others = ((1 - (-costs).exp()) / 4).log()[:, None].repeat(1, len(self.vocabulary))
+        return others.scatter(1, self.truth[places - 1, None], -costs[:, None])
+
+
+MISLEADING = ["the", "cat", "sat", "a", "dog"]
+
+
+@pytest.mark.parametrize(
+    ("helps", "said"),
+    [
+        (
+            (0.4, 0, 0.4),
+            "does not depend on any single word; hiding one more even helps, in nats: "
+            "the at 0 −0.40, sat at 2 −",
+        ),
+        (
+            (0.01, 0, 0.01),
+            "does not depend on any single word; hiding one more costs less than 0.05 nats.",
+        ),
+        (
+            (-0.4, 0, -0.4),
+            "depends on what is shaded. Hiding one more costs, in nats: the at 0 +0.40, "
+            "sat at 2 +0.40",
+        ),
+        (
+            (0.9, 0, 0.8, 0.7, -0.3),
+            "depends on what is shaded. Hiding one more costs, in nats: the at 0 −0.90, "
+            "sat at 2 −0.80, dog at 4 +0.30.",
+        ),
+    ],
+)
+def test_what_is_said_of_the_shades_is_what_is_seen(
+    hand: Take, helps: Sequence[float], said: str
+) -> None:
+    model = Misled(helps)
+    misled = Predictor(model, Words(model.vocabulary), len(helps), "truth")
+    driven = hand(MaskExplorer(misled, " ".join(MISLEADING[: len(helps)]), [1]))
+    assert f"Truth: the answer {said}" in driven.html
+    shaded = [str(each["style"]) for each in read(driven.html).select(".letter.heat")]
+    assert ("shaded" in said) == any(style != "--heat: 0%" for style in shaded)
+
+
+def test_every_action_works_on_words(driven: Hand, explorer: MaskExplorer) -> None:
+    driven.act("span", start="0", end="2")
+    driven.act("fill", at="0", symbol="a")
+    assert explorer.loss == math.inf
+    assert "∞ nats" in driven.html
+    assert "inf" not in driven.html + repr(explorer)
+    driven.act("example", value="two words")
+    assert (explorer.line, explorer.masked, explorer.focus) == ("a cat ran", {1, 2}, 1)
+    driven.act("line", text="the _ sat")
+    assert (explorer.masked, explorer.loss) == ({1}, None)
+    driven.act("guess_first")
+    (form,) = assert_usable(driven.html).select('form[data-do="guess"]')
+    assert [option["value"] for option in form("option")] == list(WORLD.vocabulary.ordinary)
+    driven.act("guess", at="1", key="dog")
+    driven.act("reveal")
+    assert "Your guess: dog. The model gives it 0.50 truth." in driven.html
+
+
+def test_every_view_needs_predictions_alone(driven: Hand) -> None:
+    tell(driven, masked={0, 1}, view="pair")
+    apart, together = read(driven.html).select("table.chart")
+    found = [table.select_one("tr") for table in (apart, together)]
+    assert [row.get_text() for row in found if row] == ["the cat0.50", "the cat0.50"]
+    tell(driven, line="a cat ran", masked={0, 2})
+    assert "a ran" in read(driven.html).select("table.chart")[1].get_text()
+    tell(driven, masked=(), view="surprise")
+    assert "Most surprising: " in driven.html
+    tell(driven, view="attention")
+    assert "Truth: this model has no attention to show." in driven.html
+    for view in VIEWS:
+        tell(driven, view=view)
+        assert_usable(driven.html)
