@@ -85,8 +85,8 @@ class Widget(anywidget.AnyWidget):
         By default it is all of it, for a widget that asks Python nothing.
         """
         shared = set(Widget.class_trait_names())
-        own = (name for name in self.keys if name not in shared and not name.startswith("_"))
-        return {name: getattr(self, name) for name in own}
+        own = [name for name in self.keys if name not in shared and not name.startswith("_")]
+        return dict(self.get_state(own))
 
     def _ipython_display_(self) -> None:
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
