@@ -24,7 +24,7 @@ from cloze.lessons.writing_with_gaps import unmasking
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
-from cloze.widgets import view, widget
+from cloze.widgets import widget
 from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.modules import bundle
 from web import icon, weights
@@ -124,7 +124,7 @@ def style() -> str:
         Path(str(module.__file__)).with_suffix(".css") for module in (unmasking, guessing_game)
     ]
     own = (sheet.read_text("utf-8") for sheet in [*beside, HERE / STYLE])
-    return "\n".join([view.style(view.__file__), around, *own])
+    return "\n".join([palette.css(), widget.styles(), around, *own])
 
 
 def game() -> dict[str, object]:

@@ -260,7 +260,7 @@ def explorer(screen: Locator) -> None:
 
 
 def bet(screen: Locator) -> None:
-    screen.get_by_role("button", name="give 0.05 to l", exact=True).click(click_count=3)
+    screen.get_by_role("button", name="all on l", exact=True).click()
     expect(screen.get_by_role("status")).to_contain_text("l has")
     screen.get_by_role("button", name="Reveal").click()
     expect(screen.get_by_role("status")).to_contain_text("The true shares")

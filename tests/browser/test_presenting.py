@@ -24,6 +24,7 @@ from cloze.use.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
+from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.watch import low_contrasts
 
@@ -70,18 +71,23 @@ def played() -> GuessingGame:
     return game
 
 
-def bet() -> View:
+def bet() -> ProbabilityBet:
     letters = "bchlnrt"
     widget = ProbabilityBet(letter_counts(Corpus.load(), "_ook"), "_ook", letters)
-    for letter in letters:
-        acted(widget, "give", letter=letter)
-    return acted(widget, "reveal")
+    widget.chips = dict.fromkeys(letters, 1)
+    widget.revealed = True
+    return widget
+
+
+def drawn() -> MaskDraws:
+    draws = MaskDraws(LINE)
+    draws.draws, draws.counts = 10, {"M": 50, "R": 6, "K": 5}
+    return draws
 
 
 def quiz(name: str) -> Quiz:
     form = Quiz(name)
-    for number in range(1, len(form.questions) + 1):
-        acted(form, "choose", question=number, value="b")
+    form.answers = dict.fromkeys(range(1, len(form.questions) + 1), "b")
     return form
 
 
@@ -99,7 +105,7 @@ def search() -> Search:
     return Search(Index(passages(Corpus.load().held_out), vectors), "the boat left the harbour")
 
 
-GALLERY: dict[str, Callable[[], View]] = {
+GALLERY: dict[str, Callable[[], View | Widget]] = {
     "guesses": lambda: looked("guesses"),
     "two gaps": lambda: looked("pair"),
     "attention": lambda: looked("attention"),
@@ -112,7 +118,7 @@ GALLERY: dict[str, Callable[[], View]] = {
     "game": lambda: GuessingGame(seed=7),
     "played": played,
     "bet": bet,
-    "draws": lambda: acted(MaskDraws(LINE), "draw", times=10),
+    "draws": drawn,
     "hiding": lambda: Hiding(LINE, rate=0.3, shape="words"),
     "sight": lambda: Sight("the red fox", 4),
     "quiz": lambda: quiz("the_loss"),

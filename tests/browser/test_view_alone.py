@@ -23,6 +23,7 @@ from cloze.training import TrainingRun
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.view import View
+from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 
 
@@ -94,14 +95,14 @@ def played() -> GuessingGame:
 
 def revealed() -> ProbabilityBet:
     bet = ProbabilityBet({"l": 170, "t": 117}, "_ook", "bchlnrt")
-    bet.act("give", letter="l")
-    bet.act("reveal")
+    bet.chips = {"l": 1}
+    bet.revealed = True
     return bet
 
 
 def drawn() -> MaskDraws:
     draws = MaskDraws("rain fell on the old umbrella")
-    draws.act("draw", times=1000)
+    draws.draws, draws.counts = 1000, {"M": 3416, "R": 425, "K": 446}
     return draws
 
 
@@ -112,7 +113,7 @@ def hands() -> MaskExplorer:
     return explorer
 
 
-WIDGETS: dict[str, Callable[[], View]] = {
+WIDGETS: dict[str, Callable[[], View | Widget]] = {
     "explorer": lambda: MaskExplorer(masked=[4, 13, 14]),
     "present": lambda: MaskExplorer(present=True),
     "game": lambda: GuessingGame(seed=7),

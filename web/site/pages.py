@@ -10,17 +10,19 @@ from typing import Any
 import nbformat
 from markupsafe import Markup
 
-from cloze.teaching.quiz import questions_of
 from cloze.vocabulary import ALPHABET, GAP, visible
-from cloze.widgets.quiz import sheet
-from cloze.widgets.view import element
+from cloze.widgets.markup import element
 from notebooks import colab
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-ASLEEP = 'class="cloze-asleep"'
+ASLEEP = re.compile(
+    r'<div class="cloze-asleep"(?: data-widget="(?P<widget>\w+)" data-state="(?P<state>[^"]*)")?>'
+    r"(?P<still>.*)<p>Here belongs",
+    re.DOTALL,
+)
+"""What a widget leaves behind: its picture and, if it can live without Python, how it begins."""
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
-STILL = re.compile(r'(?<=<div class="cloze-asleep">).*(?=<p>Here belongs)', re.DOTALL)
 OF_CHARACTERS = 'class="cloze still"'
 """A picture of characters; one of words is of other models than the three that the site has."""
 LETTER = re.compile(
@@ -71,19 +73,18 @@ def take_along(name: str) -> Markup:
 def shown(html: str, source: str) -> Markup:
     """Return what a page shows for an output in HTML of the cell with this source."""
     html = unstyled(html)
-    asleep = ASLEEP in html
-    quiz = re.search(r'^Quiz\("(\w+)"\)$', source, re.MULTILINE)
-    if asleep and quiz:
-        return element("div", sheet(questions_of(quiz[1]), folded=True), class_="cloze living-quiz")
-    still = STILL.search(html)
-    picture = unstyled(still[0] if still else "") if asleep else html
+    asleep = ASLEEP.search(html)
+    picture = unstyled(asleep["still"]) if asleep else html
+    if asleep and asleep["widget"]:
+        begins = {"data_widget": asleep["widget"], "data_state": entities.unescape(asleep["state"])}
+        return living(picture, at_once=True, **begins)
     if asleep and (game := GAME.search(source)):
-        return living(picture, "game", at_once=True, data_seed=game[1])
+        return living(picture, at_once=True, data_kind="game", data_seed=game[1])
     if asleep and (unmasking := UNMASKING.search(source)):
         begins = {"data_line": unmasking[1], "data_temperature": unmasking[2]}
-        return living(picture, "unmasking", at_once=True, **begins)
+        return living(picture, at_once=True, data_kind="unmasking", **begins)
     if OF_CHARACTERS in picture and LETTER.search(picture):
-        return living_explorer(picture, at_once=asleep)
+        return living_explorer(picture, at_once=bool(asleep))
     if not asleep:
         return picture
     words = "This widget answers in the notebook, where Python runs: "
@@ -96,18 +97,16 @@ def unstyled(html: str) -> Markup:
     return Markup(STYLE.sub("", html))  # noqa: S704 - ours, and escaped where it was made
 
 
-def living(picture: Markup, kind: str, *, at_once: bool, **attributes: str) -> Markup:
+def living(picture: Markup, *, at_once: bool, **attributes: str) -> Markup:
     """Leave room for a widget that ``static/living.js`` makes.
 
     Args:
         picture: what stands there until then, and for good where no program may run.
-        kind: ``"explorer"``, ``"game"`` or ``"unmasking"``.
         at_once: as soon as it comes into sight; otherwise when a button is pressed.
-        attributes: what the widget begins with.
+        attributes: what it is, and what it begins with.
     """
     words = "Where the page may run its programs, this widget answers to clicks and keys."
     asked = element("p", words, class_="needs-python")
-    attributes = {"data_kind": kind, **attributes}
     return element("div", picture, asked, class_="living", data_at_once=at_once, **attributes)
 
 
@@ -115,7 +114,8 @@ def living_explorer(picture: Markup, *, at_once: bool) -> Markup:
     """Leave room for the explorer with the line and the gaps of its picture."""
     line, mask = line_of(picture)
     gaps = ",".join(map(str, mask))
-    return living(picture, "explorer", at_once=at_once, data_line=line, data_mask=gaps)
+    begins = {"data_kind": "explorer", "data_line": line, "data_mask": gaps}
+    return living(picture, at_once=at_once, **begins)
 
 
 def line_of(picture: str) -> tuple[str, list[int]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import traitlets
+from markupsafe import Markup
 
 from cloze.border import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
+from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program, style
 
 Look = Direction | int
@@ -47,10 +49,6 @@ def sight(
     return seen
 
 
-def _written(seen: Iterable[bool]) -> str:
-    return "".join("01"[sees] for sees in seen)
-
-
 class Sight(Widget):
     """Pick a position of a line and see what it may look at.
 
@@ -87,6 +85,28 @@ class Sight(Widget):
                 name: look if isinstance(look, str) else "prefix" for name, look in readers.items()
             },
             position=whole_number(position, 0, len(input_ids) - 1, "The position"),
+        )
+
+    def still(self) -> Markup:
+        """Write what the position may look at, for where nothing runs."""
+        rows = [
+            (
+                "looking from",
+                ["↓" if at == self.position else "" for at in range(len(self.symbols))],
+            )
+        ]
+        rows += [
+            (name, [s if sees == "1" else "×" for s, sees in zip(self.symbols, at[self.position])])
+            for name, at in self.masks.items()
+        ]
+        return element(
+            "table",
+            *(
+                element(
+                    "tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells)
+                )
+                for name, cells in rows
+            ),
         )
 
     def __repr__(self) -> str:

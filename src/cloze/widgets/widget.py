@@ -47,6 +47,12 @@ def style(*names: str) -> str:
     return "\n".join([palette.css(), *sheets])
 
 
+def styles() -> str:
+    """Return the style sheets of all widgets, without colours, for a page that shows several."""
+    own = sorted({path.name for path in BROWSER.glob("*.css")} - {*SHEETS})
+    return "\n".join((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *own))
+
+
 class Widget(anywidget.AnyWidget):
     """A widget that lives in the browser.
 

@@ -1,26 +1,42 @@
 // The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
 // the modules, models and texts of the explorer's own page, which the browser fetches once for all.
-import { Explorer } from "../explorer/explorer.js";
-import { GuessingGame } from "../explorer/guessing_game.js";
-import { written } from "../explorer/link.js";
-import { loadPredictors } from "../explorer/predictor.js";
-import { Unmasking } from "../explorer/unmasking.js";
-import view from "../explorer/view.js";
+import { render } from "../explorer/view.js";
+import { Model } from "../explorer/widget.js";
 
 const FOLDER = new URL("../explorer/", import.meta.url);
 
+/**
+ * The widgets by the name of their class in Python: the module whose default export shows one, and,
+ * if it asks Python something, what promises an engine that answers instead, given its state.
+ */
+const WIDGETS = {
+  MaskDraws: { module: "draws.js" },
+  ProbabilityBet: { module: "bet.js" },
+  Quiz: { module: "quiz.js" },
+  Sight: { module: "sight.js" },
+};
+
+// What is not yet made of a state.
 const MAKERS = {
   async explorer({ predictors, examples }, { line, mask }) {
+    const { Explorer } = await module("explorer.js");
     const explorer = await Explorer.of(predictors, examples);
     const masked = mask ? mask.split(",").map(Number) : [];
     await explorer.become(explorer.state.withLine(line, explorer.maxLen).withMasked(masked));
     await explorer.act("focus", { at: masked[0] ?? 0 });
     return explorer;
   },
-  game: ({ predictors, game }, { seed }) => new GuessingGame(predictors, game, Number(seed)),
-  unmasking: ({ predictors }, { line, temperature }) =>
-    new Unmasking(predictors.both, line, { temperature: Number(temperature) }),
+  async game({ predictors, game }, { seed }) {
+    const { GuessingGame } = await module("guessing_game.js");
+    return new GuessingGame(predictors, game, Number(seed));
+  },
+  async unmasking({ predictors }, { line, temperature }) {
+    const { Unmasking } = await module("unmasking.js");
+    return new Unmasking(predictors.both, line, { temperature: Number(temperature) });
+  },
 };
+
+const module = (name) => import(new URL(name, FOLDER));
 
 async function fetched(name) {
   const answer = await fetch(new URL(name, FOLDER));
@@ -29,6 +45,7 @@ async function fetched(name) {
 }
 
 async function load() {
+  const { loadPredictors } = await module("predictor.js");
   const [predictors, html] = await Promise.all([
     loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
     fetched("index.html").then((answer) => answer.text()),
@@ -40,18 +57,34 @@ async function load() {
 
 let loading;
 
+async function widgetOf({ widget, state, kind, ...begins }) {
+  if (kind) return MAKERS[kind](await (loading ??= load()), begins);
+  const { module: name, engine } = WIDGETS[widget];
+  const { default: Class } = await module(name);
+  const values = JSON.parse(state);
+  const made = new Class(new Model(values, await engine?.(values)));
+  made.refresh();
+  return made;
+}
+
 async function wake(place) {
   const words = place.querySelector(".needs-python");
+  const ofModels = place.dataset.kind || WIDGETS[place.dataset.widget].engine;
   words.setAttribute("role", "status");
-  words.textContent = "Loading the models: 1.6 MB, once.";
+  if (ofModels) words.textContent = "Loading the models: 1.6 MB, once.";
   try {
-    const widget = await MAKERS[place.dataset.kind](await (loading ??= load()), place.dataset);
+    const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");
-    view.render({ model: widget, el: living });
+    render({ widget, el: living });
+    if (!ofModels) return void place.replaceChildren(living);
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
     const own = document.createElement("a");
-    own.href = new URL(`index.html${widget.state ? written(widget.state) : ""}`, FOLDER);
+    own.href = new URL("index.html", FOLDER);
+    if (widget.state) {
+      const { written } = await module("link.js");
+      own.href += written(widget.state);
+    }
     own.textContent = "a page of its own";
     words.replaceChildren(
       "This widget runs here, on this device, with weights rounded to 16 bits; there is ",
@@ -61,7 +94,8 @@ async function wake(place) {
     words.removeAttribute("role");
   } catch (error) {
     loading = undefined; // the next one may be luckier
-    words.textContent = `The models could not be loaded (${error.message}); reload the page.`;
+    const what = ofModels ? "models" : "widget";
+    words.textContent = `The ${what} could not be loaded (${error.message}); reload the page.`;
     throw error;
   }
 }

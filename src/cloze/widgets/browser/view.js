@@ -57,7 +57,6 @@ function morph(old, fresh) {
     if (old.data !== fresh.data) old.data = fresh.data;
     return;
   }
-  if (old.type === "range") old.value = fresh.value; // it may have been moved further than it can go
   if (old.isEqualNode(fresh)) return;
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !isFold(old, name)) {
@@ -185,6 +184,9 @@ export function render({ widget, el, onEnd = () => {} }) {
     fresh.append(template.content);
     glide(root, () => {
       morph(root, fresh);
+      // It may have been moved further than it can go, and then nothing else has changed.
+      for (const slider of root.querySelectorAll("[type=range]"))
+        slider.value = slider.getAttribute("value");
       fit(root);
     });
     if (hadFocus && !root.contains(document.activeElement))
