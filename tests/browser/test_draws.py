@@ -84,10 +84,8 @@ def test_many_draws_pile_up_unless_motion_is_unwanted(put: Put, page: Page) -> N
         shown.get_by_role("button", name="1000 times").click()
         expect(shown.get_by_role("status")).to_contain_text(f"Draw {total}:")
         assert len(seen) == steps
-    heights = [
-        pile.evaluate("each => parseFloat(each.style.height)")
-        for pile in shown.locator(".all").all()
-    ]
+    height = "each => parseFloat(each.style.height)"
+    heights = [pile.evaluate(height) for pile in shown.locator(".all").all()]
     n = sum(draws.counts.values())
-    for height, count in zip(heights, draws.counts.values(), strict=True):
-        assert abs(height - 100 * count / n) < 0.01
+    for high, count in zip(heights, draws.counts.values(), strict=True):
+        assert abs(high - 100 * count / n) < 0.01

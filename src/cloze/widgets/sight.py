@@ -65,7 +65,7 @@ class Sight(Widget):
     _esm = program("sight.js")
     _css = style("sight.css")
 
-    symbols = traitlets.List().tag(sync=True)
+    symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, as it is seen."""
     masks = traitlets.Dict().tag(sync=True)
     """By model, for each position what it may look at: "1" where it may, "0" where not."""
@@ -89,25 +89,14 @@ class Sight(Widget):
 
     def still(self) -> Markup:
         """Write what the position may look at, for where nothing runs."""
-        rows = [
-            (
-                "looking from",
-                ["↓" if at == self.position else "" for at in range(len(self.symbols))],
-            )
-        ]
-        rows += [
-            (name, [s if sees == "1" else "×" for s, sees in zip(self.symbols, at[self.position])])
-            for name, at in self.masks.items()
-        ]
-        return element(
-            "table",
-            *(
-                element(
-                    "tr", element("th", name, scope="row"), *(element("td", cell) for cell in cells)
-                )
-                for name, cells in rows
-            ),
-        )
+        position = f"position {self.position}, {self.symbols[self.position]}"
+        words = f"Looking from {position}; × marks what it cannot see."
+        rows = []
+        for name, masks in self.masks.items():
+            seen = zip(self.symbols, masks[self.position], strict=True)
+            cells = (element("td", symbol if sees == "1" else "×") for symbol, sees in seen)
+            rows.append(element("tr", element("th", name, scope="row"), *cells))
+        return element("p", words) + element("table", *rows)
 
     def __repr__(self) -> str:
         counts = " | ".join(str(masks[self.position].count("1")) for masks in self.masks.values())

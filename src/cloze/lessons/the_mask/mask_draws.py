@@ -31,7 +31,7 @@ class MaskDraws(Widget):
     _esm = program("draws.js")
     _css = style("draws.css")
 
-    symbols = traitlets.List().tag(sync=True)
+    symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, symbol by symbol."""
     seed = traitlets.Int().tag(sync=True)
     draws = traitlets.Int(0).tag(sync=True)
