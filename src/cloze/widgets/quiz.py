@@ -48,7 +48,7 @@ class Quiz(Widget):
     _esm = program("quiz.js")
 
     questions = traitlets.Tuple().tag(sync=True, to_json=_in_markup)
-    answers: traitlets.Dict[int, str] = traitlets.Dict().tag(sync=True, from_json=_by_number)
+    answers: traitlets.Dict[Any, str] = traitlets.Dict().tag(sync=True, from_json=_by_number)
     """The letter chosen last, by number of the question (from 1)."""
 
     def __init__(self, questions: str | Sequence[Question]) -> None:
