@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -19,8 +20,9 @@ from web.site.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LIVING = ROOT / "web" / "site" / "static" / "living.js"
 LOADED = ("script[src]", "link[href]", "img[src]", "source[src]", "iframe[src]", "object[data]")
-AWAKE = ".living-quiz, .living[data-at-once], :not(.living) > .needs-python"
+AWAKE = ".living[data-at-once], :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -169,14 +171,23 @@ def test_every_formula_is_written(site: Path, path: Path) -> None:
 def test_the_quizzes_have_every_answer(site: Path, path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     lessons = re.findall(r'"Quiz\(\\"(\w+)\\"\)', source)
-    quizzes = page_of(site, path).select(".living-quiz")
+    quizzes = page_of(site, path).select(".living[data-widget=Quiz]")
     assert len(quizzes) == len(lessons) >= 1
     for quiz, lesson in zip(quizzes, lessons, strict=True):
         options = [each for question in questions_of(lesson) for each in question.options]
-        told = [words(each.get_text()) for each in quiz.select(".explanation[hidden]")]
-        wanted = [f"{each.verdict} {inline(each.explanation).striptags()}" for each in options]
-        signs = ["✓" if each.right else "✗" for each in options]
-        assert told == [words(f"{sign} {text}") for sign, text in zip(signs, wanted, strict=True)]
+        begins = json.loads(str(quiz["data-state"]))["questions"]
+        told = [each["explanation"] for question in begins for each in question["options"]]
+        assert told == [inline(each.explanation) for each in options]
+        for each in options:  # where no program may run
+            assert words(inline(each.text).striptags()) in words(quiz.get_text())
+
+
+@each_notebook
+def test_every_widget_that_is_alive_is_one_that_the_pages_know(site: Path, path: Path) -> None:
+    table = LIVING.read_text(encoding="utf-8")
+    modules = dict(re.findall(r'^  (\w+): \{ module: "([^"]+)"', table, re.MULTILINE))
+    for place in page_of(site, path).select(".living[data-widget]"):
+        assert (site / "explorer" / modules[str(place["data-widget"])]).is_file()
 
 
 @each_notebook

@@ -3,6 +3,7 @@
 
 import { GAP } from "./explorer.js";
 import { ROOM, cost, raised } from "./room.js";
+import { Model } from "./widget.js";
 
 const LIKELIEST = 8; // how many symbols of each predictor an answer has
 const PAIRS_SHOWN = 5;
@@ -134,12 +135,18 @@ export class Readers {
 const wordsOf = (symbols, line) => symbols.words(line).map((word) => [word[0], word.at(-1) + 1]);
 
 /**
- * Return what the model of an explorer holds at first. `examples` are {line, masked} by name;
- * `begin` is what `MaskExplorer.alone` in Python returns, or nothing: then it is the first letter of
- * what the first example speaks of.
+ * Make the model of an explorer. `examples` are {line, masked} by name; `begin` is what
+ * `MaskExplorer.alone` in Python returns, or nothing: then the first letter of what the first
+ * example speaks of is hidden. What is paid is entered in `paid`, the model of a tally.
  */
-export function beginning({ both }, examples, begin = null) {
-  const { symbols, maxLen } = both;
+export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
+  const state = beginning(predictors.both, examples, begin);
+  const model = new Model(state, new Readers(predictors, paid));
+  paid.on("change", () => model.set("paid", paid.get("paid")));
+  return model;
+}
+
+export function beginning({ symbols, maxLen }, examples, begin = null) {
   const listed = Object.entries(examples).map(([name, { line, masked }]) => {
     const truth = symbols.read(line, maxLen).line;
     const start = masked ? line.indexOf(masked) : 0;

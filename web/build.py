@@ -121,8 +121,7 @@ def style() -> str:
         f':root[data-jp-theme-light="false"] {{ {dark} }}\n'
     )
     own = (HERE / STYLE).read_text("utf-8")
-    shown = widget.style("explorer.css", "unmasking.css", "guessing_game.css")
-    return "\n".join([shown, around, own])
+    return "\n".join([palette.css(), widget.styles(), around, own])
 
 
 def game() -> dict[str, object]:

@@ -1,6 +1,6 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
-import { Readers, beginning } from "./answers.js";
+import { exploring } from "./answers.js";
 import { button, element } from "./element.js";
 import { writing } from "./generation.js";
 import GuessingGame from "./guessing_game.js";
@@ -102,8 +102,7 @@ async function main() {
   try {
     const predictors = await loadPredictors(bytes);
     const paid = new Model({ paid: [] });
-    const state = beginning(predictors, settings.examples);
-    const explorer = new LinkedExplorer(new Model(state, new Readers(predictors, paid)));
+    const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
     const follow = () => explorer.act("link", { hash: location.hash });
     if (location.hash) await follow();
     show(explorer, place);
@@ -120,10 +119,7 @@ async function main() {
     });
     show(new Link(explorer), document.getElementById("link"));
     const tally = document.getElementById("tally");
-    paid.on("change", () => {
-      tally.hidden = !paid.get("paid").length;
-      explorer.set({ paid: paid.get("paid") });
-    });
+    paid.on("change", () => (tally.hidden = !paid.get("paid").length));
     show(new Tally(paid), tally);
     const lines = writing(predictors.both, { line: TO_WRITE });
     show(new Unmasking(lines), document.getElementById("unmasking"));

@@ -409,7 +409,7 @@ async () => {
       });
     }),
   };
-  const state = beginning({ both: slow }, { one: { line: "abcdef", masked: "b" } });
+  const state = beginning(slow, { one: { line: "abcdef", masked: "b" } });
   const readers = new Readers({ both: slow }, new Model({ paid: [] }));
   const explorer = new Explorer(new Model(state, readers));
   for (const at of ["3", "4"]) {

@@ -79,18 +79,23 @@ def unmasking() -> Unmasking:
     return player
 
 
-def bet() -> View:
+def bet() -> ProbabilityBet:
     letters = "bchlnrt"
     widget = ProbabilityBet(letter_counts(Corpus.load(), "_ook"), "_ook", letters)
-    for letter in letters:
-        acted(widget, "give", letter=letter)
-    return acted(widget, "reveal")
+    widget.chips = dict.fromkeys(letters, 1)
+    widget.revealed = True
+    return widget
+
+
+def drawn() -> MaskDraws:
+    draws = MaskDraws(LINE)
+    draws.draws, draws.counts = 10, {"M": 50, "R": 6, "K": 5}
+    return draws
 
 
 def quiz(name: str) -> Quiz:
     form = Quiz(name)
-    for number in range(1, len(form.questions) + 1):
-        acted(form, "choose", question=number, value="b")
+    form.answers = dict.fromkeys(range(1, len(form.questions) + 1), "b")
     return form
 
 
@@ -121,7 +126,7 @@ GALLERY: dict[str, Callable[[], View | Widget]] = {
     "game": lambda: GuessingGame(seed=7),
     "played": played,
     "bet": bet,
-    "draws": lambda: acted(MaskDraws(LINE), "draw", times=10),
+    "draws": drawn,
     "hiding": lambda: Hiding(LINE, rate=0.3, shape="words"),
     "sight": lambda: Sight("the red fox", 4),
     "quiz": lambda: quiz("the_loss"),

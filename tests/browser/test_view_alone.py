@@ -102,14 +102,14 @@ def played() -> GuessingGame:
 
 def revealed() -> ProbabilityBet:
     bet = ProbabilityBet({"l": 170, "t": 117}, "_ook", "bchlnrt")
-    bet.act("give", letter="l")
-    bet.act("reveal")
+    bet.chips = {"l": 1}
+    bet.revealed = True
     return bet
 
 
 def drawn() -> MaskDraws:
     draws = MaskDraws("rain fell on the old umbrella")
-    draws.act("draw", times=1000)
+    draws.draws, draws.counts = 1000, {"M": 3416, "R": 425, "K": 446}
     return draws
 
 

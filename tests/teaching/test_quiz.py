@@ -1,4 +1,4 @@
-"""The checkpoint questions, and the sheet that answers them as the form does."""
+"""The checkpoint questions, and the sheet with their answers."""
 
 import math
 import re
@@ -102,21 +102,18 @@ def test_no_text_becomes_other_markup(text: str) -> None:
 
 
 @each_notebook
-def test_the_sheet_says_what_the_form_says(notebook: str) -> None:
+def test_the_sheet_has_every_answer(notebook: str) -> None:
     sheet = AnswerSheet(notebook)
     plain, page = repr(sheet), read(sheet._repr_html_())
     [sheet_itself] = page.find_all(recursive=False)
     assert sheet_itself.name == "details"
     folded = [details.get_text() for details in sheet_itself.select("details")]
     assert len(folded) == len(QUESTIONS[notebook])
-    quiz = Quiz(notebook)
     for number, question in enumerate(QUESTIONS[notebook], start=1):
         assert f"{number}. {question.text}\n" in plain
         assert f"{number}. {inline(question.text).striptags()}" in page.get_text()
         for letter, option in question.by_letter.items():
-            quiz.act("choose", question=number, value=letter)
             answer = f"{option.verdict} {inline(option.explanation).striptags()}"
-            assert answer in read(quiz.html).get_text()
             assert f"({letter}) {answer}" in folded[number - 1]
             assert f"({letter}) {inline(option.text).striptags()}" in page.get_text()
             told = f"{option.verdict} {option.explanation}\n"

@@ -10,10 +10,8 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import build_main
 
-from cloze.lessons.vectors import search
 from cloze.teaching import palette
-from cloze.widgets import MaskExplorer
-from cloze.widgets.markup import BROWSER, SHEETS
+from cloze.widgets import MaskExplorer, widget
 from notebooks import colab
 from web.build import WORKER, build_page, build_single, worker
 from web.site.pages import living_explorer, page, unstyled
@@ -122,10 +120,6 @@ def links(path: Path) -> list[Path]:
 
 def widget_css() -> str:
     """Return the style of all widgets, whose colours follow the site's choice of theme."""
-    shown = ("guessing_game.css", "unmasking.css")  # of which pages show the widget or its picture
-    files = [BROWSER / name for name in (*SHEETS, *shown)]
-    files.append(Path(search.__file__).with_suffix(".css"))
-    sheets = [file.read_text(encoding="utf-8") for file in files]
     light = palette.properties(palette.LIGHT)
     dark = palette.properties(palette.DARK)
     return "\n".join(
@@ -136,6 +130,6 @@ def widget_css() -> str:
             "{ color-scheme: dark } }",
             f'body[data-theme="dark"] .cloze {{ {dark} }} '
             'body[data-theme="dark"] .cloze-picture { color-scheme: dark }',
-            *sheets,
+            widget.styles(),
         ]
     )

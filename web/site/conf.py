@@ -47,7 +47,6 @@ html_sidebars = {
 html_static_path = ["static"]
 html_css_files = ["widgets.css", "site.css"]
 html_js_files = [
-    ("quiz.js", {"defer": "defer"}),
     ("site.js", {"defer": "defer"}),
     ("living.js", {"type": "module"}),
 ]

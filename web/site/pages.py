@@ -10,26 +10,16 @@ from typing import Any
 import nbformat
 from markupsafe import Markup
 
-from cloze.teaching.quiz import questions_of
-from cloze.vocabulary import ALPHABET, GAP, visible
-from cloze.widgets.quiz import sheet
-from cloze.widgets.view import element
+from cloze.widgets.markup import element
 from notebooks import colab
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-ASLEEP = 'class="cloze-asleep"'
+ASLEEP = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)<p>Here belongs', re.DOTALL)
+"""What a widget leaves behind, and the picture in it."""
+LIVES = re.compile(r'data-widget="(\w+)" data-state="([^"]*)"')
+"""What can live without Python, and how it begins."""
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
-STILL = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)(?=<p>Here belongs)', re.DOTALL)
-OF_CHARACTERS = 'class="cloze still"'
-"""A picture of characters; one of words is of other models than the three that the site has."""
-LETTER = re.compile(
-    r'<span class="letter([^"]*)"[^>]*><span>([^<]*)</span><small data-below="([^"]*)">'
-)
-"""A position in the explorer's picture of a line: classes, what is seen, the truth below a gap."""
-GAME = re.compile(r"GuessingGame\(seed=(\d+)")
-UNMASKING = re.compile(r'Unmasking\(\s*"([^"]+)".*?temperature=([\d.]+)', re.DOTALL)
-"""The other widgets that live without Python, as a cell makes them."""
 
 
 def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
@@ -53,7 +43,7 @@ def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
         for output in cell.outputs:
             data = output.get("data", {})
             if "text/html" in data:
-                data["text/html"] = str(shown(data["text/html"], cell.source))
+                data["text/html"] = str(shown(data["text/html"]))
     return made
 
 
@@ -68,22 +58,13 @@ def take_along(name: str) -> Markup:
     )
 
 
-def shown(html: str, source: str) -> Markup:
-    """Return what a page shows for an output in HTML of the cell with this source."""
+def shown(html: str) -> Markup:
+    """Return what a page shows for an output in HTML."""
     html = unstyled(html)
-    asleep = ASLEEP in html
-    quiz = re.search(r'^Quiz\("(\w+)"\)$', source, re.MULTILINE)
-    if asleep and quiz:
-        return element("div", sheet(questions_of(quiz[1]), folded=True), class_="cloze living-quiz")
-    still = STILL.search(html)
-    picture = unstyled(still[1] if still else "") if asleep else html
-    if asleep and (game := GAME.search(source)):
-        return living(picture, "game", at_once=True, data_seed=game[1])
-    if asleep and (unmasking := UNMASKING.search(source)):
-        begins = {"data_line": unmasking[1], "data_temperature": unmasking[2]}
-        return living(picture, "unmasking", at_once=True, **begins)
-    if OF_CHARACTERS in picture and LETTER.search(picture):
-        return living_explorer(picture, at_once=asleep)
+    asleep, lives = ASLEEP.search(html), LIVES.search(html)
+    picture = unstyled(asleep[1]) if asleep else html
+    if lives:
+        return living(picture, lives[1], entities.unescape(lives[2]), at_once=bool(asleep))
     if not asleep:
         return picture
     words = "This widget answers in the notebook, where Python runs: "
@@ -96,38 +77,19 @@ def unstyled(html: str) -> Markup:
     return Markup(STYLE.sub("", html))  # noqa: S704 - ours, and escaped where it was made
 
 
-def living(picture: Markup, kind: str, *, at_once: bool, **attributes: str) -> Markup:
+def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup:
     """Leave room for a widget that ``static/living.js`` makes.
 
     Args:
         picture: what stands there until then, and for good where no program may run.
-        kind: ``"explorer"``, ``"game"`` or ``"unmasking"``.
+        widget: the name of its class in Python.
+        state: what it begins with, as JSON.
         at_once: as soon as it comes into sight; otherwise when a button is pressed.
-        attributes: what the widget begins with.
     """
     words = "Where the page may run its programs, this widget answers to clicks and keys."
     asked = element("p", words, class_="needs-python")
-    attributes = {"data_kind": kind, **attributes}
-    return element("div", picture, asked, class_="living", data_at_once=at_once, **attributes)
-
-
-def living_explorer(picture: Markup, *, at_once: bool) -> Markup:
-    """Leave room for the explorer with the line and the gaps of its picture."""
-    line, mask = line_of(picture)
-    gaps = ",".join(map(str, mask))
-    return living(picture, "explorer", at_once=at_once, data_line=line, data_mask=gaps)
-
-
-def line_of(picture: str) -> tuple[str, list[int]]:
-    """Read the line of the explorer's picture, and which positions of it are masked."""
-    characters = {visible(symbol): symbol for symbol in ALPHABET}
-    line, mask = [], []
-    for at, (classes, seen, below) in enumerate(LETTER.findall(picture)):
-        if masked := "masked" in classes.split():
-            mask.append(at)
-        sign = entities.unescape(below if masked else seen)
-        line.append(characters.get(sign, sign) or GAP)
-    return "".join(line), mask
+    begins = {"data_widget": widget, "data_state": state, "data_at_once": at_once}
+    return element("div", picture, asked, class_="living", **begins)
 
 
 def anchor(title: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import traitlets
+from markupsafe import Markup
 
 from cloze.border import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
+from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program, style
 
 Look = Direction | int
@@ -47,10 +49,6 @@ def sight(
     return seen
 
 
-def _written(seen: Iterable[bool]) -> str:
-    return "".join("01"[sees] for sees in seen)
-
-
 class Sight(Widget):
     """Pick a position of a line and see what it may look at.
 
@@ -67,7 +65,7 @@ class Sight(Widget):
     _esm = program("sight.js")
     _css = style("sight.css")
 
-    symbols = traitlets.List().tag(sync=True)
+    symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, as it is seen."""
     masks = traitlets.Dict().tag(sync=True)
     """By model, for each position what it may look at: "1" where it may, "0" where not."""
@@ -88,6 +86,17 @@ class Sight(Widget):
             },
             position=whole_number(position, 0, len(input_ids) - 1, "The position"),
         )
+
+    def still(self) -> Markup:
+        """Write what the position may look at, for where nothing runs."""
+        position = f"position {self.position}, {self.symbols[self.position]}"
+        words = f"Looking from {position}; × marks what it cannot see."
+        rows = []
+        for name, masks in self.masks.items():
+            seen = zip(self.symbols, masks[self.position], strict=True)
+            cells = (element("td", symbol if sees == "1" else "×") for symbol, sees in seen)
+            rows.append(element("tr", element("th", name, scope="row"), *cells))
+        return element("p", words) + element("table", *rows)
 
     def __repr__(self) -> str:
         counts = " | ".join(str(masks[self.position].count("1")) for masks in self.masks.values())

@@ -107,7 +107,8 @@ class View(anywidget.AnyWidget):
     state holds ``lock``.
     """
 
-    _esm = HERE / "browser/view.js"
+    # Of a module that exports a function named render, anywidget would take that for the widget's.
+    _esm = (HERE / "browser/view.js").read_text("utf-8").replace("export function", "function")
     _css = style(__file__)
 
     html = traitlets.Unicode().tag(sync=True)

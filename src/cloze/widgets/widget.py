@@ -7,7 +7,6 @@ answers: for ``ask("predict", {line})`` in JavaScript, ``answer_predict(line)`` 
 
 from __future__ import annotations
 
-import json
 import threading
 from functools import cache
 from typing import Any, Self
@@ -19,7 +18,7 @@ from markupsafe import Markup
 
 from cloze.teaching import palette
 from cloze.widgets import modules
-from cloze.widgets.markup import ASLEEP, BROWSER, SHEETS, element
+from cloze.widgets.markup import ASLEEP, BROWSER, SHEETS, alive, element
 
 
 @cache
@@ -45,6 +44,12 @@ def style(*names: str) -> str:
     """
     sheets = ((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *names))
     return "\n".join([palette.css(), *sheets])
+
+
+def styles() -> str:
+    """Return the style sheets of all widgets, without colours, for a page that shows several."""
+    own = sorted({path.name for path in BROWSER.glob("*.css")} - {*SHEETS})
+    return "\n".join((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *own))
 
 
 class Widget(anywidget.AnyWidget):
@@ -85,22 +90,15 @@ class Widget(anywidget.AnyWidget):
         By default it is all of it, for a widget that asks Python nothing.
         """
         shared = set(Widget.class_trait_names())
-        own = (name for name in self.keys if name not in shared and not name.startswith("_"))
-        return {name: getattr(self, name) for name in own}
+        own = [name for name in self.keys if name not in shared and not name.startswith("_")]
+        return dict(self.get_state(own))
 
     def _ipython_display_(self) -> None:
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
         bundle, metadata = self._repr_mimebundle_() or ({}, {})
         display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-        state = self.alone()
-        asleep = element(
-            "div",
-            self.still(),
-            ASLEEP,
-            class_="cloze-asleep",
-            data_widget=None if state is None else type(self).__name__,
-            data_state=None if state is None else json.dumps(state, ensure_ascii=False),
-        )
+        lives = alive(type(self).__name__, self.alone())
+        asleep = element("div", self.still(), ASLEEP, class_="cloze-asleep", **lives)
         display({"text/html": str(asleep)}, raw=True)  # type: ignore[no-untyped-call]
 
     def _receive(self, _: Any, content: dict[str, Any], __: Any) -> None:

@@ -1,33 +1,44 @@
 // The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
 // the modules, models and texts of the explorer's own page, which the browser fetches once for all.
-import { Readers, beginning } from "../explorer/answers.js";
-import Explorer from "../explorer/explorer.js";
-import { writing } from "../explorer/generation.js";
-import GuessingGame from "../explorer/guessing_game.js";
-import { playing } from "../explorer/judge.js";
-import { written } from "../explorer/link.js";
-import { loadPredictors } from "../explorer/predictor.js";
-import Unmasking from "../explorer/unmasking.js";
 import { render } from "../explorer/view.js";
 import { Model } from "../explorer/widget.js";
 
 const FOLDER = new URL("../explorer/", import.meta.url);
 
-const MAKERS = {
-  explorer({ predictors, examples }, { line, mask }) {
-    const masked = mask ? mask.split(",").map(Number) : [];
-    const begin = { line, masked };
-    const paid = new Model({ paid: [] });
-    const state = beginning(predictors, examples, begin);
-    const explorer = new Explorer(new Model(state, new Readers(predictors, paid)));
-    paid.on("change", () => explorer.set({ paid: paid.get("paid") }));
-    return explorer;
+/**
+ * The widgets by the name of their class in Python: the module whose default export shows one, and,
+ * if somebody must answer what it asks, what makes its model of how it begins and of what the
+ * explorer's page has.
+ */
+const WIDGETS = {
+  GuessingGame: {
+    module: "guessing_game.js",
+    async model(state, { predictors, game }) {
+      const { playing } = await module("judge.js");
+      return playing(predictors, game, state);
+    },
   },
-  game: ({ predictors, game }, { seed }) =>
-    new GuessingGame(playing(predictors, game, { seed: Number(seed) })),
-  unmasking: ({ predictors }, { line, temperature }) =>
-    new Unmasking(writing(predictors.both, { line, temperature: Number(temperature) })),
+  MaskDraws: { module: "draws.js" },
+  MaskExplorer: {
+    module: "explorer.js",
+    async model(state, { predictors, examples }) {
+      const { exploring } = await module("answers.js");
+      return exploring(predictors, examples, state);
+    },
+  },
+  ProbabilityBet: { module: "bet.js" },
+  Quiz: { module: "quiz.js" },
+  Sight: { module: "sight.js" },
+  Unmasking: {
+    module: "unmasking.js",
+    async model(state, { predictors }) {
+      const { writing } = await module("generation.js");
+      return writing(predictors.both, state);
+    },
+  },
 };
+
+const module = (name) => import(new URL(name, FOLDER));
 
 async function fetched(name) {
   const answer = await fetch(new URL(name, FOLDER));
@@ -36,6 +47,7 @@ async function fetched(name) {
 }
 
 async function load() {
+  const { loadPredictors } = await module("predictor.js");
   const [predictors, html] = await Promise.all([
     loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
     fetched("index.html").then((answer) => answer.text()),
@@ -47,19 +59,33 @@ async function load() {
 
 let loading;
 
+async function widgetOf({ widget, state }) {
+  const { module: name, model } = WIDGETS[widget];
+  const { default: Class } = await module(name);
+  const begins = JSON.parse(state);
+  const made = new Class(model ? await model(begins, await (loading ??= load())) : new Model(begins));
+  made.refresh();
+  return made;
+}
+
 async function wake(place) {
   const words = place.querySelector(".needs-python");
+  const asks = WIDGETS[place.dataset.widget].model;
   words.setAttribute("role", "status");
-  words.textContent = "Loading the models: 1.6 MB, once.";
+  if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
   try {
-    const widget = await MAKERS[place.dataset.kind](await (loading ??= load()), place.dataset);
+    const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");
-      widget.refresh();
     render({ widget, el: living });
+    if (!asks) return void place.replaceChildren(living);
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
     const own = document.createElement("a");
-    own.href = new URL(`index.html${widget.state ? written(widget) : ""}`, FOLDER);
+    own.href = new URL("index.html", FOLDER);
+    if (place.dataset.widget === "MaskExplorer") {
+      const { written } = await module("link.js");
+      own.href += written(widget);
+    }
     own.textContent = "a page of its own";
     words.replaceChildren(
       "This widget runs here, on this device, with weights rounded to 16 bits; there is ",
@@ -69,7 +95,8 @@ async function wake(place) {
     words.removeAttribute("role");
   } catch (error) {
     loading = undefined; // the next one may be luckier
-    words.textContent = `The models could not be loaded (${error.message}); reload the page.`;
+    const what = asks ? "models" : "widget";
+    words.textContent = `The ${what} could not be loaded (${error.message}); reload the page.`;
     throw error;
   }
 }

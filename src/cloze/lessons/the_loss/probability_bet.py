@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
+import traitlets
 from markupsafe import Markup
 
 from cloze.border import checked, shown
 from cloze.corpus import Corpus
-from cloze.loss import cost, expected_cost
 from cloze.vocabulary import ALPHABET, GAP, normalise
-from cloze.widgets.view import View, button, element, in_bits, in_nats, status, style, table_of
+from cloze.widgets.markup import element
+from cloze.widgets.widget import Widget, program, style
 
 CHIPS = 20
 """The learner hands out probability in twentieths."""
@@ -62,7 +64,7 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}
 
 
-class ProbabilityBet(View):
+class ProbabilityBet(Widget):
     """Hand out 1.00 of probability over the letters that a gap may hide.
 
     Args:
@@ -75,24 +77,27 @@ class ProbabilityBet(View):
         ValueError: the letters are not different ones from a to z.
     """
 
-    _css = style(__file__)
+    _esm = program("bet.js")
+    _css = style("bet.css")
+
+    counts = traitlets.Dict().tag(sync=True)
+    word = traitlets.Unicode().tag(sync=True)
+    letters = traitlets.Unicode().tag(sync=True)
+    chips = traitlets.Dict().tag(sync=True)
+    """How many twentieths each letter was given."""
+    revealed = traitlets.Bool(False).tag(sync=True)
+    """Whether the true shares are shown."""
 
     @checked
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
         if not re.fullmatch("[a-z]+", letters) or len(set(letters)) < len(letters):
             raise ValueError(f"Give different letters from a to z to bet on, not {shown(letters)}.")
-        self.truth = shares(counts)
-        self.places = sum(counts.values())
-        self.word = normalise(word, keep=GAP).text
-        self.letters = letters
-        self.chips = dict.fromkeys(letters, 0)
-        """How many twentieths each letter was given."""
-        self.revealed = False
-        self.announcement = (
-            "Nothing has been handed out yet, so all 28 characters share it equally."
+        super().__init__(
+            counts=dict(counts),
+            word=normalise(word, keep=GAP).text,
+            letters=letters,
+            chips=dict.fromkeys(letters, 0),
         )
-        super().__init__()
-        self.refresh()
 
     def __repr__(self) -> str:
         given = ", ".join(f"{c} {n / CHIPS:.2f}" for c, n in self.chips.items() if n)
@@ -103,135 +108,16 @@ class ProbabilityBet(View):
         """The probability of every character; they sum to 1."""
         return bet_of(self.chips)
 
-    @property
-    def left(self) -> int:
-        """How many twentieths are still to be handed out."""
-        return CHIPS - sum(self.chips.values())
+    def still(self) -> Markup:
+        """Write what is bet on, for where nothing runs."""
+        words = ", ".join(self.word.replace(GAP, letter) for letter in self.letters)
+        return element("p", f"Which letter is missing in {self.word}? You can bet on {words}.")
 
-    def markup(self) -> Markup:
-        """Write a row per letter, the sums, and what was asked for."""
-        bet = self.bet
-        heads = ["right letter", "give or take", "P", "costs nats", "in bits"]
-        heads += ["true share"] if self.revealed else []
-        rows = [self._row(letter, bet[letter]) for letter in self.letters]
-        others = [c for c in ALPHABET if c not in self.letters]
-        rows.append(self._last_row(len(others), bet[others[0]]))
-        table = table_of(heads, rows, "bet")
-        untouched = not (any(self.chips.values()) or self.revealed)
-        return Markup("").join(
-            [
-                element("p", "Left to hand out: ", element("b", f"{self.left / CHIPS:.2f}")),
-                element("div", table, class_="scroll"),
-                element(
-                    "div",
-                    button("Reveal", "reveal", aria_disabled=self.revealed or None),
-                    button("Take everything back", "restart", aria_disabled=untouched or None),
-                    class_="row",
-                ),
-                status(" ".join([self.announcement, *self.sentences()])),
-            ]
-        )
-
-    def sentences(self) -> list[str]:
-        """Say what the bet costs if it is right, and, once revealed, what it really costs."""
-        bet = self.bet
-        believed = expected_cost(bet, bet)
-        said = [f"If you are right about the shares, you pay {in_nats(believed)} nats on average."]
-        if self.revealed:
-            paid = expected_cost(self.truth, bet)
-            least = expected_cost(self.truth, self.truth)
-            said.append(
-                f"Over all {self.places} places your bet costs {in_nats(paid)} nats on average. "
-                f"The best bet costs {in_nats(least)} nats. It is the honest one: it gives each "
-                "letter its true share."
-            )
-        return said
-
-    def _row(self, letter: str, probability: float) -> Markup:
-        step = f"{1 / CHIPS:.2f}"
-        take = button(
-            "−",
-            "take",
-            data_with_letter=letter,
-            aria_label=f"take {step} from {letter}",
-            aria_disabled=not self.chips[letter] or None,
-        )
-        give = button(
-            "+",
-            "give",
-            data_with_letter=letter,
-            aria_label=f"give {step} to {letter}",
-            aria_disabled=not self.left or None,
-        )
-        name = element(
-            "th", element("b", letter), f" {self.word.replace(GAP, letter)}", scope="row"
-        )
-        cells = [name, element("td", take, " ", give), *_cost_cells(probability)]
-        if self.revealed:
-            share = self.truth.get(letter, 0.0)
-            cells.append(element("td", _bar(share, "truth"), f"{share:.3f}", class_="number"))
-        return element("tr", *cells)
-
-    def _last_row(self, n: int, probability: float) -> Markup:
-        name = element("th", f"{n} others, each", scope="row")
-        cells = [name, element("td", "share what is left", class_="quiet")]
-        cells += _cost_cells(probability)
-        if self.revealed:
-            rest = sum(share for c, share in self.truth.items() if c not in self.letters)
-            cells.append(element("td", f"{rest:.3f} together", class_="number"))
-        return element("tr", *cells)
-
-    def do_give(self, letter: object) -> None:
-        """Give a letter a twentieth more."""
-        letter = self._known(letter)
-        if not self.left:
-            raise ValueError("All of 1.00 is handed out. Take some back from another letter first.")
-        self.chips[letter] += 1
-        self._announce(letter)
-
-    def do_take(self, letter: object) -> None:
-        """Take a twentieth back from a letter."""
-        letter = self._known(letter)
-        if not self.chips[letter]:
-            raise ValueError(f"{letter} has nothing for you to take back.")
-        self.chips[letter] -= 1
-        self._announce(letter)
-
-    def do_reveal(self) -> None:
-        """Show the true shares of the letters."""
-        self.revealed = True
-        found = sorted(self.truth.items(), key=lambda pair: -pair[1])
-        often = ", ".join(f"{letter} {share:.3f}" for letter, share in found)
-        self.announcement = f"The true shares: {often}."
-
-    def do_restart(self) -> None:
-        """Take everything back and hide the truth."""
-        self.chips = dict.fromkeys(self.letters, 0)
-        self.revealed = False
-        self.announcement = "Everything is taken back."
-
-    def _known(self, letter: object) -> str:
-        if str(letter) not in self.chips:
+    @traitlets.validate("chips")
+    def _only_on_letters(self, proposal: Any) -> dict[str, int]:
+        chips = dict(proposal["value"])
+        bet_of(chips)
+        if other := [letter for letter in chips if letter not in self.letters]:
             known = ", ".join(self.letters)
-            raise ValueError(f"You can give to the letters {known}, not to {shown(letter)}.")
-        return str(letter)
-
-    def _announce(self, letter: str) -> None:
-        probability = self.bet[letter]
-        words = f"{letter} has {probability:.3f} and would cost {in_nats(cost(probability))} nats"
-        self.announcement = f"{words}. You have {self.left / CHIPS:.2f} left to hand out."
-
-
-def _cost_cells(probability: float) -> list[Markup]:
-    nats = cost(probability)
-    return [
-        element("td", _bar(probability, "given"), f"{probability:.3f}", class_="number"),
-        element("td", in_nats(nats), class_="number"),
-        element("td", in_bits(nats), class_="number"),
-    ]
-
-
-def _bar(share: float, kind: str) -> Markup:
-    """Draw a share as a bar; the number beside it says the same."""
-    bar = element("span", style=f"width: {100 * share:.1f}%", class_=kind)
-    return element("span", bar, class_="share", aria_hidden=True)
+            raise ValueError(f"You can give to the letters {known}, not to {shown(other[0])}.")
+        return {letter: chips.get(letter, 0) for letter in self.letters}

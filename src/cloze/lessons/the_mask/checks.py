@@ -287,7 +287,7 @@ check_coverage = Exercise(
     direction="First count the different masks, then find the chance to escape all of them. The "
     "rest is selected at least once.",
     without=dict.fromkeys(
-        (*CHANCE, "mask_tokens", "draw_masks", "StaticMasks", "covered"),
+        (*CHANCE, "mask_tokens", "StaticMasks", "covered"),
         "You draw masks and count, so your result is an estimate that changes with every draw. "
         "Write a formula: begin with the chance to escape one mask, 1 - mask_prob.",
     ),

@@ -1,6 +1,7 @@
 // A view without knowledge: Python writes the markup, this file keeps it alive and says what the
 // learner does. Markup asks for it by attributes:
-//   data-do="name"       a click on a button, a change of a field, a submitted form: {do: name, …}
+//   data-do="name"       a click on a button, a change of a field (of a slider while it moves), a
+//                        submitted form: {do: name, …}
 //   data-with-…="value"  goes along: data-with-at="7" as {at: "7"}; a field adds {value}, a form
 //                        what its fields hold
 //   data-arrows="name"   arrows, Home and End move the focus among the buttons inside and say
@@ -206,6 +207,9 @@ export function render({ widget, el, onEnd = () => {} }) {
     fresh.append(template.content);
     glide(root, () => {
       morph(root, fresh);
+      // It may have been moved further than it can go, and then nothing else has changed.
+      for (const slider of root.querySelectorAll("[type=range]"))
+        slider.value = slider.getAttribute("value");
       fit(root);
     });
     if (hadFocus && !root.contains(document.activeElement))
@@ -265,11 +269,13 @@ export function render({ widget, el, onEnd = () => {} }) {
     if (button && !document.fullscreenElement) say(button, button.dataset.do);
     fit(root);
   });
-  root.addEventListener("change", (event) => {
-    const { target } = event;
+  const fieldChanged = ({ type, target }) => {
+    if ((target.type === "range") !== (type === "input")) return;
     const value = target.type === "checkbox" ? target.checked : target.value;
     if (target.dataset.do) say(target, target.dataset.do, { value });
-  });
+  };
+  root.addEventListener("change", fieldChanged);
+  root.addEventListener("input", fieldChanged); // of a slider, which says so while it moves
   root.addEventListener("submit", (event) => {
     event.preventDefault();
     const form = event.target;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -11,7 +11,7 @@ from cloze.prediction import Comparison
 from cloze.vocabulary import GAP, counted, visible
 from cloze.widgets.explorer.answers import Data, Question, largest, read
 from cloze.widgets.explorer.tally import ROOM, bet, cost, who
-from cloze.widgets.markup import element, in_bits, in_nats, join, still_style
+from cloze.widgets.markup import alive, element, in_bits, in_nats, join, still_style
 
 SHOWN = 5
 """How many candidates; the truth is added, and what is left for all others."""
@@ -37,6 +37,8 @@ class Picture:
     """The same as the browser is told it, by :func:`~cloze.widgets.explorer.answers.guesses`."""
     occlusion: Sequence[float]
     """What it costs the last answer at the focus to hide each symbol as well, in nats."""
+    alone: Mapping[str, object] | None = None
+    """What an explorer without Python begins with to show the same; None where none could."""
 
     def __repr__(self) -> str:
         return repr(self.predictions)
@@ -49,6 +51,7 @@ class Picture:
             self._chart(),
             element("p", self._in_words(), class_="quiet"),
             class_="cloze still" + " words" * wide,
+            **alive("MaskExplorer", self.alone),
         )
         return f"<style>{still_style()}</style>{picture}"
 

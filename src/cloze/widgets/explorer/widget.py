@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
@@ -212,12 +213,14 @@ class MaskExplorer(Widget):
             if self._hidden or asked.focus not in asked.open:
                 raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
             said = self._said(asked)
-            return Picture(asked, said, guesses(asked, said, self._last), self._occlusion(asked))
+            answer = guesses(asked, said, self._last)
+            return Picture(asked, said, answer, self._occlusion(asked), self.alone())
 
     def still(self) -> Markup | None:
         """Write the picture, if there is one now."""
         with suppress(ValueError):
-            return Markup(self.picture()._repr_html_())  # noqa: S704 - all parts are escaped
+            picture = replace(self.picture(), alone=None)  # what stands around it says that
+            return Markup(picture._repr_html_())  # noqa: S704 - all parts are escaped
         return None
 
     def alone(self) -> dict[str, object] | None:

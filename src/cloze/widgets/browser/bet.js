@@ -1,0 +1,161 @@
+// A bet on a gap: hand out probability, see what each letter would cost, and what the bet does.
+
+import { button, element, join, status, tableOf } from "./element.js";
+import { ValueError, Widget } from "./widget.js";
+import { fixed, inBits, inNats, sum } from "./words.js";
+
+const CHIPS = 20; // probability is handed out in twentieths
+const CHARACTERS = 28; // among which all that is not handed out is shared
+
+const times = (p, cost) => (p ? p * cost : 0); // what never happens costs nothing
+const cost = (p) => -Math.log(p);
+
+export default class ProbabilityBet extends Widget {
+  /** Give a letter this probability, or as much of it as is left. */
+  do_give({ letter, value }) {
+    const wanted = Math.round(Number(value) * CHIPS);
+    const most = this.get("chips")[letter] + this.left;
+    this.hand({ ...this.get("chips"), [letter]: Math.min(wanted, most) }, letter);
+    if (wanted > most)
+      throw new ValueError("All of 1.00 is handed out. Take some back from another letter first.");
+  }
+
+  /** Give everything to one letter. */
+  do_all({ letter }) {
+    this.hand({ ...this.nothing, [letter]: CHIPS }, letter);
+  }
+
+  /** Show the true shares of the letters. */
+  do_reveal() {
+    const found = Object.entries(this.truth).sort(([, a], [, b]) => b - a);
+    const often = found.map(([letter, share]) => `${letter} ${fixed(share, 3)}`).join(", ");
+    this.announcement = `The true shares: ${often}.`;
+    this.set({ revealed: true });
+  }
+
+  /** Take everything back and hide the truth. */
+  do_restart() {
+    this.announcement = "Everything is taken back.";
+    this.set({ chips: this.nothing, revealed: false });
+  }
+
+  hand(chips, letter) {
+    this.set({ chips });
+    const p = this.probability(letter);
+    const words = `${letter} has ${fixed(p, 3)} and would cost ${inNats(cost(p))} nats`;
+    this.announcement = `${words}. You have ${fixed(this.left / CHIPS, 2)} left to hand out.`;
+    this.refresh();
+  }
+
+  get letters() {
+    return [...this.get("letters")];
+  }
+
+  get nothing() {
+    return Object.fromEntries(this.letters.map((letter) => [letter, 0]));
+  }
+
+  /** How many twentieths are still to be handed out. */
+  get left() {
+    return CHIPS - sum(Object.values(this.get("chips")));
+  }
+
+  get truth() {
+    const counts = Object.entries(this.get("counts"));
+    const total = sum(counts.map(([, count]) => count));
+    return Object.fromEntries(counts.map(([letter, count]) => [letter, count / total]));
+  }
+
+  /** Return the probability of a character, one of the letters or not. */
+  probability(character) {
+    return ((this.get("chips")[character] ?? 0) + this.left / CHARACTERS) / CHIPS;
+  }
+
+  markup() {
+    const revealed = this.get("revealed");
+    const untouched = this.left === CHIPS && !revealed;
+    const heads = ["right letter", "give", "P", "costs nats", "in bits"];
+    if (revealed) heads.push("true share");
+    const rows = [...this.letters.map((letter) => this.row(letter)), this.lastRow()];
+    const begun = "Nothing has been handed out yet, so all 28 characters share it equally.";
+    const said = [untouched ? this.announcement || begun : this.announcement, ...this.sentences()];
+    return join([
+      element("p", null, "Left to hand out: ", element("b", null, fixed(this.left / CHIPS, 2))),
+      element("div", { class: "scroll" }, tableOf(heads, rows, "bet")),
+      element(
+        "div",
+        { class: "row" },
+        button("Reveal", "reveal", { "aria-disabled": revealed || null }),
+        button("Take everything back", "restart", { "aria-disabled": untouched || null }),
+      ),
+      status(said.join(" ")),
+    ]);
+  }
+
+  row(letter) {
+    const given = this.get("chips")[letter];
+    const slider = element("input", {
+      type: "range",
+      min: 0,
+      max: 1,
+      step: 1 / CHIPS,
+      value: fixed(given / CHIPS, 2),
+      "data-do": "give",
+      "data-with-letter": letter,
+      "aria-label": `probability for ${letter}`,
+    });
+    const all = { "data-with-letter": letter, "aria-disabled": given === CHIPS || null };
+    const word = this.get("word").replace("_", letter);
+    const cells = [
+      element("th", { scope: "row" }, element("b", null, letter), ` ${word}`),
+      element("td", null, slider, " ", button(`all on ${letter}`, "all", all)),
+      ...costs(this.probability(letter)),
+    ];
+    if (this.get("revealed")) {
+      const share = this.truth[letter] ?? 0;
+      const bar = element("span", { style: `width: ${fixed(100 * share, 1)}%` });
+      const track = element("span", { class: "share", "aria-hidden": true }, bar);
+      cells.push(element("td", { class: "number" }, track, fixed(share, 3)));
+    }
+    return element("tr", null, ...cells);
+  }
+
+  lastRow() {
+    const others = CHARACTERS - this.letters.length;
+    const cells = [
+      element("th", { scope: "row" }, `${others} others, each`),
+      element("td", { class: "quiet" }, "share what is left"),
+      ...costs(this.probability("")),
+    ];
+    if (this.get("revealed")) {
+      const rest = Object.entries(this.truth).filter(([letter]) => !this.letters.includes(letter));
+      const together = fixed(sum(rest.map(([, share]) => share)), 3);
+      cells.push(element("td", { class: "number" }, `${together} together`));
+    }
+    return element("tr", null, ...cells);
+  }
+
+  /** Say what the bet costs if it is right, and, once revealed, what it really costs. */
+  sentences() {
+    const [each, other] = [this.letters.map((letter) => this.probability(letter)), this.probability("")];
+    const others = CHARACTERS - this.letters.length;
+    const believed = sum(each.map((p) => times(p, cost(p)))) + others * times(other, cost(other));
+    const said = [`If you are right about the shares, you pay ${inNats(believed)} nats on average.`];
+    if (this.get("revealed")) {
+      const truth = Object.entries(this.truth);
+      const paid = sum(truth.map(([letter, share]) => times(share, cost(this.probability(letter)))));
+      const least = sum(truth.map(([, share]) => times(share, cost(share))));
+      const places = sum(Object.values(this.get("counts")));
+      said.push(
+        `Over all ${places} places your bet costs ${inNats(paid)} nats on average. The best bet ` +
+          `costs ${inNats(least)} nats. It is the honest one: it gives each letter its true share.`,
+      );
+    }
+    return said;
+  }
+}
+
+function costs(p) {
+  const written = [fixed(p, 3), inNats(cost(p)), inBits(cost(p))];
+  return written.map((text) => element("td", { class: "number" }, text));
+}

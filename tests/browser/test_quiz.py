@@ -1,0 +1,76 @@
+"""The quiz by hand: a choice is explained, counted and spoken, and text stays text."""
+
+from cloze.teaching.quiz import Option, Question, inline
+from cloze.widgets import Quiz
+from tests.browser.conftest import Take
+from tests.markup import accessible_name, assert_usable, assert_works, read
+
+
+def test_every_control_works(hand: Take) -> None:
+    assert_works(lambda: hand(Quiz("the_mask")))
+
+
+def test_a_choice_is_explained_counted_and_spoken(hand: Take) -> None:
+    quiz = Quiz("the_loss")
+    assert repr(quiz) == "Quiz(5 questions, 0 answered, 0 right)"
+    driven = hand(quiz)
+    assert "✓" not in driven.html
+    assert "✗" not in driven.html
+    driven.act("choose", question="1", value="b")
+    page = assert_usable(driven.html)
+    [told] = page.select("p.explanation.wrong")
+    assert told.get_text().startswith("✗ No. That is −log 0.1")
+    [spoken] = page.select("[role=status]")
+    assert spoken.get_text().startswith("Question 1, (b): No. That is −log 0.1")
+    assert spoken.get_text().endswith("5 questions: 1 answered, 0 right.")
+    driven.act("choose", question="1", value="c")
+    assert "✗" not in driven.html
+    driven.act("choose", question="4", value="a")
+    assert quiz.answers == {1: "c", 4: "a"}
+    assert quiz.score == 1
+    assert repr(quiz) == "Quiz(5 questions, 2 answered, 1 right)"
+    assert len(read(driven.html).select("[checked]")) == 2
+    driven.act("restart")
+    assert (quiz.answers, quiz.score) == ({}, 0)
+    assert not read(driven.html).select("[checked]")
+    assert "All answers are cleared." in driven.html
+
+
+def test_every_option_has_its_explanation(hand: Take) -> None:
+    quiz = Quiz("the_series")
+    driven = hand(quiz)
+    for letter in "abc":
+        for number in range(1, len(quiz.questions) + 1):
+            driven.act("choose", question=number, value=letter)
+        told = [each.get_text() for each in read(driven.html).select("p.explanation")]
+        options = [question.by_letter[letter] for question in quiz.questions]
+        assert told == [
+            f"{'✓' if option.right else '✗'} {option.verdict} "
+            f"{inline(option.explanation).striptags()}"
+            for option in options
+        ]
+
+
+def test_every_question_is_a_group_of_its_own(hand: Take) -> None:
+    forms = assert_usable(hand(Quiz("the_encoder")).html).select("form")
+    assert len(forms) == 5
+    for number, form in enumerate(forms, start=1):
+        [legend] = form.select("fieldset > legend")
+        assert legend.get_text().startswith(f"{number}. ")
+        radios = form.select('input[type="radio"][data-do="choose"]')
+        assert {radio["name"] for radio in radios} == {f"question-{number}"}
+        assert [radio["value"] for radio in radios] == list("abc")
+        assert len({accessible_name(radio) for radio in radios}) == 3
+
+
+def test_questions_of_your_own_are_never_markup(hand: Take) -> None:
+    text = '<img src=x onerror="alert(1)"> & `<b>` *<i>*'
+    quiz = Quiz([Question(text, (Option(text, True, text), Option("b", False, text)))])
+    driven = hand(quiz)
+    driven.act("choose", question=1, value="a")
+    page = assert_usable(driven.html)
+    assert not page.select("img, i, code > b")
+    plain = text.replace("`", "").replace("*", "")
+    assert page.select("legend")[0].get_text() == f"1. {plain}"
+    assert page.select("p.explanation")[0].get_text() == f"✓ Yes. {plain}"
+    assert not read(str(quiz.still())).select("img, i")
