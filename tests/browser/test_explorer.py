@@ -214,7 +214,7 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
 ) -> None:
     tell(driven, masked={0, 4}, focus=4)
     heads, rows = chart(driven)
-    costs = [explorer.predictions[direction].cost(4) for direction in DIRECTIONS]
+    costs = [explorer.predictions[direction].known_costs[1] for direction in DIRECTIONS]
     costs.append(-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids["t"]]))
     paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
     titles = ["from the left", "from the right", "from both sides", "without looking"]

@@ -72,7 +72,7 @@ def test_a_line_takes_its_masks_with_it(explorer: MaskExplorer) -> None:
     assert (explorer.focus, explorer.truth) == (6, list("ete um_rella"))
     assert explorer.words == [[0, 3], [4, 12]]
     assert explorer.loss is None
-    explorer.masked = ()
+    explorer.masked = frozenset()
     assert explorer.masked == {6}, "its truth is not known"
 
 
