@@ -11,10 +11,10 @@ import nbformat
 from sphinx.cmd.build import build_main
 
 from cloze.lessons.the_explorer import guessing_game
-from cloze.lessons.vectors import search
 from cloze.lessons.writing_with_gaps import unmasking
 from cloze.teaching import palette
-from cloze.widgets import MaskExplorer, view
+from cloze.widgets import MaskExplorer
+from cloze.widgets.markup import BROWSER, SHEETS
 from notebooks import colab
 from web.build import WORKER, build_page, build_single, worker
 from web.site.pages import living_explorer, page, unstyled
@@ -123,9 +123,9 @@ def links(path: Path) -> list[Path]:
 
 def widget_css() -> str:
     """Return the style of all widgets, whose colours follow the site's choice of theme."""
-    lessons = (guessing_game, search, unmasking)  # of which pages show a widget or its picture
+    lessons = (guessing_game, unmasking)  # of which pages show a widget or its picture
     files = [
-        *view.SHEETS,
+        *(BROWSER / name for name in (*SHEETS, "search.css")),
         *(Path(str(each.__file__)).with_suffix(".css") for each in lessons),
     ]
     sheets = [file.read_text(encoding="utf-8") for file in files]
