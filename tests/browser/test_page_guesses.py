@@ -24,7 +24,7 @@ ASK = """async ([what, sent]) => {
 }"""
 BEGIN = """async (examples) => {
   const { beginning } = await import("./answers.js");
-  return beginning(predictors, examples);
+  return beginning(predictors.both, examples);
 }"""
 LINE = "i do not know who it was"
 GAPPED = "i do n_t know who it was"
