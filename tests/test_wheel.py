@@ -23,7 +23,7 @@ LOADED = """
 import cloze
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import DATA, Corpus
-from cloze.widgets import view
+from cloze.widgets import markup
 
 print(cloze.__file__)
 print(Corpus.load().sha256)
@@ -31,7 +31,7 @@ print(sum(parameter.numel() for parameter in load_model().parameters()))
 print(sorted(path.name for path in CHECKPOINTS.iterdir()))
 print(sorted(path.name for path in (DATA / "labelled").iterdir()), (DATA / "sample.txt").is_file())
 for pattern in ("*.js", "*.css", "quiz.md"):
-    print(sorted(path.name for path in view.HERE.parent.rglob(pattern)))
+    print(sorted(path.name for path in markup.BROWSER.parents[1].rglob(pattern)))
 """
 
 

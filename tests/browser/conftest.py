@@ -10,15 +10,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from benchmarks import jupyter
 from benchmarks.jupyter import Notebook, Server
-from cloze.widgets.markup import BROWSER
-from cloze.widgets.view import View
 from cloze.widgets.widget import Widget
 from tests.browser.hand import Hand
 from tests.browser.watch import Watch
@@ -41,30 +38,11 @@ STOCK_ERRORS = (
     r"^TypeError: Cannot read properties of undefined \(reading 'schema'\)\s.*/notebook_core\.",
 )
 
-VIEW = BROWSER / "view.js"
 STAGE = """
 <body data-jp-theme-light="true"><style>{css}</style>
 <div id="first"></div><div id="second"></div></body>
 """
-# What anywidget gives a view: the model's html, its changes, and a way to send.
-MODEL = """html => {
-  const listeners = new Set();
-  window.show = (fresh) => { html = fresh; listeners.forEach((listener) => listener()); };
-  const model = {
-    get: () => html,
-    on: (name, listener) => name === "change:html" && listeners.add(listener),
-    off: (_, listener) => listeners.delete(listener),
-    send: async (message) => {
-      if (window.broken) throw new Error("Cannot send");
-      show(await python(message));
-    },
-  };
-  window.ends = ["first", "second"].map((id) =>
-    view.render({ model, el: document.getElementById(id) }));
-  window.listeners = listeners;
-}"""
-
-Put = Callable[[View | Widget], Locator]
+Put = Callable[[Widget], Locator]
 Take = Callable[[Widget], Hand]
 
 
@@ -186,26 +164,10 @@ def hand(page: Page) -> Take:
 def put(page: Page) -> Put:
     """Show a widget twice on an empty page, without Jupyter."""
 
-    def show(widget: View | Widget) -> Locator:
+    def show(widget: Widget) -> Locator:
         page.set_viewport_size({"width": 700, "height": 900})
         page.set_content(STAGE.format(css=widget._css))
-        if isinstance(widget, Widget):
-            Hand(page).take(widget, places=["first", "second"])
-        else:
-            written(page, widget)
+        Hand(page).take(widget, places=["first", "second"])
         return page.locator("#first")
 
     return show
-
-
-def written(page: Page, widget: View) -> None:
-    def answer(message: Any) -> str:
-        widget._receive(widget, message, [])
-        return widget.html
-
-    page.expose_function("python", answer)
-    source = VIEW.read_text("utf-8").replace("export default", "const whole =")
-    source = source.replace("export function", "function")
-    page.add_script_tag(type="module", content=f"{source}\nwindow.view = whole;")
-    page.wait_for_function("window.view")
-    page.evaluate(MODEL, widget.html)

@@ -23,7 +23,6 @@ from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
-from cloze.widgets.view import View
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.watch import low_contrasts
@@ -34,13 +33,6 @@ LINE = "she took her umbrella because it was raining"
 LONG = "the children played all day in the old garden behind the houses"
 HANDS = {"u": 12, "a": 9, "o": 5, "e": 3, "i": 2, "t": 1}
 WORLD = "on monday the doctor studied the small red cell under the microscope again"
-
-
-def acted(widget: View, *actions: str, **arguments: object) -> View:
-    for do in actions:
-        widget.act(do, **arguments)
-        assert widget.problem == ""
-    return widget
 
 
 def looked(view: str) -> MaskExplorer:
@@ -113,7 +105,7 @@ def search() -> Search:
     return Search(Index(passages(Corpus.load().held_out), vectors), "the boat left the harbour")
 
 
-GALLERY: dict[str, Callable[[], View | Widget]] = {
+GALLERY: dict[str, Callable[[], Widget]] = {
     "guesses": lambda: looked("guesses"),
     "two gaps": lambda: looked("pair"),
     "attention": lambda: looked("attention"),

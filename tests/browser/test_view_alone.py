@@ -22,7 +22,6 @@ from cloze.lessons.writing_with_gaps.unmasking import Unmasking
 from cloze.training import TrainingRun
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
-from cloze.widgets.view import View
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of
@@ -120,7 +119,7 @@ def hands() -> MaskExplorer:
     return explorer
 
 
-WIDGETS: dict[str, Callable[[], View | Widget]] = {
+WIDGETS: dict[str, Callable[[], Widget]] = {
     "explorer": lambda: MaskExplorer(masked=[4, 13, 14]),
     "present": lambda: MaskExplorer(present=True),
     "game": lambda: GuessingGame(seed=7),

@@ -14,7 +14,7 @@ from cloze.teaching import palette
 from cloze.widgets import MaskExplorer, widget
 from notebooks import colab
 from web.build import WORKER, build_page, build_single, worker
-from web.site.pages import living_explorer, page, unstyled
+from web.site.pages import page, shown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -95,7 +95,7 @@ def lay_out(folder: Path) -> None:
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     index = (HERE / "index.md").read_text(encoding="utf-8")
-    explorer = living_explorer(unstyled(MaskExplorer().still() or ""), at_once=True)
+    explorer = shown(MaskExplorer().asleep())
     source = colab.project()["urls"]["Source"]
     parts = {"series": table, "notebooks": documents, "explorer": explorer, "source": source}
     for name, part in parts.items():

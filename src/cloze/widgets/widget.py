@@ -97,9 +97,12 @@ class Widget(anywidget.AnyWidget):
         # Two outputs: of one with both, a saved notebook would show the widget's part alone.
         bundle, metadata = self._repr_mimebundle_() or ({}, {})
         display(bundle, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display({"text/html": str(self.asleep())}, raw=True)  # type: ignore[no-untyped-call]
+
+    def asleep(self) -> Markup:
+        """Write what stands below the widget, for when nothing runs."""
         lives = alive(type(self).__name__, self.alone())
-        asleep = element("div", self.still(), ASLEEP, class_="cloze-asleep", **lives)
-        display({"text/html": str(asleep)}, raw=True)  # type: ignore[no-untyped-call]
+        return element("div", self.still(), ASLEEP, class_="cloze-asleep", **lives)
 
     def _receive(self, _: Any, content: dict[str, Any], __: Any) -> None:
         """Answer what the browser asks; what goes wrong is told there, in words."""

@@ -1,4 +1,4 @@
-// A view without knowledge: Python writes the markup, this file keeps it alive and says what the
+// A view without knowledge: a widget writes the markup, this file keeps it alive and says what the
 // learner does. Markup asks for it by attributes:
 //   data-do="name"       a click on a button, a change of a field (of a slider while it moves), a
 //                        submitted form: {do: name, …}
@@ -389,42 +389,3 @@ export function render({ widget, el, onEnd = () => {} }) {
     window.removeEventListener("pointercancel", drop);
   };
 }
-
-// A widget that Python writes, until all are written here.
-function written(model) {
-  const listeners = new Set();
-  const tell = () => listeners.forEach((listener) => listener());
-  const widget = {
-    gone: false,
-    get html() {
-      return model.get("html");
-    },
-    listen(listener) {
-      listeners.add(listener);
-      model.on("change:html", listener);
-      return () => {
-        listeners.delete(listener);
-        model.off("change:html", listener);
-      };
-    },
-    async act(name, sent) {
-      try {
-        await model.send({ do: name, ...sent });
-        widget.gone = false;
-      } catch {
-        widget.gone = true;
-      }
-      tell();
-    },
-  };
-  return widget;
-}
-
-export default {
-  render: ({ model, el }) =>
-    render({
-      widget: written(model),
-      el,
-      onEnd: (ended) => model.on("comm_live_update", ended),
-    }),
-};
