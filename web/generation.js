@@ -6,19 +6,9 @@
 // by filled position the model's distribution when it was written. A reader is a predictor. What is
 // drawn at a temperature above 0 is drawn by other numbers than in Python.
 
+import { chanceOf } from "./chance.js";
 import { GAP } from "./vocabulary.js";
 import { Model, ValueError } from "./widget.js";
-
-/** Return a source of numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function chanceOf(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Draw the place of a symbol; of temperature 0 the likeliest is always taken. */
 function draw(said, temperature, chance) {
