@@ -86,7 +86,7 @@ class Hand:
             places: the ids of the elements of the page in which it is shown.
         """
         self.widget = widget
-        widget.send = self.messages.append  # type: ignore[method-assign]
+        widget.send = self.messages.append
         # The program keeps its widget to itself.
         program = str(widget._esm).replace("widget = new", "widget = window.widget = new")
         self.page.evaluate(JUPYTER, [program, state_of(self.widget), places])

@@ -9,7 +9,7 @@ import pytest
 from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import LETTERS, Bet, Puzzle, read_result
 from tests.browser.conftest import Take
-from tests.browser.hand import Hand
+from tests.browser.hand import Hand, state_of
 from tests.markup import assert_usable, read
 
 
@@ -154,8 +154,8 @@ def test_what_is_missing_is_told_and_changes_nothing(
     hand: Take, game: GuessingGame, sent: dict[str, str], words: str
 ) -> None:
     driven = hand(game)
-    before = (driven.state, status_of(driven))
+    before = (state_of(driven.widget), status_of(driven))
     driven.act("guess", **sent)
     [alert] = assert_usable(driven.html).select('form [role="alert"]')
     assert words in alert.get_text()
-    assert (driven.state, status_of(driven)) == before
+    assert (state_of(driven.widget), status_of(driven)) == before

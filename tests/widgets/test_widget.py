@@ -21,7 +21,7 @@ class Counter(Widget):
         self.count = 0
         self.sent: list[dict[str, Any]] = []
         super().__init__()
-        self.send = self.sent.append  # type: ignore[method-assign]
+        self.send = self.sent.append
 
     def ask(self, what: str, **sent: object) -> dict[str, Any]:
         self._receive(self, {"ask": what, "id": "7", "sent": sent}, [])
