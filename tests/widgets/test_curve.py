@@ -1,6 +1,6 @@
-"""The live curve: what it draws, says and does when it is clicked."""
+"""The live curve in Python: what it holds for the browser to draw, and how training is stopped."""
 
-import re
+import copy
 import time
 from collections.abc import Callable
 
@@ -9,8 +9,9 @@ import pytest
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.training import Recipe, Record, TrainingRun
-from cloze.widgets.curve import BOTTOM, HEIGHT, RIGHT, WIDTH, TrainingCurve, curve_svg, status_line
+from cloze.prediction import shipped_world_model
+from cloze.training import Recipe, Record, TrainingRun, fit
+from cloze.widgets.curve import Filling, TrainingCurve, averaged, status_line
 
 PIECE = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
 
@@ -39,8 +40,9 @@ def test_train_runs_to_the_end_and_says_so(
     curve.train()
     assert seen == run.history
     assert curve.action == "Finished"
-    assert "finished: step 12 of 12" in curve.announcement
-    assert curve.html.count(status_line(run)) == 3  # beside the picture, in its name, and spoken
+    assert curve.words == status_line(run)
+    assert curve.points == [(record.step, record.loss) for record in run.history]
+    assert len(curve.measured) == 2
     assert capsys.readouterr().out == "Finished: all 12 steps are done.\n"
 
 
@@ -74,15 +76,15 @@ def test_interrupting_the_kernel_does_the_same(
 def test_clicks_start_stop_and_resume_on_another_thread(run: TrainingRun) -> None:
     curve = TrainingCurve(run)
     curve.on_record = lambda _: time.sleep(0.02)
-    curve.act("start")
+    curve.answer_start()
     wait_until(lambda: run.step >= 2)
-    curve.act("start")  # a second start changes nothing
+    curve.answer_start()  # a second start changes nothing
     with pytest.raises(RuntimeError, match="training already"):
         curve.train()
-    curve.act("stop")
+    curve.stop()
     wait_until(lambda: curve.action == "Resume")
     assert not run.finished
-    curve.act("resume")
+    curve.answer_start()
     wait_until(lambda: curve.action == "Finished")
     assert [record.step for record in run.history] == list(range(1, 13))
 
@@ -92,24 +94,42 @@ def test_a_failure_on_the_thread_is_shown(run: TrainingRun) -> None:
         raise ValueError("the disk is full")
 
     curve = TrainingCurve(run, on_record=fail)
-    curve.act("start")
-    wait_until(lambda: "Training failed: ValueError: the disk is full" in curve.html)
+    curve.answer_start()
+    wait_until(lambda: curve.failure == "Training failed: ValueError: the disk is full")
     assert curve.action == "Resume"
 
 
-def test_the_picture_holds_every_number_and_no_markup_from_names() -> None:
-    history = [
-        Record(n, n * 64, n * 0.1, 3 / n, 2.0 / n if n == 10 else None) for n in range(1, 11)
-    ]
-    svg = curve_svg(history, 10, {"<b>unigram": 2.80})
-    assert "&lt;b&gt;unigram 2.80" in svg
-    assert svg.count("<circle") == 1
-    numbers = [float(x) for x in re.findall(r'(?:cx|cy)="([\d.]+)"', svg)]
-    right = WIDTH - RIGHT
-    below = HEIGHT - BOTTOM
-    assert numbers == [right, pytest.approx(below - (below - 12) * 0.2 / 3.6, abs=0.1)]
+def test_neighbouring_steps_are_averaged() -> None:
+    history = [Record(n, n * 64, n * 0.1, float(n), None) for n in range(1, 6)]
+    assert averaged(history, 300) == [(2, 1.5), (4, 3.5), (5, 5.0)]
+    assert averaged([], 10) == []
 
 
-def test_an_empty_history_can_be_drawn_and_told(run: TrainingRun) -> None:
-    assert "<polyline" not in curve_svg([], 10, {})
-    assert status_line(run) == "step 0 of 12"
+def test_filling_a_line_changes_nothing_of_the_training(
+    run: TrainingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cloze.widgets.curve.UPDATES_PER_SECOND", 1e9)
+    alone = TrainingRun(copy.deepcopy(run.model), run.corpus, run.recipe)
+    for _ in fit(alone, progress=False):
+        pass
+    curve = TrainingCurve(run, line="the [qu]ick")
+    curve.train()
+    assert len(curve.filled) == 2
+    assert [record.loss for record in run.history] == [record.loss for record in alone.history]
+
+
+def test_a_line_of_words_has_its_words_hidden() -> None:
+    model = shipped_world_model()
+    filling = Filling(model, "the [dog] liked [the] red ball")
+    assert [word for [word] in filling.words if word[1]] == [("dog", True), ("the", True)]
+    assert len(filling.filled()) == 2
+
+
+def test_a_line_that_cannot_be_filled_is_told(run: TrainingRun) -> None:
+    for line, told in (
+        ("no gap", "Nothing of 'no gap' is hidden; put brackets"),
+        ("Caf[e]", "'C' at position 0 is not among the 29 symbols"),
+        ("a[b]" * 20, "has 40 symbols, but this encoder reads at most"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            TrainingCurve(run, line=line)

@@ -1,76 +1,44 @@
-"""A loss curve that grows while a model trains, with Stop and Resume."""
+"""A loss curve that grows while a model trains, and a line that it fills, with Stop and Resume."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
+from typing import Any
 
-from markupsafe import Markup
+import traitlets
 
 from cloze.border import checked
+from cloze.heads import MaskedLM
+from cloze.prediction import MaskedPredictor
 from cloze.training import Record, TrainingRun, fit
-from cloze.widgets.view import View, button, element
+from cloze.vocabulary import GAP, VOCABULARY, TextError
+from cloze.widgets.widget import Widget, program, style
 
 UPDATES_PER_SECOND = 5
+POINTS = 150
+LINE = "[th]e old man walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
+"""What a model of characters fills while it learns."""
+CALM = 1.05
+"""The line is filled anew after 5% more steps: that costs little, and later letters stay calm."""
 
-WIDTH, HEIGHT = 720, 320
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 40
-TOP_NATS = 3.6
 
-
-def curve_svg(history: Sequence[Record], steps: int, baselines: Mapping[str, float]) -> Markup:
-    """Draw training loss, held-out loss and the baselines as an SVG picture.
+def averaged(history: Sequence[Record], steps: int) -> list[tuple[float, float]]:
+    """Average neighbouring steps into some 150 points, because one batch is a noisy sample.
 
     Args:
         history: the records so far.
         steps: how many steps the whole run has.
-        baselines: losses in nats by name, drawn as labelled lines.
+
+    Returns:
+        Steps and training losses in nats.
     """
-
-    def x(step: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * step / steps
-
-    def y(nats: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - min(nats, TOP_NATS) / TOP_NATS)
-
-    parts = [f'<svg class="curve" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">']
-    parts += [
-        f'<text x="{LEFT - 8}" y="{y(tick) + 4:.1f}" class="tick">{tick}</text>'
-        for tick in range(int(TOP_NATS) + 1)
-    ]
-    parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{y(0):.1f}H{WIDTH - RIGHT}"/>')
-    parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" class="end">step {steps}</text>')
-    parts.append(
-        f'<text x="{LEFT}" y="{HEIGHT - 8}">loss in nats: <tspan class="training">─ training'
-        '</tspan>, <tspan class="held-out">● held-out</tspan></text>'
-    )
-    for name, nats in baselines.items():
-        parts.append(f'<path class="baseline" d="M{LEFT} {y(nats):.1f}H{WIDTH - RIGHT}"/>')
-        parts.append(
-            f'<text x="{WIDTH - RIGHT}" y="{y(nats) - 4:.1f}" class="end">'
-            f"{escape(name)} {nats:.2f}</text>"
-        )
-    if history:
-        # Neighbouring steps are averaged into some 150 points: one batch is a noisy sample.
-        size = max(1, steps // 150)
-        groups = [history[i : i + size] for i in range(0, len(history), size)]
-        points = " ".join(
-            f"{x(group[-1].step):.1f},{y(sum(r.loss for r in group) / len(group)):.1f}"
-            for group in groups
-        )
-        parts.append(f'<polyline class="training" points="{points}"/>')
-    measured = [(r.step, r.held_out) for r in history if r.held_out is not None]
-    if measured:
-        points = " ".join(f"{x(step):.1f},{y(nats):.1f}" for step, nats in measured)
-        parts.append(f'<polyline class="held-out" points="{points}"/>')
-        parts += [
-            f'<circle class="held-out" cx="{x(step):.1f}" cy="{y(nats):.1f}" r="4"/>'
-            for step, nats in measured
-        ]
-    return Markup("".join([*parts, "</svg>"]))  # noqa: S704 - names are escaped above
+    size = max(1, steps // POINTS)
+    groups = (history[i : i + size] for i in range(0, len(history), size))
+    return [(group[-1].step, sum(r.loss for r in group) / len(group)) for group in groups]
 
 
 def status_line(run: TrainingRun) -> str:
@@ -88,7 +56,45 @@ def status_line(run: TrainingRun) -> str:
     return ", ".join(words)
 
 
-class TrainingCurve(View):
+class Filling:
+    """A line with gaps, for a model to fill from one look.
+
+    Args:
+        model: what fills it.
+        text: the line, with what is hidden in brackets.
+
+    Raises:
+        ValueError: the model cannot read the line, or nothing is hidden.
+    """
+
+    def __init__(self, model: MaskedLM, text: str) -> None:
+        self.predictor = MaskedPredictor(model)
+        self.line: list[str] = []
+        self.gaps: list[int] = []
+        for k, part in enumerate(re.split(r"[\[\]]", text)):
+            begin = len(self.line)
+            self.line += [model.vocabulary.symbols[i] for i in model.vocabulary.encode(part)]
+            if k % 2:
+                self.gaps += range(begin, len(self.line))
+        if not self.gaps:
+            raise TextError(f"Nothing of {text!r:.60} is hidden; put brackets around some of it.")
+        self.filled()
+
+    @property
+    def words(self) -> list[list[tuple[str, bool]]]:
+        """The words of the line, each of its symbols with whether it is hidden."""
+        seen = [GAP if i in self.gaps else symbol for i, symbol in enumerate(self.line)]
+        places = self.predictor.symbols.words(seen)
+        return [[(self.line[i], i in self.gaps) for i in word] for word in places]
+
+    def filled(self) -> list[str]:
+        """Return the model's first choice for each gap."""
+        answer = self.predictor.predict(self.line, self.gaps)
+        best = answer.probabilities.argmax(-1).tolist()
+        return [self.predictor.symbols.known[i] for i in best]
+
+
+class TrainingCurve(Widget):
     """Train and watch: ``display(curve)``, then ``curve.train()``.
 
     Stop (the button, or interrupting the kernel) ends training after the current step. Nothing is
@@ -98,10 +104,33 @@ class TrainingCurve(View):
         run: the training to watch.
         baselines: losses in nats by name (:func:`cloze.baselines.baseline_losses`).
         on_record: called with every record.
+        line: what the model fills under the curve as it learns, with what is hidden in brackets:
+            ``"the c[a]t"``. By default a line where a model of characters learns to fill gaps.
 
     Raises:
-        ValueError: ``run`` is no training.
+        ValueError: ``run`` is no training, or its model cannot read the line.
     """
+
+    _esm = program("curve.js")
+    _css = style("curve.css")
+
+    steps = traitlets.Int().tag(sync=True)
+    """How many steps the whole run has."""
+    points: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """Steps and training losses in nats, averaged."""
+    measured: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """Steps and held-out losses in nats."""
+    baselines = traitlets.Dict().tag(sync=True)
+    action = traitlets.Unicode("Start").tag(sync=True)
+    """What the button says and does: Start, Stop, Resume, or Finished."""
+    words = traitlets.Unicode().tag(sync=True)
+    """What the picture shows, in words."""
+    line: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """The words of the line to fill, each of its symbols with whether it is hidden."""
+    filled: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """The model's first choice for each gap; empty before the first step."""
+    failure = traitlets.Unicode().tag(sync=True)
+    """Why training has ended by itself."""
 
     @checked
     def __init__(
@@ -109,42 +138,30 @@ class TrainingCurve(View):
         run: TrainingRun,
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
+        line: str | None = None,
     ) -> None:
         self.run = run
-        self.baselines = dict(baselines or {})
         self.on_record = on_record
-        self.announcement = ""
-        """What a screen reader says: only what is worth interrupting for."""
         self._stop = threading.Event()
         self._busy = threading.Lock()
-        super().__init__()
-        self._show("ready")
+        model, taught = run.model, run.objective.head and run.objective.model is MaskedLM
+        known = model.vocabulary == VOCABULARY and model.config.max_len >= len(LINE)
+        if line is None and taught and known:
+            line = LINE
+        self._filling = None if line is None else Filling(model, line)
+        self._filled_after = 0
+        super().__init__(
+            steps=run.recipe.steps,
+            baselines=dict(baselines or {}),
+            line=self._filling.words if self._filling else [],
+        )
+        self._show()
 
     def __repr__(self) -> str:
         return f"TrainingCurve(step {self.run.step} of {self.run.recipe.steps})"
 
-    @property
-    def action(self) -> str:
-        """What the button says and does: Start, Stop, Resume, or Finished."""
-        if self._busy.locked():
-            return "Stop"
-        if self.run.finished:
-            return "Finished"
-        return "Resume" if self.run.step else "Start"
-
-    def markup(self) -> Markup:
-        """Write the picture, the same in words, and the button."""
-        words = status_line(self.run)
-        picture = curve_svg(self.run.history, self.run.recipe.steps, self.baselines)
-        action = self.action
-        return Markup("").join(
-            [
-                element("div", picture, role="img", aria_label=f"Loss curve. {words}"),
-                element("p", words, class_="number"),
-                element("p", self.announcement, role="status", class_="spoken"),
-                button(action, action.lower(), aria_disabled=action == "Finished" or None),
-            ]
-        )
+    def alone(self) -> None:
+        """Return nothing: a page without Python cannot train."""
 
     def reached(self, step: int) -> bool:
         """Return whether training has come to a step and measured what is due; if not, say so."""
@@ -160,7 +177,7 @@ class TrainingCurve(View):
         """Ask training to end after the current step."""
         self._stop.set()
 
-    do_stop = stop
+    answer_stop = stop
 
     def train(self) -> None:
         """Train until done or stopped, and say which.
@@ -179,6 +196,7 @@ class TrainingCurve(View):
         if not self._busy.acquire(blocking=False):
             return False
         self._stop.clear()
+        self._show()
         return True
 
     def _train(self) -> None:
@@ -187,14 +205,12 @@ class TrainingCurve(View):
             for record in fit(self.run, stop=self._stop.is_set, progress=False):
                 if self.on_record:
                     self.on_record(record)
-                if record.held_out is not None:
-                    self.announcement = status_line(self.run)
                 if time.monotonic() - shown >= 1 / UPDATES_PER_SECOND:
-                    self.refresh()
+                    self._show()
                     shown = time.monotonic()
         finally:
             self._busy.release()
-            self._show("finished" if self.run.finished else "stopped")
+            self._show()
 
     def _outcome(self) -> str:
         run = self.run
@@ -205,20 +221,28 @@ class TrainingCurve(View):
             "run the cell again, or press Resume, to continue."
         )
 
-    def _show(self, event: str) -> None:
-        self.announcement = f"{event}: {status_line(self.run)}"
-        self.refresh()
+    def _show(self) -> None:
+        """Show how far training has come, in one message."""
+        run = self.run
+        ready = "Finished" if run.finished else "Resume" if run.step else "Start"
+        with self.lock, self.hold_sync():
+            self.points = averaged(run.history, run.recipe.steps)
+            self.measured = [(r.step, r.held_out) for r in run.history if r.held_out is not None]
+            self.words = status_line(run)
+            self.action = "Stop" if self._busy.locked() else ready
+            due = self.action != "Stop" or run.step > CALM * self._filled_after
+            if self._filling and run.step and due:
+                self.filled = self._filling.filled()
+                self._filled_after = run.step
 
-    def do_start(self) -> None:
+    def answer_start(self) -> None:
         """Train on a thread of its own, so that this click, and the next, is answered at once."""
         if self._begin():
+            self.failure = ""
             threading.Thread(target=self._resume, daemon=True).start()
-
-    do_resume = do_start
 
     def _resume(self) -> None:
         try:
             self._train()
         except Exception as error:  # a thread has nobody above it to tell: show it
-            self.problem = f"Training failed: {type(error).__name__}: {error}"
-            self.refresh()
+            self.failure = f"Training failed: {type(error).__name__}: {error}"

@@ -1,0 +1,90 @@
+"""The live curve by hand: what it draws, what it says, and what its button does."""
+
+import pytest
+
+from cloze.corpus import Corpus, Piece
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
+from cloze.training import Recipe, Record, TrainingRun
+from cloze.widgets.curve import TrainingCurve
+from tests.browser.conftest import Take
+from tests.markup import check, said_by
+
+PIECE = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
+
+
+@pytest.fixture
+def run() -> TrainingRun:
+    config = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=32)
+    recipe = Recipe(steps=12, batch_size=2, length=32, evaluations=2)
+    return TrainingRun(MaskedLM(config), Corpus((PIECE,), (PIECE,)), recipe)
+
+
+def test_the_button_starts_stops_and_resumes(hand: Take, run: TrainingRun) -> None:
+    curve = TrainingCurve(run, line="the [q]uick")
+    driven = hand(curve)
+    begun = []
+
+    def begin() -> bool:
+        begun.append("start")
+        return False
+
+    curve._begin = begin  # type: ignore[method-assign]
+    [start] = check(driven).select("[data-do=start]")
+    assert start.get_text() == "Start"
+    driven.act("start")
+    driven.act("resume")
+    driven.act("stop")
+    assert begun == ["start", "start"]
+    assert curve._stop.is_set()
+
+
+def test_it_tells_a_screen_reader_when_it_measures_and_ends(hand: Take, run: TrainingRun) -> None:
+    curve = TrainingCurve(run, {"<b>unigram": 2.8}, line="the [qu]ick")
+    driven = hand(curve)
+    curve.action = "Stop"
+    driven.tell()
+    curve.on_record = lambda record: curve.stop() if record.step == 5 else None
+    curve.train()
+    driven.tell()
+    assert said_by(driven).startswith("stopped: step 5 of 12, training loss ")
+    assert " of 2 gaps right: the " in said_by(driven)
+    curve.action = "Stop"
+    driven.tell()
+    curve.measured = [*curve.measured, (6, 3.0)]
+    driven.tell()
+    assert said_by(driven) == curve.words
+    curve.failure = "Training failed: ValueError: the disk is full"
+    driven.tell()
+    assert driven.problem == curve.failure
+
+
+def test_the_picture_holds_every_number_and_no_markup_from_names(
+    hand: Take, run: TrainingRun
+) -> None:
+    run.history = [
+        Record(n, n * 64, n * 0.1, 3 / n, 2.0 if n == 12 else None) for n in range(1, 13)
+    ]
+    page = check(hand(TrainingCurve(run, {"<b>unigram": 2.80})))
+    [name] = [each for each in page.select(".curve .end") if "unigram" in each.get_text()]
+    assert name.get_text() == "<b>unigram 2.80"
+    [dot] = page.select("circle")
+    assert float(str(dot["cx"])) == 720 - 12
+    below = 320 - 40
+    assert float(str(dot["cy"])) == pytest.approx(below - (below - 12) * 2 / 3.6, abs=0.1)
+    [training] = page.select("polyline.training")
+    assert len(str(training["points"]).split()) == 12
+
+
+def test_what_is_right_is_marked(hand: Take, run: TrainingRun) -> None:
+    curve = TrainingCurve(run, line="the [qu]ick f[o]x")
+    driven = hand(curve)
+    [line] = check(driven).select(".filling")
+    assert line.get_text().strip().endswith("▒▒ick f▒x")
+    assert "with gaps" in line["aria-label"]
+    curve.filled = ["q", " ", "e"]
+    driven.tell()
+    [line] = check(driven).select(".filling")
+    assert line["aria-label"] == "1 of 3 gaps right: the q ick fex"
+    assert [each.get_text() for each in line.select(".hit")] == ["q"]
+    assert [each.get_text() for each in line.select(".miss")] == ["␣", "e"]
