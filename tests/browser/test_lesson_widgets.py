@@ -38,7 +38,7 @@ def test_a_line_is_hidden_as_one_chooses(put: Put, page: Page) -> None:
         page.keyboard.press("Tab")
     expect(widget.get_by_label("Rate")).to_be_focused()
     page.keyboard.press("Home")  # the lowest rate
-    expect(widget.get_by_label("Rate")).not_to_have_value("80%")
+    expect(widget.get_by_label("Rate")).not_to_have_value("0.8")
     draw = widget.get_by_role("button", name="Draw again")
     draw.press("Space")
     expect(status).to_contain_text("Draw 2:")

@@ -22,7 +22,7 @@ from cloze.lessons.corrupt_and_repair import (
     probes,
     typos,
 )
-from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, out_of, take_out
+from cloze.lessons.corrupt_and_repair.corruptions import out_of, take_out
 from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
@@ -30,7 +30,6 @@ from cloze.masking import seeded
 from cloze.prediction import surprise, visible_costs
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
-from tests.markup import assert_works, check, said_by
 
 SENTENCES = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
 WORLD = World(SENTENCES)
@@ -240,41 +239,23 @@ def test_the_shipped_detector_is_better_than_chance() -> None:
 TEXT = "Thank you for inviting me to your party last week. It was late."
 
 
-def test_the_spoiler_works() -> None:
-    assert_works(lambda: LineSpoiler(TEXT))
-
-
-@pytest.mark.parametrize("name", CORRUPTIONS)
-def test_every_corruption_can_be_seen(name: str) -> None:
+def test_a_line_is_spoilt_and_a_wrong_one_told() -> None:
     widget = LineSpoiler(TEXT)
-    widget.act("choose", value=name)
-    assert widget.problem == ""
-    page = check(widget)
-    lines = [picture["aria-label"] for picture in page.select("[role=img]")]
-    assert lines == [
-        f"{what}: {' '.join(words)}"
-        for what, words in zip(
-            ("The original", "What is read", "What is to be written"), widget.spoilt, strict=True
-        )
-    ]
-    assert (
-        f"{len(widget.spoilt.read)} to read and {len(widget.spoilt.written)} to write"
-        in said_by(widget)
-    )
-    assert page.select_one("[type=radio][checked]")["value"] == name  # type: ignore[index]
-
-
-def test_a_typed_line_is_spoilt_and_a_wrong_one_told() -> None:
-    widget = LineSpoiler(TEXT)
-    widget.act("spoil", line="the cat sat. the dog ran!")
+    widget.answer_spoil(line="the cat sat. the dog ran!")
     assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
-    for line, told in (("", "The line is empty"), ("a " * 50, "The line has 50 words")):
-        before = widget.spoilt
-        widget.act("spoil", line=line)
-        assert told in widget.problem
+    before = widget.spoilt
+    for wrong, told in (
+        ({"line": ""}, "The line is empty"),
+        ({"line": "a " * 50}, "The line has 50 words"),
+        ({"corruption": "fire"}, "corruption is one of token masking, "),
+    ):
+        with pytest.raises(ValueError, match=told):
+            widget.answer_spoil(**wrong)
         assert widget.spoilt == before
+    assert widget.corruption == "sentinels"
 
 
-def test_one_sentence_has_no_order() -> None:
-    widget = LineSpoiler("one sentence alone", "sentence permutation")
-    assert "put a full stop between sentences" in said_by(widget)
+def test_what_is_no_word_of_the_line_stands_out_where_nothing_runs() -> None:
+    widget = LineSpoiler("the cat sat", "token masking")
+    widget.answer_spoil(share=1.0)
+    assert str(widget.still()).count("<b>[MASK]</b>") == 3

@@ -12,7 +12,6 @@ from cloze.lessons.what_to_hide.hiding import Hiding, asked
 from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.prediction import predict, shipped_model
 from cloze.vocabulary import VOCABULARY
-from tests.markup import check, said_by
 
 TEXT = "rain fell on the old umbrella"
 LINE = VOCABULARY.encode(TEXT)
@@ -53,52 +52,37 @@ def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, 
     assert sum(len(now.of(fate)) for fate in "MRK") == len(now.costs)
 
 
-def test_choices_change_what_is_drawn_and_the_first_draw_comes_back() -> None:
+def test_a_cell_chooses_and_is_told_what_cannot_be_chosen() -> None:
     widget = Hiding(TEXT)
-    first = widget.html
     assert repr(widget) == "Hiding(15% in characters, 80/10/10: 4 of 29 asked, 0.29 nats each)"
-    widget.act("draw")
-    assert widget.html != first
-    assert "Draw 2:" in said_by(widget)
-    widget.act("restart")
-    assert widget.html == first
-    widget.act("rate", value="80 %")
-    widget.act("shape", value="spans")
-    widget.act("shares", value="0/100/0")
-    assert repr(widget).startswith("Hiding(80 % in spans, 0/100/0: ")
-    page = check(widget)
-    chosen = [option["value"] for option in page.select("option[selected]")]
-    assert chosen == ["80 %", "spans", "0/100/0"]
+    widget.rate, widget.shape, widget.shares = 0.8, "spans", "0/100/0"
+    assert repr(widget).startswith("Hiding(80% in spans, 0/100/0: ")
     assert len(widget.asked.costs) > 12
+    with pytest.raises(ValueError, match=r"rate is one of 0.05, .*, 0.8, not 0.2\."):
+        widget.rate = 0.2
+    with pytest.raises(ValueError, match="shape is one of characters, words, spans, not lines"):
+        Hiding(TEXT, shape="lines")
+    assert widget.rate == 0.8
 
 
-def test_the_strip_and_the_table_say_the_same() -> None:
+def test_the_cells_are_what_is_asked() -> None:
     widget = Hiding(TEXT, 0.4, "words")
-    page = check(widget)
-    [strip] = page.select("[role=img]")
     now = widget.asked
-    assert strip["aria-label"] == f"The model reads: {VOCABULARY.decode(now.inputs, gap='▒')}"
-    cells = strip.select(".hidden")
-    assert len(cells) == len(LINE)
-    for i, cost in now.costs.items():
-        assert [small.get_text() for small in cells[i].select("small")] == [
-            now.fates[i],
-            f"{cost:.1f}",
-        ]
-    last = [cell.get_text() for cell in page.select("table tr")[-1].select("th, td")]
-    assert last == ["all", str(len(now.costs)), f"{now.mean:.2f}", f"{now.total:.2f}"]
-    assert f"{now.total:.2f}." in said_by(widget)
+    assert {i: cost for i, (_, fate, cost) in enumerate(widget.cells) if fate} == now.costs
+    still = widget.still()
+    assert f"{len(now.costs)} of 29 characters are asked about" in still
+    assert still.count("<b>") == len(now.costs)
 
 
-def test_another_line() -> None:
+def test_a_line_is_read_as_it_is_typed() -> None:
     widget = Hiding(TEXT)
-    widget.act("line", text="Café!")
-    assert VOCABULARY.decode(widget.line) == "cafe"
-    assert "1 accent folded" in said_by(widget)
-    widget.act("line", text="")
-    assert widget.problem == "The line is empty; type some letters."
-    assert VOCABULARY.decode(widget.line) == "cafe"
-    widget.act("line", text="the c_t")
-    assert widget.problem == (
-        "The line already has a gap; type it without gaps, because they are drawn here."
-    )
+    widget.answer_hide(line="Café!")
+    assert (widget.line, len(widget.cells)) == ("cafe", 4)
+    assert "1 accent folded" in widget.note
+    for typed, told in (
+        ("", "The line is empty; type some letters"),
+        ("the c_t", "The line already has a gap; type it without gaps"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            widget.answer_hide(line=typed)
+        assert widget.line == "cafe"

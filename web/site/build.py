@@ -10,7 +10,6 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import build_main
 
-from cloze.lessons.vectors import search
 from cloze.teaching import palette
 from cloze.widgets import MaskExplorer
 from cloze.widgets.markup import BROWSER, SHEETS
@@ -122,9 +121,9 @@ def links(path: Path) -> list[Path]:
 
 def widget_css() -> str:
     """Return the style of all widgets, whose colours follow the site's choice of theme."""
-    shown = ("guessing_game.css", "unmasking.css")  # of which pages show the widget or its picture
+    # Of which pages show the widget or its picture.
+    shown = ("guessing_game.css", "unmasking.css", "search.css")
     files = [BROWSER / name for name in (*SHEETS, *shown)]
-    files.append(Path(search.__file__).with_suffix(".css"))
     sheets = [file.read_text(encoding="utf-8") for file in files]
     light = palette.properties(palette.LIGHT)
     dark = palette.properties(palette.DARK)

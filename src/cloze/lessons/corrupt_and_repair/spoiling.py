@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+import traitlets
 from markupsafe import Markup
 
-from cloze.border import Probability, checked, whole_number
+from cloze.border import Probability, checked
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, SENTINELS, with_sentinels
 from cloze.masking import seeded
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
-from cloze.widgets.view import View, button, element, form, join, status, style
+from cloze.widgets.markup import element
+from cloze.widgets.widget import Widget, program, style
 
 MOST_WORDS = 40
-SHARES = (0.15, 0.3, 0.5)
+SHARE = 0.15
 STOP = "."
 STRANGERS = ("river", "umbrella", "seven", "under", "slowly", "coffee")
 """Words that may be put in the place of others, besides those of the line."""
 WHOLE = ("sentence permutation", "document rotation")
 """Corruptions of a whole text, of which there is no share."""
-LOST = {
-    "token masking": "You see where words are missing, and how many.",
-    "token deletion": "You do not see where a word is missing, or even that one is.",
-    "token replacement": "You do not see which words are wrong; any of them might be.",
-    "text infilling": "You see where something is missing, but not how much; it may be nothing.",
-    "sentence permutation": "All the words are there, but the order of the sentences is lost.",
-    "document rotation": "All the words are there, but you do not see where the text begins.",
-    "sentinels": "You see where something is missing, but not how much; only that is written.",
-}
-"""What each corruption takes away."""
 
 
 class Spoilt(NamedTuple):
@@ -110,7 +101,7 @@ def spoil(
     return Spoilt(words, read, written)
 
 
-class LineSpoiler(View):
+class LineSpoiler(Widget):
     """Type a line, choose a corruption, and see what is read and what is to be written.
 
     Args:
@@ -123,14 +114,19 @@ class LineSpoiler(View):
         ValueError: no such corruption or seed.
     """
 
-    _css = style(__file__)
+    _esm = program("spoiling.js")
+    _css = style("spoiling.css")
+
+    line = traitlets.Unicode().tag(sync=True)
+    corruption = traitlets.Unicode().tag(sync=True)
+    share = traitlets.Float().tag(sync=True)
+    draws = traitlets.Int(1).tag(sync=True)
+    spoilt = traitlets.Instance(Spoilt).tag(sync=True)
 
     def __init__(self, line: str, corruption: str = "sentinels", seed: int = 0) -> None:
         self.generator = seeded(seed)
-        self.draws = 0
-        self._draw(line, corruption, SHARES[0])
-        super().__init__()
-        self.refresh()
+        spoilt = spoil(line, corruption, SHARE, self.generator)
+        super().__init__(line=line, corruption=corruption, share=SHARE, spoilt=spoilt)
 
     def __repr__(self) -> str:
         original, read, written = map(len, self.spoilt)
@@ -139,114 +135,29 @@ class LineSpoiler(View):
             f"{written} written)"
         )
 
-    def do_spoil(self, line: object = None) -> None:
-        """Spoil the line anew, or the one that was typed."""
-        self._draw(self.line if line is None else str(line), self.corruption, self.share)
+    def answer_spoil(self, **chosen: Any) -> None:
+        """Spoil the line anew: another line, or by another corruption or share."""
+        now = {"line": self.line, "corruption": self.corruption, "share": self.share, **chosen}
+        spoilt = spoil(**now, generator=self.generator)
+        with self.hold_sync():
+            self.set_trait("spoilt", spoilt)
+            for name, value in now.items():
+                self.set_trait(name, value)
+            self.draws += 1
 
-    def do_choose(self, value: object) -> None:
-        """Choose a corruption."""
-        self._draw(self.line, str(value), self.share)
-
-    def do_share(self, percent: object) -> None:
-        """Choose how much is corrupted."""
-        whole = whole_number(percent, 0, 100, "The share in per cent")
-        self._draw(self.line, self.corruption, whole / 100)
-
-    def _draw(self, line: str, corruption: str, share: float) -> None:
-        """Draw, and keep the choices only if they can be drawn."""
-        self.spoilt = spoil(line, corruption, share, self.generator)
-        self.line, self.corruption, self.share = line, corruption, share
-        self.draws += 1
-
-    @property
-    def announcement(self) -> str:
-        """What a screen reader says of the last draw."""
-        original, read, written = self.spoilt
-        alone = corruption_needs_more(self.corruption, original)
-        return (
-            f"Draw {self.draws}, {self.corruption}: {counted(len(original), 'symbol')} became "
-            f"{len(read)} to read and {len(written)} to write. {alone or LOST[self.corruption]}"
-        )
-
-    def markup(self) -> Markup:
-        """Write the form, the choices and the three lines."""
-        kinds = [
-            element(
-                "label",
-                element(
-                    "input",
-                    type="radio",
-                    name="corruption",
-                    value=name,
-                    data_do="choose",
-                    checked=name == self.corruption,
-                ),
-                name,
-            )
-            for name in CORRUPTIONS
-        ]
-        shares = [
-            button(
-                f"{share:.0%}",
-                "share",
-                data_with_percent=round(100 * share),
-                aria_pressed=share == self.share,
-                aria_disabled=self.corruption in WHOLE or None,
-            )
-            for share in SHARES
-        ]
-        typed = element(
-            "label", "Your line", element("input", name="line", value=self.line, size=50)
-        )
-        go = element("button", "Spoil it", type="submit")
-        return join(
-            [
-                form("spoil", typed, go, class_="row"),
-                element("div", *kinds, role="radiogroup", aria_label="Corruption", class_="row"),
-                element("div", "corrupted: ", *shares, class_="row"),
-                *self._lines(),
-                status(self.announcement),
-            ]
-        )
+    def alone(self) -> None:
+        """Return nothing: it is spoilt in Python."""
 
     def still(self) -> Markup:
         """Write the three lines, for where nothing runs."""
-        return element("div", *self._lines(), class_="cloze still")
-
-    def _lines(self) -> list[Markup]:
         names = ("The original", "What is read", "What is to be written")
-        original = set(self.spoilt.original)
-        return [
+        known = set(self.spoilt.original)
+        rows = (
             element(
-                "div",
-                element("p", f"{name}: {counted(len(words), 'symbol')}", class_="quiet"),
-                element(
-                    "div",
-                    # With spaces between them, for where there is no style sheet.
-                    Markup(" ").join(
-                        element("span", word, class_=_look(word, original)) for word in words
-                    ),
-                    role="img",
-                    aria_label=f"{name}: {' '.join(words) or 'nothing'}",
-                    class_="spoilt",
-                ),
+                "p",
+                f"{name}, {counted(len(words), 'symbol')}: ",
+                Markup(" ").join(word if word in known else element("b", word) for word in words),
             )
             for name, words in zip(names, self.spoilt, strict=True)
-        ]
-
-
-def corruption_needs_more(corruption: str, words: Sequence[str]) -> str:
-    """Say why a corruption could do nothing to a line, or ""."""
-    if corruption == "sentence permutation" and STOP not in words:
-        return (
-            "There is only one sentence, so no order can be lost; "
-            "put a full stop between sentences."
         )
-    return ""
-
-
-def _look(word: str, original: set[str]) -> str:
-    """Return the class of a word: a sign for a gap, a stranger, or as it was."""
-    if word == MASK or word.startswith("<extra_id_"):
-        return "word sign"
-    return "word" if word in original else "word stranger"
+        return element("div", *rows, class_="cloze still")

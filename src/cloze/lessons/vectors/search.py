@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
+import traitlets
 from markupsafe import Markup
 from torch import Tensor
 
@@ -23,7 +24,8 @@ from cloze.use.vectors import (
     words,
 )
 from cloze.vocabulary import VOCABULARY, TextError, counted, normalise
-from cloze.widgets.view import View, button, element, form, join, select, status, style
+from cloze.widgets.markup import element
+from cloze.widgets.widget import Widget, program, style
 
 LONGEST = 64
 """The most characters of a query: what the encoder reads at once."""
@@ -171,7 +173,7 @@ class Index:
 # The widget
 
 
-class Search(View):
+class Search(Widget):
     """Type a line, and see the nearest passages by vectors and by tf-idf.
 
     Args:
@@ -182,112 +184,57 @@ class Search(View):
         TextError: the line cannot be read.
     """
 
-    _css = style(__file__)
+    _esm = program("search.js")
+    _css = style("search.css")
+
+    found = traitlets.Instance(Found).tag(sync=True)
+    chosen: traitlets.Dict[str, str] = traitlets.Dict().tag(sync=True)
+    """By which vectors and which terms."""
+    choices: traitlets.Dict[str, list[str]] = traitlets.Dict().tag(sync=True)
 
     @checked
     def __init__(self, index: Index, line: str) -> None:
         self.index = index
-        self.chosen = {"vectors": next(iter(index.vectors)), "terms": "words"}
-        self.found = self._find(line, self.chosen)
-        super().__init__()
-        self.refresh()
+        choices = {"vectors": [*index.vectors], "terms": [*TERMS]}
+        chosen: dict[str, Any] = {what: names[0] for what, names in choices.items()}
+        super().__init__(choices=choices, chosen=chosen, found=index.find(line, **chosen))
 
     def __repr__(self) -> str:
         n = counted(len(self.index.passages), "passage")
         return f"Search({n}, {self.found.line[:40]!r}, by {', '.join(self.chosen.values())})"
 
-    def do_search(self, line: object) -> None:
-        """Look for another line."""
-        self.found = self._find(str(line), self.chosen)
+    def answer_search(self, line: str | None = None, **chosen: Any) -> None:
+        """Look for another line, or by other vectors or terms."""
+        chosen = self.chosen | chosen
+        found = self.index.find(self.found.line if line is None else line, **chosen)
+        with self.hold_sync():
+            self.set_trait("found", found)
+            self.set_trait("chosen", chosen)
 
-    def do_vectors(self, value: object) -> None:
-        """Look by other vectors."""
-        self._choose("vectors", value)
-
-    def do_terms(self, value: object) -> None:
-        """Look by other terms."""
-        self._choose("terms", value)
-
-    def _choose(self, what: str, value: object) -> None:
-        chosen = {**self.chosen, what: str(value)}
-        self.found = self._find(self.found.line, chosen)
-        self.chosen = chosen
-
-    def _find(self, line: str, chosen: Mapping[str, Any]) -> Found:
-        return self.index.find(line, **chosen)
-
-    def markup(self) -> Markup:
-        """Write the field, the choices and what was found."""
-        return join([self._form(), self._choices(), self._tables(), status(self.announcement)])
+    def alone(self) -> None:
+        """Return nothing: Python has the passages."""
 
     def still(self) -> Markup:
         """Write what was found, for where nothing runs."""
-        return element("div", self._tables(asleep=True), class_="cloze still")
+        tables = (_table(way, hits) for way, hits in self.found.ways.items())
+        return element("div", *tables, class_="cloze still")
 
-    @property
-    def announcement(self) -> str:
-        """What a screen reader says: the nearest passage by either way."""
-        said = [
-            f"By {way}: {hits[0].passage.text}, {hits[0].similarity:.2f}."
-            if hits
-            else f"By {way}: no passage matches."
-            for way, hits in self.found.ways.items()
-        ]
-        return f"Looked for {self.found.line}. {' '.join(said)}"
 
-    def _form(self) -> Markup:
-        field = element(
-            "input", type="text", name="line", value=self.found.line, maxlength=400, size=40
-        )
-        go = element("button", "Search", type="submit")
-        label = element("label", "Look for ", field)
-        return form("search", label, go, class_="row")
-
-    def _choices(self) -> Markup:
-        choices = {"vectors": ("Vectors ", [*self.index.vectors]), "terms": ("Terms ", [*TERMS])}
-        selects = (
-            select(said, what, {name: name for name in names}, self.chosen[what])
-            for what, (said, names) in choices.items()
-        )
-        return element("div", *selects, class_="row")
-
-    def _tables(self, *, asleep: bool = False) -> Markup:
-        tables = (self._table(way, hits, asleep) for way, hits in self.found.ways.items())
-        return element("div", *tables, class_="tables")
-
-    def _table(self, way: str, hits: Sequence[Hit], asleep: bool) -> Markup:
-        rows = [self._row(way, n, hit, asleep) for n, hit in enumerate(hits, start=1)]
-        if not rows:
-            rows = [element("tr", element("td", "No passage matches.", colspan=2))]
-        heads = ("cosine", "passage")
-        left = LEFT if asleep else None
-        return element(
-            "table",
-            element("caption", f"By {way}", style=left),
-            element(
-                "thead",
-                element("tr", *(element("th", head, scope="col", style=left) for head in heads)),
-            ),
-            element("tbody", *rows),
-            class_="hits",
-        )
-
-    def _row(self, way: str, n: int, hit: Hit, asleep: bool) -> Markup:
-        shared = set(hit.shared)
-        mark = "b" if asleep else "mark"  # without the style sheet a mark is unreadable when dark
-        text = join(
-            element(mark, word) + " " if word in shared else element("span", word) + " "
-            for word in hit.passage.text.split()
-        )
-        more = button(
-            "more like this", "search",
-            data_with_line=hit.passage.text,
-            aria_label=f"more like number {n} by {way}",
-        )  # fmt: skip
-        where = element("small", hit.passage.piece, class_="quiet")
-        below = element("div", where, None if asleep else more, class_="row")
-        return element(
+def _table(way: str, hits: Sequence[Hit]) -> Markup:
+    rows = [
+        element(
             "tr",
             element("td", f"{hit.similarity:.2f}", class_="number"),
-            element("td", text, below, style=LEFT if asleep else None),
+            element("td", _marked(hit), style=LEFT),
         )
+        for hit in hits
+    ]
+    none = element("tr", element("td", "No passage matches.", style=LEFT))
+    caption = element("caption", f"By {way}: cosine and passage", style=LEFT)
+    return element("table", caption, element("tbody", *(rows or [none])), class_="hits")
+
+
+def _marked(hit: Hit) -> Markup:
+    """Write a passage, its shared words in bold type: without style a mark is unreadable."""
+    words = (element("b", w) if w in hit.shared else w for w in hit.passage.text.split())
+    return Markup("… {} … ({})").format(Markup(" ").join(words), hit.passage.piece)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import torch
+import traitlets
 from markupsafe import Markup
 from torch import Tensor
 
@@ -22,20 +23,11 @@ from cloze.lessons.what_to_hide.choices import (
 from cloze.masking import IGNORE, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
-from cloze.widgets.view import (
-    View,
-    button,
-    element,
-    form,
-    in_nats,
-    join,
-    select,
-    status,
-    style,
-    table_of,
-)
+from cloze.widgets.markup import element, in_nats
+from cloze.widgets.widget import Widget, program, style
 
-FATES = {"M": "masked", "R": "random", "K": "kept"}
+CHOICES: dict[str, list[Any]] = {"rate": list(RATES), "shape": list(SHAPES), "shares": list(SHARES)}
+"""What can be chosen, by the trait that holds it."""
 
 
 class Asked(NamedTuple):
@@ -117,7 +109,7 @@ def asked(
     return Asked(inputs[0], dict(zip(at, costs.tolist(), strict=True)), fates)
 
 
-class Hiding(View):
+class Hiding(Widget):
     """Choose how much of a line is hidden, in which shape and by what, and draw again.
 
     Args:
@@ -132,23 +124,32 @@ class Hiding(View):
         ValueError: something else cannot be chosen.
     """
 
-    _css = style(__file__)
+    _esm = program("hiding.js")
+    _css = style("hiding.css")
+
+    line = traitlets.Unicode().tag(sync=True)
+    note = traitlets.Unicode().tag(sync=True)
+    """What reading changed in the line that was typed; "" if nothing."""
+    rate = traitlets.Any().tag(sync=True)
+    shape = traitlets.Any().tag(sync=True)
+    shares = traitlets.Any().tag(sync=True)
+    draws = traitlets.Int(0).tag(sync=True)
+    """How often it was drawn again."""
+    cells: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    """For each position what is read, and if it is asked about, its fate and its cost in nats."""
+    choices: traitlets.Dict[str, Any] = traitlets.Dict(default_value=CHOICES).tag(sync=True)
 
     @checked
     def __init__(
         self,
         line: str,
         rate: float = 0.15,
-        shape: Shape = "characters",
-        shares: Shares = "80/10/10",
+        shape: str = "characters",
+        shares: str = "80/10/10",
         seed: Whole = 0,
     ) -> None:
-        self.draws, self.seed = 0, seed
-        self.shape, self.shares = shape, shares
-        self._take(line)
-        self.do_rate(percent(rate))
-        super().__init__()
-        self.refresh()
+        self.seed = seed
+        super().__init__(line=line, rate=rate, shape=shape, shares=shares)
 
     def __repr__(self) -> str:
         now = self.asked
@@ -160,132 +161,59 @@ class Hiding(View):
     @property
     def asked(self) -> Asked:
         """What is read, asked and paid as things stand."""
-        return asked(self.line, self.rate, self.shape, self.shares, self.seed + self.draws)
+        return _asked(self.line, self.rate, self.shape, self.shares, self.seed + self.draws)
 
-    def do_line(self, text: object) -> None:
-        """Take another line."""
-        self._take(str(text))
+    def answer_hide(self, **chosen: Any) -> None:
+        """Choose something else, and hide the line anew."""
+        with self.hold_sync():
+            for name, value in chosen.items():
+                setattr(self, name, value)
 
-    def _take(self, text: str) -> None:
-        line, note = read_line(text, gaps=False)
+    @traitlets.validate("line")
+    def _read(self, proposal: Any) -> str:
+        line, note = read_line(proposal.value, gaps=False)
         if (line == VOCABULARY.mask_id).any():
             raise TextError(
                 "The line already has a gap; type it without gaps, because they are drawn here."
             )
-        self.line, self.note = line, note
+        self.note = note
+        return VOCABULARY.decode(line)
 
-    def do_rate(self, value: object) -> None:
-        """Choose how much is selected."""
-        rates = {percent(rate): rate for rate in RATES}
-        if str(value) not in rates:
-            raise ValueError(f"The rate is one of {', '.join(rates)}, not {value}.")
-        self.rate = rates[str(value)]
+    @traitlets.validate("rate", "shape", "shares")
+    def _choose(self, proposal: Any) -> Any:
+        name, value = proposal.trait.name, proposal.value
+        if value not in CHOICES[name]:
+            raise ValueError(f"{name} is one of {', '.join(map(str, CHOICES[name]))}, not {value}.")
+        return value
 
-    @checked
-    def do_shape(self, value: Shape) -> None:
-        """Choose what goes together."""
-        self.shape = value
-
-    @checked
-    def do_shares(self, value: Shares) -> None:
-        """Choose what becomes of the selected ones."""
-        self.shares = value
-
-    def do_draw(self) -> None:
-        """Draw again."""
-        self.draws += 1
-
-    def do_restart(self) -> None:
-        """Go back to the first draw."""
-        self.draws = 0
-
-    def markup(self) -> Markup:
-        """Write the choices, the line as it is read, and what the answers cost."""
+    @traitlets.observe("line", "rate", "shape", "shares", "draws")
+    def _hide(self, _: Any) -> None:
         now = self.asked
-        return join(
-            [
-                self._form(),
-                element(
-                    "div",
-                    _select("Rate", "rate", [percent(r) for r in RATES], percent(self.rate)),
-                    _select("Shape", "shape", SHAPES, self.shape),
-                    _select("Masked/random/kept", "shares", SHARES, self.shares),
-                    button("Draw again", "draw"),
-                    button("First draw", "restart", aria_disabled=not self.draws or None),
-                    class_="row",
-                ),
-                self._strip(now),
-                element(
-                    "p",
-                    "Below each character: M masked, R random, K kept, then its cost in nats",
-                    class_="quiet",
-                ),
-                _table(now),
-                status(self._in_words(now)),
-            ]
-        )
-
-    def _form(self) -> Markup:
-        field = element(
-            "input",
-            type="text",
-            name="text",
-            size=40,
-            autocomplete="off",
-            value=VOCABULARY.decode(self.line),
-        )
-        label = element("label", "Your line", field)
-        return form("line", label, element("button", "Use it", type="submit"), class_="row")
-
-    def _strip(self, now: Asked) -> Markup:
-        cells = []
-        for i, symbol in enumerate(VOCABULARY.symbols[k] for k in now.inputs.tolist()):
-            fate = now.fates.get(i)
-            below = f"{now.costs[i]:.1f}" if fate else "\N{NO-BREAK SPACE}"
-            sign = element("small", fate or "\N{NO-BREAK SPACE}")
-            look = f"hidden fate-{fate}" if fate else "hidden"
-            cells.append(
-                element("span", visible(symbol), sign, element("small", below), class_=look)
-            )
-        text = VOCABULARY.decode(now.inputs, gap="▒")
-        return element("div", *cells, role="img", aria_label=f"The model reads: {text}")
-
-    def _in_words(self, now: Asked) -> str:
-        fates = ", ".join(f"{len(now.of(fate))} {name}" for fate, name in FATES.items())
-        said = [
-            f"Draw {self.draws + 1}: {len(now.costs)} of {counted(len(self.line), 'character')} "
-            f"are asked about ({fates}).",
-            f"An answer costs {in_nats(now.mean)} nats on average, all answers together "
-            f"{in_nats(now.total)}.",
-            f"({self.note}.)" if self.note else "",
+        self.cells = [
+            (visible(VOCABULARY.symbols[symbol]), now.fates.get(i, ""), now.costs.get(i))
+            for i, symbol in enumerate(now.inputs.tolist())
         ]
-        return " ".join(filter(None, said))
 
+    def alone(self) -> None:
+        """Return nothing: without Python no model answers."""
 
-def _select(label: str, do: str, names: Iterable[str], chosen: str) -> Markup:
-    return select(label, do, {name: name for name in names}, chosen)
-
-
-def _table(now: Asked) -> Markup:
-    """Write what the answers cost, by what became of the character, and all of them."""
-    rows = [(f"{fate} {name}", now.of(fate)) for fate, name in FATES.items()]
-    rows.append(("all", list(now.costs.values())))
-    heads = ("it became", "questions", "nats per question", "total")
-    body = [
-        element(
-            "tr",
-            element("th", name, scope="row"),
-            *(
-                element("td", cell, class_="number")
-                for cell in (
-                    len(costs),
-                    in_nats(sum(costs) / len(costs)) if costs else "–",
-                    in_nats(sum(costs)),
-                )
-            ),
-            class_="both" if name == "all" else None,
+    def still(self) -> Markup:
+        """Write the line, what is read of it and what that costs, for where nothing runs."""
+        now = self.asked
+        read = Markup("").join(
+            element("b", symbol) if fate else symbol.replace("␣", " ")
+            for symbol, fate, _ in self.cells
         )
-        for name, costs in rows
-    ]
-    table = table_of(heads, body, "costs")
-    return element("div", table, class_="scroll")
+        rows = (
+            f"The line: {self.line}",
+            Markup("The model reads: {}").format(read),
+            f"{len(now.costs)} of {counted(len(self.line), 'character')} are asked about. An "
+            f"answer costs {in_nats(now.mean)} nats on average.",
+        )
+        return element("div", *(element("p", row) for row in rows), class_="cloze still")
+
+
+@lru_cache(maxsize=1)
+def _asked(line: str, rate: float, shape: Shape, shares: Shares, seed: int) -> Asked:
+    """Hide a line as it was hidden last, or anew."""
+    return asked(VOCABULARY.encode(line), rate, shape, shares, seed)

@@ -1,0 +1,126 @@
+// A line that Python hides as one chooses, what a model reads of it, and what its answers cost.
+
+import { button, element, form, join, select, status, tableOf } from "./element.js";
+import { Widget } from "./widget.js";
+import { counted, inNats, percent, sum } from "./words.js";
+
+const FATES = { M: "masked", R: "random", K: "kept" };
+const NOTHING = "\u00a0";
+
+export default class Hiding extends Widget {
+  do_line({ text }) {
+    return this.ask("hide", { line: text });
+  }
+
+  do_rate({ value }) {
+    return this.ask("hide", { rate: Number(value) });
+  }
+
+  do_shape({ value }) {
+    return this.ask("hide", { shape: value });
+  }
+
+  do_shares({ value }) {
+    return this.ask("hide", { shares: value });
+  }
+
+  do_draw() {
+    return this.ask("hide", { draws: this.get("draws") + 1 });
+  }
+
+  /** Go back to the first draw. */
+  do_restart() {
+    return this.ask("hide", { draws: 0 });
+  }
+
+  markup() {
+    const { rate, shape, shares } = this.get("choices");
+    const named = (names) => names.map((name) => [name, name]);
+    const rates = rate.map((each) => [each, percent(each)]);
+    const restart = { "aria-disabled": this.get("draws") === 0 || null };
+    return join([
+      this.#form(),
+      element(
+        "div",
+        { class: "row" },
+        select("Rate", "rate", rates, this.get("rate")),
+        select("Shape", "shape", named(shape), this.get("shape")),
+        select("Masked/random/kept", "shares", named(shares), this.get("shares")),
+        button("Draw again", "draw"),
+        button("First draw", "restart", restart),
+      ),
+      this.#strip(),
+      element(
+        "p",
+        { class: "quiet" },
+        "Below each character: M masked, R random, K kept, then its cost in nats",
+      ),
+      this.#table(),
+      status(this.#told()),
+    ]);
+  }
+
+  #form() {
+    const field = { type: "text", name: "text", size: 40, autocomplete: "off", value: this.get("line") };
+    return form(
+      "line",
+      { class: "row" },
+      element("label", null, "Your line", element("input", field)),
+      element("button", { type: "submit" }, "Use it"),
+    );
+  }
+
+  #strip() {
+    const line = this.get("line");
+    const cells = this.get("cells");
+    const cell = ([symbol, fate, cost]) =>
+      element(
+        "span",
+        { class: fate ? `hidden fate-${fate}` : "hidden" },
+        symbol,
+        element("small", null, fate || NOTHING),
+        element("small", null, fate ? cost.toFixed(1) : NOTHING),
+      );
+    const parts = [...line.matchAll(/\s|\S+/g)].map(({ 0: part, index }) =>
+      element("span", { class: "word" }, ...cells.slice(index, index + part.length).map(cell)),
+    );
+    const read = cells.map(([symbol]) => (symbol === "␣" ? " " : symbol)).join("");
+    return element("div", { role: "img", "aria-label": `The model reads: ${read}` }, ...parts);
+  }
+
+  /** The costs where this became of a character; without a name, all of them. */
+  #costs(fate) {
+    const asked = this.get("cells").filter(([, own]) => (fate ? own === fate : own));
+    return asked.map(([, , cost]) => cost);
+  }
+
+  /** What the answers cost, by what became of the character, and all of them. */
+  #table() {
+    const heads = ["it became", "questions", "nats per question", "total"];
+    const rows = [...Object.entries(FATES), ["", "all"]].map(([fate, name]) => {
+      const costs = this.#costs(fate);
+      const mean = costs.length ? inNats(sum(costs) / costs.length) : "–";
+      const cells = [costs.length, mean, inNats(sum(costs))];
+      return element(
+        "tr",
+        { class: fate ? null : "both" },
+        element("th", { scope: "row" }, `${fate} ${name}`.trim()),
+        ...cells.map((each) => element("td", { class: "number" }, each)),
+      );
+    });
+    return element("div", { class: "scroll" }, tableOf(heads, rows, "costs"));
+  }
+
+  #told() {
+    const costs = this.#costs();
+    const fates = Object.entries(FATES).map(([fate, name]) => `${this.#costs(fate).length} ${name}`);
+    const note = this.get("note");
+    const length = counted(this.get("line").length, "character");
+    return [
+      `Draw ${this.get("draws") + 1}: ${costs.length} of ${length} are asked about (${fates.join(", ")}).`,
+      `An answer costs ${inNats(sum(costs) / costs.length)} nats on average, all answers together ` +
+        `${inNats(sum(costs))}.`,
+      ...(note ? [`(${note}.)`] : []),
+    ].join(" ");
+  }
+}

@@ -1,0 +1,92 @@
+// A line that Python spoils: what is read, what is to be written, and what is lost.
+
+import { button, element, form, join, status } from "./element.js";
+import { Widget } from "./widget.js";
+import { counted, percent } from "./words.js";
+
+const SHARES = [0.15, 0.3, 0.5];
+const STOP = ".";
+const WHOLE = ["sentence permutation", "document rotation"]; // corruptions of which there is no share
+// What each corruption takes away.
+const LOST = {
+  "token masking": "You see where words are missing, and how many.",
+  "token deletion": "You do not see where a word is missing, or even that one is.",
+  "token replacement": "You do not see which words are wrong; any of them might be.",
+  "text infilling": "You see where something is missing, but not how much; it may be nothing.",
+  "sentence permutation": "All the words are there, but the order of the sentences is lost.",
+  "document rotation": "All the words are there, but you do not see where the text begins.",
+  sentinels: "You see where something is missing, but not how much; only that is written.",
+};
+const ONE_SENTENCE =
+  "There is only one sentence, so no order can be lost; put a full stop between sentences.";
+const NAMES = ["The original", "What is read", "What is to be written"];
+
+export default class LineSpoiler extends Widget {
+  /** Spoil the line that was typed. */
+  do_spoil({ line }) {
+    return this.ask("spoil", { line });
+  }
+
+  /** Choose a corruption. */
+  do_choose({ value }) {
+    return this.ask("spoil", { corruption: value });
+  }
+
+  /** Choose how much is corrupted. */
+  do_share({ share }) {
+    return this.ask("spoil", { share: Number(share) });
+  }
+
+  markup() {
+    const corruption = this.get("corruption");
+    const kinds = Object.keys(LOST).map((name) => {
+      const checked = name === corruption;
+      const radio = { type: "radio", name: "corruption", value: name, "data-do": "choose", checked };
+      return element("label", null, element("input", radio), name);
+    });
+    const shares = SHARES.map((share) =>
+      button(percent(share), "share", {
+        "data-with-share": share,
+        "aria-pressed": share === this.get("share"),
+        "aria-disabled": WHOLE.includes(corruption) || null,
+      }),
+    );
+    const field = element("input", { name: "line", value: this.get("line"), size: 50 });
+    const typed = element("label", null, "Your line", field);
+    const go = element("button", { type: "submit" }, "Spoil it");
+    const group = { role: "radiogroup", "aria-label": "Corruption", class: "row" };
+    return join([
+      form("spoil", { class: "row" }, typed, go),
+      element("div", group, ...kinds),
+      element("div", { class: "row" }, "corrupted: ", ...shares),
+      ...this.get("spoilt").map((words, which) => this.#line(NAMES[which], words)),
+      status(this.#told()),
+    ]);
+  }
+
+  #line(name, words) {
+    const [original] = this.get("spoilt");
+    const look = (word) => {
+      if (original.includes(word)) return "word";
+      return word === "[MASK]" || word.startsWith("<extra_id_") ? "word sign" : "word stranger";
+    };
+    const shown = words.flatMap((word) => [element("span", { class: look(word) }, word), " "]);
+    const told = `${name}: ${words.join(" ") || "nothing"}`;
+    return element(
+      "div",
+      null,
+      element("p", { class: "quiet" }, `${name}: ${counted(words.length, "symbol")}`),
+      element("div", { role: "img", "aria-label": told, class: "spoilt" }, ...shown),
+    );
+  }
+
+  #told() {
+    const [original, read, written] = this.get("spoilt");
+    const corruption = this.get("corruption");
+    const alone = corruption === "sentence permutation" && !original.includes(STOP);
+    return (
+      `Draw ${this.get("draws")}, ${corruption}: ${counted(original.length, "symbol")} became ` +
+      `${read.length} to read and ${written.length} to write. ${alone ? ONE_SENTENCE : LOST[corruption]}`
+    );
+  }
+}
