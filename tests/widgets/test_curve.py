@@ -3,12 +3,14 @@
 import copy
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.objectives import MASKED
 from cloze.prediction import shipped_world_model
 from cloze.training import Recipe, Record, TrainingRun, fit
 from cloze.widgets.curve import Filling, TrainingCurve, averaged, status_line
@@ -116,6 +118,13 @@ def test_filling_a_line_changes_nothing_of_the_training(
     curve.train()
     assert len(curve.filled) == 2
     assert [record.loss for record in run.history] == [record.loss for record in alone.history]
+
+
+def test_a_model_of_characters_has_a_line_unless_it_learns_something_else() -> None:
+    corpus = Corpus.load()
+    for objective, n in ((MASKED, 10), (replace(MASKED, head=False), 0)):
+        curve = TrainingCurve(TrainingRun(MaskedLM(), corpus, Recipe(steps=1), objective))
+        assert sum(hidden for word in curve.line for _, hidden in word) == n
 
 
 def test_a_line_of_words_has_its_words_hidden() -> None:

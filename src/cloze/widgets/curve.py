@@ -145,7 +145,7 @@ class TrainingCurve(Widget):
         self._stop = threading.Event()
         self._busy = threading.Lock()
         model, taught = run.model, run.objective.head and run.objective.model is MaskedLM
-        known = model.vocabulary == VOCABULARY and model.config.max_len >= len(LINE)
+        known = model.vocabulary == VOCABULARY and model.config.max_len >= 64
         if line is None and taught and known:
             line = LINE
         self._filling = None if line is None else Filling(model, line)
