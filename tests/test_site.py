@@ -185,7 +185,7 @@ def test_the_quizzes_have_every_answer(site: Path, path: Path) -> None:
 @each_notebook
 def test_every_widget_that_is_alive_is_one_that_the_pages_know(site: Path, path: Path) -> None:
     table = LIVING.read_text(encoding="utf-8")
-    modules = dict(re.findall(r'^  (\w+): \{ module: "([^"]+)"', table, re.MULTILINE))
+    modules = dict(re.findall(r'^  (\w+): \{\s*module: "([^"]+)"', table, re.MULTILINE))
     for place in page_of(site, path).select(".living[data-widget]"):
         assert (site / "explorer" / modules[str(place["data-widget"])]).is_file()
 

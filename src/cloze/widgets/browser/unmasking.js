@@ -53,7 +53,7 @@ export default class Unmasking extends Widget {
     const at = this.get("at");
     if (at >= this.#writing.frames.length) {
       this.settled = this.attempt(async () => {
-        await this.#fetch(at);
+        await this.#load(at);
         this.refresh();
       });
     }
@@ -73,7 +73,7 @@ export default class Unmasking extends Widget {
   }
 
   /** Have the frames up to one of them, if there are as many, asking for a few at a time. */
-  async #fetch(at, count = 1) {
+  async #load(at, count = 1) {
     const writing = this.#writing;
     const { frames } = writing;
     const ask = async () => {
@@ -90,7 +90,7 @@ export default class Unmasking extends Widget {
   /** Take a step; false if none is left. */
   async #forward(count) {
     const at = this.get("at") + 1;
-    await this.#fetch(at, count);
+    await this.#load(at, count);
     if (at >= this.#writing.frames.length) return false;
     this.set({ at });
     return true;
@@ -132,7 +132,7 @@ export default class Unmasking extends Widget {
     this.announcement = "Playing.";
     this.#wait();
     // All of it, so that nothing has to answer while it plays; what fails is told at its step.
-    this.#fetch(Infinity, AHEAD).catch(() => {});
+    this.#load(Infinity, AHEAD).catch(() => {});
   }
 
   do_pause() {
