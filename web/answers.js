@@ -13,6 +13,14 @@ export function largest(values, k) {
   return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
 }
 
+/** Let a frame show what was clicked before anything is computed. */
+function seen() {
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, 50); // where no frame is drawn
+  });
+}
+
 /** Read a question: what is predicted, and the line with what was filled in. */
 function read({ truth, masked, filled }) {
   const open = masked.filter((at) => !(at in filled));
@@ -40,6 +48,7 @@ export class Readers {
     this.#before.abort();
     this.#before = new AbortController();
     const { signal } = this.#before;
+    await seen();
     const last = this.#last;
     const { known } = last.symbols;
     const { truth, focus, view, hands } = question;

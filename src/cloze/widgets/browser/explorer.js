@@ -74,12 +74,11 @@ export default class Explorer extends Widget {
     const { truth, masked, filled, hands, hidden, focus, view } = this.state;
     const question = { truth, masked, filled, hands: hidden ? {} : hands, focus, view };
     const posed = JSON.stringify([question, this.get("asked"), hidden]);
-    if (posed !== this.posed) {
-      if (!this.#own) this.announcement = ""; // Python has changed it, and what was said is past
-      this.posed = posed;
-      if (!this.#asking) this.settled = this.#pursue();
-    }
+    const anew = posed !== this.posed;
+    if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
+    this.posed = posed;
     this.refresh();
+    if (anew && !this.#asking) this.settled = this.#pursue();
   }
 
   /** Ask until the newest question is answered; of those that come meanwhile, only the last. */
