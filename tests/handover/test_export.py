@@ -28,7 +28,7 @@ from cloze.checkpoint import (
     save_model,
 )
 from cloze.encoder import EncoderConfig
-from cloze.handover import export
+from cloze.handover import export, packages
 from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
 from cloze.prediction import distribution, fill
@@ -305,6 +305,7 @@ def says(capsys: CAPTURE, *reasons: str) -> None:
     ("words", "reason"),
     [
         (["hf", "full"], "full exists; name a new folder."),
+        (["hf", "link"], "link exists; name a new folder."),
         (["onnx", "file.txt"], "file.txt exists; name a new file."),
         (["hf", "file.txt/within"], "file.txt/within cannot be written: "),
         (["hf", "new", "--checkpoint", "none.safetensors"], "There is no checkpoint at"),
@@ -322,6 +323,8 @@ def test_what_cannot_be_is_said_in_a_sentence(
     Path("full").mkdir()
     for file in ("full/mine.txt", "file.txt"):
         Path(file).write_text("precious")
+    Path("empty").mkdir()
+    Path("link").symlink_to("empty")
     before = sorted(tmp_path.rglob("*"))
     assert main(["export", *words]) == 1
     says(capsys, reason)
@@ -360,7 +363,7 @@ def test_missing_packages_are_asked_for(
         return versions[name]
 
     fake = SimpleNamespace(version=version, PackageNotFoundError=metadata.PackageNotFoundError)
-    monkeypatch.setattr(export, "metadata", fake)
+    monkeypatch.setattr(packages, "metadata", fake)
     assert main(["export", format_, str(tmp_path / "new")]) == 1
     says(capsys, "needs packages that are not installed", asked_for)
     assert not [*tmp_path.iterdir()]

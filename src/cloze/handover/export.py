@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from cloze.checkpoint import (
     written,
 )
 from cloze.encoder import EncoderConfig
+from cloze.handover.packages import need, quiet
 from cloze.heads import CausalLM, MaskedLM
 from cloze.vocabulary import BEGIN, END, MASK, PAD, WRITTEN_OUT, Vocabulary
 
@@ -60,7 +60,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         ValueError: a package is missing, the model is causal, the checkpoint cannot be used, or the
             folder cannot be written.
     """
-    _need(transformers=5, tokenizers=0)
+    need("Exporting", transformers=5, tokenizers=0)
     model, made_by = load_guesser(checkpoint), provenance(checkpoint)
     if isinstance(model, CausalLM):
         raise CheckpointError(
@@ -74,7 +74,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
         exported.load_state_dict(state)
-        with _progress_silenced():
+        with quiet():
             exported.save_pretrained(part)
         _add_code(part)
         shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
@@ -99,7 +99,7 @@ def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         ValueError: a package is missing, the checkpoint cannot be used, or the file cannot be
             written.
     """
-    _need(onnx=1, onnxscript=0)
+    need("Exporting", onnx=1, onnxscript=0)
     model, made_by = load_guesser(checkpoint), provenance(checkpoint)
     dynamic = {0: torch.export.Dim("batch")}
     if model.config.max_len > 1:
@@ -208,49 +208,19 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
     )
 
 
-def _need(**least: int) -> None:
-    """Ask for packages that are missing, or older than a major version."""
-    missing = []
-    for name, major in least.items():
-        try:
-            found = int(metadata.version(name).partition(".")[0]) >= major
-        except metadata.PackageNotFoundError:
-            found = False
-        if not found:
-            missing.append(f'"{name}>={major}"' if major else name)
-    if missing:
-        raise ValueError(
-            "Exporting needs packages that are not installed: "
-            f"`pip install {' '.join(missing)}` brings them."
-        )
-
-
 @contextmanager
 def _written(path: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a name to write to; what is written there gets the name ``path`` when it is whole."""
     with written(path) as part:
-        empty = is_folder and path.is_dir() and not any(path.iterdir())
-        if (path.exists() or path.is_symlink()) and not empty:
+        linked = path.is_symlink()
+        empty = is_folder and path.is_dir() and not linked and not any(path.iterdir())
+        if (path.exists() or linked) and not empty:
             raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
         part.mkdir() if is_folder else part.touch()  # now rather than after the work
         yield part
         if empty:
             path.rmdir()
         part.rename(path)
-
-
-@contextmanager
-def _progress_silenced() -> Iterator[None]:
-    """Keep ``transformers`` from showing how it writes the one file."""
-    from transformers.utils import logging as notices
-
-    shown = notices.is_progress_bar_enabled()
-    notices.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            notices.enable_progress_bar()
 
 
 @contextmanager
