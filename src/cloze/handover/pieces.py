@@ -33,9 +33,6 @@ LONGEST = 128
 piece."""
 LOGITS_AT_ONCE = 2**24
 """How many logits are computed in one batch; in 4 bytes each, 64 MB."""
-MOST_FOR_PAIRS = 1000
-"""The most pieces of a tokenizer whose model guesses two gaps together: it reads the line once for
-each of them."""
 NAMELESS = 128
 """How many rows a model may have beyond its tokenizer's, or 1% of them if that is more. Sizes are
 often rounded up to be fast; a larger difference means that the two don't belong together."""
@@ -191,28 +188,23 @@ class PieceModel:
     def __init__(self, model: nn.Module, pieces: Pieces) -> None:
         self.model, self.pieces, self.vocabulary = model, pieces, pieces.vocabulary
         tokenizer = pieces.tokenizer
-        framed = tokenizer(tokenizer.mask_token)["input_ids"]
-        at = framed.index(tokenizer.mask_token_id)
-        self.before, self.after = torch.tensor(framed[:at]), torch.tensor(framed[at + 1 :])
-        self.before, self.after = self.before.long(), self.after.long()
+        framed = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
+        (at,) = (framed == tokenizer.mask_token_id).nonzero()
+        self.before, self.after = framed[:at], framed[at + 1 :]
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
         at_once = max(1, LOGITS_AT_ONCE // (input_ids.shape[1] * len(self.vocabulary)))
         batches = zip(*(torch.split(each, at_once) for each in (input_ids, selected)), strict=True)
-        return torch.cat([self._logits(lines)[asked] for lines, asked in batches])
-
-    def _logits(self, lines: Tensor) -> Tensor:
-        inside = slice(len(self.before), len(self.before) + lines.shape[1])
-        return self.ask(lines).logits[:, inside, self.pieces.order]
+        inside = slice(len(self.before), len(self.before) + input_ids.shape[1])
+        found = [self.ask(lines).logits[:, inside][asked] for lines, asked in batches]
+        return torch.cat(found)[:, self.pieces.order]
 
     def ask(self, lines: Tensor, **options: Any) -> Any:
         """Return what the model answers to lines ``(batch, length)`` in their frames."""
-        ends = (end.expand(len(lines), -1) for end in (self.before, self.after))
-        before, after = ends
-        return self.model(
-            input_ids=torch.cat([before, self.pieces.order[lines], after], dim=1), **options
-        )
+        before, after = (end.expand(len(lines), -1) for end in (self.before, self.after))
+        framed = torch.cat([before, self.pieces.order[lines], after], dim=1)
+        return self.model(input_ids=framed, **options)
 
 
 class PiecePredictor(Predictor):
@@ -231,6 +223,7 @@ class PiecePredictor(Predictor):
 
     model: PieceModel
     symbols: Pieces
+    tried_first = 16
 
     @checked
     def __init__(self, folder: FilePath, name: str = "") -> None:
@@ -244,20 +237,6 @@ class PiecePredictor(Predictor):
         longest = min(LONGEST, _longest(theirs, tokenizer) - len(model.before) - len(model.after))
         super().__init__(model, model.pieces, longest, name or path.resolve().name)
         self.n_layers, self.n_heads = n_layers, n_heads
-
-    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
-        """Guess two of the gaps together: row a, column b.
-
-        Raises:
-            ValueError: the tokenizer has too many pieces for it.
-        """
-        n = len(self.symbols.known)
-        if n > MOST_FOR_PAIRS:
-            raise ValueError(
-                f"To guess two gaps together, the model would have to read the line {n:,} times, "
-                "once for each piece; fill one gap, and see how the guess for the other changes."
-            )
-        return super().joint(line, gaps, first, second)
 
     @torch.no_grad()
     def attention(
