@@ -1,4 +1,4 @@
-"""The command line: ``python -m cloze train | evaluate | fill | export``."""
+"""The command line: ``python -m cloze train | evaluate | fill | explore | export``."""
 
 from __future__ import annotations
 
@@ -116,6 +116,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
+
+    explore = commands.add_parser("explore", help="show any fill-mask model in the explorer")
+    explore.add_argument("folder", type=Path, help="a model of Hugging Face's transformers")
+    explore.add_argument("arguments", nargs=argparse.REMAINDER, help="for Voilà: --no-browser, …")
+    explore.set_defaults(run=_explore)
 
     export = commands.add_parser("export", help="write a model for Hugging Face or as ONNX")
     export.add_argument(
@@ -357,6 +362,13 @@ def _fill(options: argparse.Namespace) -> None:
         print(fill_by_bayes(options.line, model, k=options.k))
     else:
         print(fill(options.line, model, k=options.k))
+
+
+def _explore(options: argparse.Namespace) -> None:
+    """Show a model in the browser."""
+    from cloze.serving.explore import explore
+
+    explore(options.folder, options.arguments)
 
 
 def _export(options: argparse.Namespace) -> None:
