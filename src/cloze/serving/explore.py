@@ -92,7 +92,7 @@ def explore(folder: Path, arguments: Sequence[str] = ()) -> None:
 
 
 def _notebook(source: str, title: str) -> str:
-    cell = {
+    cell: dict[str, object] = {
         "cell_type": "code",
         "id": "explorer",
         "source": source,
