@@ -259,7 +259,7 @@ def predict(model: Model, input_ids: Line, masked: Positions) -> Answer:
 
 @checked
 def joint(
-    model: Model, input_ids: Line, first: int, second: int, likely: Ids | None = None
+    model: Model, input_ids: Line, first: int, second: int, *, likely: Ids | None = None
 ) -> Tensor:
     """Guess two gaps together: P(a, b | x̃) = P(a | x̃) · P(b | x̃ with a filled in).
 
@@ -572,11 +572,13 @@ class Predictor:
         gaps: Iterable[int],
         first: int,
         second: int,
+        *,
         likely: Tensor | None = None,
     ) -> Tensor:
         """Guess two of the gaps together (:func:`joint`): row a, column b."""
         framed = self.symbols.framed
-        return joint(self.model, self._masked(line, gaps), first + framed, second + framed, likely)
+        masked = self._masked(line, gaps)
+        return joint(self.model, masked, first + framed, second + framed, likely=likely)
 
     def pairs(
         self, line: Sequence[str], gaps: Iterable[int], first: int, second: int, k: int = 5
@@ -591,7 +593,7 @@ class Predictor:
         likely = answer[first].topk(min(self.tried_first, len(answer[first]))).indices
         tables = (
             torch.outer(answer[first][likely], answer[second]),
-            self.joint(line, gaps, first, second, likely),
+            self.joint(line, gaps, first, second, likely=likely),
         )
         apart, together = (self._best(table, likely.tolist(), k) for table in tables)
         return apart, together
@@ -687,6 +689,7 @@ class TruthPredictor(Predictor):
         gaps: Iterable[int],
         first: int,
         second: int,
+        *,
         likely: Tensor | None = None,
     ) -> Tensor:
         """Say how probable each pair of words is at two gaps: exactly, not by the chain rule."""

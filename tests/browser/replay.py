@@ -45,9 +45,17 @@ class Noting(Predictor):
         answer: Answer = self._note("predict", list(line), list(gaps))
         return answer
 
-    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
+    def joint(
+        self,
+        line: Sequence[str],
+        gaps: Iterable[int],
+        first: int,
+        second: int,
+        *,
+        likely: Tensor | None = None,
+    ) -> Tensor:
         table: Tensor = self._note("joint", list(line), list(gaps), first, second)
-        return table
+        return table if likely is None else table[likely]
 
     def surprise(self, line: Sequence[str]) -> Tensor:
         costs: Tensor = self._note("surprise", list(line))
