@@ -1,9 +1,10 @@
-"""The command line: ``python -m cloze train | evaluate | fill | export``."""
+"""The command line: ``python -m cloze train | evaluate | fill | explore | export``."""
 
 from __future__ import annotations
 
 import argparse
 import io
+import re
 import shlex
 import sys
 import tempfile
@@ -28,6 +29,8 @@ CHOICES = (
     "seed",
 )
 """What of a recipe may be chosen; a field of ``cloze.training.Recipe`` and an option each."""
+LEAST = {"mask_prob": 0.01, "seconds": 1.0}
+"""With less of these, a model would be replaced after learning next to nothing."""
 SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
 
@@ -39,6 +42,9 @@ def main(words: list[str] | None = None) -> int:
         0 if all went well, 1 for an error, 130 after Ctrl-C. Wrong usage exits with 2.
     """
     words = sys.argv[1:] if words is None else words
+    if words[:1] == ["fill"]:  # a line may begin with -; with a space before it is no option
+        is_line = re.compile(r"-[^=]*_[^=]*").fullmatch
+        words = [f" {word}" if is_line(word) else word for word in words]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # not every terminal can show a ␣
             stream.reconfigure(errors="backslashreplace")
@@ -109,13 +115,18 @@ def _parser() -> argparse.ArgumentParser:
     asked_about.add_argument("--world", type=Path, help="the small world to measure on")
     evaluate.set_defaults(run=_evaluate)
 
-    fill = commands.add_parser("fill", help='fill gaps: fill "the qu_ck brown f_x"')
+    fill = commands.add_parser("fill", help='fill gaps: fill "she to_k her umb_ella"')
     fill.add_argument("line", help="text with _ for every missing character")
     fill.add_argument(
         "--checkpoint", type=Path, help="the model (default: the one that is shipped)"
     )
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
+
+    explore = commands.add_parser("explore", help="show any fill-mask model in the explorer")
+    explore.add_argument("folder", type=Path, help="a model of Hugging Face's transformers")
+    explore.add_argument("arguments", nargs=argparse.REMAINDER, help="for Voilà: --no-browser, …")
+    explore.set_defaults(run=_explore)
 
     export = commands.add_parser("export", help="write a model for Hugging Face or as ONNX")
     export.add_argument(
@@ -161,6 +172,11 @@ def _train(options: argparse.Namespace) -> None:
     from cloze.distributed import Team
     from cloze.training import held_signals
 
+    for name, least in LEAST.items():
+        given = getattr(options, name)
+        if given is not None and not given >= least:
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} is a number of at least {least:g}, not {given:g}.")
     source = _source(options)
     run = _resumed(options, source) if options.resume else None
     probe(options.output, force=options.force)  # now rather than after training
@@ -357,6 +373,13 @@ def _fill(options: argparse.Namespace) -> None:
         print(fill_by_bayes(options.line, model, k=options.k))
     else:
         print(fill(options.line, model, k=options.k))
+
+
+def _explore(options: argparse.Namespace) -> None:
+    """Show a model in the browser."""
+    from cloze.serving.explore import explore
+
+    explore(options.folder, options.arguments)
 
 
 def _export(options: argparse.Namespace) -> None:

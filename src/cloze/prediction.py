@@ -22,6 +22,7 @@ from torch import Tensor
 from cloze.baselines import letter_frequencies
 from cloze.border import (
     Count,
+    Ids,
     Line,
     Lines,
     Positions,
@@ -257,7 +258,9 @@ def predict(model: Model, input_ids: Line, masked: Positions) -> Answer:
 
 
 @checked
-def joint(model: Model, input_ids: Line, first: int, second: int) -> Tensor:
+def joint(
+    model: Model, input_ids: Line, first: int, second: int, *, likely: Ids | None = None
+) -> Tensor:
     """Guess two gaps together: P(a, b | x̃) = P(a | x̃) · P(b | x̃ with a filled in).
 
     ``predict`` guesses every gap without knowing what the others hold; the product of its two
@@ -270,9 +273,11 @@ def joint(model: Model, input_ids: Line, first: int, second: int) -> Tensor:
         input_ids: shape ``(length,)``, with whatever other gaps it has.
         first: the position of a.
         second: the position of b.
+        likely: the ids that a may be; by default every ordinary one. The model reads the line once
+            for each.
 
     Returns:
-        Shape ``(n_ordinary, n_ordinary)``, row a, column b.
+        Row a, column b: shape ``(n_ordinary, n_ordinary)``, or ``(likely, n_ordinary)``.
 
     Raises:
         ValueError: the two are one, or one lies outside the line.
@@ -280,12 +285,12 @@ def joint(model: Model, input_ids: Line, first: int, second: int) -> Tensor:
     first, second = positions([first, second], len(input_ids))
     if first == second:
         raise ValueError(f"A joint guess is about two gaps, and both of these are at {first}.")
-    n = model.vocabulary.n_ordinary
+    held = torch.arange(model.vocabulary.n_ordinary) if likely is None else likely
     masked = mask_positions(input_ids, [first, second], model.vocabulary)
-    filled = masked.repeat(n, 1)  # one row for each symbol that the first gap may hold
-    filled[:, first] = torch.arange(n)
+    filled = masked.repeat(len(held), 1)  # one row for each symbol that the first gap may hold
+    filled[:, first] = held
     given_first = _log_probs(model, filled, _only(filled, second)).exp()
-    return _log_probs(model, masked[None], _only(masked[None], first)).exp().T * given_first
+    return _log_probs(model, masked[None], _only(masked[None], first)).exp().T[held] * given_first
 
 
 def _only(lines: Tensor, at: int | Tensor) -> Tensor:
@@ -494,6 +499,9 @@ def symbols_of(vocabulary: Vocabulary) -> Symbols:
 
 # Predictors: a model and a line of symbols
 
+Pairs = list[tuple[tuple[str, str], float]]
+"""Two symbols and a probability, likeliest first."""
+
 
 @dataclass(frozen=True)
 class Baseline:
@@ -538,6 +546,8 @@ class Predictor:
 
     n_layers: int = 0
     n_heads: int = 0
+    tried_first: int = 256
+    """How many symbols at the first of two gaps are tried to find the likeliest pairs."""
 
     def __init__(
         self,
@@ -556,10 +566,44 @@ class Predictor:
         places = tuple(at - self.symbols.framed for at in found.positions)
         return Answer(places, found.probabilities, found.costs)
 
-    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
+    def joint(
+        self,
+        line: Sequence[str],
+        gaps: Iterable[int],
+        first: int,
+        second: int,
+        *,
+        likely: Tensor | None = None,
+    ) -> Tensor:
         """Guess two of the gaps together (:func:`joint`): row a, column b."""
         framed = self.symbols.framed
-        return joint(self.model, self._masked(line, gaps), first + framed, second + framed)
+        masked = self._masked(line, gaps)
+        return joint(self.model, masked, first + framed, second + framed, likely=likely)
+
+    def pairs(
+        self, line: Sequence[str], gaps: Iterable[int], first: int, second: int, k: int = 5
+    ) -> tuple[Pairs, Pairs]:
+        """Return the likeliest pairs at two of the gaps: guessed apart, and together.
+
+        Only the ``tried_first`` likeliest symbols are tried at the first gap, because the model
+        reads the line once for each. That is all characters, and all words of a small world.
+        """
+        gaps = [*gaps]
+        answer = self.predict(line, gaps)
+        likely = answer[first].topk(min(self.tried_first, len(answer[first]))).indices
+        tables = (
+            torch.outer(answer[first][likely].double(), answer[second].double()),
+            self.joint(line, gaps, first, second, likely=likely),
+        )
+        apart, together = (self._best(table, likely.tolist(), k) for table in tables)
+        return apart, together
+
+    def _best(self, table: Tensor, rows: Sequence[int], k: int) -> Pairs:
+        known = self.symbols.known
+        best = table.flatten().topk(min(k, table.numel()))
+        places = (divmod(i, len(known)) for i in best.indices.tolist())
+        pairs = ((known[rows[a]], known[b]) for a, b in places)
+        return [*zip(pairs, best.values.tolist(), strict=True)]
 
     def surprise(self, line: Sequence[str]) -> Tensor:
         """Return −log P of each symbol of a line without gaps when it alone is hidden, in nats."""
@@ -637,10 +681,19 @@ class TruthPredictor(Predictor):
             world_unigram(world),
         )
 
-    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
+    def joint(
+        self,
+        line: Sequence[str],
+        gaps: Iterable[int],
+        first: int,
+        second: int,
+        *,
+        likely: Tensor | None = None,
+    ) -> Tensor:
         """Say how probable each pair of words is at two gaps: exactly, not by the chain rule."""
         truth, masked = self.model, self._masked(line, gaps)
-        return truth.world.joint(masked, first + 1, second + 1, truth.corruption)
+        table = truth.world.joint(masked, first + 1, second + 1, truth.corruption)
+        return table if likely is None else table[likely]
 
 
 @checked

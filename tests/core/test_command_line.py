@@ -264,6 +264,13 @@ def test_fill(capsys: CAPTURE) -> None:
     assert "position 6: " in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", [["-x_"], ["--the_cat"], ["--", "-x_"], ["-k", "1", "-x_ y"]])
+def test_a_line_may_begin_with_a_dash(words: list[str], capsys: CAPTURE) -> None:
+    assert main(["fill", *words]) == 0
+    typed = words[-1].lstrip("-")
+    assert capsys.readouterr().out.splitlines()[0] == typed
+
+
 @pytest.mark.parametrize(
     ("words", "reasons"),
     [
@@ -274,6 +281,9 @@ def test_fill(capsys: CAPTURE) -> None:
         (["train", ".", "--corpus", "mine.txt"], ["is no file"]),
         (["train", "mine.txt/m", "--corpus", "mine.txt"], ["mine.txt"]),
         (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
+        (["train", "m", "--mask-prob", "0"], ["--mask-prob is a number of at least 0.01, not 0."]),
+        (["train", "m", "--seconds", "1e-9"], ["--seconds is a number of at least 1, not 1e-09."]),
+        (["train", "m", "--seconds", "nan"], ["--seconds is a number of at least 1, not nan."]),
         (["train", "m" * 240, "--corpus", "mine.txt"], ["File name too long"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
         (["train", "m", "--corpus", "mine.txt", "--objective", "x"], ["There is no objective 'x'"]),
@@ -288,7 +298,8 @@ def test_every_known_error_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["learn"], ["train"], ["train", "m", "--steps", "1", "--seconds", "1"]]
+    "words",
+    [[], ["learn"], ["train"], ["fill", "--"], ["train", "m", "--steps", "1", "--seconds", "1"]],
 )
 def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -94,6 +94,13 @@ def test_the_truth_is_a_predictor() -> None:
     ids = WORLD.vocabulary.ids
     assert pair[ids["dog"]][ids["barks"]] == pytest.approx(0.5)
     assert pair[ids["cat"]][ids["barks"]] == 0
+    apart, together = truth.pairs(LINE, [1, 2], 1, 2, k=40)
+    assert together[0][0] == ("dog", "barks")
+    assert together[0][1] == pytest.approx(0.5)
+    assert len(apart) == len(together) == pair.numel()
+    first, second = truth.predict(LINE, [1, 2]).probabilities
+    expected = first[ids["cat"]] * second[ids["barks"]]
+    assert dict(apart)["cat", "barks"] == pytest.approx(expected.item())
     with pytest.raises(TextError, match="can have become"):
         truth.predict(("the", "_"), [1])
 

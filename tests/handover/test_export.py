@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from email.message import Message
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,11 +30,11 @@ from cloze.checkpoint import (
     save_model,
 )
 from cloze.encoder import EncoderConfig
-from cloze.handover import export
+from cloze.handover import export, packages
 from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
 from cloze.prediction import distribution, fill
-from cloze.vocabulary import ALPHABET, MASK, PAD, Vocabulary, normalise, read_line
+from cloze.vocabulary import ALPHABET, BEGIN, END, MASK, PAD, Vocabulary, normalise, read_line
 from cloze.world import World
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -127,6 +129,69 @@ def test_the_folder_says_what_made_it_and_holds_nothing_else(exported: dict[Path
         assert str(value) in card
 
 
+@pytest.mark.parametrize(
+    ("name", "filled"),
+    [
+        ("masked", "they walked through the garden"),
+        ("left", None),
+        (
+            "world",
+            "on friday anna took her blue umbrella to school because it was raining again",
+        ),
+    ],
+)
+def test_the_example_of_the_card_works(
+    exported: dict[Path, Path], name: str, filled: str | None
+) -> None:
+    from transformers import pipeline
+
+    folder = exported[CHECKPOINTS / f"{name}.safetensors"]
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    example, answer = re.findall(r'fill\("(.+)"\)|line reads \*(.+)\*\.', card)
+    guesses = pipeline("fill-mask", str(folder))(example[0], top_k=1)
+    text = example[0]
+    for guess in guesses if text.count(MASK) > 1 else [guesses]:
+        (best,) = guess if isinstance(guess, list) else [guess]
+        text = text.replace(MASK, best["token_str"], 1)
+    assert text == answer[1]
+    assert filled in (text, None)
+
+
+def test_an_example_fits_every_model() -> None:
+    vocabulary = Vocabulary(("a", "cat", "sat"), (MASK, PAD, BEGIN, END))
+    of_words = MaskedLM(replace(SMALL, vocab_size=len(vocabulary)), vocabulary)
+    for made in (MaskedLM(SMALL), MaskedLM(replace(SMALL, max_len=1)), of_words):
+        example, answer = export._example(made)
+        assert len(answer) >= 1
+        assert MASK in example
+        assert MASK not in answer
+
+
+@pytest.mark.parametrize(
+    ("installed", "said"),
+    [
+        (
+            ["notebooks-of-cloze"],
+            "`cloze` of\nthe distribution `notebooks-of-cloze` 1.2 (https://x.y",
+        ),
+        (["unpublished"], "`cloze` of\nthe distribution `unpublished` 1.2, say"),
+        ([], "`cloze` of\nthe series itself, say"),
+    ],
+)
+def test_the_card_says_which_package_it_means(
+    installed: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def about(name: str) -> Message:
+        message, owner = Message(), "OWNER" if name == "unpublished" else "x.y"
+        message["Name"], message["Version"] = name, "1.2"
+        message["Project-URL"] = f"Source, https://{owner}/cloze"
+        return message
+
+    fake = SimpleNamespace(packages_distributions=lambda: {"cloze": installed}, metadata=about)
+    monkeypatch.setattr(export, "metadata", fake)
+    assert said in export._card(load_model(), {}, SHIPPED)
+
+
 @pytest.mark.parametrize("write", [to_hugging_face, export.to_onnx])
 def test_a_model_that_guesses_no_symbols_is_refused(
     tmp_path: Path, write: Callable[..., None]
@@ -212,12 +277,17 @@ def refuse(*where, **how):
 socket.getaddrinfo = socket.socket.connect = refuse
 sys.modules["cloze"] = None  # there is no such package
 
-from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
+from transformers import (
+    AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenizerFast, pipeline
+)
 
 folder, again = sys.argv[1:]
 trusted = {"trust_remote_code": True}
 model = AutoModelForMaskedLM.from_pretrained(folder, **trusted)
 tokenizer = AutoTokenizer.from_pretrained(folder, **trusted)
+alone = PreTrainedTokenizerFast.from_pretrained(folder)  # and nobody is asked
+text = "Ich heiße Müller, 5 [MASK]"
+assert alone(text)["input_ids"] == tokenizer(text)["input_ids"]
 model.save_pretrained(again)
 tokenizer.save_pretrained(again)
 first, second = pipeline("fill-mask", again, **trusted)("the qu[MASK]ck brown f[MASK]x jumps")
@@ -233,6 +303,7 @@ def test_elsewhere_the_folder_brings_its_code_and_asks_no_network(
     result = subprocess.run(
         [sys.executable, "-c", ELSEWHERE, str(exported[SHIPPED]), str(tmp_path / "again")],
         cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
         env={k: v for k, v in os.environ.items() if k not in offline} | {"HF_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
@@ -282,10 +353,11 @@ def test_onnx_runs_any_batch_and_any_length(made: Any, tmp_path: Path, capsys: C
         input_ids = random_ids(model, batch, length)
         found = answers(running, input_ids)
         torch.testing.assert_close(found, model(input_ids), atol=1e-4, rtol=0)
-    with pytest.raises(Exception, match="broadcast"):
-        answers(running, random_ids(model, 1, longest + 1))
+    with pytest.raises(Exception, match=f"The line is longer than the {longest} symbols that"):
+        answers(running, random_ids(model, 2, longest + 1))
     kept = running.get_modelmeta().custom_metadata_map
     assert json.loads(kept["vocabulary"]) == list(model.vocabulary.symbols)
+    assert json.loads(kept["max_len"]) == longest
     assert json.loads(kept["provenance"]) == provenance(checkpoint if made else SHIPPED)
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
@@ -305,6 +377,7 @@ def says(capsys: CAPTURE, *reasons: str) -> None:
     ("words", "reason"),
     [
         (["hf", "full"], "full exists; name a new folder."),
+        (["hf", "link"], "link exists; name a new folder."),
         (["onnx", "file.txt"], "file.txt exists; name a new file."),
         (["hf", "file.txt/within"], "file.txt/within cannot be written: "),
         (["hf", "new", "--checkpoint", "none.safetensors"], "There is no checkpoint at"),
@@ -322,6 +395,8 @@ def test_what_cannot_be_is_said_in_a_sentence(
     Path("full").mkdir()
     for file in ("full/mine.txt", "file.txt"):
         Path(file).write_text("precious")
+    Path("empty").mkdir()
+    Path("link").symlink_to("empty")
     before = sorted(tmp_path.rglob("*"))
     assert main(["export", *words]) == 1
     says(capsys, reason)
@@ -360,7 +435,7 @@ def test_missing_packages_are_asked_for(
         return versions[name]
 
     fake = SimpleNamespace(version=version, PackageNotFoundError=metadata.PackageNotFoundError)
-    monkeypatch.setattr(export, "metadata", fake)
+    monkeypatch.setattr(packages, "metadata", fake)
     assert main(["export", format_, str(tmp_path / "new")]) == 1
     says(capsys, "needs packages that are not installed", asked_for)
     assert not [*tmp_path.iterdir()]

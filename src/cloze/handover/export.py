@@ -31,8 +31,10 @@ from cloze.checkpoint import (
     written,
 )
 from cloze.encoder import EncoderConfig
+from cloze.handover.packages import need, quiet
 from cloze.heads import CausalLM, MaskedLM
-from cloze.vocabulary import BEGIN, END, MASK, PAD, WRITTEN_OUT, Vocabulary
+from cloze.prediction import MaskedPredictor, fill
+from cloze.vocabulary import BEGIN, END, GAP, MASK, PAD, WRITTEN_OUT, TextError, Vocabulary
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -60,7 +62,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         ValueError: a package is missing, the model is causal, the checkpoint cannot be used, or the
             folder cannot be written.
     """
-    _need(transformers=5, tokenizers=0)
+    need("Exporting", transformers=5, tokenizers=0)
     model, made_by = load_guesser(checkpoint), provenance(checkpoint)
     if isinstance(model, CausalLM):
         raise CheckpointError(
@@ -74,7 +76,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
         exported.load_state_dict(state)
-        with _progress_silenced():
+        with quiet():
             exported.save_pretrained(part)
         _add_code(part)
         shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
@@ -89,7 +91,7 @@ def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     ``input_ids`` are int64 of shape ``(batch, length)``, any batch and any length up to
     ``max_len``, by the ids of the checkpoint's vocabulary; ``logits`` have the shape ``(batch,
     length, |V|)``. The file's metadata hold, as JSON, the ``vocabulary`` (all symbols in the order
-    of their ids) and the ``provenance``.
+    of their ids), ``max_len`` and the ``provenance``. A longer line ends in an error that says so.
 
     Args:
         path: a new file; it is there whole or not at all.
@@ -99,7 +101,7 @@ def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         ValueError: a package is missing, the checkpoint cannot be used, or the file cannot be
             written.
     """
-    _need(onnx=1, onnxscript=0)
+    need("Exporting", onnx=1, onnxscript=0)
     model, made_by = load_guesser(checkpoint), provenance(checkpoint)
     dynamic = {0: torch.export.Dim("batch")}
     if model.config.max_len > 1:
@@ -117,9 +119,38 @@ def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
             )
         assert program is not None
         program.model.metadata_props.update(
-            vocabulary=json.dumps(model.vocabulary.symbols), provenance=json.dumps(made_by)
+            vocabulary=json.dumps(model.vocabulary.symbols),
+            max_len=json.dumps(model.config.max_len),
+            provenance=json.dumps(made_by),
         )
-        program.save(part, external_data=False)
+        part.write_bytes(_limited(program.model_proto, model.config.max_len).SerializeToString())
+
+
+def _limited(exported: Any, max_len: int) -> Any:
+    """Let an ONNX model refuse longer lines in words.
+
+    ONNX has no operator that checks anything, but when one fails, a runtime names it. So the last
+    position of a line looks itself up among ``max_len`` zeros, in a node that is named for what it
+    means when there is none; and the zero that it finds is added to the ids.
+    """
+    import numpy as np
+    from onnx import helper, numpy_helper
+
+    graph = exported.graph
+    for node in graph.node:
+        node.input[:] = ["read_ids" if name == "input_ids" else name for name in node.input]
+    refusal = f"The line is longer than the {max_len} symbols that this model reads; shorten it."
+    checks = (
+        helper.make_node("Shape", ["input_ids"], ["line_length"], start=1, end=2),
+        helper.make_node("Sub", ["line_length", "one"], ["last_position"]),
+        helper.make_node("Gather", ["zeros", "last_position"], ["zero"], name=refusal),
+        helper.make_node("Add", ["input_ids", "zero"], ["read_ids"]),
+    )
+    for at, node in enumerate(checks):
+        graph.node.insert(at, node)
+    for name, values in (("one", np.ones(1, np.int64)), ("zeros", np.zeros(max_len, np.int64))):
+        graph.initializer.append(numpy_helper.from_array(values, name))
+    return exported
 
 
 def _add_code(folder: Path) -> None:
@@ -208,49 +239,19 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
     )
 
 
-def _need(**least: int) -> None:
-    """Ask for packages that are missing, or older than a major version."""
-    missing = []
-    for name, major in least.items():
-        try:
-            found = int(metadata.version(name).partition(".")[0]) >= major
-        except metadata.PackageNotFoundError:
-            found = False
-        if not found:
-            missing.append(f'"{name}>={major}"' if major else name)
-    if missing:
-        raise ValueError(
-            "Exporting needs packages that are not installed: "
-            f"`pip install {' '.join(missing)}` brings them."
-        )
-
-
 @contextmanager
 def _written(path: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a name to write to; what is written there gets the name ``path`` when it is whole."""
     with written(path) as part:
-        empty = is_folder and path.is_dir() and not any(path.iterdir())
-        if (path.exists() or path.is_symlink()) and not empty:
+        linked = path.is_symlink()
+        empty = is_folder and path.is_dir() and not linked and not any(path.iterdir())
+        if (path.exists() or linked) and not empty:
             raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
         part.mkdir() if is_folder else part.touch()  # now rather than after the work
         yield part
         if empty:
             path.rmdir()
         part.rename(path)
-
-
-@contextmanager
-def _progress_silenced() -> Iterator[None]:
-    """Keep ``transformers`` from showing how it writes the one file."""
-    from transformers.utils import logging as notices
-
-    shown = notices.is_progress_bar_enabled()
-    notices.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            notices.enable_progress_bar()
 
 
 @contextmanager
@@ -276,6 +277,7 @@ def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -
         f"| {name.replace('_', ' ')} | {f'`{value}`' if isinstance(value, str) else value} |"
         for name, value in made_by.items()
     ]
+    example, answer = _example(model)
     return CARD.format(
         licence_tag="license: cc0-1.0\n" if ours else "",
         name=path.stem,
@@ -284,11 +286,37 @@ def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -
         n_ordinary=model.vocabulary.n_ordinary,
         max_len=model.config.max_len,
         sight=SIGHT[model.config.direction],
-        example=WORDS_EXAMPLE if of_words else CHARACTERS_EXAMPLE,
+        example=example,
+        answer=answer,
+        source=_source(),
         reading=READS_WORDS if of_words else READS_CHARACTERS,
         rows="\n".join(rows),
         licence=OUR_LICENCE if ours else "Whoever trained the weights says under which licence.",
     )
+
+
+def _example(model: MaskedLM) -> tuple[str, str]:
+    """Return a line with gaps that the model can read, and how the model fills them."""
+    predictor = MaskedPredictor(model)
+    line = CHARACTERS_EXAMPLE[: predictor.max_len].rstrip()
+    if model.vocabulary.separator:
+        line = WORDS_EXAMPLE
+        try:
+            predictor.symbols.read(line, predictor.max_len)
+        except TextError:  # it is of another world, whose words alone are known here
+            line = " ".join([GAP] * min(3, predictor.max_len))
+    return line.replace(GAP, MASK), fill(line, model, at_once=True).text
+
+
+def _source() -> str:
+    """Return which distribution this package is of; `cloze` is the name of a stranger's, too."""
+    for name in metadata.packages_distributions().get("cloze", [])[:1]:
+        about = metadata.metadata(name)
+        links = dict(link.split(", ") for link in about.get_all("Project-URL") or [])
+        address = links.get("Source", "OWNER")
+        where = "" if "OWNER" in address else f" ({address})"
+        return f"the distribution `{about['Name']}` {about['Version']}{where}"
+    return "the series itself"
 
 
 SIGHT = {
@@ -296,8 +324,8 @@ SIGHT = {
     "left": "what stands left of a gap",
     "right": "what stands right of a gap",
 }
-CHARACTERS_EXAMPLE = "the qu[MASK]ck brown f[MASK]x"
-WORDS_EXAMPLE = "the [MASK] took the umbrella"
+CHARACTERS_EXAMPLE = "_hey walked thr_ugh the ga_den"
+WORDS_EXAMPLE = "on friday anna took her blue _ to school because it was raining again"
 READS_CHARACTERS = """\
 One `[MASK]` stands for one missing character. The tokenizer knows newline, space and a–z: it makes
 letters small, folds accents, drops apostrophes and turns other punctuation into spaces; a digit or
@@ -333,9 +361,13 @@ fill = pipeline("fill-mask", "path/to/this/folder", trust_remote_code=True)
 fill("{example}")
 ```
 
+With its best guess in every gap, this line reads *{answer}*.
+
 `AutoModelForMaskedLM` and `AutoTokenizer` load it in the same way. `trust_remote_code=True` runs
-the Python files of this folder; if you have the package `cloze`, say
-`import cloze.handover.huggingface` instead.
+the Python files of this folder. If you have the package `cloze` of
+{source}, say
+`import cloze.handover.huggingface` instead. The tokenizer alone needs neither:
+`PreTrainedTokenizerFast.from_pretrained("path/to/this/folder")`.
 
 It knows {n_ordinary} {units} and reads at most {max_len} symbols at a time.
 {reading}

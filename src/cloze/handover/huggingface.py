@@ -8,7 +8,7 @@ hf`` wrote is loaded without its own code::
 
     model = AutoModelForMaskedLM.from_pretrained("folder")
     tokenizer = AutoTokenizer.from_pretrained("folder")
-    pipeline("fill-mask", "folder")("the qu[MASK]ck brown f[MASK]x")
+    pipeline("fill-mask", "folder")("[MASK]hey walked thr[MASK]ugh the ga[MASK]den")
 
 Where there is no ``cloze``, the folder is loaded with ``trust_remote_code=True``: a copy of this
 file lies in it, and beside it a copy of ``encoder.py``, the one module that it imports.

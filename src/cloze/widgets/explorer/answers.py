@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any
 
-import torch
-
 from cloze.prediction import Comparison, Predictor
 from cloze.vocabulary import GAP
 
@@ -122,56 +120,21 @@ def guesses(question: Question, said: Comparison, last: Predictor) -> Data:
         "symbols": [known[i] for i in places],
         "readers": readers,
         "baseline": baseline,
-        "pair": _pair(question, said, last) if question.view == "pair" else None,
+        "pair": _pair(question, last) if question.view == "pair" else None,
         "attention": last.attention(question.held, question.open, at).tolist() if looks else [],
         "n_layers": last.n_layers,
         "n_heads": last.n_heads,
     }
 
 
-def _pair(question: Question, said: Comparison, last: Predictor) -> Data | None:
+def _pair(question: Question, last: Predictor) -> Data | None:
     """Compare the guesses at the focus and at the gap nearest to it, if there are two."""
     near = sorted(question.open, key=lambda at: (abs(at - question.focus), at))[:2]
     if len(near) < 2:
         return None
     first, second = sorted(near)
-    *_, answer = said.values()
-    known = said.symbols.known
-    here, there = answer[first].double(), answer[second].double()
-    rows: Sequence[int]
-    columns: Sequence[int]
-    if len(known) <= FEW:
-        together = last.joint(question.held, question.open, first, second)
-        apart = torch.outer(here, there)
-        columns = rows = range(len(known))
-    else:  # all pairs of word pieces would be a thousand million: of the likeliest firsts only
-        rows, columns = (
-            here.topk(LIKELIEST).indices.tolist(),
-            there.topk(LIKELIEST).indices.tolist(),
-        )
-        apart = torch.outer(here[rows], there[columns])
-        given = [
-            last.predict(
-                (*question.held[:first], known[i], *question.held[first + 1 :]),
-                [each for each in question.open if each != first],
-            )[second]
-            for i in rows
-        ]
-        together = here[rows, None] * torch.stack(given).double()
-    return {
-        "first": first,
-        "second": second,
-        "apart": _pairs(apart, rows, columns, known),
-        "together": _pairs(together, rows, range(len(known)), known),
-    }
-
-
-def _pairs(
-    table: torch.Tensor, rows: Sequence[int], columns: Sequence[int], known: Sequence[str]
-) -> list[list[Any]]:
-    flat = table.flatten().tolist()
-    places = ((divmod(i, len(columns)), flat[i]) for i in largest(flat, PAIRS_SHOWN))
-    return [[[known[rows[a]], known[columns[b]]], p] for (a, b), p in places]
+    apart, together = last.pairs(question.held, question.open, first, second, PAIRS_SHOWN)
+    return {"first": first, "second": second, "apart": apart, "together": together}
 
 
 def numbers(values: Iterable[float]) -> list[float | str | None]:

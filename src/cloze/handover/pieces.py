@@ -1,0 +1,357 @@
+"""Models of word pieces: a fill-mask model of ``transformers``, from a folder, as a predictor.
+
+Two lines show it in the explorer::
+
+    from cloze.handover.pieces import PiecePredictor
+    MaskExplorer(PiecePredictor("my_folder"), "the cat sat on the _")
+
+All that is read lies in the folder: nothing is downloaded, none of its code is run, and weights
+come from safetensors files only, because reading a pickle can run code.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cloze.border import FilePath, checked, shown
+from cloze.handover.packages import need, quiet
+from cloze.prediction import Predictor, Symbols
+from cloze.vocabulary import GAP, MASK, TextError, Vocabulary, counted
+
+LONGEST = 128
+"""The most pieces of a line; to show what an answer depends on, the model reads it once for each
+piece."""
+LOGITS_AT_ONCE = 2**24
+"""How many logits are computed in one batch; in 4 bytes each, 64 MB."""
+NAMELESS = 128
+"""How many rows a model may have beyond its tokenizer's, or 1% of them if that is more. Sizes are
+often rounded up to be fast; a larger difference means that the two don't belong together."""
+NEEDED = {
+    "config.json": ("config.json",),
+    "weights": ("*.safetensors",),
+    "tokenizer": ("tokenizer.json", "vocab.txt", "vocab.json", "*.model"),
+}
+"""What a folder has, and the files that it may be in."""
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5")
+
+WHITE = {" ": "␣", "\n": "↵", "\t": "⇥"}
+_plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
+_others = [byte for byte in range(256) if byte not in _plain]
+BYTES = {chr(byte): byte for byte in _plain} | {chr(256 + n): b for n, b in enumerate(_others)}
+"""The byte that each character of a byte-level piece stands for, as GPT-2 has it."""
+
+
+# What lines are made of
+
+
+@dataclass(frozen=True)
+class Pieces(Symbols):
+    """The pieces of a tokenizer of ``transformers``; a gap stands for one piece.
+
+    A piece is written as its tokenizer writes it, with ``##`` where it continues a word, but white
+    space can be seen: "␣the" begins with a space, whether its tokenizer calls that ``Ġ`` or ``▁``.
+    A piece whose name is taken, such as "_", has its id in it: "_·1035".
+    """
+
+    tokenizer: Any = field(compare=False, repr=False)
+    order: Tensor = field(compare=False, repr=False)
+    """The tokenizer's id for each id of the vocabulary, shape ``(|V|,)``."""
+
+    unit = "piece"
+    framed = 0
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> Pieces:
+        """Return the pieces of a tokenizer that has a mask token.
+
+        Only what the tokenizer calls special is no answer, but for its sign for unknown text.
+        """
+        tokens = dict(sorted((i, token) for token, i in tokenizer.get_vocab().items()))
+        mask = tokenizer.mask_token_id
+        special = {*tokenizer.all_special_ids} - {tokenizer.unk_token_id, mask}
+        mark = "".join(tokenizer.tokenize("a a"))
+        taken, names = {GAP, MASK, ""}, {mask: MASK}
+        for i, token in tokens.items():
+            name = _name(token, in_bytes="Ġ" in mark, space="▁" if "▁" in mark else " ")
+            names.setdefault(i, name if name not in taken else f"{name}·{i}")
+            taken.add(names[i])
+        ordinary = [i for i in tokens if i not in special and i != mask]
+        order = [*ordinary, mask, *(i for i in tokens if i in special)]
+        named = [names[i] for i in order]
+        vocabulary = Vocabulary(tuple(named[: len(ordinary)]), tuple(named[len(ordinary) :]))
+        return cls(vocabulary, tokenizer, torch.tensor(order))
+
+    @cached_property
+    def _ids(self) -> dict[int, int]:
+        """From the tokenizer's id to that of the vocabulary."""
+        return {theirs: ours for ours, theirs in enumerate(self.order.tolist())}
+
+    @cached_property
+    def _space_begins(self) -> bool:
+        """Whether a space marks where a word begins; if none does, ``##`` marks what continues."""
+        return any(symbol.startswith("␣") for symbol in self.known)
+
+    def _begins(self, symbol: str) -> bool:
+        begun = symbol == GAP or symbol.startswith("␣")
+        return begun if self._space_begins else not symbol.startswith("##")
+
+    def _split(self, text: str) -> tuple[str, ...]:
+        ids = self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        symbols = [self.vocabulary.symbols[self._ids[i]] for i in ids]
+        return tuple(GAP if symbol == MASK else symbol for symbol in symbols)
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        """Let the tokenizer split a line; ``_``, ``[MASK]`` and its own mask token are gaps."""
+        mask = self.tokenizer.mask_token
+        gap = "|".join(map(re.escape, (mask, MASK, GAP)))
+        line = self._split(re.sub(gap, lambda _: mask, text, flags=re.IGNORECASE))
+        if not line:
+            raise TextError("The line is empty; type some words, and _ for every gap.")
+        for symbol in line:
+            if symbol in self.vocabulary.specials:
+                raise TextError(f"{symbol} is no text for this model, but a sign; leave it out.")
+        if len(line) > max_len:
+            raise TextError(
+                f"The line has {counted(len(line), self.unit)} and the model reads {max_len}; "
+                "shorten it."
+            )
+        return line, ""
+
+    def read_symbol(self, typed: object) -> str:
+        """Read a piece by its name, or a word that is one piece; capitals become small if need be.
+
+        Raises:
+            ValueError: it is none; the sentence says how the tokenizer splits it.
+        """
+        text = typed if isinstance(typed, str) else ""
+        for name in (text, text.replace(" ", "␣"), f"␣{text}", text.lower()):
+            if text and self.vocabulary.ids.get(name, len(self.known)) < len(self.known):
+                return name
+        line = self._split(text)
+        parts = f": the tokenizer splits it into {' '.join(line):.60}" if len(line) > 1 else ""
+        raise ValueError(f"A gap holds one {self.unit}, not {shown(typed)}{parts}.")
+
+    def write(self, line: Sequence[str]) -> str:
+        """Write a line as its tokenizer does; read again, it is the same line."""
+        theirs = self.order[self.input_ids(line)]
+        text = self.tokenizer.decode(theirs, clean_up_tokenization_spaces=False)
+        mask = self.tokenizer.mask_token
+        token = self.tokenizer.added_tokens_decoder.get(self.tokenizer.mask_token_id)
+        if token is not None and token.lstrip:  # the space before it belongs to it
+            text = re.sub(rf"(?<=\S){re.escape(mask)}", f" {mask}", text)
+        return text.replace(mask, GAP)
+
+    def words(self, line: Sequence[str]) -> list[range]:
+        """Return the positions of each word: a piece and those that continue it."""
+        starts = [i for i, symbol in enumerate(line) if i == 0 or self._begins(symbol)]
+        return [range(*ends) for ends in zip(starts, [*starts[1:], len(line)], strict=True)]
+
+    def input_ids(self, line: Sequence[str]) -> Tensor:
+        """Return the ids of a line, shape ``(length,)``; :class:`PieceModel` adds the frame."""
+        ids = self.vocabulary.ids
+        return torch.tensor([ids[MASK if symbol == GAP else symbol] for symbol in line])
+
+
+def _name(token: str, *, in_bytes: bool, space: str) -> str:
+    """Write a token of a tokenizer so that all of it can be seen."""
+    text = token.replace(space, " ")
+    if in_bytes and all(sign in BYTES for sign in token):
+        text = bytes(BYTES[sign] for sign in token).decode(errors="backslashreplace")
+    return "".join(map(_seen, text))
+
+
+def _seen(sign: str) -> str:
+    return WHITE.get(sign) or (sign if sign.isprintable() else ascii(sign)[1:-1])
+
+
+# The model
+
+
+class PieceModel:
+    """A masked language model of ``transformers`` that reads lines of :class:`Pieces`.
+
+    Args:
+        model: a model whose answer has logits.
+        pieces: what its lines are made of.
+    """
+
+    def __init__(self, model: nn.Module, pieces: Pieces) -> None:
+        self.model, self.pieces, self.vocabulary = model, pieces, pieces.vocabulary
+        tokenizer = pieces.tokenizer
+        framed = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
+        (at,) = (framed == tokenizer.mask_token_id).nonzero()
+        self.before, self.after = framed[:at], framed[at + 1 :]
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
+        at_once = max(1, LOGITS_AT_ONCE // (input_ids.shape[1] * len(self.vocabulary)))
+        batches = zip(*(torch.split(each, at_once) for each in (input_ids, selected)), strict=True)
+        inside = slice(len(self.before), len(self.before) + input_ids.shape[1])
+        found = [self.ask(lines).logits[:, inside][asked] for lines, asked in batches]
+        return torch.cat(found)[:, self.pieces.order]
+
+    def ask(self, lines: Tensor, **options: Any) -> Any:
+        """Return what the model answers to lines ``(batch, length)`` in their frames."""
+        before, after = (end.expand(len(lines), -1) for end in (self.before, self.after))
+        framed = torch.cat([before, self.pieces.order[lines], after], dim=1)
+        return self.model(input_ids=framed, **options)
+
+
+class PiecePredictor(Predictor):
+    """A fill-mask model of ``transformers`` from a folder: BERT, RoBERTa, ModernBERT and others.
+
+    Its probabilities are those of ``transformers``, of the pieces alone: as everywhere in the
+    series special symbols are never an answer, and the rest is scaled to sum to 1.
+
+    Args:
+        folder: what ``save_pretrained`` of a model and of its tokenizer wrote.
+        name: who guesses; by default the name of the folder.
+
+    Raises:
+        ValueError: ``transformers`` is missing, or the folder has no such model.
+    """
+
+    model: PieceModel
+    symbols: Pieces
+    tried_first = 16
+
+    @checked
+    def __init__(self, folder: FilePath, name: str = "") -> None:
+        need("Reading a model of transformers", transformers=5)
+        path = Path(folder)
+        _complete(path)
+        with _reading(path):
+            theirs, tokenizer = _loaded(path)
+            model = PieceModel(theirs, Pieces.of(tokenizer))
+            n_layers, n_heads = _tried(model)
+        longest = min(LONGEST, _longest(theirs, tokenizer) - len(model.before) - len(model.after))
+        super().__init__(model, model.pieces, longest, name or path.resolve().name)
+        self.n_layers, self.n_heads = n_layers, n_heads
+
+    @torch.no_grad()
+    def attention(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
+        """Return where each head looks from a position; what it gives to the frame is left out.
+
+        The rest is scaled to sum to 1.
+        """
+        found = self.model.ask(self._masked(line, gaps)[None], output_attentions=True)
+        start = len(self.model.before)
+        weights = torch.stack(found.attentions)[:, 0, :, start + position]
+        inside = weights[..., start : start + len(line)]
+        return inside / inside.sum(-1, keepdim=True).clamp(min=1e-9)
+
+
+# A folder
+
+
+def _complete(folder: Path) -> None:
+    """Refuse a folder in which a file is missing, or that has its weights as a pickle only."""
+
+    def has(*patterns: str) -> list[str]:
+        return [path.name for pattern in patterns for path in sorted(folder.glob(pattern))]
+
+    if not folder.is_dir():
+        raise ValueError(f"There is no folder {folder}; check the path.")
+    missing = [what for what, patterns in NEEDED.items() if not has(*patterns)]
+    if "weights" in missing and (pickled := has(*PICKLED)):
+        raise ValueError(
+            f"{folder} has its weights only in {pickled[0]}, and reading such a file can run code; "
+            "load it where you trust it, and save it again with save_pretrained, as safetensors."
+        )
+    if missing:
+        raise ValueError(
+            f"{folder} has no {' and no '.join(missing)}; save a model and its tokenizer there "
+            "with save_pretrained."
+        )
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Say in one sentence why a folder cannot be read; its libraries raise whatever they like."""
+    try:
+        with quiet():
+            yield
+    except Exception as error:
+        reason = " ".join(str(error).strip().partition("\n")[0].split()) or type(error).__name__
+        raise ValueError(
+            f"{folder} has no fill-mask model that can be read: {reason.rstrip('.:')[:300]}."
+        ) from None
+
+
+def _loaded(folder: Path) -> tuple[Any, Any]:
+    """Load the model and the tokenizer of a folder."""
+    from transformers import (
+        MODEL_FOR_MASKED_LM_MAPPING,
+        AutoConfig,
+        AutoModelForMaskedLM,
+        AutoTokenizer,
+    )
+
+    import cloze.handover.huggingface  # noqa: F401 - makes our own architecture known
+
+    offline = {"local_files_only": True, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(folder, **offline)
+    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING or getattr(config, "is_decoder", False):
+        raise ValueError(f"a model of the kind {config.model_type} does not fill gaps")
+    tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
+    model, found = AutoModelForMaskedLM.from_pretrained(
+        folder,
+        **offline,
+        use_safetensors=True,
+        ignore_mismatched_sizes=True,  # _fitting says which
+        output_loading_info=True,
+        dtype=torch.float32,
+        attn_implementation="eager",  # the others do not tell their attention
+    )
+    _fitting(model, tokenizer, found)
+    return model.eval().requires_grad_(False), tokenizer
+
+
+def _fitting(model: Any, tokenizer: Any, found: Mapping[str, Iterable[Any]]) -> None:
+    """Refuse weights that are not all of the model's, and a tokenizer that is not the model's."""
+    for name, *_ in sorted(found["mismatched_keys"]):
+        raise ValueError(f"its weights called {name} have another shape than config.json says")
+    for name in sorted(found["missing_keys"]):
+        raise ValueError(
+            f"it has no weights called {name}, so it was saved for something else than filling gaps"
+        )
+    if tokenizer.mask_token is None or tokenizer.mask_token not in tokenizer.get_vocab():
+        raise ValueError("its tokenizer has no mask token")
+    rows, ids = model.config.vocab_size, tokenizer.get_vocab().values()
+    if max(ids) >= rows or rows - len(ids) > max(NAMELESS, rows // 100):
+        raise ValueError(
+            f"its tokenizer has {len(ids):,} pieces and the model {rows:,}, so they do not belong "
+            "together"
+        )
+
+
+def _longest(model: nn.Module, tokenizer: Any) -> int:
+    """Return how many symbols the model can read; learned positions may begin after padding."""
+    places = [
+        module.num_embeddings - (-1 if module.padding_idx is None else module.padding_idx) - 1
+        for name, module in model.named_modules()
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
+    ]
+    said = getattr(model.config, "max_position_embeddings", None) or math.inf
+    return int(min(tokenizer.model_max_length, said, *places))
+
+
+@torch.no_grad()
+def _tried(model: PieceModel) -> tuple[int, int]:
+    """Ask about a single gap; return how many layers and heads show their attention."""
+    gap = torch.tensor([[model.vocabulary.mask_id]])
+    answer = model.ask(gap, output_attentions=True)
+    if not answer.logits.isfinite().all():
+        raise ValueError("its weights give no finite numbers")
+    attentions = getattr(answer, "attentions", None) or ()
+    return len(attentions), attentions[0].shape[1] if attentions else 0

@@ -1,0 +1,341 @@
+"""Models of word pieces from a folder: what they answer, and the folders that hold none."""
+
+import json
+import math
+import pickle
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from cloze.handover import pieces
+from cloze.handover.packages import quiet
+from cloze.handover.pieces import PiecePredictor
+from cloze.prediction import compare
+from cloze.widgets import MaskExplorer
+from tests.handover.folders import KINDS, folder, tokenizer
+
+LINES = (
+    "the children walked _ the harbour , and it was raining",
+    "she took her _ because it _ all day",
+    "un_ed __",
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("folders")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def made(request: pytest.FixtureRequest, home: Path) -> Path:
+    """The folder of a small model of each kind."""
+    return folder(request.param, home / request.param)
+
+
+@pytest.fixture(scope="module")
+def bert(home: Path) -> Path:
+    return folder("bert", home / "one" / "bert")
+
+
+def theirs(path: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    with quiet():
+        return AutoModelForMaskedLM.from_pretrained(path), AutoTokenizer.from_pretrained(path)
+
+
+# What it answers
+
+
+@torch.no_grad()
+def test_the_probabilities_are_those_of_transformers(made: Path) -> None:
+    model, tokenize = theirs(made)
+    ours = PiecePredictor(made)
+    known = torch.tensor([i for i in range(len(tokenize)) if i not in special(tokenize)])
+    for line in LINES:
+        encoded = tokenize(line.replace("_", tokenize.mask_token), return_tensors="pt")
+        gaps = encoded["input_ids"][0] == tokenize.mask_token_id
+        expected = model(**encoded).logits[0, gaps][:, known].softmax(-1)
+        read, _ = ours.symbols.read(line, ours.max_len)
+        answer = ours.predict(read, ())
+        assert len(answer.positions) == line.count("_")
+        assert (answer.probabilities - expected).abs().max() < 1e-5
+
+
+def special(tokenize: Any) -> set[int]:
+    return {*tokenize.all_special_ids} - {tokenize.unk_token_id}
+
+
+def test_the_pipeline_agrees(bert: Path) -> None:
+    from transformers import pipeline
+
+    line = "she took her _ because it was raining"
+    with quiet():
+        fill = pipeline("fill-mask", str(bert))
+        said = fill(line.replace("_", "[MASK]"), top_k=fill.model.config.vocab_size)
+    ours = PiecePredictor(bert)
+    names = ours.symbols.tokenizer.convert_ids_to_tokens([guess["token"] for guess in said])
+    scores = {n: g["score"] for n, g in zip(names, said, strict=True) if n in ours.symbols.known}
+    answer = compare(line, [], {"bert": ours})["bert"]
+    for name, p in zip(ours.symbols.known, answer.probabilities[0].tolist(), strict=True):
+        assert p == pytest.approx(scores[name] / sum(scores.values()), abs=1e-5)
+
+
+@torch.no_grad()
+def test_what_else_a_predictor_is_asked(made: Path) -> None:
+    model, tokenize = theirs(made)
+    model.set_attn_implementation("eager")
+    ours = PiecePredictor(made)
+    line, _ = ours.symbols.read("the cat sat on the mat", ours.max_len)
+    truth = tokenize("the cat sat on the mat", return_tensors="pt")["input_ids"]
+    hidden = truth.clone()
+    hidden[0, 2] = tokenize.mask_token_id
+    answer = model(hidden, output_attentions=True)
+    logits = answer.logits[0, 2].clone()
+    logits[[*special(tokenize), *range(len(tokenize), len(logits))]] = -math.inf
+    cost = -logits.log_softmax(-1)[truth[0, 2]].item()
+    assert ours.surprise(line)[1].item() == pytest.approx(cost, abs=1e-4)
+    assert (ours.n_layers, ours.n_heads) == (2, 4)
+    weights = answer.attentions[1][0, 3, 2, 1:-1]
+    assert torch.allclose(ours.attention(line, [1], 1)[1, 3], weights / weights.sum(), atol=1e-5)
+    assert ours.occlusion(line, [1], 1).shape == (len(line),)
+    table = ours.joint(line, [1, 2], 1, 2)
+    assert table.sum().item() == pytest.approx(1, abs=1e-3)
+    (_, together), ids = ours.pairs(line, [1, 2], 1, 2), ours.symbols.vocabulary.ids
+    found = [table[ids[a], ids[b]].item() for (a, b), _ in together]
+    assert [p for _, p in together] == pytest.approx(found, abs=1e-5)
+    likely = ours.predict(line, [1, 2])[1].topk(ours.tried_first).indices
+    assert found[0] == pytest.approx(table[likely].max().item(), abs=1e-5)
+
+
+def test_many_pieces_are_asked_in_parts(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = PiecePredictor(bert)
+    line, _ = ours.symbols.read("the cat sat on the mat", ours.max_len)
+    expected = ours.surprise(line)
+    monkeypatch.setattr(pieces, "LOGITS_AT_ONCE", 1)
+    assert torch.allclose(ours.surprise(line), expected, atol=1e-5)
+
+
+def test_the_longest_line_is_read(made: Path) -> None:
+    ours = PiecePredictor(made)
+    line = ours.symbols.read("the " * ours.max_len, 1000)[0][: ours.max_len]
+    assert ours.predict(line, [0]).probabilities.isfinite().all()
+    assert ours.max_len == {"bert": 38, "roberta": 35, "modernbert": 38}[made.name]
+    with pytest.raises(ValueError, match=r"The line has \d+ pieces and the model reads"):
+        ours.symbols.read("the " * 100, ours.max_len)
+
+
+# How pieces are read and written
+
+
+def test_a_line_goes_there_and_back(made: Path) -> None:
+    symbols = PiecePredictor(made).symbols
+    assert len({*symbols.vocabulary.symbols}) == len(symbols.vocabulary)
+    for text in (*LINES, "She said : don't !\nTwo  lines é 🙂 [UNK]", "qu_ck __ it", "_ cat_"):
+        line, _ = symbols.read(text, 1000)
+        assert line.count("_") == text.count("_")
+        assert symbols.read(symbols.write(line), 1000) == (line, "")
+        assert [at for word in symbols.words(line) for at in word] == [*range(len(line))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "words"),
+    [
+        ("bert", "u ##m ##b ##re ##ll ##a _ it", [[0, 1, 2, 3, 4, 5], [6], [7]]),
+        ("roberta", "um b re ll a _ ␣it", [[0, 1, 2, 3, 4], [5], [6]]),
+    ],
+)
+def test_marks_can_be_seen(kind: str, line: str, words: list[list[int]]) -> None:
+    symbols = pieces.Pieces.of(tokenizer(kind))
+    read, _ = symbols.read("umbrella _ it", 99)
+    assert " ".join(read) == line
+    assert [[*word] for word in symbols.words(read)] == words
+
+
+def test_bytes_and_taken_names_can_be_told_apart() -> None:
+    symbols = pieces.Pieces.of(tokenizer("roberta"))
+    assert {"\\xf0", "↵", "␣", "␣the"} <= {*symbols.known}
+    assert "_" not in symbols.known
+    assert any(name.startswith("_·") for name in symbols.known)
+
+
+def test_a_guess_is_a_piece_or_a_word_that_is_one() -> None:
+    symbols = pieces.Pieces.of(tokenizer("roberta"))
+    assert symbols.read_symbol("␣the") == symbols.read_symbol(" the") == "␣the"
+    assert symbols.read_symbol("because") == "␣because"
+    with pytest.raises(ValueError, match="not 'umbrella': the tokenizer splits it into um b re l"):
+        symbols.read_symbol("umbrella")
+    for typed in ("_", "", 7, "<mask>"):
+        with pytest.raises(ValueError, match="A gap holds one piece, not"):
+            symbols.read_symbol(typed)
+    for text, said in (("", "is empty"), ("a <s> b", "<s> is no text for this model")):
+        with pytest.raises(ValueError, match=said):
+            symbols.read(text, 99)
+
+
+def test_the_explorer_shows_it(made: Path) -> None:
+    ours = PiecePredictor(made)
+    explorer = MaskExplorer(ours, "she took her _ because it was raining", [0])
+    assert explorer.masked == {0, explorer.predictions.positions[1]}
+    assert explorer.loss == pytest.approx(ours.predict(explorer.predictions.line, [0]).loss)
+    assert f"  {made.name}  " in repr(explorer.predictions)
+    assert "MaskExplorer('she took her _ because " in repr(explorer)
+    twins = MaskExplorer({"one": ours, "two": PiecePredictor(made)}, explorer.line)
+    assert [*twins.predictions] == ["one", "two"]
+
+
+# Folders without such a model
+
+
+def remove(*names: str) -> Callable[[Path], None]:
+    def broken(path: Path) -> None:
+        for name in names:
+            for file in path.glob(name):
+                file.unlink()
+
+    return broken
+
+
+def write(name: str, content: str) -> Callable[[Path], object]:
+    return lambda path: (path / name).write_text(content, encoding="utf-8")
+
+
+def config(**changed: Any) -> Callable[[Path], None]:
+    return in_json("config.json", **changed)
+
+
+def in_json(name: str, **changed: Any) -> Callable[[Path], None]:
+    def broken(path: Path) -> None:
+        before = json.loads((path / name).read_text(encoding="utf-8"))
+        (path / name).write_text(json.dumps(before | changed), encoding="utf-8")
+
+    return broken
+
+
+def weights(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:
+    def broken(path: Path) -> None:
+        from safetensors.torch import load_file, save_file
+
+        tensors = load_file(path / "model.safetensors")
+        change(tensors)
+        save_file(tensors, path / "model.safetensors", {"format": "pt"})
+
+    return broken
+
+
+def a_file(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
+def cut(path: Path) -> None:
+    file = path / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-1000])
+
+
+class Harm:
+    """Makes a file when it is unpickled."""
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path("harmed"),)
+
+
+def pickled(path: Path) -> None:
+    (path / "model.safetensors").unlink()
+    (path / "pytorch_model.bin").write_bytes(pickle.dumps(Harm()))
+
+
+CODE = "from pathlib import Path\nPath('harmed').touch()\n"
+
+
+def with_code(path: Path) -> None:
+    (path / "evil.py").write_text(CODE)
+    config(model_type="evil", auto_map={"AutoConfig": "evil.C", "AutoModelForMaskedLM": "evil.M"})(
+        path
+    )
+
+
+def causal(path: Path) -> None:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    with quiet():
+        GPT2LMHeadModel(GPT2Config(n_embd=8, n_layer=1, n_head=2)).save_pretrained(path)
+
+
+def classifier(path: Path) -> None:
+    from transformers import AutoConfig, BertForSequenceClassification
+
+    with quiet():
+        shape = AutoConfig.from_pretrained(path)
+        BertForSequenceClassification(shape).save_pretrained(path)
+
+
+def retokenized(n_pieces: int) -> Callable[[Path], object]:
+    return lambda path: tokenizer("bert", n_pieces).save_pretrained(path)
+
+
+def without_mask(path: Path) -> None:
+    file = path / "tokenizer.json"
+    file.write_text(file.read_text(encoding="utf-8").replace("[MASK]", "[GAP]"), encoding="utf-8")
+    in_json("tokenizer_config.json", mask_token=None)(path)
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no folder": (shutil.rmtree, "There is no folder"),
+    "a file": (a_file, "There is no folder"),
+    "empty": (remove("*"), "has no config.json and no weights and no tokenizer; save a model"),
+    "no config": (remove("config.json"), "has no config.json; save a model"),
+    "no weights": (remove("*.safetensors"), "has no weights; save a model"),
+    "no tokenizer": (remove("tokenizer*"), "has no tokenizer; save a model"),
+    "pickled weights": (pickled, "only in pytorch_model.bin, and reading such a file can run code"),
+    "config no JSON": (write("config.json", "{"), "not a valid JSON file"),
+    "config a list": (write("config.json", "[]"), "has no fill-mask model"),
+    "unknown kind": (config(model_type="quux"), "model type `quux`"),
+    "code of its own": (with_code, "contains custom code"),
+    "causal": (causal, "a model of the kind gpt2 does not fill gaps"),
+    "a decoder": (config(is_decoder=True), "a model of the kind bert does not fill gaps"),
+    "no head": (
+        classifier,
+        "no weights called cls.predictions.bias, so it was saved for",
+    ),
+    "a layer less": (
+        weights(lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.weight")),
+        "no weights called bert.encoder.layer.1.output.dense.weight",
+    ),
+    "other shapes": (config(hidden_size=64), "its weights called bert.embeddings"),
+    "heads do not divide": (config(num_attention_heads=5), "not a multiple"),
+    "cut off": (cut, "incomplete metadata, file not fully covered"),
+    "no safetensors": (write("model.safetensors", "weights"), "header"),
+    "no numbers": (
+        weights(lambda tensors: tensors["bert.embeddings.LayerNorm.weight"].fill_(math.nan)),
+        "its weights give no finite numbers",
+    ),
+    "fewer pieces": (retokenized(300), "its tokenizer has 300 pieces and the model 608"),
+    "more pieces": (retokenized(900), "its tokenizer has 900 pieces and the model 608"),
+    "no mask": (without_mask, "its tokenizer has no mask token"),
+    "tokenizer no JSON": (write("tokenizer.json", "{"), "has no fill-mask model"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_folder_gets_one_sentence(
+    name: str, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connected(*_: Any) -> None:
+        raise AssertionError("Somebody was asked for more.")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(socket.socket, "connect", connected)
+    path = shutil.copytree(bert, tmp_path / "mine")
+    make, said = BROKEN[name]
+    make(path)
+    with pytest.raises(ValueError, match=r"^[^\n]{,500}\.$") as caught:
+        PiecePredictor(path)
+    assert said in str(caught.value), str(caught.value)
+    assert str(path) in str(caught.value)
+    assert not (tmp_path / "harmed").exists()
