@@ -3,17 +3,18 @@
 The standard library is all it needs. `python run.py` without a command says what there is.
 """
 
+import ast
 import contextlib
 import hashlib
-import importlib.util
-import json
 import os
+import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import urllib.request
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -48,9 +49,19 @@ usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e
        python run.py notebooks [files]       execute notebooks and store their outputs
        python run.py site [folder]           build the series as web pages, by default in _site
 
-The first time, each of them makes .venv and installs the packages, which takes a few minutes.
-Later starts take a second and need no network. To begin afresh, delete .venv.
+The first of them makes .venv and installs the packages: 1.3 GB for `lab` and `lecture`, 2.2 GB for
+the others. Later starts need no network. To begin afresh, delete .venv.
 """
+
+# Of each command: the extra of pyproject.toml that it needs, where `test` has all that there are,
+# and what Python is to run.
+COMMANDS = {
+    "lab": ("lecture", ("-m", "cloze", "lab", "notebooks")),
+    "lecture": ("lecture", ("-m", "lecture")),
+    "test": ("test", ("-m", "pytest")),
+    "notebooks": ("test", ("notebooks/execute.py",)),
+    "site": ("test", ("-m", "web.site")),
+}
 
 # Where the packages of the lock have builds; tests/test_environment.py asks the index for them.
 PLATFORMS = (
@@ -58,37 +69,54 @@ PLATFORMS = (
     "(Apple silicon), for 64-bit Python 3.11 to 3.14"
 )
 
-GIVE_UP_SOON = ("--retries", "0", "--timeout", "10")
-CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-# --no-deps: the default index has the rest, and this one is not asked for what it may not mirror.
-INSTALL_CPU_TORCH = ("--index-url", CPU_INDEX, "--no-deps", *GIVE_UP_SOON)
-LOCK = "requirements.lock"
-# As constraints: a universal lock lists the CUDA packages too, which a PyTorch for the CPU lacks.
-INSTALL_CLOZE = ("--only-binary", ":all:", "--constraint", LOCK, "--editable", ".[test]")
-# What pip's own settings name as index, proxy or folder of wheels is what gets asked. Everything
-# that is built needs setuptools, so every index has it.
-ASK_INDEX = ("setuptools", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", *GIVE_UP_SOON)
-
 STAMP = "cloze-installed"
+LOCK = "requirements.lock"
+# What the lock names is installed, and only if its hash is that of the lock. Nothing is built but
+# the package itself, and what this needs is in the lock as well.
+INSTALL_CLOZE = ("--constraint", LOCK, "--build-constraint", LOCK, "--only-binary", ":all:")
+CPU_TORCH = ("--torch-backend", "cpu")
+GIVE_UP_SOON = {"UV_HTTP_RETRIES": "0", "UV_HTTP_TIMEOUT": "10", "PIP_RETRIES": "1"}
+# Importing it leaves the bytecode of what a first start needs, and shows that it can be imported.
+WARM = (
+    "import matplotlib.pyplot, jupyterlab.labapp, voila.app, cloze.serving.server, cloze.training"
+)
+# uv does not read pip's settings, in which companies and universities name an index of their own.
+UV_WORDS = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "no-index": "UV_NO_INDEX",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+}
 
-LAB_OPTIONS = (
-    "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
-    "--LabApp.extension_manager=readonly",  # which would list what a network has to offer
-    # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
-    "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
-    "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",
-    "--ServerApp.kernel_manager_class=cloze.serving.server.Kernels",
-)
-LECTURES = ("60", "90")  # minutes; the first is shown when none is named
-LECTURE_OPTIONS = (
-    "--template=lecture",  # lecture/voila/templates/lecture, found through JUPYTER_PATH
-    "--Voila.auto_token=True",  # the address that opens has it; no other page can send anything
-    "--Voila.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
-    "--VoilaConfiguration.multi_kernel_manager_class=cloze.serving.server.Kernels",
-)
-# Nothing asks the network and nothing asks the learner, who would be asked at the first start.
-LAB_SETTINGS = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+# What an installer or the operating system says, and what to do about it; the first one counts.
+REASONS = {
+    ("No space left", "Errno 28", "WinError 112", "os error 112"): (
+        "The disk is full: the packages need 1.3 GB in {root}, 2.2 GB with those for the tests, "
+        "and as much in uv's cache if that is on another disk; free some space and try again."
+    ),
+    ("Permission denied", "Read-only file system", "WinError 5]", "os error 5)"): (
+        "{root} or your home folder cannot be written to: copy the project to a folder of yours, "
+        "run it there."
+    ),
+    ("ensurepip is not available", "No module named ensurepip", "No module named venv"): (
+        "This Python lacks its venv module: install it (on Debian and Ubuntu with "
+        "`sudo apt install python3-venv`) and run the same command again."
+    ),
+    ("Hash mismatch", "DO NOT MATCH THE HASHES"): (
+        "The package index sent another file than the one in the lock, and it was not installed: "
+        "try another network or index."
+    ),
+    # pip that reached no index ends by saying that there is no such version, so this comes first.
+    ("connection broken by", "Max retries exceeded", "error sending request", "Failed to fetch"): (
+        "The package index cannot be reached: check the network, or the proxy settings, and run "
+        "the same command again; packages already downloaded are kept."
+    ),
+    ("Could not find a version", "No matching distribution", "No solution found"): (
+        "A package named above has no build for this Python {python} on this computer. There are "
+        f"builds for {PLATFORMS}."
+    ),
 }
 
 
@@ -96,91 +124,19 @@ class SetupError(Exception):
     """Something the user can put right; its message says what, in one sentence."""
 
 
-def say(text: str) -> None:
-    """Print a line at once: what a child process prints comes after it."""
-    print(text, flush=True)
-
-
-# --- what went wrong, in one sentence ---------------------------------------------------------
-
-
-DISK_MARKS = ("No space left", "Errno 28", "WinError 112")
-PERMISSION_MARKS = ("Permission denied", "Read-only file system", "WinError 5]")
-NETWORK_MARKS = (
-    "connection broken by",  # and then the kind: refused, timed out, no such name, proxy, …
-    "Max retries exceeded",
-    "Temporary failure in name resolution",
-    "NewConnectionError",
-    "Read timed out",
-    "Connection broken",
-    "ConnectionResetError",
-    "SSLError",
-)
-VERSION_MARKS = ("Could not find a version", "No matching distribution")
-
-
-def disk_full(root: Path) -> str:
-    """Say that there is no room, and where it is needed."""
-    return (
-        f"The disk is full: the packages need about 2 GB in {root}, and twice that while new ones "
-        "replace old ones; free some space and run the same command again."
-    )
-
-
-def not_writable(root: Path) -> str:
-    """Say that this folder is somebody else's, or on a disk that is only read."""
-    return f"{root} cannot be written to: copy the project to a folder of yours, run it there."
+def explain(said: str, root: Path) -> str:
+    """Find the reason in what an installer or the operating system said; "" if there is none."""
+    for marks, sentence in REASONS.items():
+        if any(mark in said for mark in marks):
+            return sentence.format(root=root, python="{}.{}".format(*sys.version_info[:2]))
+    return ""
 
 
 def refusal(error: OSError, root: Path) -> str:
     """Say what the operating system would not do."""
-    if any(mark in str(error) for mark in DISK_MARKS):
-        return disk_full(root)
-    if not os.access(root, os.W_OK):
-        return not_writable(root)
-    return f"The operating system refused: {error}."
-
-
-def place_problem(root: Path) -> str:
-    """Say that .venv is none of this program's making; nothing when it is, or is not there."""
-    venv = root / ".venv"
-    if not os.path.lexists(venv) or (venv / STAMP).is_file() or work(root).exists():
-        return ""
-    return (
-        f"This program has not made {venv}, so it is left as it is: move or delete it and run this "
-        "again."
-    )
-
-
-def explain(output: str, root: Path, free: int) -> str:
-    """Find the reason in what a failed installer printed, and say what to do about it.
-
-    Args:
-        output: what venv or pip wrote to stderr.
-        root: the project's folder, for the message.
-        free: bytes left on its disk. Some tools fail without a word when there are none.
-    """
-
-    def mentions(marks: Sequence[str]) -> bool:
-        return any(mark in output for mark in marks)
-
-    if free < 50_000_000 or mentions(DISK_MARKS):
-        return disk_full(root)
-    if mentions(PERMISSION_MARKS):
-        return not_writable(root)
-    # A pip that reached no index ends by saying that there is no such version: look here first.
-    if mentions(NETWORK_MARKS):
-        return (
-            "The package index cannot be reached: check the network, or the proxy settings, and "
-            "run the same command again; packages already downloaded are kept."
-        )
-    if mentions(VERSION_MARKS):
-        version = "{}.{}".format(*sys.version_info[:2])
-        return (
-            f"A package named above has no build for this Python {version} on this computer. There "
-            f"are builds for {PLATFORMS}."
-        )
-    return "The installation failed, for the reason above: run the same command to try again."
+    if isinstance(error, FileNotFoundError) and error.filename == str(root / LOCK):
+        return f"{error.filename} is missing: get the whole project again."
+    return explain(str(error), root) or f"The operating system refused: {error}."
 
 
 # --- child processes --------------------------------------------------------------------------
@@ -204,17 +160,15 @@ def environment(root: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def child(
-    command: Sequence[str],
-    root: Path,
-    stderr: int | None = None,
-    settings: Mapping[str, str] | None = None,
+    command: Sequence[str], root: Path, settings: Mapping[str, str], output: int | None = None
 ) -> Iterator[subprocess.Popen[str]]:
     """Start a command in the project's folder; it ends, at the latest, when this block does."""
     with subprocess.Popen(
         command,
         cwd=root,
-        env={**environment(root), **(settings or {})},
-        stderr=stderr,
+        env={**environment(root), **settings},
+        stdout=output,
+        stderr=output and subprocess.STDOUT,
         text=True,
         errors="replace",
     ) as process:
@@ -229,14 +183,14 @@ def child(
                     process.kill()
 
 
-def run(command: Sequence[str], root: Path, settings: Mapping[str, str] | None = None) -> int:
+def run(command: Sequence[str], root: Path) -> int:
     """Run a command in this terminal and return its exit code."""
     interruptions = []
     # The terminal sends Ctrl-C to the child too. JupyterLab asks whether it is meant, pytest sums
     # up: let them. (An exception instead of this note could come between the child's end and us.)
     before = signal.signal(signal.SIGINT, lambda *_: interruptions.append(True))
     try:
-        with child(command, root, settings=settings) as process:
+        with child(command, root, {}) as process:
             code = process.wait()
     finally:
         signal.signal(signal.SIGINT, before)
@@ -245,30 +199,49 @@ def run(command: Sequence[str], root: Path, settings: Mapping[str, str] | None =
     return code if code >= 0 else 128 - code
 
 
-def complaints_of(command: Sequence[str], root: Path, *, show: bool = True) -> tuple[int, str]:
-    """Run an installer; return its exit code and its stderr.
-
-    Its stdout stays the terminal's, since pip draws its progress bar on nothing else.
-    """
-    lines = []
+def said_by(
+    command: Sequence[str], root: Path, doing: str, settings: Mapping[str, str]
+) -> tuple[int, str]:
+    """Run an installer behind one line of progress; return its exit code and what it printed."""
+    began, lines = time.monotonic(), [""]
     temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work(root)))
-    with child(command, root, subprocess.PIPE, temporary) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            lines.append(line)
-            if show:
-                sys.stderr.write(line)
-                sys.stderr.flush()
-        code = process.wait()
-    return code, "".join(lines)
+    with child(command, root, {**temporary, **settings}, subprocess.PIPE) as process:
+
+        def listen() -> None:
+            assert process.stdout is not None
+            lines.extend(process.stdout)
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        while listener.is_alive():
+            if sys.stdout.isatty():
+                width = shutil.get_terminal_size().columns - 1
+                line = f"{doing}: {time.monotonic() - began:.0f} s  {lines[-1].strip()}"
+                print(f"\r{line[:width]:<{width}}", end="", flush=True)
+            listener.join(0.2)
+        return process.wait(), "".join(lines)
+
+
+def install(
+    command: Sequence[str], root: Path, doing: str, settings: Mapping[str, str] | None = None
+) -> None:
+    """Run an installer, and say in a sentence why it failed if it did."""
+    code, said = said_by(command, root, doing, settings or {})
+    if code:
+        sys.stderr.write("\n" + "".join(said.splitlines(keepends=True)[-30:]))
+        if shutil.disk_usage(root).free < 50_000_000:  # some fail without a word
+            said = "No space left"
+        tried = "The installation failed, for the reason above: run the same command to try again."
+        raise SetupError(explain(said, root) or tried)
 
 
 # --- the environment --------------------------------------------------------------------------
 
 # An environment cannot be moved: its files hold its path. So a new one is made in its place, .venv,
 # while the one before waits in .venv.work, and comes back whatever stops the new one. The stamp is
-# written last; without it an environment is unfinished, and never mended, since pip takes a half
-# copied package for an installed one. A killed start leaves .venv.work, which the next one settles.
+# written last; without it an environment is unfinished, and never mended, since an installer takes
+# a half copied package for an installed one. It is made anew instead, in seconds, from uv's cache.
+# A killed start leaves .venv.work, which the next one settles.
 
 
 def work(root: Path) -> Path:
@@ -276,58 +249,61 @@ def work(root: Path) -> Path:
     return root / ".venv.work"
 
 
-def stamp_text(root: Path) -> str:
-    """Describe a finished environment: its Python and its place, then a hash of all it is made of.
+def stamp(root: Path, extra: str) -> list[str]:
+    """Describe an environment: its Python and place, a hash of what it is made of, its extra.
 
-    The first line is what an environment cannot outlive, the second what it can follow later.
+    The first is what an environment cannot outlive; the second it can follow later.
     """
     import tomllib
 
     pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     pyproject.pop("tool", None)  # the settings of linters and tests
-    version = "{}.{}".format(*sys.version_info[:2])
-    recipe = repr((INSTALL_CPU_TORCH, INSTALL_CLOZE, LAB_SETTINGS, pyproject)).encode()
-    digest = hashlib.sha256(recipe + (root / LOCK).read_bytes()).hexdigest()
-    return f"Python {version} in {root}\n{digest}\n"
+    recipe = repr((INSTALL_CLOZE, CPU_TORCH, pyproject)).encode() + (root / LOCK).read_bytes()
+    place = "Python {}.{} in {}, by uv".format(*sys.version_info[:2], root)
+    return [place, hashlib.sha256(recipe).hexdigest(), extra]
 
 
-def state(root: Path, wanted: str) -> str:
-    """Tell whether .venv is `current`, `usable` (its packages are another list's) or `""`."""
+def found_stamp(root: Path) -> list[str]:
+    """Read what .venv was made as; nothing if it is unfinished or does not run."""
     with contextlib.suppress(OSError):
-        found = (root / ".venv" / STAMP).read_text(encoding="utf-8")
-        probe = [str(venv_python(root)), "-c", "import pip"]
+        found = (root / ".venv" / STAMP).read_text(encoding="utf-8").splitlines()
         # The interpreter that it was made from may be gone.
-        if (
-            found.splitlines()[:1] == wanted.splitlines()[:1]
-            and not subprocess.run(probe, capture_output=True, check=False).returncode
-        ):
-            return "current" if found == wanted else "usable"
-    return ""
+        if not subprocess.run([str(venv_python(root)), "-c", ""], check=False).returncode:
+            return found
+    return []
 
 
-def ensure(root: Path) -> None:
+def ensure(root: Path, extra: str) -> None:
     """Make .venv what the lock and pyproject.toml ask for, or find that it is.
 
     Where that fails, an environment that works stays, and is good enough to start with.
     """
-    wanted = stamp_text(root)
-    if not work(root).exists() and state(root, wanted) == "current":
+    wanted = stamp(root, extra)
+    all_of_it = [*wanted[:2], "test"]
+    if not work(root).exists() and found_stamp(root) in (wanted, all_of_it):
         return
-    if place_problem(root):
-        raise SetupError(place_problem(root))
+    venv = root / ".venv"
+    if os.path.lexists(venv) and not (venv / STAMP).is_file() and not work(root).exists():
+        raise SetupError(
+            f"This program has not made {venv}, so it is left as it is: move or delete it and run "
+            "this again."
+        )
     with alone(root):
-        found = state(root, wanted)
-        if found == "current":
+        found = found_stamp(root)
+        if found in (wanted, all_of_it):
             return
+        works = found[:1] == wanted[:1]
+        enough = works and found[2] in (extra, "test")
         try:
-            if found and complaints_of(pip_install(root, ASK_INDEX), root, show=False)[0]:
-                raise SetupError("No package index answers: the next start asks again.")
-            build(root, wanted, bool(found))
+            build(root, all_of_it if works and found[2] == "test" else wanted, may_wait=enough)
         except (SetupError, OSError) as error:
-            if not found:
+            if not enough:
                 raise
             reason = refusal(error, root) if isinstance(error, OSError) else error
-            say(f"The list of packages has changed, but the packages stay as they were. {reason}")
+            print(
+                f"\nThe list of packages has changed, but .venv stays as it was. {reason}",
+                flush=True,
+            )
 
 
 @contextlib.contextmanager
@@ -363,14 +339,9 @@ def settle(root: Path) -> None:
         shutil.rmtree(work(root), ignore_errors=True)
 
 
-def build(root: Path, wanted: str, usable: bool) -> None:
-    """Make a new .venv, from a copy of the one before if that is usable, which saves minutes."""
-    if not all(importlib.util.find_spec(module) for module in ("venv", "ensurepip")):
-        raise SetupError(
-            "This Python lacks its venv module: install it (on Debian and Ubuntu with "
-            "`sudo apt install python3-venv`) and run the same command again."
-        )
-    venv = root / ".venv"
+def build(root: Path, wanted: list[str], *, may_wait: bool) -> None:
+    """Make a new .venv; give up soon where that may wait."""
+    venv, extra = root / ".venv", wanted[2]
     try:
         if venv.exists():
             venv.rename(work(root) / "before")
@@ -379,145 +350,89 @@ def build(root: Path, wanted: str, usable: bool) -> None:
             f"{venv} is in use ({error}): close JupyterLab and what else runs from it, "
             "`deactivate` it, and run the same command again."
         ) from None
-    if usable:
-        say("The list of packages has changed: bringing a copy of .venv up to date.")
-        unstamped = shutil.ignore_patterns(STAMP)
-        shutil.copytree(work(root) / "before", venv, symlinks=True, ignore=unstamped)
-    else:
-        say("Making .venv with Python {}.{}.{}.".format(*sys.version_info[:3]))
-        # The Python that this one, which may be the one in .venv, was made from.
-        python = getattr(sys, "_base_executable", sys.executable)
-        install([python, "-m", "venv", str(venv)], root)
+    size = "2.2" if extra == "test" else "1.3"
+    print(f"Installing {size} GB into .venv, this once.", flush=True)
+    # The Python that this one, which may be the one in .venv, was made from.
+    base = getattr(sys, "_base_executable", sys.executable)
+    install([base, "-m", "venv", str(venv)], root, "Making .venv")
+    python = str(venv_python(root))
+    settings = GIVE_UP_SOON if may_wait else {}
+    pin = work(root) / "uv.txt"
+    pin.write_text(locked(root, "uv"), encoding="utf-8")
+    pip_install = [python, "-m", "pip", "install", "--no-deps", "--requirement", str(pin)]
+    install(pip_install, root, "Installing uv", settings)
+
+    uv_install = [python, "-m", "uv", "pip", "install", "--python", python]
+    settings = {**uv_settings(root), **settings}
+    if extra == "test":
+        settings["UV_COMPILE_BYTECODE"] = "1"
     if sys.platform == "linux":
-        # The default index has PyTorch with several GB of CUDA, for which nothing here has a use.
-        if cpu_index_answers():
-            say("Installing PyTorch for the CPU (about 200 MB).")
-            command = pip_install(root, [*INSTALL_CPU_TORCH, torch_pin(root)])
-            code, complaints = complaints_of(command, root, show=False)
-            if code and explain(complaints, root, shutil.disk_usage(root).free) == disk_full(root):
-                raise SetupError(disk_full(root))
-        else:
-            say("PyTorch's own index does not answer; it comes from the default one, maybe larger.")
-    say("Installing the packages: a few minutes, this once.")
-    install(pip_install(root, INSTALL_CLOZE), root)
-    settings = venv / "share" / "jupyter" / "lab" / "settings"
-    settings.mkdir(parents=True, exist_ok=True)
-    (settings / "overrides.json").write_text(json.dumps(LAB_SETTINGS), encoding="utf-8")
-    (venv / STAMP).write_text(wanted, encoding="utf-8")
+        # PyTorch's own index has the build for the CPU, others one with several GB of CUDA. Every
+        # build has a hash of its own, and which of them an index has cannot be known beforehand:
+        # so this package is asked for by its version alone, and below it is there already.
+        torch = [*uv_install, "--no-deps", locked(root, "torch").split()[0]]
+        asked = [*torch, *CPU_TORCH, "--dry-run"]
+        if not said_by(asked, root, "Looking for PyTorch", {**settings, **GIVE_UP_SOON})[0]:
+            torch += CPU_TORCH
+        install(torch, root, "Installing PyTorch", settings)
+    packages = [*uv_install, *INSTALL_CLOZE, "--editable", f".[{extra}]"]
+    install(packages, root, "Installing the packages", settings)
+    install([python, "-c", WARM], root, "Starting them once", {"PYTHONDONTWRITEBYTECODE": ""})
+    (venv / STAMP).write_text("\n".join(wanted), encoding="utf-8")
+    print("\nInstalled.", flush=True)
 
 
-def pip_install(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Build a command line of the pip in .venv."""
-    return [str(venv_python(root)), "-m", "pip", "install", *arguments]
+def locked(root: Path, name: str) -> str:
+    """Read what the lock has of a package: its version and its hashes."""
+    lock = (root / LOCK).read_text(encoding="utf-8")
+    found = re.search(rf"^{name}==(?:.*\\\n)*.*$", lock, re.MULTILINE)
+    if found is None:
+        raise SetupError(f"{root / LOCK} is damaged: get the whole project again.")
+    return found[0]
 
 
-def install(command: Sequence[str], root: Path) -> None:
-    """Run venv or pip, and say in a sentence why it failed if it did."""
-    code, complaints = complaints_of(command, root)
-    if code:
-        raise SetupError(explain(complaints, root, shutil.disk_usage(root).free))
-
-
-def cpu_index_answers() -> bool:
-    """Ask the index of CPU wheels for a sign of life; pip alone would be slow to give up on it."""
-    request = urllib.request.Request(f"{CPU_INDEX}/torch/", method="HEAD")  # noqa: S310 - https
-    try:
-        with urllib.request.urlopen(request, timeout=3):  # noqa: S310
-            return True
-    except OSError:
-        return False
-
-
-def torch_pin(root: Path) -> str:
-    """Read which PyTorch the lock names, as `torch==…`."""
-    lock = (root / LOCK).read_text(encoding="utf-8").splitlines()
-    return next(line.split()[0] for line in lock if line.startswith("torch=="))
+def uv_settings(root: Path) -> dict[str, str]:
+    """Say in uv's words what pip's settings say of indexes; what is set for uv itself stays."""
+    command = [str(venv_python(root)), "-m", "pip", "config", "list"]
+    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    # As pip does; the hashes of the lock tell that a file from another index is the right one.
+    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_SYSTEM_CERTS": "1"}
+    for section in ("global", "install", ":env:"):  # the last one wins
+        for name, value in re.findall(rf"^{section}\.([\w-]+)=(.*)$", listed, re.MULTILINE):
+            if name in UV_WORDS:
+                comma = "," if name == "find-links" else " "
+                settings[UV_WORDS[name]] = comma.join(ast.literal_eval(value).split())
+    return {name: os.environ.get(name, value) for name, value in settings.items()}
 
 
 # --- the commands -----------------------------------------------------------------------------
 
 
-def given_port(arguments: Sequence[str]) -> str | None:
-    """Find the port in a server's arguments; None when they leave it to the server."""
-    for place, argument in enumerate(arguments):
-        name, equals, value = argument.partition("=")
-        if name in ("--port", "--ServerApp.port", "--Voila.port"):
-            return value if equals else "".join(arguments[place + 1 : place + 2])
-    return None
-
-
-def port_problem(port: str) -> str:
-    """Say that a port is in use; nothing when it is not. Jupyter says what is no port at all."""
-    with contextlib.suppress(OSError, ValueError, OverflowError):
-        socket.create_connection(("localhost", int(port)), 0.5).close()
-        return f"Port {port} is in use: stop what runs there, or name another port."
+def port_problem(arguments: Sequence[str]) -> str:
+    """Say that the port which is named is in use; Jupyter would silently take another one."""
+    named = re.search(r"--(?:\w+\.)?port[ =](\d+)", " ".join(arguments))
+    with contextlib.suppress(OSError, OverflowError):
+        if named:
+            socket.create_connection(("localhost", int(named[1])), 0.5).close()
+            return f"Port {named[1]} is in use: stop what runs there, or name another port."
     return ""
-
-
-def lab_command(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Build JupyterLab's command line; the user's arguments come last and so win."""
-    command = [str(venv_python(root)), "-m", "jupyterlab", f"--ServerApp.root_dir={root}"]
-    command += LAB_OPTIONS
-    if given_port(arguments):
-        # Whoever names a port means that one; otherwise JupyterLab takes the next free one.
-        command.append("--ServerApp.port_retries=0")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        # In a container one often is root; the server listens to this machine only.
-        command.append("--allow-root")
-    return [*command, *arguments]
-
-
-def lecture_command(root: Path, arguments: Sequence[str]) -> list[str]:
-    """Build Voilà's command line; the user's arguments come last and so win."""
-    named = bool(arguments) and arguments[0] in LECTURES
-    minutes = arguments[0] if named else LECTURES[0]
-    notebook = root / "lecture" / f"{minutes}_minutes.ipynb"
-    command = [str(venv_python(root)), "-m", "voila", str(notebook), *LECTURE_OPTIONS]
-    if given_port(arguments):
-        command.append("--Voila.port_retries=0")
-    return [*command, *arguments[named:]]
-
-
-def lecture_settings(root: Path) -> dict[str, str]:
-    """Tell Jupyter where the lecture's template lies."""
-    found = [str(root / "lecture"), os.environ.get("JUPYTER_PATH", "")]
-    return {"JUPYTER_PATH": os.pathsep.join(filter(None, found))}
-
-
-def start(command: str, arguments: Sequence[str], root: Path) -> int:
-    """Make the environment ready, start what the command names and return its exit code."""
-    first = arguments[0] if arguments else ""
-    if command == "lecture" and not first.startswith("-") and first not in ("", *LECTURES):
-        raise SetupError(f"There are lectures of 60 and of 90 minutes, not of {first}.")
-    port = given_port(arguments) if command in ("lab", "lecture") else None
-    if port is not None and port_problem(port):
-        raise SetupError(port_problem(port))
-    ensure(root)
-    python = str(venv_python(root))
-    commands = {
-        "lab": lab_command(root, arguments),
-        "lecture": lecture_command(root, arguments),
-        "test": [python, "-m", "pytest", *arguments],
-        "notebooks": [python, "notebooks/execute.py", *arguments],
-        "site": [python, "-m", "web.site", *arguments],
-    }
-    names = {"lab": "JupyterLab", "lecture": "the lecture"}
-    if command in names:
-        say(f"Starting {names[command]}; Ctrl-C here stops it.")
-    return run(commands[command], root, lecture_settings(root) if command == "lecture" else {})
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     """Carry out one command line; return its exit code, having put every failure into words."""
-    command = arguments[0] if arguments else ""
-    if command in ("-h", "--help"):
-        print(USAGE, end="")
-        return 0
-    if command not in ("lab", "lecture", "test", "notebooks", "site"):
-        print(USAGE, end="", file=sys.stderr)
-        return 2
+    command, *rest = [*arguments, ""]
+    if command not in COMMANDS:
+        asked = command in ("-h", "--help")
+        print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
+    extra, started = COMMANDS[command]
     try:
-        return start(command, arguments[1:], root)
+        if command in ("lab", "lecture") and port_problem(rest):
+            raise SetupError(port_problem(rest))
+        ensure(root, extra)
+        if command in ("lab", "lecture"):
+            print(f"Starting the {command}; Ctrl-C here stops it.", flush=True)
+        return run([str(venv_python(root)), *started, *arguments[1:]], root)
     except KeyboardInterrupt:
         print("\nStopped. The same command takes it up again.", file=sys.stderr)
         return 130

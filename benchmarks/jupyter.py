@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import nbformat
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-import run as project
+from cloze.serving import lab
 from web.browser import PATIENCE
 
 NO_NETWORK = Path(__file__).resolve().parents[1] / "tests" / "no_network"
@@ -92,16 +92,13 @@ def mortal(command: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def serving(
-    command: Sequence[str], home: Path, opens: str, settings: Mapping[str, str] | None = None
-) -> Iterator[Server]:
+def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
     """Run a server of the notebooks in ``home``, which is to be empty, until this block ends.
 
     Args:
         command: what starts it.
         home: an empty folder.
         opens: where it opens a notebook.
-        settings: what its environment has besides.
     """
     (home / "notebooks").mkdir()
     port = free_port()
@@ -111,7 +108,7 @@ def serving(
         log.open("w", encoding="utf-8") as sink,
         subprocess.Popen(  # noqa: S603 - Jupyter's
             [*mortal(command), "--no-browser", f"--port={port}"],
-            env={**environment(home), **(settings or {})},
+            env=environment(home),
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,
@@ -167,13 +164,14 @@ def notebook7(home: Path) -> Iterator[Server]:
 
 
 def lab_command(home: Path) -> list[str]:
-    """Take run.py's own command, but for this Python."""
+    """Start JupyterLab as the series does, on another folder."""
     arguments = [
         f"--IdentityProvider.token={TOKEN}",
         "--expose-app-in-browser",  # for Notebook.command, which menus would make slow and brittle
         "--KernelManager.shutdown_wait_time=0",  # torch takes its time to leave, and has no need to
     ]
-    return [sys.executable, *project.lab_command(home / "notebooks", arguments)[1:]]
+    root = f"--ServerApp.root_dir={home / 'notebooks'}"
+    return [sys.executable, "-m", "jupyterlab", root, *lab.OPTIONS, *arguments]
 
 
 @contextmanager
@@ -187,9 +185,8 @@ def voila(home: Path) -> Iterator[Server]:
 @contextmanager
 def lecture(home: Path, minutes: str) -> Iterator[Server]:
     """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
-    token = f"--Voila.token={TOKEN}"
-    command = [sys.executable, *project.lecture_command(project.ROOT, [minutes, token])[1:]]
-    with serving(command, home, "", project.lecture_settings(project.ROOT)) as server:
+    shown = str(Path(__file__).resolve().parents[1] / "lecture")
+    with serving([sys.executable, shown, minutes, f"--Voila.token={TOKEN}"], home, "") as server:
         yield server
 
 

@@ -2,6 +2,7 @@
 
 ``python notebooks/colab.py`` writes both into every notebook, or makes them what they should be:
 the link below the title, the cell as the first one with code. No output changes, only the counts.
+As long as pyproject.toml names no real repository there is no link, since it would be dead.
 """
 
 from __future__ import annotations
@@ -40,10 +41,19 @@ def project() -> dict[str, Any]:
     return dict(tomllib.loads(text)["project"])
 
 
+def repository() -> str:
+    """Return whose the project is on GitHub, and how it is called there: ``"OWNER/cloze"``."""
+    return str(project()["urls"]["Source"]).removeprefix("https://github.com/")
+
+
+def published() -> bool:
+    """Tell whether pyproject.toml names the repository, or still a placeholder for it."""
+    return not repository().startswith("OWNER/")
+
+
 def address(name: str) -> str:
     """Return where Colab opens a notebook: ``address("00_start_here.ipynb")``."""
-    repository = project()["urls"]["Source"].removeprefix("https://github.com/")
-    return f"https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}"
+    return f"https://colab.research.google.com/github/{repository()}/blob/main/notebooks/{name}"
 
 
 def setup() -> str:
@@ -75,7 +85,7 @@ def without_link(source: str) -> str:
 
 
 def with_colab(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
-    """Return a notebook with the link and the cell, whatever it had of them before.
+    """Return a notebook with the cell, and the link if it leads somewhere.
 
     Args:
         notebook: stays as it is; its first cell begins with its title.
@@ -84,7 +94,8 @@ def with_colab(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookN
     made: Any = copy.deepcopy(notebook)
     first = made.cells[0]
     title, _, rest = without_link(first.source).partition("\n")
-    first.source = f"{title}\n\n[Open in Colab]({address(name)})\n{rest}"
+    link = f"\n\n[Open in Colab]({address(name)})" if published() else ""
+    first.source = f"{title}{link}\n{rest}"
     had = [cell for cell in made.cells if TAG in cell.metadata.get("tags", [])]
     if had:
         had[0].source = setup()

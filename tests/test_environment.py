@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and environment.yml describe one environment."""
+"""pyproject.toml, requirements.lock and environment.yml agree."""
 
 import os
 import re
@@ -11,24 +11,21 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from rattler import MatchSpec
 
 import run
+from cloze.teaching.environment import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
 LOCK = ROOT / "requirements.lock"
 
 # What PyPI calls torch, conda-forge calls pytorch; its matplotlib adds the Qt window system to the
-# library, matplotlib-base is what PyPI calls matplotlib; its playwright is the one for JavaScript.
-# All others have one name.
-CONDA_NAMES = {
-    "torch": "pytorch",
-    "matplotlib": "matplotlib-base",
-    "playwright": "playwright-python",
-}
-# conda needs to be told of the two that every virtual environment has.
-ONLY_CONDA = {"python", "pip"}
+# library, matplotlib-base is what PyPI calls matplotlib. All others have one name.
+CONDA_NAMES = {"torch": "pytorch", "matplotlib": "matplotlib-base"}
+# conda needs to be told of the two that every virtual environment has; nbval is for lecturers.
+ONLY_CONDA = {"python", "pip", "nbval"}
 
 # What run.py promises, in uv's words, each with the oldest system that it promises.
 PLATFORMS: dict[str, dict[str, str]] = {
@@ -49,15 +46,16 @@ def requirements(extra: str) -> list[Requirement]:
         for wanted in map(Requirement, lines)
         for part in (
             [Requirement(line) for name in wanted.extras for line in extras[name]]
-            if wanted.name == "cloze"
+            if wanted.name == DISTRIBUTION
             else [wanted]
         )
     ]
 
 
 def locked() -> list[Requirement]:
+    """Read the lock's versions; the hashes follow each of them on lines that begin with a space."""
     lines = LOCK.read_text(encoding="utf-8").splitlines()
-    return [Requirement(line) for line in lines if not line.startswith("#")]
+    return [Requirement(line.strip("\\ ")) for line in lines if line[0] not in "# "]
 
 
 def test_the_lock_has_one_version_within_its_range_for_each_requirement() -> None:
@@ -66,6 +64,19 @@ def test_the_lock_has_one_version_within_its_range_for_each_requirement() -> Non
         [version] = pins[wanted.name]
         assert version.operator == "=="
         assert wanted.specifier.contains(version.version), wanted
+
+
+def test_every_package_has_hashes_and_the_lock_names_no_address() -> None:
+    lock = LOCK.read_text(encoding="utf-8")
+    assert "://" not in lock
+    hashes = [run.locked(ROOT, pin.name).count("--hash=sha256:") for pin in locked()]
+    assert len(hashes) > 150
+    assert all(hashes)
+
+
+def test_what_builds_the_package_is_locked() -> None:
+    build = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["build-system"]["requires"]
+    assert {Requirement(line).name for line in build} < {pin.name for pin in locked()}
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -107,26 +118,16 @@ def conda_specs() -> list[str]:
     return [spec for spec in environment["dependencies"] if isinstance(spec, str)]
 
 
-def pip_lines() -> list[str]:
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    [lines] = [each["pip"] for each in environment["dependencies"] if isinstance(each, dict)]
-    return list(lines)
-
-
-def name_and_version(spec: str) -> tuple[str, str]:
-    parsed = MatchSpec(spec, strict=True)
-    assert parsed.name is not None
-    return parsed.name.normalized, str(parsed.version or "")
-
-
-def test_conda_has_what_pyproject_names_in_the_versions_of_the_lock() -> None:
-    conda = dict(map(name_and_version, conda_specs()))
-    pins = {pin.name: str(pin.specifier) for pin in locked()}
-    exact = {CONDA_NAMES.get(r.name, r.name): pins[r.name] for r in requirements("test")}
-    found = {name: pin for name, pin in conda.items() if name not in ONLY_CONDA}
-    by_pip = [Requirement(line) for line in pip_lines() if not line.startswith("-")]
-    assert found | {r.name: str(r.specifier) for r in by_pip} == exact
-    assert conda.keys() >= ONLY_CONDA
+def test_conda_has_what_learners_need_in_the_ranges_of_pyproject() -> None:
+    conda = {}
+    for spec in conda_specs():
+        parsed = MatchSpec(spec, strict=True)
+        assert parsed.name is not None
+        conda[parsed.name.normalized] = parsed
+    wanted = {CONDA_NAMES.get(r.name, r.name): r for r in requirements("lecture")}
+    assert conda.keys() == wanted.keys() | ONLY_CONDA
+    for name, requirement in wanted.items():
+        assert SpecifierSet(str(conda[name].version or "")) == requirement.specifier, name
 
 
 def test_pytorch_is_the_build_for_the_cpu() -> None:

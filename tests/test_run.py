@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,10 +16,19 @@ from typing import Any
 import pytest
 
 SOURCE = Path(__file__).resolve().parent.parent / "run.py"
-PLENTY = 10**12
 PYPROJECT = '[project]\nname = "x"\ndependencies = ["numpy>=2", "torch>=2.13"]\n'
-LOCK = "# made by uv\nnumpy==2.4.6\ntorch==2.13.0 ; sys_platform != 'x'\n"
-OFFLINE = "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('"
+LOCK = """\
+# made by uv
+numpy==2.4.6 \\
+    --hash=sha256:00
+torch==2.13.0 ; sys_platform != 'x' \\
+    --hash=sha256:01
+uv==0.13.9 \\
+    --hash=sha256:02 \\
+    --hash=sha256:03
+voila==0.5.13
+"""
+OFFLINE = "error: error sending request for url (https://pypi.org/simple/voila/)"
 
 
 @pytest.fixture
@@ -50,30 +59,36 @@ def tree(folder: Path) -> set[str]:
 
 
 class Installer:
-    """Stands in for venv and pip: notes what is asked for, fails where it is told to."""
+    """Stands in for venv, pip and uv: notes what is asked for, fails where it is told to."""
 
     def __init__(self, run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls: list[str] = []
         self.fail: dict[str, str | BaseException] = {}
         self.run = run
-        monkeypatch.setattr(run, "complaints_of", self.complaints_of)
-        monkeypatch.setattr(run, "cpu_index_answers", lambda: True)
+        monkeypatch.setattr(run, "said_by", self.said_by)
         monkeypatch.setattr(run.sys, "platform", "linux")
 
-    def complaints_of(
-        self, command: Sequence[str], root: Path, *, show: bool = True
+    def said_by(
+        self, command: Sequence[str], root: Path, doing: str, settings: Mapping[str, str]
     ) -> tuple[int, str]:
-        del show
-        steps = {"venv": "venv", "--dry-run": "ask", "--editable": "cloze"}
-        step = next((steps[word] for word in command if word in steps), "torch")
+        del doing, settings
+        steps = {
+            "venv": "venv",
+            "--requirement": "uv",
+            "--dry-run": "ask",
+            "--torch-backend": "cpu",
+            "--editable": command[-1],
+            "-c": "warm",
+        }
+        step = next((steps[word] for word in reversed(command) if word in steps), "torch")
         self.calls.append(step)
+        python: Path = self.run.venv_python(root)
         if step == "venv":
-            python: Path = self.run.venv_python(root)
             python.parent.mkdir(parents=True)
             python.symlink_to(sys.executable)
             (root / ".venv" / "pyvenv.cfg").touch()
-        if step == "cloze":
-            (root / ".venv" / "half-copied").touch()
+        if step == "uv":
+            assert Path(command[-1]).read_text() == UV
         failure = self.fail.get(step, "")
         if isinstance(failure, BaseException):
             raise failure
@@ -82,6 +97,11 @@ class Installer:
     def asked(self) -> list[str]:
         calls, self.calls = self.calls, []
         return calls
+
+
+UV = "uv==0.13.9 \\\n    --hash=sha256:02 \\\n    --hash=sha256:03"
+LEARNER = ["venv", "uv", "ask", "cpu", ".[lecture]", "warm"]
+EVERYTHING = ["venv", "uv", "ask", "cpu", ".[test]", "warm"]
 
 
 @pytest.fixture
@@ -115,37 +135,42 @@ def test_an_old_python_can_read_the_file_and_stops_before_its_definitions() -> N
 # --- the environment --------------------------------------------------------------------------
 
 
-def test_a_fresh_project_gets_everything_and_then_nothing(
+def test_a_learner_gets_less_and_a_test_adds_the_rest(
     run: ModuleType, project: Path, installer: Installer
 ) -> None:
-    run.ensure(project)
-    assert installer.asked() == ["venv", "torch", "cloze"]
-    run.ensure(project)
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
+    run.ensure(project, "lecture")
     assert installer.asked() == []
+    run.ensure(project, "test")
+    assert installer.asked() == EVERYTHING
+    run.ensure(project, "lecture")
+    run.ensure(project, "test")
+    assert installer.asked() == []
+    change(project)  # and what was added stays
+    run.ensure(project, "lecture")
+    assert installer.asked() == EVERYTHING
 
 
 @pytest.mark.parametrize("file", ["pyproject.toml", "requirements.lock"])
-def test_a_changed_list_is_installed_into_a_copy(
+def test_a_changed_list_is_installed(
     run: ModuleType, project: Path, installer: Installer, file: str
 ) -> None:
-    run.ensure(project)
+    run.ensure(project, "lecture")
     installer.asked()
-    (project / ".venv" / "kept").touch()
     (project / file).write_text((project / file).read_text().replace("2.13", "2.14"))
-    run.ensure(project)
-    assert installer.asked() == ["ask", "torch", "cloze"]
-    assert "kept" in tree(project / ".venv")
-    run.ensure(project)
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
+    run.ensure(project, "lecture")
     assert installer.asked() == []
 
 
 @pytest.mark.parametrize(
     ("step", "failure", "reason"),
     [
-        ("ask", OFFLINE, "No package index answers"),
-        ("cloze", OFFLINE, "check the network"),
-        ("torch", "ERROR: [Errno 28] No space left on device", "disk is full"),
-        ("cloze", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "disk is full"),
+        ("uv", OFFLINE, "check the network"),
+        ("cpu", "error: No space left on device (os error 28)", "disk is full"),
+        (".[lecture]", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "disk is full"),
     ],
 )
 def test_an_environment_that_works_is_started_when_it_cannot_be_brought_up_to_date(
@@ -157,34 +182,48 @@ def test_an_environment_that_works_is_started_when_it_cannot_be_brought_up_to_da
     failure: str | BaseException,
     reason: str,
 ) -> None:
-    run.ensure(project)
+    run.ensure(project, "lecture")
     before = tree(project)
     change(project)
     installer.fail = {step: failure}
     for _ in range(2):
-        run.ensure(project)
+        run.ensure(project, "lecture")
         assert reason in capsys.readouterr().out
         assert tree(project) == before
     installer.fail = {}
     installer.asked()
-    run.ensure(project)
-    assert installer.asked() == ["ask", "torch", "cloze"]
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
 
 
-@pytest.mark.parametrize("step", ["venv", "torch", "cloze"])
+def test_what_a_test_needs_and_cannot_get_is_no_reason_to_lose_what_a_learner_has(
+    run: ModuleType, project: Path, installer: Installer
+) -> None:
+    run.ensure(project, "lecture")
+    before = tree(project)
+    installer.fail = {".[test]": OFFLINE}
+    with pytest.raises(run.SetupError, match="check the network"):
+        run.ensure(project, "test")
+    assert tree(project) == before
+    installer.asked()
+    run.ensure(project, "lecture")
+    assert installer.asked() == []
+
+
+@pytest.mark.parametrize("step", ["venv", "cpu", ".[lecture]", "warm"])
 def test_a_first_installation_that_breaks_off_leaves_nothing(
     run: ModuleType, project: Path, installer: Installer, step: str
 ) -> None:
     before = tree(project)
     installer.fail = {step: KeyboardInterrupt()}
     with pytest.raises(KeyboardInterrupt):
-        run.ensure(project)
+        run.ensure(project, "lecture")
     assert tree(project) == before
     installer.asked()
-    installer.fail = {"cloze": "ERROR: something"}
+    installer.fail = {"warm": "ImportError: libgomp.so.1"}
     with pytest.raises(run.SetupError, match="for the reason above"):
-        run.ensure(project)
-    assert installer.asked() == ["venv", "torch", "cloze"]
+        run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
     assert tree(project) == before
 
 
@@ -195,45 +234,46 @@ sys.path.insert(0, sys.argv[1])
 import run
 def kill(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
-if sys.argv[3] == "copy":
-    shutil.copytree = kill
-elif sys.argv[3] == "clean":
+if sys.argv[3] == "clean":
     shutil.rmtree = kill
-run.cpu_index_answers = lambda: ""
-def complaints_of(command, root, *, show=True):
-    if sys.argv[3] == "install" and "--editable" in command:
+def said_by(command, root, doing, settings):
+    if doing == "Making .venv":
+        (root / ".venv" / "bin").mkdir(parents=True)
+        (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
+        (root / ".venv" / "pyvenv.cfg").touch()
+    if sys.argv[3] == doing:
         kill()
     return 0, ""
-run.complaints_of = complaints_of
-run.ensure(Path(sys.argv[2]))
+run.said_by = said_by
+run.ensure(Path(sys.argv[2]), "lecture")
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-@pytest.mark.parametrize("moment", ["copy", "install", "clean"])
+@pytest.mark.parametrize("moment", ["Making .venv", "Installing the packages", "clean"])
 def test_the_start_after_a_killed_one_finds_one_whole_environment(
     run: ModuleType, project: Path, installer: Installer, moment: str
 ) -> None:
-    run.ensure(project)
+    run.ensure(project, "lecture")
     before = tree(project)
     change(project)
     command = [sys.executable, "-c", KILLED, str(SOURCE.parent), str(project), moment]
     assert subprocess.run(command, check=False, timeout=30).returncode == -signal.SIGKILL
     assert (project / ".venv.work").exists()
     installer.asked()
-    installer.fail = {"ask": OFFLINE}
-    run.ensure(project)
+    installer.fail = {"uv": OFFLINE}
+    run.ensure(project, "lecture")
     assert tree(project) == before
-    assert installer.asked() == ([] if moment == "clean" else ["ask"])
+    assert installer.asked() == ([] if moment == "clean" else ["venv", "uv"])
 
 
 def test_two_starts_do_not_install_at_once(
     run: ModuleType, project: Path, installer: Installer
 ) -> None:
     with run.alone(project), pytest.raises(run.SetupError, match="still installing"):
-        run.ensure(project)
-    run.ensure(project)
-    assert installer.asked() == ["venv", "torch", "cloze"]
+        run.ensure(project, "lecture")
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
 
 
 # --- what is left as it is --------------------------------------------------------------------
@@ -247,7 +287,7 @@ def test_what_run_py_did_not_make_is_refused_and_left(
     (project / ".venv" / inside).touch()
     before = tree(project)
     with pytest.raises(run.SetupError, match="has not made"):
-        run.ensure(project)
+        run.ensure(project, "lecture")
     assert installer.asked() == []
     assert tree(project) == before
 
@@ -258,37 +298,64 @@ def test_what_run_py_did_not_make_is_refused_and_left(
 def test_a_venv_is_remade_when_its_python_is_gone_or_another_one_asks(
     run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run.ensure(project)
+    run.ensure(project, "lecture")
     installer.asked()
     run.venv_python(project).unlink()
-    run.ensure(project)
-    assert installer.asked() == ["venv", "torch", "cloze"]
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
     monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
-    run.ensure(project)
-    assert installer.asked() == ["venv", "torch", "cloze"]
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
 
 
 def test_a_moved_project_gets_a_venv_of_its_own(
     run: ModuleType, project: Path, tmp_path_factory: pytest.TempPathFactory, installer: Installer
 ) -> None:
-    run.ensure(project)
+    run.ensure(project, "lecture")
     installer.asked()
     moved = tmp_path_factory.mktemp("elsewhere") / "project"
     project.rename(moved)
-    run.ensure(moved)
-    assert installer.asked() == ["venv", "torch", "cloze"]
+    run.ensure(moved, "lecture")
+    assert installer.asked() == LEARNER
 
 
-def test_the_cpu_index_may_fail_but_a_full_disk_may_not(
+def test_pytorch_comes_from_another_index_where_its_own_does_not_answer(
     run: ModuleType, project: Path, installer: Installer
 ) -> None:
-    installer.fail = {"torch": "ERROR: No matching distribution found for torch==2.13.0"}
-    run.ensure(project)
-    assert installer.asked() == ["venv", "torch", "cloze"]
-    run.shutil.rmtree(project / ".venv")
-    installer.fail = {"torch": "ERROR: [Errno 28] No space left on device"}
-    with pytest.raises(run.SetupError, match="disk is full"):
-        run.ensure(project)
+    installer.fail = {"ask": OFFLINE}
+    run.ensure(project, "lecture")
+    assert installer.asked() == ["venv", "uv", "ask", "torch", ".[lecture]", "warm"]
+
+
+PIP_LISTS = """\
+:env:.find-links='/a/wheels /b'
+global.cert='/etc/ca.crt'
+global.constraint='/etc/constraints.txt'
+global.find-links='/c'
+global.index-url='https://one.example/simple'
+install.index-url='https://two.example/simple'
+site.extra-index-url='no'
+global.extra-index-url='\\nhttps://three.example/simple\\nhttps://four.example/simple'
+"""
+
+
+def test_what_pip_is_told_of_indexes_is_told_to_uv(
+    run: ModuleType, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/mine.crt")
+    for name in ("UV_INDEX", "UV_DEFAULT_INDEX", "UV_FIND_LINKS", "UV_SYSTEM_CERTS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("UV_INDEX_STRATEGY", raising=False)
+    listed = subprocess.CompletedProcess([], 0, PIP_LISTS)
+    monkeypatch.setattr(run.subprocess, "run", lambda *_, **__: listed)
+    assert run.uv_settings(project) == {
+        "SSL_CERT_FILE": "/mine.crt",
+        "UV_DEFAULT_INDEX": "https://two.example/simple",
+        "UV_FIND_LINKS": "/a/wheels,/b",
+        "UV_INDEX": "https://three.example/simple https://four.example/simple",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_SYSTEM_CERTS": "1",
+    }
 
 
 # --- failures in words ------------------------------------------------------------------------
@@ -298,25 +365,36 @@ NO_VERSION = "ERROR: Could not find a version that satisfies the requirement num
 
 
 @pytest.mark.parametrize(
-    ("output", "free", "words"),
+    ("said", "words"),
     [
-        ("ERROR: [Errno 28] No space left on device", PLENTY, "disk is full"),
-        ("OSError: [WinError 112] Es steht nicht genug Speicherplatz", PLENTY, "disk is full"),
-        ("Error: Command '[…ensurepip…]' returned non-zero exit status 1.", 0, "disk is full"),
-        ("Error: [Errno 13] Permission denied: '/x/.venv'", PLENTY, "cannot be written"),
-        (f"{REFUSED}\n{NO_VERSION}", PLENTY, "check the network"),
-        ("[Errno -3] Temporary failure in name resolution", PLENTY, "check the network"),
-        ("Max retries exceeded with url: /simple/", PLENTY, "check the network"),
-        (NO_VERSION, PLENTY, "has no build for this Python"),
-        ("error: subprocess-exited-with-error", PLENTY, "for the reason above"),
+        ("ERROR: [Errno 28] No space left on device", "disk is full"),
+        ("error: Es steht nicht genug Speicherplatz zur Verfügung. (os error 112)", "disk is full"),
+        ("Error: [Errno 13] Permission denied: '/x/.venv'", "cannot be written"),
+        ("because ensurepip is not available.  On Debian/Ubuntu systems,", "python3-venv"),
+        ("  cause: Hash mismatch for `numpy==2.4.6`", "another file than the one in the lock"),
+        (f"{REFUSED}\n{NO_VERSION}", "check the network"),
+        (OFFLINE, "check the network"),
+        (NO_VERSION, "has no build for this Python"),
+        ("  × No solution found when resolving dependencies:", "has no build for this Python"),
+        ("error: Failed to build `x`", "for the reason above"),
     ],
 )
 def test_a_failed_installer_is_explained(
-    run: ModuleType, tmp_path: Path, output: str, free: int, words: str
+    run: ModuleType, project: Path, installer: Installer, said: str, words: str
 ) -> None:
-    sentence = run.explain(output, tmp_path, free)
-    assert words in sentence
-    assert "\n" not in sentence
+    installer.fail = {"venv": said}
+    with pytest.raises(run.SetupError) as refused:
+        run.install(["venv"], project, "Making .venv")
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_lock_is_named(
+    run: ModuleType, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "requirements.lock").unlink()
+    assert run.main(["lab"], project) == 1
+    assert "requirements.lock is missing: get the whole project" in capsys.readouterr().err
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -331,7 +409,8 @@ def raising(error: BaseException) -> Callable[..., Any]:
     [
         (KeyboardInterrupt(), 130, "Stopped"),
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), 1, "disk is full"),
-        (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "refused"),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "cannot be written"),
+        (OSError(errno.EIO, os.strerror(errno.EIO)), 1, "refused"),
     ],
 )
 def test_no_traceback(
@@ -372,84 +451,38 @@ def test_a_used_port_is_refused_before_anything_is_installed(
         for command in ("lab", "lecture"):
             assert run.main([command, f"--port={port}"], project) == 1
             assert f"Port {port} is in use" in capsys.readouterr().err
-    assert run.port_problem(str(port)) == ""
-
-
-def test_the_lab_command(run: ModuleType, project: Path) -> None:
-    command = run.lab_command(project, ["--no-browser", "--port", "9999"])
-    assert command[:3] == [str(run.venv_python(project)), "-m", "jupyterlab"]
-    assert command[-3:] == ["--no-browser", "--port", "9999"]
-    assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in command
-    assert "--LabApp.extension_manager=readonly" in command
-    assert "--ServerApp.port_retries=0" in command
-    assert "--ServerApp.port_retries=0" not in run.lab_command(project, [])
+    assert run.port_problem(["--port", str(port)]) == run.port_problem([]) == ""
 
 
 @pytest.mark.parametrize(
-    ("arguments", "minutes", "rest"),
+    ("arguments", "extra", "started"),
     [
-        ([], "60", []),
-        (["90", "--no-browser"], "90", ["--no-browser"]),
-        (["90", "--port", "9999"], "90", ["--Voila.port_retries=0", "--port", "9999"]),
+        (["lab", "--port", "9"], "lecture", ["-m", "cloze", "lab", "notebooks", "--port", "9"]),
+        (["lecture", "90"], "lecture", ["-m", "lecture", "90"]),
+        (["test", "-x", "tests"], "test", ["-m", "pytest", "-x", "tests"]),
+        (["notebooks", "a.ipynb"], "test", ["notebooks/execute.py", "a.ipynb"]),
+        (["site", "folder"], "test", ["-m", "web.site", "folder"]),
     ],
 )
-def test_the_lecture_command(
-    run: ModuleType, project: Path, arguments: list[str], minutes: str, rest: list[str]
-) -> None:
-    command = run.lecture_command(project, arguments)
-    notebook = project / "lecture" / f"{minutes}_minutes.ipynb"
-    assert command[:4] == [str(run.venv_python(project)), "-m", "voila", str(notebook)]
-    assert command[4:] == [*run.LECTURE_OPTIONS, *rest]
-
-
-def test_a_lecture_that_is_none_is_refused_before_anything_is_installed(
-    run: ModuleType,
-    project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(run, "ensure", raising(AssertionError("too late")))
-    assert run.main(["lecture", "45"], project) == 1
-    assert "lectures of 60 and of 90 minutes, not of 45." in capsys.readouterr().err
-
-
-def test_every_lecture_is_there(run: ModuleType) -> None:
-    for minutes in run.LECTURES:
-        notebook, template = run.lecture_command(SOURCE.parent, [minutes])[3:5]
-        assert Path(notebook).is_file()
-        assert template == "--template=lecture"
-    [folder] = run.lecture_settings(SOURCE.parent).values()
-    page = "voila/templates/lecture/index.html.j2"
-    assert (Path(folder.split(os.pathsep)[0]) / page).is_file()
-    assert run.torch_pin(SOURCE.parent).startswith("torch==")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "started"),
-    [
-        (["test", "-x", "tests"], ["-m", "pytest", "-x", "tests"]),
-        (["notebooks", "a.ipynb"], ["notebooks/execute.py", "a.ipynb"]),
-        (["site", "folder"], ["-m", "web.site", "folder"]),
-    ],
-)
-def test_the_other_commands_run_in_the_venv_and_pass_on_the_exit_code(
+def test_a_command_gets_what_it_needs_and_passes_on_the_exit_code(
     run: ModuleType,
     project: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: list[str],
+    extra: str,
     started: list[str],
 ) -> None:
-    commands = []
+    installed, commands = [], []
 
-    def note(command: list[str], root: Path, settings: dict[str, str]) -> int:
+    def note(command: list[str], root: Path) -> int:
         assert root == project
-        assert settings == {}
         commands.append(command)
         return 5
 
-    monkeypatch.setattr(run, "ensure", lambda _: None)
+    monkeypatch.setattr(run, "ensure", lambda _, extra: installed.append(extra))
     monkeypatch.setattr(run, "run", note)
     assert run.main(arguments, project) == 5
+    assert installed == [extra]
     assert commands == [[str(run.venv_python(project)), *started]]
 
 
@@ -459,8 +492,13 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import run
 child = [sys.executable, "-c", "import time; print('ready', flush=True); time.sleep(60)"]
-run.lab_command = lambda root, arguments: child
-run.ensure = lambda root: sys.argv[3] == "install" and run.complaints_of(child, root)
+run.venv_python = lambda root: Path(sys.executable)
+run.COMMANDS["lab"] = ("lecture", child[1:])
+def ensure(root, extra):
+    if sys.argv[3] == "install":
+        print("ready", flush=True)
+        run.said_by(child, root, "Installing", {})
+run.ensure = ensure
 sys.exit(run.main(["lab"], Path(sys.argv[2])))
 """
 

@@ -1,36 +1,37 @@
-"""The package as others install it: what it reads comes along."""
+"""The package as others install it: what it reads comes along, and a build can be repeated."""
 
 import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
+
+import cloze
+from cloze.serving import lab
+from cloze.teaching.environment import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILT_FROM = (
-    "pyproject.toml",
-    "setup.py",
-    "MANIFEST.in",
-    "README.md",
-    "LICENSE",
-    "LICENSE-TEXT.md",
-)
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 LOADED = """
 import cloze
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import DATA, Corpus
+from cloze.serving.lab import NOTEBOOKS
 from cloze.widgets import markup
 
 print(cloze.__file__)
+print(NOTEBOOKS)
 print(Corpus.load().sha256)
 print(sum(parameter.numel() for parameter in load_model().parameters()))
 print(sorted(path.name for path in CHECKPOINTS.iterdir()))
 print(sorted(path.name for path in (DATA / "labelled").iterdir()), (DATA / "sample.txt").is_file())
-for pattern in ("*.js", "*.css", "quiz.md"):
+for pattern in ("*.js", "*.css", "quiz.md", "overrides.json", "SHA256SUMS"):
     print(sorted(path.name for path in markup.BROWSER.parents[1].rglob(pattern)))
 """
 
@@ -49,30 +50,44 @@ def run(*words: str, cwd: Path, **environment: str) -> str:
     return result.stdout
 
 
+BUILD = """
+import os, sys
+from hatchling import build
+print(getattr(build, sys.argv[1])(sys.argv[2]))
+"""
+
+
+def built(kind: str, source: Path, into: Path) -> Path:
+    """Let the backend build what pip would ask it for; ``kind`` is ``sdist`` or ``wheel``."""
+    return into / run("-c", BUILD, f"build_{kind}", str(into), cwd=source).split()[-1]
+
+
 @pytest.mark.slow
 def test_a_wheel_made_of_the_source_archive_brings_all_that_it_reads(tmp_path: Path) -> None:
-    source = tmp_path / "source"
-    source.mkdir()
-    for name in BUILT_FROM:
-        shutil.copy(ROOT / name, source)
-    for folder in ("src", "data"):
-        left_out = shutil.ignore_patterns("*.egg-info", "__pycache__")
-        shutil.copytree(ROOT / folder, source / folder, ignore=left_out)
-    run("-c", "from setuptools import build_meta as b; b.build_sdist('..')", cwd=source)
-    (archive,) = tmp_path.glob("*.tar.gz")
-    shutil.rmtree(source)
-    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--no-cache-dir")
-    run("-m", "pip", "wheel", *offline, "-w", str(tmp_path), str(archive), cwd=tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
+    both = []
+    for attempt in ("one", "two"):  # two copies, made at different times
+        source = tmp_path / attempt / "source"
+        left_out = shutil.ignore_patterns(".*", "tests", "benchmarks", "__pycache__", "_site*")
+        shutil.copytree(ROOT, source, ignore=left_out)
+        archive = built("sdist", source, tmp_path / attempt)
+        shutil.unpack_archive(archive, tmp_path / attempt, filter="data")
+        wheel = built("wheel", archive.with_name(archive.name[: -len(".tar.gz")]), archive.parent)
+        both.append((archive.read_bytes(), wheel.read_bytes()))
+    assert both[0] == both[1]
+
     installed = tmp_path / "installed"
     with zipfile.ZipFile(wheel) as file:
         file.extractall(installed)
-
-    first, *found = run("-c", LOADED, cwd=tmp_path, PYTHONPATH=str(installed)).splitlines()
-    assert Path(first).is_relative_to(installed)
-    here, *expected = run("-c", LOADED, cwd=tmp_path, PYTHONPATH=str(ROOT / "src")).splitlines()
-    assert Path(here).is_relative_to(ROOT)
-    assert found == expected
+        assert not [
+            name
+            for name in file.namelist()
+            if name.startswith("cloze/notebooks/") and name.endswith(".py")
+        ]
+    lines = run("-c", LOADED, cwd=tmp_path, PYTHONPATH=str(installed)).splitlines()
+    assert all(Path(line).is_relative_to(installed) for line in lines[:2])
+    here = run("-c", LOADED, cwd=tmp_path, PYTHONPATH=str(ROOT / "src")).splitlines()
+    assert all(Path(line).is_relative_to(ROOT) for line in here[:2])
+    assert lines[2:] == here[2:]
 
 
 def test_another_data_folder_can_be_named(tmp_path: Path) -> None:
@@ -85,3 +100,78 @@ def test_another_data_folder_can_be_named(tmp_path: Path) -> None:
         CLOZE_DATA=str(tmp_path),
     )
     assert said.splitlines() == [str(tmp_path)] * 2
+
+
+def test_one_name_and_one_version() -> None:
+    assert PROJECT["project"]["name"] == DISTRIBUTION
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {PROJECT["project"]["version"], citation["version"]} == {cloze.__version__}
+    assert f"## {cloze.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+# cloze lab
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What JupyterLab would have been started with."""
+    calls: list[list[str]] = []
+    monkeypatch.setattr("jupyterlab.labapp.main", calls.append)
+    return calls
+
+
+def test_the_notebooks_are_laid_out_and_nothing_is_overwritten(
+    tmp_path: Path, started: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cloze.__main__ import main
+
+    folder = tmp_path / "mine"
+    assert main(["lab", str(folder), "--no-browser", "--port", "9999"]) == 0
+    assert capsys.readouterr().err == ""
+    pages = {path.name for pattern in ("*.ipynb", "*.md") for path in lab.NOTEBOOKS.glob(pattern)}
+    assert {path.name for path in folder.iterdir()} == pages | {"images"}
+    for name in pages:
+        assert (folder / name).read_bytes() == (lab.NOTEBOOKS / name).read_bytes()
+
+    (folder / "01_the_loss.ipynb").write_text("my own work")
+    (folder / "glossary.md").unlink()
+    assert main(["lab", str(folder)]) == 0
+    assert (folder / "01_the_loss.ipynb").read_text() == "my own work"
+    assert (folder / "glossary.md").is_file()
+    said = capsys.readouterr().err
+    assert "01_the_loss.ipynb" in said
+    assert "stay as they are" in said
+
+    first, second = started
+    assert f"--ServerApp.root_dir={folder}" in first
+    assert "--LabApp.default_url=/lab/tree/00_start_here.ipynb" in first
+    assert first[-3:] == ["--no-browser", "--port", "9999"]
+    assert second[-1] == lab.OPTIONS[-1]
+
+
+def test_a_checkout_opens_its_own_notebooks(started: list[list[str]]) -> None:
+    from cloze.__main__ import main
+
+    assert main(["lab", str(lab.NOTEBOOKS)]) == 0
+    [options] = started
+    assert f"--ServerApp.root_dir={ROOT}" in options
+    assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in options
+
+
+def test_a_folder_that_is_none_is_refused(
+    tmp_path: Path, started: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cloze.__main__ import main
+
+    (tmp_path / "file").touch()
+    assert main(["lab", str(tmp_path / "file")]) == 1
+    assert "name another folder" in capsys.readouterr().err
+    assert started == []
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    from cloze.__main__ import main
+
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"cloze {cloze.__version__}\n"

@@ -1,4 +1,4 @@
-"""The command line: ``python -m cloze train | evaluate | fill | explore | export``."""
+"""The command line: ``cloze lab | fill | evaluate | train | explore | export``."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from cloze import __version__
 
 if TYPE_CHECKING:  # what takes a second to load is imported by the command that needs it
     from cloze.corpus import Corpus
@@ -67,8 +69,29 @@ def _say(sentence: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m cloze", description="Masked language modeling")
+    name = "cloze" if Path(sys.argv[0]).stem == "cloze" else "python -m cloze"
+    parser = argparse.ArgumentParser(prog=name, description="Masked language modeling")
+    parser.add_argument("--version", action="version", version=f"cloze {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    lab = commands.add_parser(
+        "lab",
+        help="put the notebooks into a folder, and open them in JupyterLab",
+        usage="%(prog)s [-h] [FOLDER [ARGUMENT …]]",
+    )
+    lab.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=Path("cloze-notebooks"),
+        help="where they go (default: cloze-notebooks); what is there stays as it is",
+    )
+    lab.add_argument(
+        "arguments",
+        nargs=argparse.REMAINDER,
+        help="what follows the folder goes to JupyterLab, e.g. --port 9999",
+    )
+    lab.set_defaults(run=_lab)
 
     train = commands.add_parser("train", help="train a model and save it")
     train.add_argument("output", type=Path, help="the checkpoint to write (.safetensors)")
@@ -317,6 +340,20 @@ def _keep(run: TrainingRun, path: Path, *, astray: bool) -> None:
 
 
 # The other commands
+
+
+def _lab(options: argparse.Namespace) -> None:
+    """Lay out the notebooks and open them in JupyterLab."""
+    from cloze.serving.lab import NOTEBOOKS, lay_out, start
+
+    if options.folder.resolve() != NOTEBOOKS:
+        kept = lay_out(options.folder)
+        if kept:
+            _say(
+                f"these files in {options.folder} are not those of this version and stay as they "
+                f"are: {', '.join(kept)}. To get new ones, rename yours."
+            )
+    start(options.folder, options.arguments)
 
 
 def _evaluate(options: argparse.Namespace) -> None:

@@ -28,9 +28,21 @@ def read(path: Path) -> Any:
 
 
 @each_notebook
-def test_every_notebook_has_the_link_and_the_cell(path: Path) -> None:
+def test_every_notebook_is_as_colab_needs_it(path: Path) -> None:
     notebook = read(path)
     assert colab.with_colab(notebook, path.name) == notebook, "python notebooks/colab.py writes it"
+
+
+@pytest.mark.parametrize("owner", ["OWNER", "somebody"])
+def test_there_is_a_link_only_if_it_leads_somewhere(
+    monkeypatch: pytest.MonkeyPatch, owner: str
+) -> None:
+    described = colab.project()
+    described["urls"]["Source"] = f"https://github.com/{owner}/cloze"
+    monkeypatch.setattr(colab, "project", lambda: described)
+    for _ in range(2):  # it is taken out again, and never there twice
+        made = colab.with_colab(read(NOTEBOOKS[0]), NOTEBOOKS[0].name)
+        assert made.cells[0].source.count("[Open in Colab]") == (owner != "OWNER")
 
 
 def run_cell(monkeypatch: pytest.MonkeyPatch, *, in_colab: bool) -> tuple[list[str], list[bool]]:

@@ -11,7 +11,7 @@ import pytest
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from traitlets.utils.importstring import import_item
 
-import run
+from cloze.serving import lab
 from cloze.serving.server import SHIPPED, Kernels, Notebooks, PromptConnection
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
@@ -67,5 +67,5 @@ def test_the_digests_are_those_of_the_notebooks() -> None:
     ],
 )
 def test_the_lab_command_names_them(option: str, named: type) -> None:
-    given = next(x for x in run.LAB_OPTIONS if option in x)
+    given = next(x for x in lab.OPTIONS if option in x)
     assert import_item(given.partition("=")[2]) is named

@@ -59,7 +59,7 @@ def test_in_the_project_the_versions_are_those_of_its_lock() -> None:
     lock = (environment.PROJECT / "requirements.lock").read_text("utf-8").splitlines()
     packages = environment.required_packages()
     assert packages.keys() == {Requirement(line).name for line in dependencies()}
-    assert all(f"{name}{version}" in lock for name, version in packages.items())
+    assert all(f"{name}{version} \\" in lock for name, version in packages.items())
 
 
 def test_a_package_without_its_project_is_held_to_the_ranges_of_its_metadata(

@@ -18,6 +18,9 @@ PROJECT = Path(str(sys.modules["cloze"].__file__)).resolve().parents[2]
 
 OLDEST_PYTHON = (3, 11)
 
+DISTRIBUTION = "cloze-notebooks"
+"""What the package index calls the package; there, ``cloze`` belongs to somebody else."""
+
 INSTALL = "close Jupyter and start it with `python run.py lab`, which installs what is missing"
 
 
@@ -84,15 +87,16 @@ def required_packages() -> dict[str, str]:
     ``>=2,<3``.
 
     Raises:
-        importlib.metadata.PackageNotFoundError: the package ``cloze`` is not installed.
+        importlib.metadata.PackageNotFoundError: the package is not installed.
     """
     read = importlib.import_module("packaging.requirements").Requirement
-    lines, lock = metadata.requires("cloze") or [], []
+    lines, lock = metadata.requires(DISTRIBUTION) or [], []
     try:
         tomllib = importlib.import_module("tomllib")  # Python 3.11 has it, an older one does not
         project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
         text = (PROJECT / "requirements.lock").read_text("utf-8")
-        lock = [read(line) for line in text.splitlines() if not line.startswith("#")]
+        # After each version follow its hashes, on lines that begin with a space.
+        lock = [read(line.strip("\\ ")) for line in text.splitlines() if line[:1] not in "# "]
         lines = project["dependencies"]
     except (ImportError, OSError):  # no project, or no tomllib
         pass
@@ -108,8 +112,8 @@ def _packages() -> list[Finding]:
         return [
             Finding(
                 False,
-                "The package cloze is not installed in this Python, so the versions of the others "
-                f"cannot be compared; {INSTALL}.",
+                f"The package {DISTRIBUTION} is not installed in this Python, so the versions of "
+                f"the others cannot be compared; {INSTALL}.",
             )
         ]
     within = importlib.import_module("packaging.specifiers").SpecifierSet

@@ -8,6 +8,7 @@ writes what it found to family.json. It needs ``transformers``; whoever reads th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -191,7 +192,10 @@ def results() -> dict[str, Any]:
 
 def main(path: Path = RESULTS) -> None:
     """Count and compare, and write what was found with what it takes to repeat it."""
-    import transformers
+    try:
+        import transformers
+    except ModuleNotFoundError:
+        sys.exit(f"{__spec__.name} counts the models of transformers: `pip install transformers`.")
 
     made = measurements.made_by(__spec__.name, transformers=transformers.__version__)
     measurements.measure(path, made, "counted", [()], counted)

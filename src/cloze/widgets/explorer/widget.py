@@ -152,7 +152,9 @@ class MaskExplorer(Widget):
         first = next(iter(self._given.values()))
         state = self._with_line(first.line if line is None else line)
         if masked is None:
-            masked = self._place(state["truth"], first.masked)[:1] if line is None else ()
+            masked = []
+            with suppress(ValueError):  # word pieces may cut the example elsewhere
+                masked = self._place(state["truth"], first.masked)[:1] if line is None else []
         chosen = frozenset(positions(masked, len(state["truth"]))) | state["masked"]
         state |= {"masked": chosen, "focus": min(chosen, default=0)}
         super().__init__(

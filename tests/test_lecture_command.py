@@ -1,0 +1,32 @@
+"""What ``python run.py lecture`` starts."""
+
+from pathlib import Path
+
+import pytest
+
+from lecture.__main__ import HERE, LECTURES, OPTIONS, voila_arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "minutes", "rest"),
+    [
+        ([], "60", []),
+        (["90", "--no-browser"], "90", ["--no-browser"]),
+        (["--port", "9999"], "60", ["--port", "9999"]),
+    ],
+)
+def test_the_arguments(arguments: list[str], minutes: str, rest: list[str]) -> None:
+    notebook = str(HERE / f"{minutes}_minutes.ipynb")
+    assert voila_arguments(arguments) == [notebook, *OPTIONS, *rest]
+
+
+def test_a_lecture_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"lectures of 60 and of 90 minutes, not of 45\."):
+        voila_arguments(["45"])
+
+
+def test_every_lecture_is_there() -> None:
+    for minutes in LECTURES:
+        assert Path(voila_arguments([minutes])[0]).is_file()
+    assert OPTIONS[0] == "--template=lecture"
+    assert (HERE / "voila/templates/lecture/index.html.j2").is_file()
