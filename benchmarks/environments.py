@@ -79,7 +79,7 @@ def make(name: str, folder: Path) -> Path:
         subprocess.run([*install, "--no-deps", f"git+{ROOT.as_uri()}"], check=True)
     kernel = folder / "kernels" / KERNEL / "kernel.json"
     kernel.parent.mkdir(parents=True)
-    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    argv = [str(python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     told = {"argv": argv, "display_name": name, "language": "python"}
     kernel.write_text(json.dumps(told), encoding="utf-8")
     return python
