@@ -30,7 +30,9 @@ KERNEL = "elsewhere"
 REQUIRED: list[str] = colab.project()["dependencies"]
 COLAB = ["ipykernel==6.17.1", "ipython==7.34.0", "ipywidgets==7.7.1", "numpy==2.1.3"]
 COLAB += ["torch==2.11.*", "traitlets==5.7.1"]
-"""What Colab published that it had, in August 2026; the rest is what the notebook's cell asks for."""
+"""What Colab published in August 2026 that it had; the notebook's own cell asks for the rest."""
+SAID = ("anywidget", "ipykernel", "ipython", "ipywidgets", "jupyterlab", "numpy", "torch")
+"""The packages whose versions are printed."""
 COLAB_MODULE = """\
 import sys
 from types import SimpleNamespace
@@ -62,24 +64,31 @@ ENVIRONMENTS = {
 }
 
 
-def make(name: str, folder: Path) -> Path:
+def uv(*words: str) -> str:
+    """Run uv, and return what it writes."""
+    command = [sys.executable, "-m", "uv", *words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - ours
+    return done.stdout
+
+
+def make(name: str, folder: Path) -> str:
     """Make an environment in a folder, and a kernel of it; return its Python."""
     chosen = ENVIRONMENTS[name]
     venv = folder / "venv"
-    python = venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    uv = [sys.executable, "-m", "uv"]
-    install = [*uv, "pip", "install", "--quiet", "--python", str(python)]
-    subprocess.run([*uv, "venv", "--quiet", "--seed", "--python", chosen.python, venv], check=True)
-    subprocess.run([*install, "--resolution", chosen.resolution, *chosen.requirements], check=True)
+    python = str(venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+    install = ["pip", "install", "--quiet", "--python", python]
+    uv("venv", "--quiet", "--seed", "--python", chosen.python, str(venv))
+    uv(*install, "--resolution", chosen.resolution, *chosen.requirements)
     if name == "colab":  # where the notebook's first cell does it
         startup = folder / "ipython" / "profile_default" / "startup"
         startup.mkdir(parents=True)
         (startup / "colab.py").write_text(COLAB_MODULE, encoding="utf-8")
     else:
-        subprocess.run([*install, "--no-deps", f"git+{ROOT.as_uri()}"], check=True)
+        uv(*install, "--no-deps", f"git+{ROOT.as_uri()}")
     kernel = folder / "kernels" / KERNEL / "kernel.json"
     kernel.parent.mkdir(parents=True)
-    argv = [str(python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    argv = [python, "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "--log-level=ERROR"]
+    argv += ["-f", "{connection_file}"]
     told = {"argv": argv, "display_name": name, "language": "python"}
     kernel.write_text(json.dumps(told), encoding="utf-8")
     return python
@@ -109,14 +118,11 @@ def run(path: Path, folder: Path) -> str:
     return f"warns: {warned.splitlines()[0]}" if warned else ""
 
 
-def versions(python: Path) -> str:
-    """Say which Python and which packages an environment has, of those that matter most."""
-    names = ["anywidget", "ipykernel", "ipython", "ipywidgets", "jupyterlab", "numpy", "torch"]
-    command = [sys.executable, "-m", "uv", "pip", "list", "--format", "json", "--python", python]
-    listed = subprocess.run(command, capture_output=True, check=True).stdout
-    found = {each["name"]: each["version"] for each in json.loads(listed)}
-    asked = subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout
-    return ", ".join([asked.strip(), *(f"{name} {found[name]}" for name in names if name in found)])
+def versions(name: str, python: str) -> str:
+    """Say which versions an environment has of what matters most."""
+    frozen = uv("pip", "freeze", "--quiet", "--python", python).splitlines()
+    packages = (line for line in frozen if line.partition("==")[0] in SAID)
+    return ", ".join([f"Python {ENVIRONMENTS[name].python}", *packages])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -140,7 +146,7 @@ def main(arguments: list[str] | None = None) -> int:
                 said = run(path, folder)
                 failed += bool(said) and not said.startswith("warns: ")
                 print(f"| {path.stem} | {time.perf_counter() - started:.0f} | {said} |", flush=True)
-        print(f"\n{versions(python)}")
+        print(f"\n{versions(chosen.environment, python)}")
     return failed
 
 

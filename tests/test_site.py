@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
-import yaml  # type: ignore[import-untyped]
 from bs4 import BeautifulSoup
 
 from cloze.teaching.quiz import inline, questions_of
@@ -198,9 +197,6 @@ def test_nothing_waits_for_a_kernel(site: Path, path: Path) -> None:
     assert len(page_of(site, path).select(AWAKE)) == asleep
 
 
-# --- notebooks as pages -----------------------------------------------------------------------
-
-
 # --- the command ------------------------------------------------------------------------------
 
 
@@ -216,21 +212,3 @@ def test_a_folder_with_something_else_is_left_alone(
     assert kept.read_text(encoding="utf-8") == "dear"
     assert main([str(kept / "site")]) == 1
     assert capsys.readouterr().out == f"{kept / 'site'} cannot be written: File exists.\n"
-
-
-# --- publishing -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "command"), [("pages", "site"), ("slow", "test --slow")])
-def test_a_workflow_pins_its_actions_and_runs_what_everybody_does(name: str, command: str) -> None:
-    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
-    workflow = yaml.safe_load(text)
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    used = [step["uses"] for step in steps if "uses" in step]
-    assert used
-    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in used)
-    assert len(re.findall(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+\n", text)) == len(used)
-    assert [step["run"] for step in steps if "run" in step] == [f"python run.py {command}"]
-    assert workflow["permissions"] == {"contents": "read"}
-    uploaded = [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")]
-    assert uploaded == (["_site"] if name == "pages" else [])
