@@ -40,10 +40,19 @@ def project() -> dict[str, Any]:
     return dict(tomllib.loads(text)["project"])
 
 
+def repository() -> str:
+    """Return whose the project is on GitHub, and how it is called there: ``"OWNER/cloze"``."""
+    return str(project()["urls"]["Source"]).removeprefix("https://github.com/")
+
+
+def published() -> bool:
+    """Tell whether pyproject.toml names the repository, or still a placeholder for it."""
+    return not repository().startswith("OWNER/")
+
+
 def address(name: str) -> str:
     """Return where Colab opens a notebook: ``address("00_start_here.ipynb")``."""
-    repository = project()["urls"]["Source"].removeprefix("https://github.com/")
-    return f"https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}"
+    return f"https://colab.research.google.com/github/{repository()}/blob/main/notebooks/{name}"
 
 
 def setup() -> str:
