@@ -27,7 +27,7 @@ BESIDE = (
     "benchmarks/README.md",
 )
 """The pages besides the notebooks: those of the site alone, and those that the project has too."""
-NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html"}
+NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html", PREVIEW}
 """Suffixes and names of what a reader without a network does without."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
