@@ -67,7 +67,7 @@ def digests() -> str:
     return "".join(rows)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Say in one line why a notebook could not be executed."""
     if isinstance(error, CellExecutionError):
         cell = re.search(r"In\W*\[(\d+)\]", re.sub(r"\x1b\[[\d;]*m", "", error.traceback))
@@ -100,7 +100,7 @@ def main(names: list[str]) -> int:
             return 130
         except Exception as error:
             failed += 1
-            print(f"{path.name}: FAILED, not written: {_reason(error)}.")
+            print(f"{path.name}: FAILED, not written: {reason(error)}.")
         else:
             print(f"{path.name}: {time.perf_counter() - started:.1f} s")
     if HERE in {path.parent for path in paths}:

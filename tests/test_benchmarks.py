@@ -13,6 +13,7 @@ import torch
 
 from benchmarks import (
     cost,
+    environments,
     latency,
     lines,
     mutants,
@@ -206,6 +207,13 @@ def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert [row[-1] for row in rows] == [1, 2.1, 4.4, 1, 2]
     assert all(min(row) > 0 for row in rows)
     assert (tmp_path / "cost.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", environments.ENVIRONMENTS)
+def test_environments_quick(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert environments.main([name, "--only", "00_"]) == 0
+    assert re.search(r"\n\| 00_start_here \| \d+ \|  \|\n\nPython 3", capsys.readouterr().out)
 
 
 @pytest.mark.slow

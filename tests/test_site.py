@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
 import pytest
-import yaml  # type: ignore[import-untyped]
 from bs4 import BeautifulSoup
+from docutils import nodes
+from PIL import Image
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
+from web.build import build_page
 from web.site.__main__ import main
+from web.site.pages import address, head
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -100,6 +105,27 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert not re.search(r"(?:import|fetch|importScripts)[^;\n]{0,80}https?://", text), script
 
 
+def test_no_link_leads_to_a_placeholder(site: Path) -> None:
+    assert not [
+        path for path in site.rglob("*.html") if "github.com/OWNER" in path.read_text("utf-8")
+    ]
+
+
+def test_every_page_says_what_it_may_load_and_keeps_to_it(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        [policy] = soup(path).select('meta[http-equiv="Content-Security-Policy"]')
+        allowed = str(policy["content"])
+        assert "script-src 'unsafe-inline'" not in allowed
+        for script in soup(path).select("script:not([src])"):
+            digest = b64encode(sha256(script.get_text().encode()).digest()).decode()
+            data = str(script.get("type", "")).startswith("application/")
+            assert data or f"'sha256-{digest}'" in allowed, path
+        handlers = [
+            each for each in soup(path).find_all() if any(a[:2] == "on" for a in each.attrs)
+        ]
+        assert not handlers, path
+
+
 # --- what a page has --------------------------------------------------------------------------
 
 
@@ -107,7 +133,13 @@ def test_the_site_has_every_page(site: Path) -> None:
     beside = {"glossary", "misconceptions", "references"}
     pages = {path.stem for path in (site / "notebooks").glob("*.html")}
     assert pages == {path.stem for path in NOTEBOOKS} | beside
-    for name in ("index.html", "search.html", "searchindex.js", "benchmarks/README.html"):
+    for name in (
+        "index.html",
+        "accessibility.html",
+        "search.html",
+        "searchindex.js",
+        "benchmarks/README.html",
+    ):
         assert (site / name).is_file(), name
     rows = soup(site / "index.html").select("table.docutils tbody tr")
     assert len(rows) == len(NOTEBOOKS)
@@ -116,7 +148,8 @@ def test_the_site_has_every_page(site: Path) -> None:
 @each_notebook
 def test_a_notebook_can_be_taken_along(site: Path, path: Path) -> None:
     links = page_of(site, path).select(".take-along a")
-    assert [str(link["href"]) for link in links] == [path.name, colab.address(path.name)]
+    colabs = [colab.address(path.name)] if colab.published() else []
+    assert [str(link["href"]) for link in links] == [path.name, *colabs]
     assert (site / "notebooks" / path.name).read_bytes() == path.read_bytes()
 
 
@@ -198,7 +231,31 @@ def test_nothing_waits_for_a_kernel(site: Path, path: Path) -> None:
     assert len(page_of(site, path).select(AWAKE)) == asleep
 
 
-# --- notebooks as pages -----------------------------------------------------------------------
+def test_every_page_has_a_description(site: Path) -> None:
+    for path in site.rglob("*.html"):
+        if path.name != "search.html":
+            [described] = soup(path).select('meta[name="description"]')
+            assert 40 < len(str(described["content"])) <= 160, path
+
+
+def test_a_published_site_names_its_pages_and_their_picture(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(colab, "repository", lambda: "Somebody/cloze")
+    title = nodes.title("", "1 · The <loss>")
+    document = nodes.document(None, None, "", title, nodes.paragraph("", "What a gap costs."))
+    tags = BeautifulSoup(head("notebooks/01_the_loss", document), "html.parser")
+    [canonical] = tags.select('link[rel="canonical"]')
+    assert canonical["href"] == "https://somebody.github.io/cloze/notebooks/01_the_loss.html"
+    told = {str(tag["property"]): str(tag["content"]) for tag in tags.select("meta[property]")}
+    assert told["og:title"] == "1 · The <loss>"
+    assert told["og:description"] == "What a gap costs."
+    assert told["og:image"] == "https://somebody.github.io/cloze/preview.png"
+    with Image.open(site / "preview.png") as picture:
+        assert picture.width / picture.height == pytest.approx(1200 / 630, rel=0.01)
+    build_page(site.parent / "explorer", site=address())
+    own = (site.parent / "explorer" / "index.html").read_text("utf-8")
+    assert 'rel="canonical" href="https://somebody.github.io/cloze/explorer/"' in own
 
 
 # --- the command ------------------------------------------------------------------------------
@@ -216,21 +273,3 @@ def test_a_folder_with_something_else_is_left_alone(
     assert kept.read_text(encoding="utf-8") == "dear"
     assert main([str(kept / "site")]) == 1
     assert capsys.readouterr().out == f"{kept / 'site'} cannot be written: File exists.\n"
-
-
-# --- publishing -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "command"), [("pages", "site"), ("slow", "test --slow")])
-def test_a_workflow_pins_its_actions_and_runs_what_everybody_does(name: str, command: str) -> None:
-    text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
-    workflow = yaml.safe_load(text)
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    used = [step["uses"] for step in steps if "uses" in step]
-    assert used
-    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", action) for action in used)
-    assert len(re.findall(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+\n", text)) == len(used)
-    assert [step["run"] for step in steps if "run" in step] == [f"python run.py {command}"]
-    assert workflow["permissions"] == {"contents": "read"}
-    uploaded = [step["with"]["path"] for step in steps if "upload" in step.get("uses", "")]
-    assert uploaded == (["_site"] if name == "pages" else [])

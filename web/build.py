@@ -37,9 +37,16 @@ STYLE = "page.css"
 ICON_SIZES = (180, 192, 512)
 POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 POLICY_OF_ONE_FILE = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+    "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:"  # its own script
 )
 """What a page may load: the browser itself holds it to what it says of itself."""
+TITLE = "Cloze: the explorer"
+DESCRIPTION = (
+    "Mask letters of a line and see what a small encoder guesses from the left, the right and both "
+    "sides. It runs in your browser."
+)
+PREVIEW = "preview.png"
+"""What the site has beside its start page, for those who show a link to it as a picture."""
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
     "the page works without a network; the browser's menu can install it as an app."
@@ -50,13 +57,14 @@ ALONE = (
 )
 
 
-def build_page(folder: Path, series: str | None = None) -> list[Path]:
+def build_page(folder: Path, series: str | None = None, site: str = "") -> list[Path]:
     """Write the page as files for a web server; it opens without a network after the first visit.
 
     Args:
         folder: is made if need be; files of the same names are replaced.
         series: where the notebooks are, as an address or a path from the page; None to name them
             without a link.
+        site: the address of the site that has this folder, if there is one.
 
     Returns:
         What was written.
@@ -68,7 +76,7 @@ def build_page(folder: Path, series: str | None = None) -> list[Path]:
         STYLE: style(),
         "icon.svg": icon.svg(),
         "manifest.webmanifest": manifest(),
-        "index.html": _hosted(series),
+        "index.html": _hosted(series, site and f"{site}{folder.name}/", site),
     }
     for name, text in texts.items():
         paths.append(folder / name)
@@ -97,11 +105,15 @@ def build_single(path: Path, series: str | None = None) -> None:
         ]
     drawn = base64.b64encode(icon.svg().encode()).decode()
     head = [
+        about(TITLE, DESCRIPTION),
         f'<link rel="icon" href="data:image/svg+xml;base64,{drawn}">',
         f"<style>{style()}</style>",
     ]
-    script = f"<script>{bundle(modules(), FIRST)}</script>"
-    text = page(POLICY_OF_ONE_FILE, head, ALONE, series, {}, [*inside, script])
+    script = bundle(modules(), FIRST)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
+    scripts = [*inside, f"<script>{script}</script>"]
+    text = page(policy, head, ALONE, series, {}, scripts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
 
@@ -110,6 +122,32 @@ def modules() -> dict[str, str]:
     """Return the text of all modules by name, the view of the widgets among them."""
     own = {path.name: path.read_text("utf-8") for path in HERE.glob("*.js") if path.name != WORKER}
     return widget.programs() | own
+
+
+def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
+    """Write what a page says of itself to a search engine, and to those who show a link to it.
+
+    Args:
+        title: without the markup around it.
+        description: in a sentence or two.
+        address: where it is; "" leaves out what needs to be told from elsewhere.
+        site: the address of the site, which has the picture.
+    """
+    told = {
+        "og:type": "website",
+        "og:title": title,
+        "og:description": description,
+        "og:url": address,
+        "og:image": f"{site}{PREVIEW}",
+        "og:image:alt": "The explorer: a line with hidden letters, and what three models guess",
+        "twitter:card": "summary_large_image",
+    }
+    tags = [Markup('<meta name="description" content="{}">').format(description)]
+    if address:
+        tags.append(Markup('<link rel="canonical" href="{}">').format(address))
+        property_ = Markup('<meta property="{}" content="{}">')
+        tags += [property_.format(*each) for each in told.items()]
+    return Markup("\n").join(tags)
 
 
 def style() -> str:
@@ -171,6 +209,7 @@ def page(
     told = json.dumps({"examples": known, "game": game(), **settings}, ensure_ascii=False)
     filled = {
         "policy": policy,
+        "title": TITLE,
         "head": "\n".join(head),
         "examples": _examples(),
         "parameters": f"{model.config.n_parameters:,}",
@@ -196,7 +235,7 @@ def manifest() -> str:
     ]
     return json.dumps(
         {
-            "name": "Cloze: the explorer",
+            "name": TITLE,
             "short_name": "Cloze",
             "description": "Guess hidden letters beside a masked language model.",
             "start_url": "./index.html",
@@ -221,8 +260,9 @@ def worker(folder: Path, names: Iterable[str]) -> str:
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
-def _hosted(series: str | None) -> str:
+def _hosted(series: str | None, address: str, site: str) -> str:
     head = [
+        about(TITLE, DESCRIPTION, address, site),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
         f'<link rel="apple-touch-icon" href="icon-{ICON_SIZES[0]}.png">',
         '<link rel="manifest" href="manifest.webmanifest">',

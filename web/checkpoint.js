@@ -39,7 +39,8 @@ export async function readModel(buffer, name) {
 
 // The tensors of a file by name, {dtype, shape, bytes, values}, and its metadata.
 function readSafetensors(buffer) {
-  const size = Number(new DataView(buffer).getBigUint64(0, true));
+  const start = new DataView(buffer);
+  const size = start.getUint32(0, true) + 2 ** 32 * start.getUint32(4, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
   const { __metadata__: metadata, ...layout } = header;
   const data = buffer.slice(8 + size);

@@ -10,7 +10,7 @@ import { loadPredictors } from "./predictor.js";
 import Tally from "./tally.js";
 import Unmasking from "./unmasking.js";
 import { render } from "./view.js";
-import { Model, Widget } from "./widget.js";
+import { Model, ValueError, Widget } from "./widget.js";
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
 const settings = JSON.parse(document.getElementById("settings").textContent);
@@ -20,8 +20,10 @@ const root = document.documentElement;
 async function bytes(name) {
   const inside = document.getElementById(name);
   if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
-  const answer = await fetch(name);
-  if (!answer.ok) throw new Error(`${name} cannot be loaded (${answer.status}); reload the page.`);
+  const answer = await fetch(name).catch(() => ({ status: "no answer" }));
+  if (!answer.ok) {
+    throw new ValueError(`${name} cannot be loaded (${answer.status}); reload the page.`);
+  }
   return answer.arrayBuffer();
 }
 
@@ -99,40 +101,40 @@ async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), document.getElementById("theme"));
   const place = document.getElementById("explorer");
-  try {
-    const predictors = await loadPredictors(bytes);
-    const paid = new Model({ paid: [] });
-    const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
-    const follow = () => explorer.act("link", { hash: location.hash });
-    if (location.hash) await follow();
-    show(explorer, place);
-    // A link in the page is below the explorer: go to what it shows.
-    addEventListener("hashchange", async () => {
-      await follow();
-      place.scrollIntoView({ block: "nearest" });
-      place.querySelector('[data-arrows] [tabindex="0"]').focus({ preventScroll: true });
-    });
-    // The address is that of what is seen, for a reload and for the way back.
-    explorer.listen(() => {
-      const seen = written(explorer);
-      if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
-    });
-    show(new Link(explorer), document.getElementById("link"));
-    const tally = document.getElementById("tally");
-    paid.on("change", () => (tally.hidden = !paid.get("paid").length));
-    show(new Tally(paid), tally);
-    const lines = writing(predictors.both, { line: TO_WRITE });
-    show(new Unmasking(lines), document.getElementById("unmasking"));
-    const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
-    const played = playing(predictors, settings.game, { address });
-    show(new GuessingGame(played), document.getElementById("game"));
-  } catch (error) {
-    const said = element("p", { role: "alert" }, `The explorer cannot start: ${error.message}`);
-    place.innerHTML = said.text;
-    throw error;
-  }
+  const predictors = await loadPredictors(bytes);
+  const paid = new Model({ paid: [] });
+  const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
+  const follow = () => explorer.act("link", { hash: location.hash });
+  if (location.hash) await follow();
+  show(explorer, place);
+  // A link in the page is below the explorer: go to what it shows.
+  addEventListener("hashchange", async () => {
+    await follow();
+    place.scrollIntoView({ block: "nearest" });
+    place.querySelector('[data-arrows] [tabindex="0"]').focus({ preventScroll: true });
+  });
+  // The address is that of what is seen, for a reload and for the way back.
+  explorer.listen(() => {
+    const seen = written(explorer);
+    if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
+  });
+  show(new Link(explorer), document.getElementById("link"));
+  const tally = document.getElementById("tally");
+  paid.on("change", () => (tally.hidden = !paid.get("paid").length));
+  show(new Tally(paid), tally);
+  const lines = writing(predictors.both, { line: TO_WRITE });
+  show(new Unmasking(lines), document.getElementById("unmasking"));
+  const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
+  const played = playing(predictors, settings.game, { address });
+  show(new GuessingGame(played), document.getElementById("game"));
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }
 
-main();
+main().catch((error) => {
+  // What is not said in our own words is what an older browser stumbles over.
+  const advice = error instanceof ValueError ? "" : "; open the page in a newer browser.";
+  const words = `The explorer cannot start: ${error.message}${advice}`;
+  document.getElementById("explorer").innerHTML = element("p", { role: "alert" }, words).text;
+  throw error;
+});

@@ -438,3 +438,31 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
         "The explorer cannot start: both.safetensors cannot be loaded (404); reload the page."
     )
     watch.forgive("404")
+
+
+def test_without_a_network_it_says_which_file_is_missing(
+    fresh: BrowserContext, built: str, watch: Watch
+) -> None:
+    page = fresh.new_page()
+    page.route("**/both.safetensors", lambda route: route.abort())
+    page.goto(built)
+    expect(page.get_by_role("alert")).to_have_text(
+        "The explorer cannot start: both.safetensors cannot be loaded (no answer); reload the page."
+    )
+    watch.forgive("both.safetensors")
+
+
+@pytest.mark.parametrize(
+    "missing", ["matchMedia", "ResizeObserver", "Element.prototype.replaceChildren"]
+)
+def test_in_a_browser_that_is_too_old_it_says_what_to_do(
+    fresh: BrowserContext, built: str, watch: Watch, missing: str
+) -> None:
+    page = fresh.new_page()
+    page.add_init_script(f"window.{missing} = undefined")
+    page.goto(built)
+    said = page.get_by_role("alert")
+    expect(said).to_contain_text("The explorer cannot start: ")
+    expect(said).to_contain_text(f"{missing.rpartition('.')[2]} is not a")
+    expect(said).to_contain_text("; open the page in a newer browser.")
+    watch.forgive(missing.rpartition(".")[2])

@@ -7,7 +7,13 @@ import time
 from pathlib import Path
 
 from cloze.checkpoint import CheckpointError
+from notebooks import colab
 from web.site.build import ROOT, SiteError, build_site
+
+UNPUBLISHED = (
+    "pyproject.toml does not name the repository yet (Source has OWNER), so no page has a link to "
+    "Colab or to the project, a canonical address or a preview picture."
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -31,6 +37,8 @@ def main(arguments: list[str]) -> int:
     seconds = time.perf_counter() - started
     print(f"{folder}: {pages} pages, {size:.1f} MB, in {seconds:.0f} s. To look at them:")
     print(f"  python -m http.server --bind 127.0.0.1 --directory {folder}")
+    if not colab.published():
+        print(UNPUBLISHED)
     return 0
 
 

@@ -8,24 +8,26 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from PIL import Image
 from sphinx.cmd.build import build_main
 
 from cloze.teaching import palette
 from cloze.widgets import MaskExplorer, widget
 from notebooks import colab
-from web.build import WORKER, build_page, build_single, worker
-from web.site.pages import page, shown
+from web.build import PREVIEW, WORKER, build_page, build_single, worker
+from web.site.pages import address, page, shown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+OWN = (HERE / "index.md", HERE / "accessibility.md")
 BESIDE = (
     "notebooks/glossary.md",
     "notebooks/misconceptions.md",
     "notebooks/references.md",
     "benchmarks/README.md",
 )
-"""The pages besides the notebooks."""
-NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html"}
+"""The pages besides the notebooks: those of the site alone, and those that the project has too."""
+NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html", PREVIEW}
 """Suffixes and names of what a reader without a network does without."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
@@ -62,7 +64,8 @@ def build_site(folder: Path) -> None:
             raise SiteError("The site was not built: Sphinx says above what is wrong.")
         for notebook in series()[1]:
             shutil.copy(notebook, built / notebook.relative_to(ROOT))
-        build_page(built / "explorer", "../index.html")
+        preview().save(built / PREVIEW)
+        build_page(built / "explorer", "../index.html", address())
         build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
         files = (path for path in sorted(built.rglob("*")) if path.is_file())
@@ -94,12 +97,11 @@ def lay_out(folder: Path) -> None:
     table, notebooks = series()
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
-    index = (HERE / "index.md").read_text(encoding="utf-8")
     explorer = shown(MaskExplorer().asleep())
-    source = colab.project()["urls"]["Source"]
-    parts = {"series": table, "notebooks": documents, "explorer": explorer, "source": source}
-    for name, part in parts.items():
-        index = index.replace(f"{{{{{name}}}}}", str(part))
+    project = "the project"
+    if colab.published():
+        project = f"[{project}]({colab.project()['urls']['Source']})"
+    parts = {"series": table, "notebooks": documents, "explorer": explorer, "project": project}
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
         target = folder / path.relative_to(ROOT)
@@ -108,7 +110,17 @@ def lay_out(folder: Path) -> None:
             nbformat.write(page(nbformat.read(path, as_version=4), path.name), target)
         else:
             shutil.copy(path, target)
-    (folder / "index.md").write_text(index, encoding="utf-8")
+    for path in OWN:
+        text = path.read_text(encoding="utf-8")
+        for name, part in parts.items():
+            text = text.replace(f"{{{{{name}}}}}", str(part))
+        (folder / path.name).write_text(text, encoding="utf-8")
+
+
+def preview() -> Image.Image:
+    """Return the top of the explorer's picture, in the shape in which links are shown."""
+    with Image.open(ROOT / "notebooks" / "images" / "explorer.png") as picture:
+        return picture.crop((0, 0, picture.width, picture.width * 630 // 1200))
 
 
 def links(path: Path) -> list[Path]:

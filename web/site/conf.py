@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from docutils import nodes
+from markupsafe import Markup
 from sphinx.application import Sphinx
 
 from cloze.teaching.palette import DARK, LIGHT
+from web.build import POLICY
+from web.site.pages import head
 
 project = html_title = "Cloze"
 author = copyright = "The Cloze authors"  # noqa: A001 - Sphinx's name
@@ -56,10 +60,15 @@ html_use_index = False
 html_domain_indices = False
 
 
-def finish(_: Sphinx, __: str, ___: str, context: dict[str, Any], ____: object) -> None:
-    """Give every page the explorer's icon, and the captions of its sidebar the level they lack."""
+def finish(
+    _: Sphinx, name: str, __: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """Give a page its policy, its icon and what it says of itself, and repair its sidebar."""
+    policy = Markup('<meta http-equiv="Content-Security-Policy" content="{}">').format(POLICY)
+    told = head(name, document) if document else ""  # the search has none
+    context["metatags"] = f"{policy}{told}{context.get('metatags', '')}"
     context["favicon_url"] = context["pathto"]("explorer/icon.svg", resource=True)
-    tree = context["furo_navigation_tree"]
+    tree = context["furo_navigation_tree"]  # whose captions lack a level
     context["furo_navigation_tree"] = tree.replace(
         'role="heading"', 'role="heading" aria-level="2"'
     )

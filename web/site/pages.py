@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 import html as entities
 import re
+import textwrap
 from typing import Any
 
 import nbformat
+from docutils import nodes
 from markupsafe import Markup
 
 from cloze.widgets.markup import element
 from notebooks import colab
+from web.build import about
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ASLEEP = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)<p>Here belongs', re.DOTALL)
@@ -49,13 +52,30 @@ def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
 
 def take_along(name: str) -> Markup:
     """Write the links that stand below a page's title: where its notebook runs."""
-    return element(
-        "p",
-        element("a", "Download this notebook", href=name, download=True),
-        " ",
-        element("a", "Open it in Colab", href=colab.address(name)),
-        class_="take-along",
-    )
+    links = [element("a", "Download this notebook", href=name, download=True)]
+    if colab.published():
+        links.append(element("a", "Open it in Colab", href=colab.address(name)))
+    return element("p", Markup(" ").join(links), class_="take-along")
+
+
+def address() -> str:
+    """Return where GitHub Pages shows the site; "" while the project has no repository."""
+    owner, name = colab.repository().split("/")
+    return f"https://{owner.lower()}.github.io/{name}/" if colab.published() else ""
+
+
+def head(name: str, document: nodes.document) -> Markup:
+    """Write what a page says of itself.
+
+    Args:
+        name: of its file, without the suffix.
+        document: its first title names it, its first words describe it.
+    """
+    title = next(document.findall(nodes.title)).astext()
+    words = " ".join(each.astext() for each in document.findall(nodes.paragraph))
+    description = textwrap.shorten(words, 140, placeholder=" …")
+    page = "" if name == "index" else f"{name}.html"
+    return about(title, description, address() and address() + page, address())
 
 
 def shown(html: str) -> Markup:
