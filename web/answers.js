@@ -149,8 +149,10 @@ const wordsOf = (symbols, line) => symbols.words(line).map((word) => [word[0], w
  * example speaks of is hidden. What is paid is entered in `paid`, the model of a tally.
  */
 export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
+  const names = begin?.readers ?? Object.keys(predictors);
+  const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
   const state = beginning(predictors.both, examples, begin);
-  const model = new Model(state, new Readers(predictors, paid));
+  const model = new Model(state, new Readers(asked, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }
@@ -186,6 +188,7 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     },
     examples: listed,
     paid: [],
+    tools: begin?.tools ?? true,
     seed: Math.floor(Math.random() * 2 ** 31),
     asked: 0,
   };

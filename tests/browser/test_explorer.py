@@ -53,6 +53,24 @@ def said(driven: Hand) -> str:
 # ── clicks ───────────────────────────────────────────────────────────────────────────────────────
 
 
+def test_without_tools_there_is_the_line_and_what_is_guessed(hand: Take) -> None:
+    bare = MaskExplorer(shipped_model(), "once upon a time", [12], tools=False)
+    assert bare.alone() == {
+        "line": "once upon a time",
+        "masked": [12],
+        "focus": 12,
+        "view": "guesses",
+        "readers": ["both"],
+        "tools": False,
+    }
+    driven = hand(bare)
+    page = assert_usable(driven.html)
+    pressed = {str(each["data-do"]) for each in page.select("[data-do]")}
+    assert pressed == {"toggle", "fill", "present"}
+    driven.act("toggle", at=4)
+    assert bare.masked == {4, 12}
+
+
 def test_a_click_on_another_masked_position_looks_at_it_first(
     driven: Hand, explorer: MaskExplorer
 ) -> None:

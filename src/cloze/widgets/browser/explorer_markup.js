@@ -57,20 +57,21 @@ export function explorer(widget) {
   for (const name of Object.keys(seen)) seen[name] ??= widget.seen?.[name] ?? NOTHING;
   widget.seen = seen;
   const paid = widget.get("paid");
-  const tools = controls(state, widget.get("examples"));
+  const bare = !widget.get("tools");
+  const tools = bare ? NOTHING : controls(state, widget.get("examples"));
   return element(
     "div",
     { class: state.symbols.wide ? "explorer words" : "explorer" },
-    present ? tools : element("p", { class: "quiet" }, HINT),
+    present && !bare ? tools : element("p", { class: "quiet" }, HINT),
     line(state, shadesOf(state, answer, widget)),
     told(state, seen.told),
-    present ? NOTHING : views(state),
+    present || bare ? NOTHING : views(state),
     element("div", { class: "panel", "aria-busy": waits || null }, seen.panel),
     element(
       "div",
       null,
       paid.length && state.guessFirst ? element("p", { class: "tally" }, tallyInWords(paid)) : null,
-      seen.sums,
+      bare ? null : seen.sums,
     ),
     present ? NOTHING : tools,
   );

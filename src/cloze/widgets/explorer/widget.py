@@ -96,6 +96,7 @@ class MaskExplorer(Widget):
         examples: lines to choose from, by name; what the model cannot read is left out.
         tally: counts what a room has paid, for several explorers together; by default for this one.
         present: large type and nothing that only one reader needs, for a lecture hall.
+        tools: False leaves the line and the guesses, and nothing else to press.
         seed: for "mask 15% at random".
 
     Raises:
@@ -128,6 +129,7 @@ class MaskExplorer(Widget):
     examples: traitlets.List[Any] = traitlets.List().tag(sync=True)
     paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
     """What the tally holds."""
+    tools = traitlets.Bool(True).tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
     asked = traitlets.Int().tag(sync=True)
     """How often the models have changed: whoever shows their answers asks again."""
@@ -143,6 +145,7 @@ class MaskExplorer(Widget):
         examples: Annotated[Mapping[str, Example], Some] = EXAMPLES,
         tally: Tally | None = None,
         present: bool = False,
+        tools: bool = True,
         seed: Annotated[int, between(0, 999_999_999)] = 0,
     ) -> None:
         self._corpus, self._given, self._tally = corpus, dict(examples), tally
@@ -161,6 +164,7 @@ class MaskExplorer(Widget):
             model=shipped_models() if model is None else model,
             line=self._symbols.write(state["truth"]),
             present=present,
+            tools=tools,
             seed=seed,
             **self._able(),
             **state,
@@ -227,10 +231,14 @@ class MaskExplorer(Widget):
 
     def alone(self) -> dict[str, object] | None:
         """Return the line and what is hidden, if the models are those that a page has, too."""
-        if self.model != shipped_models():
+        shipped = shipped_models()
+        if any(shipped.get(name) is not each.model for name, each in self._predictors.items()):
             return None
         state = {"line": self.line, "masked": sorted(self.masked), "focus": self.focus}
-        return state | {"view": self.view}
+        state |= {"view": self.view}
+        if len(self._predictors) < len(shipped):
+            state["readers"] = [*self._predictors]
+        return state if self.tools else state | {"tools": False}
 
     # ── what the browser asks ────────────────────────────────────────────────────────────────────
 
