@@ -23,6 +23,8 @@ class Watch:
 
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    known: tuple[str, ...] = ()
+    """Which errors a test brings about, whenever they come: regular expressions."""
 
     def over(self, page: Page) -> None:
         """Begin to watch a page."""
