@@ -24,7 +24,7 @@ from cloze.lessons.the_explorer.guessing_game import KNOWN_GAPS, KNOWN_SEEDS
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
-from cloze.widgets import widget
+from cloze.widgets import MaskExplorer, widget
 from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.modules import bundle
 from web import icon, weights
@@ -193,6 +193,7 @@ def page(
     series: str | None,
     settings: dict[str, object],
     scripts: Iterable[str],
+    still: str = "",
 ) -> str:
     """Write the document.
 
@@ -203,6 +204,7 @@ def page(
         series: where the notebooks are.
         settings: what ``page.js`` is told besides the examples.
         scripts: what is run, and what that reads.
+        still: what stands in the explorer's place until its models are there.
     """
     model = shipped_model()
     known = {name: each._asdict() for name, each in EXAMPLES.items()}
@@ -211,6 +213,7 @@ def page(
         "policy": policy,
         "title": TITLE,
         "head": "\n".join(head),
+        "still": still,
         "examples": _examples(),
         "parameters": f"{model.config.n_parameters:,}",
         "max_len": str(model.config.max_len),
@@ -270,7 +273,8 @@ def _hosted(series: str | None, address: str, site: str) -> str:
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
-    return page(POLICY, head, HOSTED, series, {"worker": WORKER}, scripts)
+    still = str(MaskExplorer().still()).partition("</style>")[2]  # the page has its style already
+    return page(POLICY, head, HOSTED, series, {"worker": WORKER}, scripts, still)
 
 
 def _examples() -> str:
