@@ -19,7 +19,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, NoReturn
+from typing import IO, Any, NoReturn
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # Python was started without a path of its own
@@ -41,7 +41,7 @@ FORBIDDEN = (
 class Channel:
     """What lane and referee say to each other: some words as JSON, and bytes."""
 
-    def __init__(self, read: BinaryIO, write: BinaryIO) -> None:
+    def __init__(self, read: IO[bytes], write: IO[bytes]) -> None:
         self.read, self.write = read, write
 
     def say(self, data: bytes = b"", **words: object) -> None:
@@ -151,7 +151,7 @@ def judge(channel: Channel, path: Path) -> None:
         words, data = channel.hear()
         ids = torch.frombuffer(bytearray(data), dtype=torch.uint8).long().view(*words["shape"])
         with torch.no_grad():
-            logits = torch.cat([model(lines) for lines in ids.split(32)])
+            logits = torch.cat([model(lines) for lines in torch.split(ids, 32)])
         channel.say(logits.float().numpy().tobytes(), say="logits", shape=logits.shape)
 
 

@@ -59,7 +59,7 @@ def train(
         selected = labels >= 0
         loss = mlm_loss(model.logits_at(inputs, selected), labels[selected])
         model.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         for optimizer, peak in optimizers:
             optimizer.param_groups[0]["lr"] = peak * (schedule(used, warmup) if warmup else 1.0)
             optimizer.step()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.recipes import loop
-from cloze.encoder import join
+from cloze.encoder import Layer, join
 from cloze.heads import MaskedLM
 from cloze.training import EVEN, _optimizers
 
@@ -25,9 +25,11 @@ class Model(MaskedLM):
         """Return logits at the selected positions, where alone the last layer is finished."""
         x = self.encoder.embedding(input_ids)
         for layer in self.encoder.layers:
+            assert isinstance(layer, Layer)
             attention, normed = layer.attention, layer.attention_norm(x)
-            made = (part(normed) for part in (attention.query, attention.key, attention.value))
-            gathered = join(attention.gather(*attention.split(*made), None))
+            query, key, value = attention.query, attention.key, attention.value
+            split = attention.split(query(normed), key(normed), value(normed))
+            gathered = join(attention.gather(*split, None))
             if layer is self.encoder.layers[-1]:
                 x, gathered = x[selected], gathered[selected]
             x = x + attention.output(gathered)

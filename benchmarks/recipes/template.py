@@ -27,7 +27,7 @@ def train(race: Race) -> None:
         selected = labels >= 0
         loss = mlm_loss(model.logits_at(inputs, selected), labels[selected])
         model.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.param_groups[0]["lr"] = 4e-3 * min(1.0, (used + 1e-3) / 0.1, (1 - used) / 0.9)
         optimizer.step()
     race.hand_over(model)
