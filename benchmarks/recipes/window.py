@@ -50,7 +50,7 @@ class FeedForward(nn.Sequential):
 
 
 class Model(nn.Module):
-    """A window, a feed-forward network, an attention, feed-forward networks, a head."""
+    """A window, a feed-forward network, an attention, a feed-forward network, a head."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Model(nn.Module):
         self.mix = FeedForward(config)
         self.norm = nn.LayerNorm(config.d_model)
         self.attention = Attention(config)
-        self.refine = nn.Sequential(FeedForward(config), FeedForward(config))
+        self.refine = FeedForward(config)
         self.head = nn.Sequential(nn.LayerNorm(config.d_model), nn.Linear(config.d_model, V))
 
     def forward(self, ids: Tensor) -> Tensor:
