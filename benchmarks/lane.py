@@ -143,12 +143,13 @@ def train(channel: Channel, path: Path) -> None:
 
 
 def judge(channel: Channel, path: Path) -> None:
-    """Answer lines with the weights that were handed over: logits at every position."""
-    model = recipe_of(path).Model()
-    model.load_state_dict(load(channel.hear()[1]))
-    model.eval()
+    """Answer lines with weights that were handed over: logits at every position."""
+    model = recipe_of(path).Model().eval()
     while True:
         words, data = channel.hear()
+        if words["say"] == "weights":
+            model.load_state_dict(load(data))
+            continue
         ids = torch.frombuffer(bytearray(data), dtype=torch.uint8).long().view(*words["shape"])
         with torch.no_grad():
             logits = torch.cat([model(lines) for lines in torch.split(ids, 32)])

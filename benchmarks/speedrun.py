@@ -14,7 +14,7 @@ The rules are in ``benchmarks/RECORDS.md``. What this file does about them:
 * **Held-out text** stays in this process. The recipe trains in ``benchmarks.lane``, which is given
   the training pieces. Its weights then answer in a second lane, which is given masked lines in a
   secret order, without their answers.
-* **Fouls** end a run: see :func:`source_of`, :class:`Lane`, :func:`weights_of` and :func:`judged`.
+* **Fouls** end a run: see :func:`source_of`, :class:`Lane`, :func:`checked` and :class:`Judge`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import psutil
 import torch
 from safetensors.torch import load
 from torch import Tensor
-from torch.nn import functional as F
 
 from benchmarks.figures import records
 from benchmarks.lane import Channel
@@ -49,10 +48,11 @@ from cloze.corpus import Corpus
 from cloze.evaluation import Repeated
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import held_out_batch
+from cloze.masking import MaskedBatch, held_out_batch
 from cloze.teaching.figures import svg_of
 from cloze.teaching.measurements import made_by, measure, read
 from cloze.training import Recipe, TrainingRun
+from cloze.vocabulary import VOCABULARY
 
 GOALS: dict[str, float | None] = {"1.3": 1.3, "0.9": 0.9, "minute": None}
 """The tracks: a loss to reach in nats, or None for the lowest loss in a minute."""
@@ -187,7 +187,7 @@ class Lane:
         self.hear()
         self._threads = self.watched.num_threads()
 
-    def __enter__(self) -> Lane:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -264,57 +264,69 @@ def hand_overs(course: Course, recipe: Path, goal: float | None, seed: int) -> I
                 return
 
 
-def weights_of(data: bytes) -> dict[str, Tensor]:
-    """Return what was handed over: at most 300 000 numbers, as float32.
+def checked(weights: bytes) -> bytes:
+    """Return what was handed over if it is at most 300 000 numbers, as float32.
 
     Raises:
         FoulError: it is something else.
     """
-    weights = load(data)
-    count = sum(tensor.numel() for tensor in weights.values())
+    tensors = load(weights).values()
+    count = sum(tensor.numel() for tensor in tensors)
     if count > MOST_PARAMETERS:
         raise FoulError(f"its model keeps {count:,} numbers; {MOST_PARAMETERS:,} are allowed")
-    if any(tensor.dtype != torch.float32 for tensor in weights.values()):
+    if any(tensor.dtype != torch.float32 for tensor in tensors):
         raise FoulError("a tensor of its model is not float32")
     return weights
 
 
-def judged(course: Course, recipe: Path, data: bytes) -> float:
-    """Return the held-out loss in nats of weights under the fixed masks.
+class Judge(Lane):
+    """The process in which weights answer the held-out lines, without knowing what is asked."""
 
-    Raises:
-        FoulError: the model is too large, an answer depends on the lines read before, or it does
-            better under the fixed masks than luck allows.
-    """
-    weights_of(data)
-    with Lane(recipe, "judge") as lane:
-        lane.channel.say(data)
+    def __init__(self, course: Course, recipe: Path) -> None:
+        super().__init__(recipe, "judge")
+        self._course = course
 
-        def answers(lines: Tensor) -> Tensor:
-            lane.channel.say(lines.to(torch.uint8).numpy().tobytes(), shape=lines.shape)
-            words, logits = lane.hear()
-            if words["shape"] != [*lines.shape, 29]:
-                raise FoulError(f"its logits have the shape {words['shape']}")
-            return torch.frombuffer(bytearray(logits), dtype=torch.float32).view(words["shape"])
+    def loss(self, weights: bytes) -> float:
+        """Return the held-out loss of weights under the fixed masks, in nats.
 
-        first = course.fixed.inputs[course.order[:8]]
-        alone = answers(first)
-        fixed, fresh = (
-            _loss(answers(batch.inputs[course.order]), batch.labels[course.order])
-            for batch in (course.fixed, course.fresh)
-        )
-        again = answers(first.flip(0)).flip(0)
-    if not math.isfinite(fixed):
-        raise FoulError("its loss is not finite")
-    if (F.softmax(alone, -1) - F.softmax(again, -1)).abs().max() > 1e-2:
-        raise FoulError("its answers depend on which lines it has read before")
-    if fresh - fixed > LUCK:
-        raise FoulError(f"it knows the fixed masks: {fixed:.3f} nats, and {fresh:.3f} under others")
-    return fixed
+        Raises:
+            FoulError: the model is too large, or its loss is not finite.
+        """
+        self.channel.say(checked(weights), say="weights")
+        nats = self._loss(self._course.fixed)
+        if not math.isfinite(nats):
+            raise FoulError("its loss is not finite")
+        return nats
 
+    def examine(self, nats: float) -> None:
+        """Look at how the loss of the last weights came about.
 
-def _loss(logits: Tensor, labels: Tensor) -> float:
-    return float(mlm_loss(logits, labels))
+        Raises:
+            FoulError: an answer depends on the lines read before, or the model does better under
+                the fixed masks than luck allows.
+        """
+        few = self._course.fixed.inputs[self._course.order[:8]]
+        if (self._first - self._answers(few).softmax(-1)).abs().max() > 1e-3:
+            raise FoulError("its answers depend on which lines it has read before")
+        fresh = self._loss(self._course.fresh)
+        if fresh - nats > LUCK:
+            raise FoulError(
+                f"it knows the fixed masks: {nats:.3f} nats, and {fresh:.3f} under others"
+            )
+
+    def _loss(self, batch: MaskedBatch) -> float:
+        inputs, labels = (part[self._course.order] for part in batch)
+        logits = self._answers(inputs)
+        self._first = logits[:8].softmax(-1)
+        return float(mlm_loss(logits, labels))
+
+    def _answers(self, lines: Tensor) -> Tensor:
+        self.channel.say(lines.to(torch.uint8).numpy().tobytes(), say="lines", shape=lines.shape)
+        words, logits = self.hear()
+        shape = [*lines.shape, len(VOCABULARY)]
+        if words["shape"] != shape:
+            raise FoulError(f"its logits have the shape {words['shape']} instead of {shape}")
+        return torch.frombuffer(bytearray(logits), dtype=torch.float32).view(shape)
 
 
 def one_run(course: Course, recipe: Path, track: str, seed: int) -> float | None:
@@ -326,11 +338,13 @@ def one_run(course: Course, recipe: Path, track: str, seed: int) -> float | None
     goal = GOALS[track]
     handed = [*hand_overs(course, recipe, goal, seed)]
     if goal is None:
-        in_time = [each for each in handed if each.minutes <= 1.0]
-        return judged(course, recipe, in_time[-1].weights) if in_time else None
-    for each in handed:
-        if judged(course, recipe, each.weights) <= goal:
-            return each.minutes
+        handed = [each for each in handed if each.minutes <= 1.0][-1:]
+    with Judge(course, recipe) as judge:
+        for minutes, weights in handed:
+            nats = judge.loss(weights)
+            if goal is None or nats <= goal:
+                judge.examine(nats)
+                return nats if goal is None else minutes
     return None
 
 
@@ -341,7 +355,9 @@ def interval(results: Sequence[float | None]) -> str:
         return "—"
     half = T_95[len(found)] * Repeated.of(found).spread / math.sqrt(len(found))
     few = "" if len(found) == SEEDS else f" (n = {len(found)})"
-    return f"{statistics.fmean(found):.3f}" + f" ± {half:.3f}" * (len(found) > 1) + few
+    mean = statistics.fmean(found)
+    digits = 3 if mean > 0.01 else 4
+    return f"{mean:.{digits}f}" + f" ± {half:.{digits}f}" * (len(found) > 1) + few
 
 
 def results(kept: Mapping[str, Any]) -> dict[str, dict[str, list[float | None]]]:

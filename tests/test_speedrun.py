@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load, save
 
 from benchmarks import speedrun
-from benchmarks.speedrun import Course, FoulError, hand_overs, interval, judged, one_run
+from benchmarks.speedrun import Course, FoulError, Judge, hand_overs, interval, one_run
 from cloze.corpus import Corpus
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
@@ -221,14 +221,16 @@ def test_an_honest_run_is_kept_and_written(
 def test_the_held_out_loss_is_the_series(course: Course, recipe: Path) -> None:
     recipe.write_text(HONEST)
     model = MaskedLM()
-    ours = held_out_loss(model, course.fixed)
-    assert judged(course, recipe, save(model.state_dict())) == pytest.approx(ours, abs=1e-4)
+    with Judge(course, recipe) as judge:
+        loss = judge.loss(save(model.state_dict()))
+    assert loss == pytest.approx(held_out_loss(model, course.fixed), abs=1e-4)
 
 
 def test_interval() -> None:
     assert interval([0.1, 0.2, 0.3]) == "0.200 ± 0.248 (n = 3)"
     assert interval([1.0] * 5) == "1.000 ± 0.000"
     assert interval([0.1]) == "0.100 (n = 1)"
+    assert interval([0.0014]) == "0.0014 (n = 1)"
     assert interval([0.1, None]) == "—"
 
 
