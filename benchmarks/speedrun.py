@@ -6,11 +6,12 @@ on the held-out pieces, and the lowest loss after one minute. ``--keep mine.json
 as soon as it is over and goes on where it stopped; ``--kept benchmarks/records.json`` prints the
 table of ``benchmarks/RECORDS.md`` without training, and ``--picture`` draws it.
 
-The rules are in ``benchmarks/RECORDS.md``. What this file does about them:
+It needs ``pip install -e .[test]``. The rules are in ``benchmarks/RECORDS.md``. What this file does
+about them:
 
 * **Time** is processor time, read from outside. Its unit is the *minute*: the time of the default
-  recipe's steps, a few of which the referee takes before the recipe starts and whenever it has had
-  the core for two seconds. So a slow or busy machine slows both.
+  recipe's steps. The referee takes a few of them before the recipe starts, and again whenever the
+  recipe has had the core for two seconds. So a slow or busy machine slows both.
 * **Held-out text** stays in this process. The recipe trains in ``benchmarks.lane``, which is given
   the training pieces. Its weights then answer in a second lane, which is given masked lines in a
   secret order, without their answers.
@@ -69,7 +70,10 @@ MODULES = {
     *("time", "typing", "numpy", "torch", "transformers", "cloze", "benchmarks"),
 }
 """What a recipe may import."""
-CLOSED = {"checkpoint", "from_file", "sys", "os", "open", "exec", "eval", "__import__"}
+CLOSED = {
+    *("checkpoint", "from_file", "jit", "ops", "_C", "sys", "os", "modules"),
+    *("open", "exec", "__import__", "__builtins__", "__globals__", "__subclasses__"),
+}
 """Names that a recipe has no use for but to get round the guard of its lane."""
 TURN = 2.0
 """Seconds of the core after which the default recipe has its turn."""
@@ -130,33 +134,30 @@ def source_of(path: Path) -> str:
     if len(source.encode()) > MOST_SOURCE:
         raise FoulError(f"{path.name} has more than {MOST_SOURCE:,} bytes; a recipe is short")
     try:
-        nodes = [*ast.walk(ast.parse(source))]
+        tree = ast.parse(source)
     except SyntaxError as error:
         raise FoulError(f"{path.name} is not Python: {error}") from None
-    names: set[str] = set()
-    for node in nodes:
-        match node:
-            case ast.Import(names=imported):
-                names |= {part for alias in imported for part in alias.name.split(".")[1:]}
-                modules = {alias.name.split(".")[0] for alias in imported}
-            case ast.ImportFrom(module=module, names=imported):
-                first, *rest = (module or ".").split(".")
-                modules, names = {first}, names | {*rest, *(alias.name for alias in imported)}
-            case ast.Attribute(attr=name) | ast.Name(id=name):
-                modules, names = set(), names | {name}
-            case _:
-                continue
-        if modules - MODULES:
-            raise FoulError(f"{path.name} imports {', '.join(modules - MODULES)}")
-    if names & CLOSED:
-        raise FoulError(f"{path.name} uses {', '.join(sorted(names & CLOSED))}")
-    if {"Model", "train"} - {getattr(n, "name", "") for n in nodes} - names - _aliases(nodes):
+    modules: set[str] = set()
+    used: set[str] = set()
+    defined: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            of = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                module, *inside = f"{of}{alias.name}".split(".")
+                modules.add(module)
+                used.update(inside)
+                defined.add(alias.asname or alias.name)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Attribute | ast.Name):
+            used.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+    for verb, names in (("imports", modules - MODULES), ("uses", used & CLOSED)):
+        if names:
+            raise FoulError(f"{path.name} {verb} {', '.join(sorted(names))}")
+    if not {"Model", "train"} <= defined:
         raise FoulError(f"{path.name} has no Model or no train; see benchmarks/recipes/template.py")
     return source
-
-
-def _aliases(nodes: list[ast.AST]) -> set[str]:
-    return {node.asname for node in nodes if isinstance(node, ast.alias) and node.asname}
 
 
 class Lane:
@@ -166,8 +167,9 @@ class Lane:
     """
 
     def __init__(self, recipe: Path, role: str) -> None:
+        source = source_of(recipe)
         self._folder = Path(tempfile.mkdtemp(prefix="lane"))
-        (self._folder / "recipe.py").write_text(source_of(recipe), encoding="utf-8")
+        (self._folder / "recipe.py").write_text(source, encoding="utf-8")
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         lane = Path(__file__).with_name("lane.py")
         self._process = subprocess.Popen(  # noqa: S603 - this Python, and a file of ours
@@ -370,11 +372,22 @@ def results(kept: Mapping[str, Any]) -> dict[str, dict[str, list[float | None]]]
 
 def table(kept: Mapping[str, Any]) -> str:
     """Write what was kept as a table, a row per recipe."""
-    rows = [f"| | date | {' | '.join(TITLES[track] for track in GOALS)} |", "| --- " * 5 + "|"]
+    titles = ["recipe", "what it does", *(TITLES[track] for track in GOALS), "date"]
+    rows = [f"| {' | '.join(titles)} |", "| --- " * len(titles) + "|"]
     for name, tracks in results(kept).items():
+        file = Path(__file__).parent / "recipes" / f"{name}.py"
+        said = (
+            ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) if file.exists() else ""
+        )
         cells = [interval(tracks[track]) if track in tracks else "" for track in GOALS]
         dates = (run["date"] for runs in kept["runs"][name].values() for run in runs.values())
-        rows.append(f"| [{name}](recipes/{name}.py) | {max(dates)} | {' | '.join(cells)} |")
+        cells = [
+            f"[{name}](recipes/{name}.py)",
+            (said or "").partition("\n")[0],
+            *cells,
+            max(dates),
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

@@ -13,6 +13,7 @@ from benchmarks.speedrun import Course, FoulError, Judge, hand_overs, interval, 
 from cloze.corpus import Corpus
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
+from cloze.teaching.measurements import read
 
 ROOT = Path(__file__).resolve().parents[1]
 HONEST = """
@@ -211,7 +212,7 @@ def test_an_honest_run_is_kept_and_written(
     asked = ["--tracks", "1.3", "--seeds", "1", "--keep", str(kept), "--picture", str(picture)]
     speedrun.main([str(recipe), *asked])
     *_, row = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(r"\| \[mine\]\(recipes/mine.py\) \| [\d-]+ \| 0\.0\d+ \(n = 1\) \|.*", row)
+    assert re.fullmatch(r"\| \[mine\].* \| +\| 0\.0\d+ \(n = 1\) \| +\| +\| [\d-]+ \|", row)
     assert ET.parse(picture).getroot().tag.endswith("svg")
     monkeypatch.setattr(speedrun, "one_run", None)  # what is kept is not run again
     speedrun.main([str(recipe), *asked])
@@ -232,6 +233,13 @@ def test_interval() -> None:
     assert interval([0.1]) == "0.100 (n = 1)"
     assert interval([0.0014]) == "0.0014 (n = 1)"
     assert interval([0.1, None]) == "—"
+
+
+def test_the_records_are_those_that_were_kept() -> None:
+    kept = read(ROOT / "benchmarks" / "records.json")
+    assert speedrun.table(kept) in (ROOT / "benchmarks" / "RECORDS.md").read_text(encoding="utf-8")
+    for name in kept["runs"]:
+        speedrun.source_of(ROOT / "benchmarks" / "recipes" / f"{name}.py")
 
 
 @pytest.mark.parametrize(

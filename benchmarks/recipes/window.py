@@ -1,8 +1,8 @@
-"""A window of five letters is looked up instead of a first attention; only gaps ask in the second.
+"""Five letters are looked up in place of the first attention; the other is asked by gaps alone.
 
-What the first attention of the default mostly learns is which letters stand near. A table for each
-of five places says so at once and needs no product. The one attention that is left is asked by the
-selected positions alone, as many in every line, and everything after it is done for these alone.
+The first attention of the default mostly finds out which letters are near. A table for each of
+five places says so at once, without a product. In the attention that is left, only the selected
+positions have queries, the same number in every line, and all that follows is done for them alone.
 """
 
 from __future__ import annotations
