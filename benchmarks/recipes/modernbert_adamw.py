@@ -1,4 +1,4 @@
-"""ModernBERT with AdamW at 4e-3: pre-norm, rotary positions with our base of 100, 30 %."""
+"""ModernBERT of `transformers` with AdamW at 4e-3, and with our rotary base of 100; 30 %."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ModernBERT with `torch.optim.Muon` at 0.02 for its matrices, and AdamW at 4e-3 for the rest."""
+"""ModernBERT of `transformers`, `torch.optim.Muon` at 0.02 for its matrices, AdamW at 4e-3."""
 
 from __future__ import annotations
 
