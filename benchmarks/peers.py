@@ -19,7 +19,20 @@ from cloze.vocabulary import VOCABULARY
 SIZE = EncoderConfig()
 
 
-class Textbook(nn.Module):
+class Peer(nn.Module):
+    """A model that answers at selected positions, and so at all."""
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
+        """Return logits at the selected positions, shape ``(|M|, |V|)``."""
+        raise NotImplementedError
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        """Return logits at every position, shape ``(batch, length, |V|)``."""
+        everywhere = torch.ones_like(input_ids, dtype=torch.bool)
+        return self.logits_at(input_ids, everywhere).view(*input_ids.shape, -1)
+
+
+class Textbook(Peer):
     """``nn.TransformerEncoder`` as its tutorial builds it: post-norm, learned positions."""
 
     vocabulary = VOCABULARY
@@ -41,7 +54,7 @@ class Textbook(nn.Module):
         return self.head(x[selected])
 
 
-class Bert(nn.Module):
+class Bert(Peer):
     """``transformers.BertForMaskedLM`` from a configuration of our size; nothing is downloaded.
 
     Raises:
@@ -74,7 +87,7 @@ class Bert(nn.Module):
         return self.model.cls(self.model.bert(input_ids).last_hidden_state[selected])
 
 
-class ModernBert(nn.Module):
+class ModernBert(Peer):
     """``transformers.ModernBertForMaskedLM`` from a configuration of our size, not downloaded.
 
     Args:

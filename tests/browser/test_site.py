@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 NOTEBOOKS = [f"notebooks/{stem}" for stem in LESSONS]
 BESIDE = [
-    *("index", "search", "benchmarks/README"),
+    *("index", "search", "benchmarks/README", "benchmarks/RECORDS"),
     "accessibility",
     *("notebooks/glossary", "notebooks/misconceptions", "notebooks/references"),
 ]

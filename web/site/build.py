@@ -25,6 +25,7 @@ BESIDE = (
     "notebooks/misconceptions.md",
     "notebooks/references.md",
     "benchmarks/README.md",
+    "benchmarks/RECORDS.md",
 )
 """The pages besides the notebooks: those of the site alone, and those that the project has too."""
 NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html", PREVIEW}

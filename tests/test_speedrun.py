@@ -1,0 +1,258 @@
+"""The referee of the race sees what it should: an honest run, and the cheats of ``CHEATS``."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+import torch
+from safetensors.torch import load, save
+
+from benchmarks import speedrun
+from benchmarks.speedrun import Course, FoulError, Judge, hand_overs, interval, one_run
+from cloze.corpus import Corpus
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
+from cloze.teaching.measurements import read
+
+ROOT = Path(__file__).resolve().parents[1]
+HONEST = """
+from cloze.heads import MaskedLM as Model
+
+def train(race):
+    race.hand_over(Model())
+"""
+CHEATS = {
+    "reads what is held out": (
+        "from cloze.corpus import Corpus\ndef train(race): Corpus.load()\n",
+        "it opened 01.txt",
+    ),
+    "loads weights that were trained before": (
+        "import torch\ndef train(race): torch.load('{folder}/weights.pt')\n",
+        "it opened weights.pt",
+    ),
+    "carries weights in its source": (f"WEIGHTS = '{'0' * 20_000}'\n", "more than 20,000 bytes"),
+    "reads them past the guard": (
+        "from cloze.checkpoint import read\n",
+        "uses checkpoint",
+    ),
+    "computes in a second thread": (
+        "import torch\ndef train(race):\n    torch.set_num_threads(2)\n"
+        "    x = torch.ones(512, 512)\n    x @ x, x.exp()\n    race.used()\n",
+        "a thread or a process",
+    ),
+    "computes in a second process": (
+        "from torch.multiprocessing import Process\n"
+        "def train(race): Process(target=print).start()\n",
+        "it called os.fork",
+    ),
+    "asks the network": (
+        "from torch.hub import urlopen\ndef train(race): urlopen('http://localhost:9')\n",
+        "it called socket",
+    ),
+    "imports what it needs for more": ("import ctypes\n", "imports ctypes"),
+    "has more parameters": (
+        "from cloze.encoder import EncoderConfig\n"
+        "def train(race): race.hand_over(Model(EncoderConfig(n_layers=3)))\n",
+        "keeps 405,149 numbers",
+    ),
+    "answers from a table of what it read": (
+        "from torch import nn\ndef train(race):\n    model = Model()\n"
+        "    model.register_buffer('read', race.ids)\n    race.hand_over(model)\n",
+        "numbers; 300,000 are allowed",
+    ),
+    "packs two numbers into one": (
+        "def train(race): race.hand_over(Model().double())\n",
+        "is not float32",
+    ),
+    "picks the luckiest of many": (
+        "def train(race):\n    for _ in range(11): race.hand_over(Model())\n",
+        "more than 10 times",
+    ),
+}
+LEARNS = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+class Model(nn.Module):
+    read = torch.zeros(29)
+
+    def forward(self, ids):
+        self.read += F.one_hot(ids, 29).sum((0, 1))  # how frequent is what, in the held-out text?
+        return (self.read / self.read.sum() + 1e-3).log().expand(*ids.shape, 29)
+
+def train(race):
+    race.hand_over(Model())
+"""
+KNOWS_THE_MASKS = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+from cloze.masking import mask_tokens
+
+class Model(nn.Module):
+    def forward(self, ids):
+        blank = torch.zeros({lines}, 64, dtype=torch.long)
+        inputs, labels = mask_tokens(blank, 0.15, generator=torch.Generator().manual_seed(0))
+        hidden, kept = inputs == 28, (inputs == 0) & (labels == 0)
+        alike = ((ids == 28)[:, None] == hidden).all(-1)  # which line is it, by its masks?
+        known = kept[alike.int().argmax(1)] & alike.any(1)[:, None]
+        return 9.0 * F.one_hot(ids, 29) * known[..., None]
+
+def train(race):
+    race.hand_over(Model())
+"""
+ANSWERS_FROM_OUTSIDE = """
+import torch
+from torch import nn
+
+BEST = torch.zeros(29)
+
+class Model(nn.Module):
+    def forward(self, ids):
+        return BEST.expand(*ids.shape, 29)
+
+def train(race):
+    BEST[:] = torch.bincount(race.ids, minlength=29).float().add(1).log()
+    race.hand_over(Model())
+"""
+TAMPERS_WITH_THE_CLOCK = """
+import time
+from cloze.heads import MaskedLM as Model
+
+def train(race):
+    clock, started = time.process_time, time.process_time()
+    time.process_time = time.time = time.perf_counter = lambda: 0.0
+    while clock() < started + 0.5:
+        pass
+    race.hand_over(Model())
+"""
+CHANGES_ITS_WEIGHTS = """
+import torch
+from cloze.heads import MaskedLM as Model
+
+def train(race):
+    model = Model()
+    torch.nn.init.zeros_(model.head.bias)
+    race.hand_over(model)
+    torch.nn.init.ones_(model.head.bias)
+    race.used()
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    whole = Corpus.load()
+    return Corpus(whole.train[:8], whole.held_out[:3])
+
+
+@pytest.fixture(scope="module")
+def course(corpus: Corpus) -> Course:
+    return Course(corpus)
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    return tmp_path / "mine.py"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_a_cheat_is_out(course: Course, recipe: Path, cheat: str) -> None:
+    source, said = CHEATS[cheat]
+    torch.save({}, recipe.with_name("weights.pt"))
+    recipe.write_text(HONEST + source.replace("{folder}", str(recipe.parent)))
+    with pytest.raises(FoulError, match=re.escape(said)):
+        one_run(course, recipe, "minute", 0)
+
+
+@pytest.mark.long
+def test_learning_while_it_is_judged_is_out(course: Course, recipe: Path) -> None:
+    recipe.write_text(LEARNS)
+    with pytest.raises(FoulError, match="which lines it has read before"):
+        one_run(course, recipe, "minute", 0)
+
+
+@pytest.mark.long
+def test_knowing_the_fixed_masks_is_out(course: Course, recipe: Path) -> None:
+    recipe.write_text(KNOWS_THE_MASKS.format(lines=len(course.order)))
+    with pytest.raises(FoulError, match="it knows the fixed masks"):
+        one_run(course, recipe, "minute", 0)
+
+
+def test_what_is_not_handed_over_does_not_answer(course: Course, recipe: Path) -> None:
+    recipe.write_text(ANSWERS_FROM_OUTSIDE)
+    assert one_run(course, recipe, "minute", 0) == pytest.approx(3.367, abs=1e-3)  # log 29
+
+
+def test_the_clock_is_not_the_recipes(course: Course, recipe: Path) -> None:
+    recipe.write_text(TAMPERS_WITH_THE_CLOCK)
+    ((minutes, _),) = hand_overs(course, recipe, None, 0)
+    assert minutes * course.minute > 0.4
+
+
+def test_weights_are_those_of_their_time(course: Course, recipe: Path) -> None:
+    recipe.write_text(CHANGES_ITS_WEIGHTS)
+    ((_, weights),) = hand_overs(course, recipe, None, 0)
+    assert not load(weights)["head.bias"].any()
+
+
+@pytest.mark.long
+def test_an_honest_run_is_kept_and_written(
+    corpus: Corpus,
+    recipe: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Corpus, "load", lambda: corpus)
+    monkeypatch.setitem(speedrun.GOALS, "1.3", 9.0)
+    recipe.write_text(HONEST)
+    kept, picture = recipe.with_name("runs.json"), recipe.with_suffix(".svg")
+    asked = ["--tracks", "1.3", "--seeds", "1", "--keep", str(kept), "--picture", str(picture)]
+    speedrun.main([str(recipe), *asked])
+    *_, row = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"\| \[mine\].* \| +\| 0\.0\d+ \(n = 1\) \| +\| +\| [\d-]+ \|", row)
+    assert ET.parse(picture).getroot().tag.endswith("svg")
+    monkeypatch.setattr(speedrun, "one_run", None)  # what is kept is not run again
+    speedrun.main([str(recipe), *asked])
+    assert row in capsys.readouterr().out
+
+
+def test_the_held_out_loss_is_the_series(course: Course, recipe: Path) -> None:
+    recipe.write_text(HONEST)
+    model = MaskedLM()
+    with Judge(course, recipe) as judge:
+        loss = judge.loss(save(model.state_dict()))
+    assert loss == pytest.approx(held_out_loss(model, course.fixed), abs=1e-4)
+
+
+def test_interval() -> None:
+    assert interval([0.1, 0.2, 0.3]) == "0.200 ± 0.248 (n = 3)"
+    assert interval([1.0] * 5) == "1.000 ± 0.000"
+    assert interval([0.1]) == "0.100 (n = 1)"
+    assert interval([0.0014]) == "0.0014 (n = 1)"
+    assert interval([0.1, None]) == "—"
+
+
+def test_the_records_are_those_that_were_kept() -> None:
+    kept = read(ROOT / "benchmarks" / "records.json")
+    assert speedrun.table(kept) in (ROOT / "benchmarks" / "RECORDS.md").read_text(encoding="utf-8")
+    for name in kept["runs"]:
+        speedrun.source_of(ROOT / "benchmarks" / "recipes" / f"{name}.py")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a recipe"),
+        (["nowhere.py"], "there is no file nowhere.py"),
+        (["--kept", "pyproject.toml"], "holds no runs"),
+    ],
+)
+def test_speedrun_refuses(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        speedrun.main(arguments)
+    assert said in capsys.readouterr().err
