@@ -157,8 +157,15 @@ def recipe(tmp_path: Path) -> Path:
     return tmp_path / "mine.py"
 
 
+QUICK = ("reads what is held out", "computes in a second thread", "has more parameters")
+"""Each takes two processes that load torch; the others are tried with ``--slow``."""
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize(
+    "cheat",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in CHEATS],
+)
 def test_a_cheat_is_out(course: Course, recipe: Path, cheat: str) -> None:
     source, said = CHEATS[cheat]
     torch.save({}, recipe.with_name("weights.pt"))
@@ -167,14 +174,14 @@ def test_a_cheat_is_out(course: Course, recipe: Path, cheat: str) -> None:
         one_run(course, recipe, "minute", 0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_learning_while_it_is_judged_is_out(course: Course, recipe: Path) -> None:
     recipe.write_text(LEARNS)
     with pytest.raises(FoulError, match="which lines it has read before"):
         one_run(course, recipe, "minute", 0)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_knowing_the_fixed_masks_is_out(course: Course, recipe: Path) -> None:
     recipe.write_text(KNOWS_THE_MASKS.format(lines=len(course.order)))
     with pytest.raises(FoulError, match="it knows the fixed masks"):
