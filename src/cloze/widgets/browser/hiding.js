@@ -46,7 +46,7 @@ export default class Hiding extends Widget {
         select("Rate", "rate", rates, this.get("rate")),
         select("Shape", "shape", named(shape), this.get("shape")),
         select("Masked/random/kept", "shares", named(shares), this.get("shares")),
-        button("Draw again", "draw", { class: "main" }),
+        button("Draw again", "draw", { class: "primary" }),
         button("First draw", "restart", restart),
       ),
       this.#strip(),

@@ -53,7 +53,7 @@ export default class LineSpoiler extends Widget {
     );
     const field = element("input", { name: "line", value: this.get("line"), size: 50 });
     const typed = element("label", null, "Your line", field);
-    const go = element("button", { type: "submit", class: "main" }, "Spoil it");
+    const go = element("button", { type: "submit", class: "primary" }, "Spoil it");
     const group = { role: "radiogroup", "aria-label": "Corruption", class: "row" };
     return join([
       form("spoil", { class: "row" }, typed, go),

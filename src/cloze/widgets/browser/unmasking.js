@@ -192,7 +192,7 @@ export default class Unmasking extends Widget {
 
   markup() {
     const atStart = this.get("at") === 0 || null;
-    const main = { class: "main" };
+    const primary = { class: "primary" };
     const field = element("input", {
       type: "text",
       name: "typed",
@@ -212,7 +212,7 @@ export default class Unmasking extends Widget {
         { class: "row" },
         button("Step", "step"),
         button("Back", "back", { "aria-disabled": atStart }),
-        this.playing ? button("Pause", "pause", main) : button("Play", "play", main),
+        this.playing ? button("Pause", "pause", primary) : button("Play", "play", primary),
         button("Start over", "restart", { "aria-disabled": atStart }),
         button("Draw anew", "again"),
       ),
