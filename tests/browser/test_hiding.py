@@ -33,8 +33,8 @@ def test_the_strip_and_the_table_say_what_python_found(hand: Take) -> None:
     now = widget.asked
     hidden = "".join("▒" if i in now.costs else symbol for i, symbol in enumerate(TEXT))
     assert strip["aria-label"] == f"The model reads: {hidden}"
-    assert [len(word.select(".hidden")) for word in strip.select(".word")][:3] == [4, 1, 4]
-    cells = strip.select(".hidden")
+    assert [len(word.select(".cell")) for word in strip.select(".word")][:3] == [4, 1, 4]
+    cells = strip.select(".cell")
     for i, cost in now.costs.items():
         assert [small.get_text() for small in cells[i].select("small")] == ["M", f"{cost:.1f}"]
     last = [cell.get_text() for cell in page.select("table tr")[-1].select("th, td")]

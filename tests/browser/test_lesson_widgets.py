@@ -28,8 +28,8 @@ def test_a_line_is_hidden_as_one_chooses(put: Put, page: Page) -> None:
     widget.get_by_label("Rate").select_option("80%")
     widget.get_by_label("Shape").select_option("words")
     widget.get_by_label("Masked/random/kept").select_option("100/0/0")
-    expect(widget.locator(".hidden.fate-R")).to_have_count(0)
-    assert widget.locator(".hidden.fate-M").count() == len(hiding.asked.costs) > 12
+    expect(widget.locator(".cell.fate-R")).to_have_count(0)
+    assert widget.locator(".cell.fate-M").count() == len(hiding.asked.costs) > 12
     assert (hiding.rate, hiding.shape, hiding.shares) == (0.8, "words", "100/0/0")
     widget.get_by_label("Your line").fill("add a cat")
     page.keyboard.press("Enter")

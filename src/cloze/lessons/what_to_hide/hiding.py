@@ -24,7 +24,7 @@ from cloze.masking import IGNORE, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
 from cloze.widgets.markup import element, in_nats
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 CHOICES: dict[str, list[Any]] = {"rate": list(RATES), "shape": list(SHAPES), "shares": list(SHARES)}
 """What can be chosen, by the trait that holds it."""
@@ -125,7 +125,6 @@ class Hiding(Widget):
     """
 
     _esm = program("hiding.js")
-    _css = style("hiding.css")
 
     line = traitlets.Unicode().tag(sync=True)
     note = traitlets.Unicode().tag(sync=True)

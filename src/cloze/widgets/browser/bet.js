@@ -85,7 +85,7 @@ export default class ProbabilityBet extends Widget {
       element(
         "div",
         { class: "row" },
-        button("Reveal", "reveal", { "aria-disabled": revealed || null }),
+        button("Reveal", "reveal", { class: "primary", "aria-disabled": revealed || null }),
         button("Take everything back", "restart", { "aria-disabled": untouched || null }),
       ),
       status(said.join(" ")),

@@ -46,7 +46,7 @@ export default class TrainingCurve extends Widget {
   markup() {
     const words = this.get("words");
     const action = this.get("action");
-    const ended = { "aria-disabled": action === "Finished" || null };
+    const ended = { class: "primary", "aria-disabled": action === "Finished" || null };
     return join([
       element("div", { role: "img", "aria-label": `Loss curve. ${words}` }, this.#picture()),
       element("p", { class: "number" }, words),

@@ -84,7 +84,7 @@ export default class MaskDraws extends Widget {
   markup() {
     const labels = { 1: "Draw once", 10: "10 times", 1000: "1000 times" };
     const buttons = Object.entries(labels).map(([n, text]) =>
-      button(text, "draw", { "data-with-times": n }),
+      button(text, "draw", { class: n === "1" ? "primary" : null, "data-with-times": n }),
     );
     const untouched = this.get("draws") === 0 || null;
     return join([

@@ -675,7 +675,7 @@ function summary(state, answer, announcement) {
 /** Write what is said, beside the button that ends the guessing. */
 function told({ guessFirst, revealed }, said) {
   if (!guessFirst) return status(said);
-  const reveal = button("Reveal", "reveal", { "aria-disabled": revealed || null });
+  const reveal = button("Reveal", "reveal", { class: "primary", "aria-disabled": revealed || null });
   return element("div", { class: "row" }, reveal, status(said));
 }
 

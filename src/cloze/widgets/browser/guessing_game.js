@@ -147,7 +147,7 @@ export default class GuessingGame extends Widget {
       null,
       keys,
       element("fieldset", null, element("legend", null, "How sure are you?"), ...radios),
-      element("button", { type: "submit" }, `Guess ${SIGHT[side]}`),
+      element("button", { type: "submit", class: "primary" }, `Guess ${SIGHT[side]}`),
     );
   }
 
@@ -172,7 +172,7 @@ export default class GuessingGame extends Widget {
     return element(
       "div",
       null,
-      element("div", { class: "row" }, button(label, "next")),
+      element("div", { class: "row" }, button(label, "next", { class: "primary" })),
       ...said.map((sentence) => element("p", null, sentence)),
       // Where it is wider than the page, arrows scroll it.
       element(

@@ -46,7 +46,7 @@ export default class Hiding extends Widget {
         select("Rate", "rate", rates, this.get("rate")),
         select("Shape", "shape", named(shape), this.get("shape")),
         select("Masked/random/kept", "shares", named(shares), this.get("shares")),
-        button("Draw again", "draw"),
+        button("Draw again", "draw", { class: "primary" }),
         button("First draw", "restart", restart),
       ),
       this.#strip(),
@@ -76,7 +76,7 @@ export default class Hiding extends Widget {
     const cell = ([symbol, fate, cost]) =>
       element(
         "span",
-        { class: fate ? `hidden fate-${fate}` : "hidden" },
+        { class: fate ? `cell fate-${fate}` : "cell" },
         symbol,
         element("small", null, fate || NOTHING),
         element("small", null, fate ? cost.toFixed(1) : NOTHING),

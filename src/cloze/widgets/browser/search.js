@@ -22,7 +22,7 @@ export default class Search extends Widget {
   markup() {
     const [line, ways] = this.get("found");
     const field = element("input", { type: "text", name: "line", value: line, maxlength: 400, size: 40 });
-    const go = element("button", { type: "submit" }, "Search");
+    const go = element("button", { type: "submit", class: "primary" }, "Search");
     const chosen = this.get("chosen");
     const selects = Object.entries(this.get("choices")).map(([what, names]) =>
       select(LABELS[what], what, names.map((name) => [name, name]), chosen[what]),

@@ -53,7 +53,7 @@ export default class LineSpoiler extends Widget {
     );
     const field = element("input", { name: "line", value: this.get("line"), size: 50 });
     const typed = element("label", null, "Your line", field);
-    const go = element("button", { type: "submit" }, "Spoil it");
+    const go = element("button", { type: "submit", class: "primary" }, "Spoil it");
     const group = { role: "radiogroup", "aria-label": "Corruption", class: "row" };
     return join([
       form("spoil", { class: "row" }, typed, go),
@@ -67,8 +67,8 @@ export default class LineSpoiler extends Widget {
   #line(name, words) {
     const [original] = this.get("spoilt");
     const look = (word) => {
-      if (original.includes(word)) return "word";
-      return word === "[MASK]" || word.startsWith("<extra_id_") ? "word sign" : "word stranger";
+      if (original.includes(word)) return "cell";
+      return word === "[MASK]" || word.startsWith("<extra_id_") ? "cell fate-sign" : "cell fate-stranger";
     };
     const shown = words.flatMap((word) => [element("span", { class: look(word) }, word), " "]);
     const told = `${name}: ${words.join(" ") || "nothing"}`;

@@ -192,6 +192,7 @@ export default class Unmasking extends Widget {
 
   markup() {
     const atStart = this.get("at") === 0 || null;
+    const primary = { class: "primary" };
     const field = element("input", {
       type: "text",
       name: "typed",
@@ -211,7 +212,7 @@ export default class Unmasking extends Widget {
         { class: "row" },
         button("Step", "step"),
         button("Back", "back", { "aria-disabled": atStart }),
-        this.playing ? button("Pause", "pause") : button("Play", "play"),
+        this.playing ? button("Pause", "pause", primary) : button("Play", "play", primary),
         button("Start over", "restart", { "aria-disabled": atStart }),
         button("Draw anew", "again"),
       ),
@@ -222,14 +223,16 @@ export default class Unmasking extends Widget {
 
   #strip() {
     const { line, fates, said } = this.frame;
-    const cells = line.map((symbol, at) => {
+    const words = [[]];
+    line.forEach((symbol, at) => {
       const sign = { [NEW]: percent(said[at]), [REMASKED]: "↺" }[fates[at]] ?? "\u00a0";
       const shown = symbol === GAP ? "▒" : visible(symbol);
-      return element("span", { class: `cell ${fates[at]}` }, shown, element("small", null, sign));
+      words.at(-1).push(element("span", { class: `cell ${fates[at]}` }, shown, element("small", null, sign)));
+      if (symbol === " " || this.get("separator")) words.push([]);
     });
     const label = `The line: ${this.text.replaceAll(GAP, "▒")}`;
     const look = this.get("separator") ? "unmasking words" : "unmasking";
-    return element("div", { role: "img", "aria-label": label, class: look }, ...cells);
+    return element("div", { role: "img", "aria-label": label, class: look }, ...words.map((word) => element("span", { class: "word" }, ...word)));
   }
 }
 
