@@ -22,10 +22,13 @@ JUPYTER = """async ([program, state, places]) => {
     names.forEach((name) => tell(`change:${name}`));
     if (names.length) tell("change");
   };
+  let waiting = 0;
   const say = async (said) => {
     if (window.broken) throw new Error("Cannot send");
+    waiting += 1;
     const heard = await python(said);
-    take(heard.state);
+    waiting -= 1;
+    if (!waiting) take(heard.state); // an answer to what has changed since would take that back
     heard.messages.forEach((message) => tell("msg:custom", message));
   };
   const model = {

@@ -398,27 +398,6 @@ def test_every_character_of_unicode_is_normalised_as_in_python(engine: Page) -> 
     assert different == []
 
 
-NOT_ASKED: list[list[Any]] = [
-    *(["predict", [3, at]] for at in (-1, 44)),
-    *(["joint", [3], 3, at] for at in (-1, 44, 3)),
-    *(["occlusion", [3], at] for at in (-1, 44, 4)),
-    *(["attention", [3], at, 0, 0] for at in (-1, 44)),
-    *(["attention", [3], 3, layer, 0] for layer in (-1, 2)),
-    *(["attention", [3], 3, 1, head] for head in (-1, 8)),
-]
-
-
-def test_what_cannot_be_asked_gets_pythons_sentence(engine: Page) -> None:
-    line, ours = list(next(iter(LINES))), predictor("both")
-    for what, *asked in NOT_ASKED:
-        found = engine.evaluate(
-            "([what, ...asked]) => answered(() => predictors.both[what](...asked))",
-            [what, line, *asked],
-        )
-        assert "said" in found, (what, asked)
-        assert found == answer_of(getattr(ours, what), line, *asked)
-
-
 # ── damage ──
 
 

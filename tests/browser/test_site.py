@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -229,9 +230,10 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
     place = reader.locator(".living").nth(1)
     place.get_by_role("button", name="Try this line").press("Enter")
     expect(place.locator(".line button:focus")).to_have_attribute("aria-pressed", "true")
-    assert (place.get_attribute("data-line") or "").startswith("the children pl")
+    begins = json.loads(place.get_attribute("data-state") or "")
+    assert begins["line"].startswith("the children pl")
     shown = place.locator(".line button.letter").all()
-    at = int(place.get_attribute("data-mask") or "")
+    [at] = begins["masked"]
     assert "masked" in (shown[at].get_attribute("class") or "")
     reader.keyboard.press("ArrowRight")
     reader.keyboard.press("Space")
@@ -239,7 +241,8 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
     own = place.get_by_role("link", name="a page of its own")
     assert "explorer/index.html#line=the+children" in (own.get_attribute("href") or "")
     place = reader.locator(".living").nth(2)
-    place.evaluate("(each) => (each.dataset.mask = '')")  # a picture on which nothing is masked
+    nothing = json.dumps({"line": "nothing is masked", "masked": [], "focus": 0})
+    place.evaluate("(each, state) => (each.dataset.state = state)", nothing)
     place.get_by_role("button", name="Try this line").click()
     expect(place.locator(".line button:focus")).to_have_attribute("data-with-at", "0")
     expect(place.locator(".line .letter.masked")).to_have_count(0)
@@ -247,15 +250,15 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
 
 def test_the_game_and_the_unmasking_live_as_well(address: str, reader: Page) -> None:
     for name, kind, button, answer in (
-        ("05_the_explorer", "game", "Guess from the left", "Say how sure you are"),
-        ("10_writing_with_gaps", "unmasking", "Step", "Step 1: "),
+        ("05_the_explorer", "GuessingGame", "Guess from the left", "Say how sure you are"),
+        ("10_writing_with_gaps", "Unmasking", "Step", "Step 1: "),
     ):
         reader.goto(f"{address}/notebooks/{name}.html")
-        place = reader.locator(f".living[data-kind={kind}]")
+        place = reader.locator(f".living[data-widget={kind}]")
         place.scroll_into_view_if_needed()
         place.get_by_role("button", name=button, exact=True).click()
         expect(place).to_contain_text(answer)
-        assert violations(reader, f".living[data-kind={kind}]") == []
+        assert violations(reader, f".living[data-widget={kind}]") == []
 
 
 def test_a_page_without_programs_keeps_its_pictures(address: str, browser: Browser) -> None:

@@ -23,10 +23,14 @@ def classes(text: str) -> set[str]:
     return set(re.findall(r"\.([a-z][\w-]*)", text)) - {"cloze"}
 
 
-@pytest.mark.parametrize("name", sorted(set(SHEETS) - {"view", "still"}))
-def test_each_rule_names_something_that_no_other_sheet_knows(name: str) -> None:
+OWN = sorted(set(SHEETS) - {"view", "still"})
+"""What styles one widget; the other two style all of them."""
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_each_rule_names_something_that_no_other_widget_knows(name: str) -> None:
     known = set[str]().union(
-        *(classes(" ".join(selectors(sheet))) for other, sheet in SHEETS.items() if other != name)
+        *(classes(" ".join(selectors(SHEETS[other]))) for other in OWN if other != name)
     )
     shared = [each for each in selectors(SHEETS[name]) if not classes(each) - known]
-    assert not shared
+    assert not [each for each in shared if each not in ("from", "to")]  # of an animation

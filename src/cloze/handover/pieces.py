@@ -6,7 +6,7 @@ Two lines show it in the explorer::
     MaskExplorer(PiecePredictor("my_folder"), "the cat sat on the _")
 
 All that is read lies in the folder: nothing is downloaded, none of its code is run, and weights
-come from safetensors files only, because reading a pickle can run code.
+come from safetensors files only, because reading the older format can run code.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ class PiecePredictor(Predictor):
 
 
 def _complete(folder: Path) -> None:
-    """Refuse a folder in which a file is missing, or that has its weights as a pickle only."""
+    """Refuse a folder without one of its files, or with weights of the older format only."""
 
     def has(*patterns: str) -> list[str]:
         return [path.name for pattern in patterns for path in sorted(folder.glob(pattern))]

@@ -1,5 +1,4 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both.
-//
 // What it knows are its traits, MaskExplorer's in src/cloze/widgets/explorer/widget.py. A click
 // changes them and shows at once; then it asks `guesses`, and once these are shown `occlusion`,
 // which takes longer. `read` and `symbol` read what is typed. What they answer says
