@@ -82,7 +82,7 @@ STEPS = 8
 LUCK = 0.06
 """Nats by which the fixed masks may be easier than others: four standard deviations."""
 T_95 = (math.nan, math.nan, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
-"""Student's t for an interval of 95 %, by the number of runs."""
+"""Student's t for an interval of 95%, by the number of runs."""
 
 
 class FoulError(Exception):
@@ -267,7 +267,7 @@ def hand_overs(course: Course, recipe: Path, goal: float | None, seed: int) -> I
 
 
 def checked(weights: bytes) -> bytes:
-    """Return what was handed over if it is at most 300 000 numbers, as float32.
+    """Return what was handed over if it is at most 300,000 numbers, as float32.
 
     Raises:
         FoulError: it is something else.
@@ -351,7 +351,7 @@ def one_run(course: Course, recipe: Path, track: str, seed: int) -> float | None
 
 
 def interval(results: Sequence[float | None]) -> str:
-    """Write the mean of some runs and half the width of its 95 % interval; — if one failed."""
+    """Write the mean of some runs and half the width of its 95% interval; — if one failed."""
     found = [result for result in results if result is not None]
     if len(found) < len(results):
         return "—"

@@ -566,18 +566,14 @@ class Predictor:
         places = tuple(at - self.symbols.framed for at in found.positions)
         return Answer(places, found.probabilities, found.costs)
 
-    def joint(
-        self,
-        line: Sequence[str],
-        gaps: Iterable[int],
-        first: int,
-        second: int,
-        *,
-        likely: Tensor | None = None,
-    ) -> Tensor:
+    def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
         """Guess two of the gaps together (:func:`joint`): row a, column b."""
+        return self._joint(self._masked(line, gaps), first, second)
+
+    def _joint(
+        self, masked: Tensor, first: int, second: int, likely: Tensor | None = None
+    ) -> Tensor:
         framed = self.symbols.framed
-        masked = self._masked(line, gaps)
         return joint(self.model, masked, first + framed, second + framed, likely=likely)
 
     def pairs(
@@ -593,7 +589,7 @@ class Predictor:
         likely = answer[first].topk(min(self.tried_first, len(answer[first]))).indices
         tables = (
             torch.outer(answer[first][likely].double(), answer[second].double()),
-            self.joint(line, gaps, first, second, likely=likely),
+            self._joint(self._masked(line, gaps), first, second, likely),
         )
         apart, together = (self._best(table, likely.tolist(), k) for table in tables)
         return apart, together
@@ -681,18 +677,12 @@ class TruthPredictor(Predictor):
             world_unigram(world),
         )
 
-    def joint(
-        self,
-        line: Sequence[str],
-        gaps: Iterable[int],
-        first: int,
-        second: int,
-        *,
-        likely: Tensor | None = None,
+    def _joint(
+        self, masked: Tensor, first: int, second: int, likely: Tensor | None = None
     ) -> Tensor:
         """Say how probable each pair of words is at two gaps: exactly, not by the chain rule."""
-        truth, masked = self.model, self._masked(line, gaps)
-        table = truth.world.joint(masked, first + 1, second + 1, truth.corruption)
+        truth, framed = self.model, self.symbols.framed
+        table = truth.world.joint(masked, first + framed, second + framed, truth.corruption)
         return table if likely is None else table[likely]
 
 

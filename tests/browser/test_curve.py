@@ -2,22 +2,16 @@
 
 import pytest
 
-from cloze.corpus import Corpus, Piece
-from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
-from cloze.training import Recipe, Record, TrainingRun
+from cloze.training import Record, TrainingRun
 from cloze.widgets.curve import TrainingCurve
 from tests.browser.conftest import Take
 from tests.markup import check, said_by
-
-PIECE = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
+from tests.widgets.test_curve import small_run
 
 
 @pytest.fixture
 def run() -> TrainingRun:
-    config = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=32)
-    recipe = Recipe(steps=12, batch_size=2, length=32, evaluations=2)
-    return TrainingRun(MaskedLM(config), Corpus((PIECE,), (PIECE,)), recipe)
+    return small_run()
 
 
 def test_the_button_starts_stops_and_resumes(hand: Take, run: TrainingRun) -> None:

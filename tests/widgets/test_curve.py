@@ -18,11 +18,15 @@ from cloze.widgets.curve import Filling, TrainingCurve, averaged, status_line
 PIECE = Piece("a", "the quick brown fox jumps over the lazy dog " * 4)
 
 
-@pytest.fixture
-def run() -> TrainingRun:
+def small_run() -> TrainingRun:
     config = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, max_len=32)
     recipe = Recipe(steps=12, batch_size=2, length=32, evaluations=2)
     return TrainingRun(MaskedLM(config), Corpus((PIECE,), (PIECE,)), recipe)
+
+
+@pytest.fixture
+def run() -> TrainingRun:
+    return small_run()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -135,7 +135,7 @@ export class Widget {
       this.attempt(async () => {
         this.#done = action;
         await this[`do_${action}`](sent);
-        this.refresh();
+        this.#shown = this.markup(); // `attempt` writes it
       }),
     );
     return this.#queue;

@@ -15,7 +15,7 @@ LIKELIEST = 8
 """How many symbols of each predictor an answer has."""
 PAIRS_SHOWN = 5
 FEW = 500
-"""So many symbols are listed whole, and of so many all pairs are tried."""
+"""So many symbols are listed to choose from; of more, one is typed."""
 
 Data = dict[str, Any]
 """What is sent as JSON; an infinite cost is written "Infinity", an unknown one null."""

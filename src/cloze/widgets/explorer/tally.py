@@ -22,7 +22,7 @@ def bet(hands: Mapping[str, int], symbol: str, n_symbols: int) -> float:
 
     All symbols share one hand alike besides those that were raised. It keeps every price finite,
     and few hands from being a sure bet: of one hand the named symbol has about a half, of thirty
-    nearly all. A fixed share, say 1 %, would sell a single hand as 99 % sure, and one miss, 11.5
+    nearly all. A fixed share, say 1%, would sell a single hand as 99% sure, and one miss, 11.5
     bits, would outweigh the hour. This is additive smoothing with α = 1 / |V|.
 
     Args:

@@ -490,9 +490,11 @@ class MaskExplorer(Widget):
             for at in asked.open:
                 hands, truth = asked.hands.get(at), asked.known_truth(at)
                 if hands and truth:
-                    each = self.predictions.items()
-                    costs = {name: answer.cost(at) or 0.0 for name, answer in each}
-                    costs = {ROOM: cost(hands, truth, n)} | costs
+                    costs = {ROOM: cost(hands, truth, n)}
+                    for name, answer in self.predictions.items():
+                        paid = answer.cost(at)
+                        assert paid is not None, "the truth is known"
+                        costs[name] = paid
                     self.tally.note(self.line, at, sum(hands.values()), costs)
         if change.name == "guess_first" and self._follows:
             self.revealed = False
