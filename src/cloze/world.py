@@ -172,10 +172,10 @@ class World:
         text = read_text(path, MOST_BYTES)
         try:
             return cls(enumerated(tomllib.loads(text)))
-        except tomllib.TOMLDecodeError as error:
-            raise TextError(f"{path} is not written in TOML: {error}.") from None
         except TextError as error:
             raise TextError(f"{path}: {error}") from None
+        except (ValueError, RecursionError) as error:  # not TOML, too long a number, too deep
+            raise TextError(f"{path} cannot be read as TOML: {error}.") from None
 
     @checked
     def encode(self, sentence: str) -> Tensor:

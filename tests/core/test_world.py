@@ -306,9 +306,10 @@ def test_a_text_that_describes_no_world(described: dict[str, object], said: str)
 
 def test_a_file_that_is_no_world(tmp_path: Path) -> None:
     file = tmp_path / "world.toml"
-    file.write_text("[[scene]\n")
-    with pytest.raises(TextError, match=r"world\.toml is not written in TOML"):
-        World.load(file)
+    for unreadable in ("[[scene]\n", f"a = {'[' * 3000}", f"a = {'9' * 5000}"):
+        file.write_text(unreadable)
+        with pytest.raises(TextError, match=r"world\.toml cannot be read as TOML"):
+            World.load(file)
     file.write_text('[[scene]]\nshare = 1.0\nsentence = "the {cat}"\n')
     with pytest.raises(TextError, match=r"world\.toml: \{cat\} in the scene .* names no choice"):
         World.load(file)

@@ -69,3 +69,8 @@ def test_the_digests_are_those_of_the_notebooks() -> None:
 def test_the_lab_command_names_them(option: str, named: type) -> None:
     given = next(x for x in lab.OPTIONS if option in x)
     assert import_item(given.partition("=")[2]) is named
+
+
+def test_the_file_browser_shows_what_is_for_learners() -> None:
+    shown = asyncio.run(Notebooks(root_dir=str(NOTEBOOKS)).get(""))["content"]
+    assert {Path(each["name"]).suffix for each in shown} == {".ipynb", ".md", ""}

@@ -44,8 +44,12 @@ def is_shipped(path: Path) -> bool:
     return digest in SHIPPED.read_text(encoding="utf-8").split()
 
 
+TOOLS = {"as_text.py", "colab.py", "conftest.py", "execute.py"}
+"""What stands beside the notebooks of a checkout and is not for who learns from them."""
+
+
 class Notebooks(AsyncLargeFileManager):
-    """The server's notebooks, of which it trusts those of the series.
+    """The server's notebooks, without the tools beside them; it trusts those of the series.
 
     JupyterLab shows the HTML and the widgets of a notebook only if that was signed on this machine,
     which by itself it does once every cell was run here. A learner stops before that.
@@ -53,6 +57,10 @@ class Notebooks(AsyncLargeFileManager):
     And they know this Python's version before their kernel tells it: JupyterLab writes it into
     every notebook that it opens, and would ask whether to save that change.
     """
+
+    def should_list(self, name: str) -> bool:
+        """Tell whether the file browser shows a file."""
+        return name not in TOOLS and super().should_list(name)  # type: ignore[no-untyped-call]
 
     async def get(self, path: str, *args: Any, **kwargs: Any) -> Any:
         """Read a file or a folder."""
