@@ -171,9 +171,11 @@ def test_nobody_is_kept_out(
     page.locator("#unmasking").get_by_role("button", name="Step").click()
     expect(page.locator("#unmasking .new")).to_be_visible()
     judge("a step and a round")
-    page.locator("#explorer").get_by_role("button", name="Present").evaluate("each => each.click()")
-    expect(page.locator("#explorer .present")).to_be_visible()
-    judge("present")
+    present = page.locator("#explorer").get_by_role("button", name="Present")
+    if present.is_visible():  # not on a phone
+        present.evaluate("each => each.click()")
+        expect(page.locator("#explorer .present")).to_be_visible()
+        judge("present")
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
 
