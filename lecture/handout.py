@@ -8,7 +8,6 @@ series, and Chromium prints them.
 from __future__ import annotations
 
 import base64
-import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from cloze.lessons.put_to_use import comparison
 from cloze.lessons.put_to_use.figures import over_labels
 from cloze.lessons.the_encoder.figures import what_moves
 from cloze.lessons.the_loss.figures import cost_of_probability
+from cloze.lessons.training import plateau
 from cloze.lessons.training.figures import loss_curves
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import mlm_loss, to_bits
@@ -93,23 +93,18 @@ def proof() -> Picture:
     return what_moves(BEFORE, moved, changed)
 
 
-def plateau() -> tuple[Picture, float]:
+def stuck() -> tuple[Picture, float]:
     """Draw our learning curve and the textbook's; return the loss of reading the own position."""
-    raced = json.loads((HERE.parent / "benchmarks" / "time_to_loss.json").read_text("utf-8"))
-    names = {"ours": "ours, default", "the textbook's": "textbook, no dropout"}
+    arms = {"ours": "born, our recipe", "the textbook's": "learned positions, textbook's Adam"}
     curves = {
-        name: [
-            (characters / raced["speeds"][key], nats)
-            for characters, nats in raced["contestants"][key]["points"]
-            if characters < 60 * raced["speeds"][key]
-        ]
-        for name, key in names.items()
+        name: [(step, nats.mean) for step, nats in plateau.results()[arm].items()]
+        for name, arm in arms.items()
     }
     corpus = Corpus.load()
     held_out = held_out_batch(corpus.held_out_windows())
     own = NeighbourBaseline((0,)).fit(windows(corpus.train_ids, 64)).log_probs(held_out.inputs)
     worth = mlm_loss(own, held_out.labels).item()
-    return loss_curves(curves, {"own position": worth}), worth
+    return loss_curves(curves, {"own position": worth}, "steps"), worth
 
 
 def floors() -> Picture:
@@ -168,7 +163,7 @@ def sleeping() -> tuple[float, float]:
 
 def contents() -> dict[str, Any]:
     """Compute what both handouts show."""
-    curves, own_position = plateau()
+    curves, own_position = stuck()
     costs, shares = bayes()
     sleeps, floor = sleeping()
     return {
