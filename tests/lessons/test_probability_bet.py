@@ -14,8 +14,7 @@ from cloze.lessons.the_loss.probability_bet import (
     letter_counts,
     shares,
 )
-from cloze.loss import cost, expected_cost
-from cloze.vocabulary import ALPHABET
+from cloze.loss import expected_cost
 
 COUNTS = {"l": 5, "t": 3, "r": 2}
 
@@ -28,29 +27,16 @@ chips = st.lists(st.sampled_from("lrt"), max_size=CHIPS).map(
 @given(chips)
 def test_a_bet_is_a_probability(handed_out: dict[str, int]) -> None:
     bet = bet_of(handed_out)
-    assert list(bet) == list(ALPHABET)
     assert math.isclose(sum(bet.values()), 1)
     assert min(bet.values()) >= 0
     assert all(bet[c] >= n / CHIPS - 1e-12 for c, n in handed_out.items())
 
 
-@given(chips)
-def test_no_bet_pays_less_than_the_honest_one(handed_out: dict[str, int]) -> None:
-    truth = shares(COUNTS)
-    least = expected_cost(truth, truth)
-    assert math.isclose(least, -sum(p * math.log(p) for p in truth.values()))
-    assert expected_cost(truth, bet_of(handed_out)) >= least - 1e-12
-
-
 def test_prices_of_the_corners() -> None:
     assert expected_cost(shares(COUNTS), bet_of({})) == pytest.approx(math.log(28))
-    assert cost(1) == 0
-    assert cost(0) == math.inf
-    assert cost(0.25) == pytest.approx(2 * math.log(2))
     certain = bet_of({"l": CHIPS})
     assert expected_cost(certain, certain) == 0
     assert expected_cost(shares(COUNTS), certain) == math.inf
-    assert expected_cost({"l": 1.0}, {}) == math.inf
 
 
 def test_letters_are_counted_in_whole_words_of_training() -> None:
@@ -58,10 +44,8 @@ def test_letters_are_counted_in_whole_words_of_training() -> None:
     corpus = Corpus(pieces[:1], (Piece("c", "hook hook"),))
     assert letter_counts(corpus, "_ook") == {"l": 3, "t": 1, "b": 1}
     assert letter_counts(corpus, "a_") == {"t": 1}
-    with pytest.raises(ValueError, match="no word like 'q_q'"):
-        letter_counts(corpus, "q_q")
-    for word in ("look", "__ok", "_OOK"):
-        with pytest.raises(ValueError, match="with one gap, such as '_ook', not"):
+    for word in ("q_q", "look", "__ok", "_OOK"):
+        with pytest.raises(ValueError, match=f"no word like '{word}'"):
             letter_counts(corpus, word)
 
 

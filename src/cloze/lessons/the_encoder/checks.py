@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -17,14 +16,11 @@ from cloze.teaching.results import Probe, Symptom, anything, kind_of, tensor
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
-NO = float("-inf")
-Function = Callable[..., Any]
-
 
 def my_attention(Q: Tensor, K: Tensor, V: Tensor, look: Tensor) -> Tensor:
     """Gather the values by softmax(QKᵀ/√width) over the keys that each query may look at."""
     scores = Q @ K.T / math.sqrt(Q.shape[-1])
-    return scores.masked_fill(~look, NO).softmax(-1) @ V
+    return scores.masked_fill(~look, float("-inf")).softmax(-1) @ V
 
 
 def queries_keys_values(chance: random.Random) -> list[Probe]:
@@ -123,11 +119,11 @@ RING, BACK, SHARE = 8, 2, 0.9
 
 def rows_of_two(name: str, value: Any) -> Tensor:
     """Read the queries or the keys: two numbers for each position of the ring."""
-    wanted = f"hand in a tensor of shape ({RING}, 2), two numbers for each position"
-    if isinstance(value, list | tuple):
-        raise Symptom(f"Your {name} is {kind_of(value)}; {wanted}: torch.tensor(…) makes one.")
-    if not isinstance(value, Tensor) or tuple(value.shape) != (RING, 2):
-        raise Symptom(f"Your {name} is {kind_of(value)}; {wanted}.")
+    if not isinstance(value, Tensor) or value.shape != (RING, 2):
+        raise Symptom(
+            f"Your {name} is {kind_of(value)}; hand in a tensor of shape ({RING}, 2), two numbers "
+            "for each position."
+        )
     if not value.double().isfinite().all():
         raise Symptom(f"Your {name} contains inf or NaN, and a softmax turns them into NaN.")
     return value.detach().double()
@@ -186,8 +182,6 @@ def _judge_two_back(answer: Any) -> str:
         )
     elif off == {BACK}:
         why = "All look two to the right: turn the query, or the key, the other way."
-    elif off == {0}:
-        why = "All look at themselves: let each query point where the key two to its left points."
     elif len(off) == 1:
         why = f"All look {in_words(off.pop())}. They should look {in_words(-BACK)}."
     elif len(off) == 2 and all(_turns_by(rows, 2 * math.pi / RING) for rows in (queries, keys)):

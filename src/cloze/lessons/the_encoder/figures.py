@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import empty_figure, fading, listed, picture
-from cloze.teaching.palette import BLUE, GREY, ORANGE, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, ORANGE
 from cloze.vocabulary import visible
 
 
@@ -77,39 +77,3 @@ def what_moves(
         for name, d in moved.items()
     )
     return figure, f"Bars of how far each position moves when the orange one is changed. {far}."
-
-
-@picture
-def looked_and_mattered(
-    symbols: Sequence[str], attention: Sequence[float], effect: Sequence[float], gap: int
-) -> tuple[Figure, str]:
-    """Draw the attention that a gap pays to each character above what that character is worth.
-
-    Args:
-        symbols: the line.
-        attention: shares that sum to 1.
-        effect: by position, how much more the truth costs (nats) when that character is hidden.
-        gap: the position that looks.
-    """
-    figure = empty_figure(7.2, 3.8)
-    above, below = figure.subplots(2, 1, sharex=True)
-    above.bar(range(len(symbols)), attention, color=BLUE, width=0.75)
-    above.set_title("attention of the gap, mean of all heads")
-    above.set(ylabel="share")
-    below.bar(range(len(symbols)), effect, color=VIOLET, width=0.75)
-    below.axhline(0, color=GREY, linewidth=1)
-    below.set_title("what hiding the character costs at the gap")
-    below.set(ylabel="nats")
-    below.set_xticks(range(len(symbols)), [visible(symbol) for symbol in symbols])
-    for axes in (above, below):
-        axes.tick_params(axis="x", length=0)
-        axes.axvspan(gap - 0.5, gap + 0.5, color=SHADE, zorder=0)
-    near = [i for i in range(max(0, gap - 3), min(len(symbols), gap + 4)) if i != gap]
-    looked, cost = (
-        ", ".join(f"{i - gap:+d} {visible(symbols[i])} {values[i]:.2f}" for i in near)
-        for values in (attention, effect)
-    )
-    text = (
-        "Bars of what the gap looks at above bars of what hiding it costs in nats. Near the gap, "
-    )
-    return figure, f"{text}attention is {looked}; the cost is {cost}."

@@ -88,14 +88,7 @@ def _read_row(name: str, gap: str, row: Any) -> dict[str, float]:
         raise Symptom(f"{here} is {kind_of(row)}. {TABLES}")
     if strange := [letter for letter in row if letter not in [*LETTERS]]:
         raise Symptom(f"{here} has {strange[0]!r}, which is not one of the letters {LETTERS}.")
-    p = {}
-    for letter in LETTERS:
-        try:
-            p[letter] = number(row.get(letter, 0))
-        except Symptom:
-            raise Symptom(
-                f"{here} gives {letter} {kind_of(row[letter])}. Give it a number, without quotes."
-            ) from None
+    p = {letter: number(row.get(letter, 0)) for letter in LETTERS}
     if not 0 <= min(p.values()) <= max(p.values()) <= 1:
         raise Symptom(f"{here} has a number below 0 or above 1, which is not a probability.")
     if not alike(total := sum(p.values()), 1.0):
@@ -161,8 +154,6 @@ def _judge_tables(tables: Any) -> str:
                 )
             elif alike(loss, amount):
                 why = f"That is {amount} nats, not {asked}."
-            elif alike(loss, amount * math.log(2)):
-                why = f"That is {amount} bits, not {asked}."
             elif abs(loss - nats) < 0.02:
                 why = "That is close, but not exact. Write fractions, not rounded decimals."
             raise Symptom(f"`{name}` pays {pays} on average. We ask for {asked}. {why}")

@@ -30,8 +30,8 @@ SHARES = {"80/10/10": (0.8, 0.1), "100/0/0": (1.0, 0.0), "80/0/20": (0.8, 0.0)}
 
 
 @torch.no_grad()
-def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str, list[float]]:
-    """Return the mean probability of the original and of the shown character at selected positions.
+def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str, float]:
+    """Return the mean probability of the original character at selected positions.
 
     Args:
         model: any model.
@@ -39,23 +39,14 @@ def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str,
         batch: what became of them.
 
     Returns:
-        For "[MASK]", "random" and "kept", as it looks from outside: P(original), P(shown).
-        ``[MASK]`` is no character, so there P(shown) is 0.
+        By what the model sees there: "[MASK]", "random" and "kept", as it looks from outside.
     """
     logits = torch.cat([model(part) for part in torch.split(batch.inputs, 64)])
     believed = logits[..., : VOCABULARY.n_ordinary].softmax(dim=-1)
-
-    def mean(characters: Tensor, where: Tensor) -> float:
-        return believed[where].gather(1, characters[where][:, None]).mean().item()
-
-    hidden = batch.inputs == VOCABULARY.mask_id
-    same = batch.inputs == originals
-    random, kept = (batch.selected & ~hidden & part for part in (~same, same))
-    return {
-        "[MASK]": [mean(originals, hidden), 0.0],
-        "random": [mean(originals, random), mean(batch.inputs, random)],
-        "kept": [mean(originals, kept), mean(batch.inputs, kept)],
-    }
+    of_original = believed.gather(-1, originals[..., None]).squeeze(-1)
+    hidden, same = batch.inputs == VOCABULARY.mask_id, batch.inputs == originals
+    seen = {"[MASK]": hidden, "random": ~hidden & ~same, "kept": same}
+    return {name: of_original[batch.selected & where].mean().item() for name, where in seen.items()}
 
 
 def proofread(model: MaskedLM, line: str) -> list[float]:
