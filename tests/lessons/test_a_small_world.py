@@ -42,11 +42,6 @@ def test_each_phenomenon_has_a_word_for_each_reader(name: str, world: World) -> 
         assert who_knows(known_from(world, line, word)) == kind, word
 
 
-def test_a_word_that_stands_there_twice_is_no_question(world: World) -> None:
-    with pytest.raises(ValueError, match="2 times"):
-        known_from(world, "the cat sat on the mat", "the")
-
-
 def test_the_exercise_on_gaps_is_the_truth_of_the_package(world: World) -> None:
     sentences = dict(zip(world.sentences, world.probabilities.tolist(), strict=True))
     line = "on monday _ took her red _ to work because it was raining again"
@@ -74,7 +69,6 @@ def test_what_the_truth_says_comes_true(world: World) -> None:
     bins = binned(answers, batch.labels[batch.selected])
     assert len(bins) > 5
     for each in bins:
-        assert each.low < each.said <= each.high
         spread = math.sqrt(each.said * (1 - each.said) / each.n)
         assert abs(each.said - each.came_true) < 5 * spread + 1e-3
 
@@ -94,8 +88,6 @@ def test_two_senses_are_two_vectors(world: World) -> None:
     assert len(river) == 4
     within = min(mean_cosine(river, river), mean_cosine(money, money))
     assert mean_cosine(river, money) < within - 0.05
-    crossed = torch.eye(2)
-    assert mean_cosine(crossed, crossed) == 0  # none with itself
     places = in_a_plane(river, money)
     assert [len(each) for each in places] == [len(river), len(money)]
     assert max(x for x, _ in places[1]) < min(x for x, _ in places[0])

@@ -31,13 +31,6 @@ def at_selected(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float
     return improve(optimizer, mlm_loss(model.logits_at(inputs, asked), labels[asked]))
 
 
-def head_apart(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = mask_tokens(windows, 0.3)
-    asked = labels != IGNORE
-    hidden = model.encoder(inputs)
-    return improve(optimizer, F.cross_entropy(model.head(hidden[asked]), labels[asked]))
-
-
 def zeroed_at_the_end(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     inputs, labels = mask_tokens(windows, 0.3)
     loss = mlm_loss(model(inputs), labels)
@@ -99,7 +92,6 @@ def gradients_by_hand(model: MaskedLM, optimizer: Optimizer, windows: Tensor) ->
 
 RIGHT = [
     at_selected,
-    head_apart,
     zeroed_at_the_end,
     looks_again,
     with_a_closure,
