@@ -10,10 +10,7 @@ from cloze.lessons.a_small_world.calibration import binned, said
 from cloze.lessons.a_small_world.phenomena import (
     PHENOMENA,
     Phenomenon,
-    in_a_plane,
     known_from,
-    mean_cosine,
-    vectors,
 )
 from cloze.prediction import shipped_world_model
 from cloze.world import GAPS_ONLY, Truth, World
@@ -79,15 +76,3 @@ def test_the_shipped_models_are_at_their_floors(direction: str, world: World) ->
     assert model.config.direction == direction
     assert model.vocabulary == world.vocabulary
     assert world.excess(model, world.questions(500), model.config.direction).nats < 0.01
-
-
-def test_two_senses_are_two_vectors(world: World) -> None:
-    encoder = shipped_world_model().encoder
-    river = vectors(world, encoder, "bank", "river")
-    money = vectors(world, encoder, "bank", "clerk")
-    assert len(river) == 4
-    within = min(mean_cosine(river, river), mean_cosine(money, money))
-    assert mean_cosine(river, money) < within - 0.05
-    places = in_a_plane(river, money)
-    assert [len(each) for each in places] == [len(river), len(money)]
-    assert max(x for x, _ in places[1]) < min(x for x, _ in places[0])

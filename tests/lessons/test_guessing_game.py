@@ -77,17 +77,6 @@ def test_what_bets_cost() -> None:
     assert bits(Bet(None), "q", frequencies) == pytest.approx(-math.log2(frequencies["q"]))
 
 
-def test_honesty_is_cheapest() -> None:
-    frequencies = frequencies_of_letters()
-    for truly in SURENESS:
-        costs = {
-            said: truly / 100 * bits(Bet("e", said), "e", frequencies)
-            + (1 - truly / 100) * bits(Bet("e", said), "t", frequencies)
-            for said in SURENESS
-        }
-        assert min(costs, key=costs.__getitem__) == truly
-
-
 def test_the_rivals_are_the_models_and_the_baselines() -> None:
     played = judge(PUZZLE, {side: Bet(None) for side in SIDES})
     answers = compare(PUZZLE.line, [PUZZLE.at])

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from cloze.heads import MaskedLM
 from cloze.lessons.training.checks import check_train_step
@@ -80,16 +79,6 @@ def in_parts(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     return total
 
 
-def gradients_by_hand(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = mask_tokens(windows, 0.3)
-    loss = F.cross_entropy(model(inputs).transpose(1, 2), labels, ignore_index=-100)
-    parameters = list(model.parameters())
-    for p, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
-        p.grad = gradient
-    optimizer.step()
-    return loss.item()
-
-
 RIGHT = [
     at_selected,
     zeroed_at_the_end,
@@ -97,7 +86,6 @@ RIGHT = [
     with_a_closure,
     masked_row_by_row,
     in_parts,
-    gradients_by_hand,
 ]
 
 
