@@ -288,7 +288,7 @@ def test_the_gaps_of_the_day_are_played_by_keyboard_and_pooled_in_python(
         assert result.startswith(f"cloze 1 seed={SEED} left={gap + 1}:")
         if gap < 9:
             game.get_by_role("button", name="Next gap").press("Enter")
-    pooled = pool([result])
+    pooled = pool(result)
     assert pooled.remarks == ()
     assert pooled.results[0].gaps == {"left": 10, "both": 10}
     assert pooled.mean("both", "model") < pooled.mean("both")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
     RIVALS,
     SIDES,
-    SURENESS,
     Bet,
     Puzzle,
     Tally,
@@ -25,7 +23,6 @@ from cloze.lessons.the_explorer.guessing_rules import (
     draw_puzzles,
     frequencies_of_letters,
     judge,
-    play,
     pool,
     read_result,
     spread,
@@ -33,6 +30,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
 from cloze.prediction import compare
 from cloze.vocabulary import ALPHABET
 
+SURENESS = (20, 40, 60, 80, 95)
 CORPUS = Corpus.load()
 PUZZLE = Puzzle("she asked a question about the weather", 12)
 
@@ -79,17 +77,6 @@ def test_what_bets_cost() -> None:
     assert bits(Bet(None), "q", frequencies) == pytest.approx(-math.log2(frequencies["q"]))
 
 
-def test_honesty_is_cheapest() -> None:
-    frequencies = frequencies_of_letters()
-    for truly in SURENESS:
-        costs = {
-            said: truly / 100 * bits(Bet("e", said), "e", frequencies)
-            + (1 - truly / 100) * bits(Bet("e", said), "t", frequencies)
-            for said in SURENESS
-        }
-        assert min(costs, key=costs.__getitem__) == truly
-
-
 def test_the_rivals_are_the_models_and_the_baselines() -> None:
     played = judge(PUZZLE, {side: Bet(None) for side in SIDES})
     answers = compare(PUZZLE.line, [PUZZLE.at])
@@ -110,47 +97,12 @@ def test_the_left_side_is_judged_by_what_stands_on_the_left() -> None:
     assert one.bits["both"]["model"] != pytest.approx(other.bits["both"]["model"], abs=1e-4)
 
 
-# ── a whole game played by a function ──
-
-
-def test_a_player_sees_the_left_side_and_then_both() -> None:
-    seen: list[tuple[str, str | None]] = []
-
-    def player(before: str, after: str | None) -> tuple[str, int]:
-        seen.append((before, after))
-        return "e", 20 if after is None else 40
-
-    puzzles = draw_puzzles(CORPUS, 3, 1)
-    tally = play(puzzles, player, seed=1)
-    assert seen[::2] == [(puzzle.before, None) for puzzle in puzzles]
-    assert seen[1::2] == [(puzzle.before, puzzle.after) for puzzle in puzzles]
-    assert [played.puzzle for played in tally.rounds] == puzzles
-    assert all(p.bets == {"left": Bet("e", 20), "both": Bet("e", 40)} for p in tally.rounds)
-    mean = sum(played.bits["both"]["you"] for played in tally.rounds) / 3
-    assert tally.mean("both") == pytest.approx(mean)
-    for words in ("[", "e, 20%", f"{mean:.2f}", "left twin / encoder", "unigram"):
-        assert words in repr(tally)
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        *((answer, "A player returns a letter and how sure it is") for answer in (None, "e")),
-        (("e", 60, 1), "A player returns a letter and how sure it is"),
-        (("e", 50), "How sure you are is 20%, 40%, 60%, 80%, 95%, or 0 for no idea, not 50."),
-        (("é", 60), "A gap hides a letter from a to z or a space, not 'é'."),
-    ],
-)
-def test_a_player_that_makes_no_bet_is_told_how(answer: Any, words: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(words)):
-        play([PUZZLE], lambda *_: answer)
-
-
 # ── results ──
 
 
 def tally_of(n: int, seed: int = 7, percent: int = 20) -> Tally:
-    return play(draw_puzzles(CORPUS, n, seed), lambda _, __: ("e", percent), seed)
+    bets = {side: Bet("e", percent) for side in SIDES}
+    return Tally(seed, tuple(judge(puzzle, bets) for puzzle in draw_puzzles(CORPUS, n, seed)))
 
 
 LINE = tally_of(2).result
@@ -161,7 +113,6 @@ def test_a_result_is_read_back() -> None:
     for line in (LINE, f"  Anna:  {LINE} ", LINE.upper(), LINE.replace(" ", "   ")):
         result = read_result(line)
         assert result.line == LINE
-        assert result.seed == 7
         assert result.gaps == {"left": 2, "both": 2}
         for side in SIDES:
             assert result.you[side] == pytest.approx(tally.mean(side), abs=0.006)
@@ -186,12 +137,10 @@ def test_a_class_is_pooled() -> None:
         for who, rival in (("you", "you"), ("model", "model")):
             mean = (2 * two.mean(side, rival) + 3 * three.mean(side, rival)) / 5
             assert pooled.mean(side, who) == pytest.approx(mean, abs=0.006)
-    assert [remark.split(":")[0] for remark in pooled.remarks] == ["line 4", "line 5", "line 6"]
-    assert "not a result" in pooled.remarks[0]
-    assert "the same as line 1" in pooled.remarks[1]
-    assert "mistyped" in pooled.remarks[2]
-    assert "2 results, 5 gaps" in repr(pooled)
-    assert repr(pool(text.splitlines())) == repr(pooled)
+    assert [remark[:20] for remark in pooled.remarks] == [
+        "line 4: this is not ",
+        "line 6: the check do",
+    ]
 
 
 # ── the widget ──

@@ -5,7 +5,7 @@ import torch
 
 from cloze.baselines import baseline_losses
 from cloze.corpus import Corpus, Piece
-from cloze.encoder import DIRECTIONS, EncoderConfig
+from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer.held_out_costs import (
@@ -15,7 +15,6 @@ from cloze.lessons.the_explorer.held_out_costs import (
     kinds_of,
 )
 from cloze.masking import held_out_batch
-from cloze.prediction import shipped_models
 from cloze.vocabulary import VOCABULARY
 
 CORPUS = Corpus.load()
@@ -33,8 +32,6 @@ def costs() -> HeldOutCosts:
     ("text", "kinds"),
     [
         ("the cat\nwas i", "fml" + "s" + "fml" + "n" + "fml" + "s" + "f"),
-        ("a", "f"),
-        ("an", "fl"),
         (" a b ", "sfsfs"),
         ("\nab\n", "nfln"),
     ],
@@ -61,7 +58,6 @@ def test_kinds_make_up_the_whole(costs: HeldOutCosts) -> None:
     )
     assert total / costs.count() == pytest.approx(costs.mean("small"), abs=1e-5)
     assert costs.by_kind("space")["small"] == {"space": costs.mean("small", "space")}
-    assert list(costs.by_kind()["unigram"]) == list(KINDS)
 
 
 def test_kinds_are_told_before_the_pieces_are_cut() -> None:
@@ -71,15 +67,3 @@ def test_kinds_are_told_before_the_pieces_are_cut() -> None:
     first_of_piece = 1
     assert costs.count("first letter") <= first_of_piece
     assert costs.count("middle letter") >= costs.count() - first_of_piece
-
-
-@pytest.mark.slow
-def test_the_shipped_models_share_what_the_series_says() -> None:
-    costs = held_out_costs(CORPUS, shipped_models())
-    assert set(DIRECTIONS) < set(costs.costs)
-    assert costs.mean("both") < min(costs.mean("left"), costs.mean("right")) / 2
-    # The left side is good at ends of words and the right side at beginnings.
-    assert costs.mean("left", "last letter") < costs.mean("right", "last letter") / 2
-    assert costs.mean("right", "first letter") < costs.mean("left", "first letter") * 0.6
-    for kind in KINDS:
-        assert costs.mean("both", kind) < min(costs.mean("left", kind), costs.mean("right", kind))

@@ -76,8 +76,6 @@ def test_the_plateau_is_a_reader_of_its_own_position() -> None:
     [own] = numbers("own position only:")
     stuck = re.findall(r"stuck: from ≈ \S+ to ≈ (\d\.\d\d)", printed())
     assert float(stuck[0]) == pytest.approx(own, abs=0.1)
-    assert max(numbers("stuck: up to", "apart, up to")) < 0.1
-    assert min(numbers("yours: up to", "apart, up to")) > 0.5
 
 
 def test_only_learned_positions_keep_a_model_on_the_plateau() -> None:

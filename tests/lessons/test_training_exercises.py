@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from cloze.heads import MaskedLM
 from cloze.lessons.training.checks import check_train_step
@@ -29,13 +28,6 @@ def at_selected(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float
     inputs, labels = mask_tokens(windows, 0.3)
     asked = labels != IGNORE
     return improve(optimizer, mlm_loss(model.logits_at(inputs, asked), labels[asked]))
-
-
-def head_apart(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = mask_tokens(windows, 0.3)
-    asked = labels != IGNORE
-    hidden = model.encoder(inputs)
-    return improve(optimizer, F.cross_entropy(model.head(hidden[asked]), labels[asked]))
 
 
 def zeroed_at_the_end(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
@@ -87,25 +79,13 @@ def in_parts(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
     return total
 
 
-def gradients_by_hand(model: MaskedLM, optimizer: Optimizer, windows: Tensor) -> float:
-    inputs, labels = mask_tokens(windows, 0.3)
-    loss = F.cross_entropy(model(inputs).transpose(1, 2), labels, ignore_index=-100)
-    parameters = list(model.parameters())
-    for p, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
-        p.grad = gradient
-    optimizer.step()
-    return loss.item()
-
-
 RIGHT = [
     at_selected,
-    head_apart,
     zeroed_at_the_end,
     looks_again,
     with_a_closure,
     masked_row_by_row,
     in_parts,
-    gradients_by_hand,
 ]
 
 

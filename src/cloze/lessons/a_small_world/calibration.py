@@ -12,19 +12,17 @@ from cloze.heads import Model
 from cloze.masking import MaskedBatch
 
 EDGES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""What is said below the first of them is left out: nearly all words at nearly all gaps."""
+"""Probabilities below the first are left out: those of nearly all words at nearly all gaps."""
 
 
 class Bin(NamedTuple):
     """All answers between two probabilities."""
 
-    low: float
-    high: float
-    n: int
     said: float
     """The mean of the probabilities that were given."""
     came_true: float
-    """The share of them in which the word stood there."""
+    """The share of them that were right."""
+    n: int
 
 
 def said(reader: Model, batch: MaskedBatch, n: int) -> Tensor:
@@ -39,7 +37,7 @@ def binned(probabilities: Tensor, labels: Tensor) -> list[Bin]:
 
     Args:
         probabilities: shape ``(|M|, n)``.
-        labels: what stood there, shape ``(|M|,)``.
+        labels: the right words, shape ``(|M|,)``.
 
     Returns:
         A bin per interval between two edges in which anything was said.
@@ -50,5 +48,5 @@ def binned(probabilities: Tensor, labels: Tensor) -> list[Bin]:
         inside = (probabilities > low) & (probabilities <= high)
         if inside.any():
             mean, true = (float(values[inside].mean()) for values in (probabilities, happened))
-            found.append(Bin(low, high, int(inside.sum()), mean, true))
+            found.append(Bin(mean, true, int(inside.sum())))
     return found

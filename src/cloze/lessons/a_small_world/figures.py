@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
+from cloze.lessons.a_small_world.calibration import Bin
 from cloze.teaching.figures import new_figure, picture
 from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, PAPER, SHADE, VIOLET
 
@@ -52,21 +53,22 @@ def down_to_the_floor(
 
 @picture
 def truth_against(
-    true: Sequence[float], said: Sequence[float], bins: Sequence[tuple[float, float]]
+    true: Sequence[float], said: Sequence[float], bins: Sequence[Bin]
 ) -> tuple[Figure, str]:
     """Draw each true probability against the one that was said, and how often it came true.
 
     Args:
         true: by answer.
         said: by answer.
-        bins: for each bin, the mean of what was said and the share that came true.
+        bins: what was said on average, and the share that came true.
     """
     figure, axes = new_figure(5.2, 4.8)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
     # Most of thousands of dots would hide each other: to hundredths, each is drawn once.
     dots = {(round(x, 2), round(y, 2)) for x, y in zip(said, true, strict=True)}
     axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
-    axes.plot(*zip(*bins, strict=True), "D", color=ORANGE, markeredgecolor=INK, label="share right")
+    means, shares = [b.said for b in bins], [b.came_true for b in bins]
+    axes.plot(means, shares, "D", color=ORANGE, markeredgecolor=INK, label="share right")
     axes.set(
         xlabel="probability that the model gives",
         ylabel="true probability",
@@ -74,7 +76,7 @@ def truth_against(
         ylim=(0, 1.02),
     )
     axes.legend(loc="upper left")
-    came = ", ".join(f"{share:.2f} for {mean:.2f}" for mean, share in bins)
+    came = ", ".join(f"{b.came_true:.2f} for {b.said:.2f}" for b in bins)
     return (
         figure,
         f"Dots along the diagonal, truth against answer. Share right, by answer: {came}.",
@@ -83,11 +85,9 @@ def truth_against(
 
 @picture
 def two_clouds(groups: Mapping[str, Sequence[tuple[float, float]]]) -> tuple[Figure, str]:
-    """Draw points of the plane in groups, each with a colour and a sign of its own."""
+    """Draw points of the plane in two groups, each with a colour and a sign of its own."""
     figure, axes = new_figure(6.4, 3.6)
-    for (name, points), colour, sign in zip(
-        groups.items(), (BLUE, ORANGE, VIOLET, GREY), "osD^", strict=False
-    ):
+    for (name, points), colour, sign in zip(groups.items(), (BLUE, ORANGE), "os", strict=True):
         axes.plot(*zip(*points, strict=True), sign, color=colour, markersize=5, label=name)
     axes.set(xlabel="first principal axis", ylabel="second")
     figure.legend(loc="outside upper left", ncols=len(groups))

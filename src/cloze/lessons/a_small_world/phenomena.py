@@ -34,20 +34,6 @@ PHENOMENA = {
         both="umbrella",
         nobody="anna",
     ),
-    "coat and snow": Phenomenon(
-        "on friday tom wore his blue coat to school because it was snowing outside",
-        right="wore",
-        left="his",
-        both="coat",
-        nobody="friday",
-    ),
-    "coffee and morning": Phenomenon(
-        "on monday eva drinks hot coffee in the morning at work",
-        right="drinks",
-        left="morning",
-        both="coffee",
-        nobody="eva",
-    ),
     "cell, microscope": Phenomenon(
         "on monday the doctor studied the small red cell under the microscope again",
         right="doctor",
@@ -76,20 +62,6 @@ PHENOMENA = {
         both="bank",
         nobody="two",
     ),
-    "bat, animal": Phenomenon(
-        "the small child saw a red bat in the cave",
-        right="child",
-        left="cave",
-        both="bat",
-        nobody="red",
-    ),
-    "bat, wood": Phenomenon(
-        "the player held the red bat in the right hand again",
-        right="player",
-        left="right",
-        both="bat",
-        nobody="red",
-    ),
     "names and places": Phenomenon(
         "pierre speaks french with two friends in nice in the south",
         right="pierre",
@@ -117,15 +89,18 @@ PHENOMENA = {
 def known_from(world: World, line: str, word: str) -> dict[str, float]:
     """Return the probability that the truth gives to a word of a line when it alone is hidden.
 
+    Args:
+        world: gives the truth.
+        line: a sentence of the world.
+        word: occurs once in the line.
+
     Returns:
         By what is read: "left", "right", "both".
     """
-    input_ids = world.encode(line)[None]
-    selected = input_ids == world.vocabulary.ids[word]
-    if int(selected.sum()) != 1:
-        raise ValueError(f"{word!r} stands in {line!r} {int(selected.sum())} times, not once.")
-    hidden = input_ids.masked_fill(selected, world.vocabulary.mask_id)
     at = world.vocabulary.ids[word]
+    input_ids = world.encode(line)[None]
+    selected = input_ids == at
+    hidden = input_ids.masked_fill(selected, world.vocabulary.mask_id)
     return {
         direction: float(world.truth(hidden, selected, direction)[0, at])
         for direction in DIRECTIONS

@@ -35,33 +35,15 @@ FORM = 'Hand in a line and a position with a comma between them: ("the line in f
 
 def finding(value: Any) -> tuple[str, int]:
     """Read a line, as it was typed, and a position."""
-    if isinstance(value, str):
-        raise Symptom(f"You hand in a text without a position. {FORM}")
-    if not isinstance(value, tuple | list):
-        raise Symptom(f"You hand in an object of type {type(value).__name__}. {FORM}")
-    if len(value) != 2:
-        raise Symptom(f"You hand in {counted(len(value), 'thing')} instead of two. {FORM}")
+    if not (isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[0], str)):
+        raise Symptom(FORM)
     line, position = value
-    if isinstance(position, str) and not isinstance(line, str):
-        raise Symptom(f"The line comes first and the position second. {FORM}")
-    if not isinstance(line, str):
+    if isinstance(position, bool) or not hasattr(position, "__index__"):
         raise Symptom(
-            f"Your line is of type {type(line).__name__}; write it as text, in quotes. {FORM}"
+            f"Your position is {position!r}; it must be one whole number, counted from 0 at the "
+            "beginning of the line."
         )
-    try:
-        at = number(position)
-    except Symptom:
-        kind = type(position).__name__
-        raise Symptom(
-            f"Your position is of type {kind}; give one whole number, without quotes, counted from "
-            "0 at the beginning of the line."
-        ) from None
-    if not hasattr(position, "__index__"):
-        raise Symptom(
-            f"Your position is {position}; a position is a whole number without a point, counted "
-            "from 0 at the beginning of the line."
-        )
-    return line, int(at)
+    return line, int(position)
 
 
 def _given_by(text: str, at: int) -> dict[str, float]:

@@ -1,14 +1,11 @@
-"""The rules of the guessing game: what is hidden, what a guess costs, how results are pooled.
-
-Nothing here is shown: a game can be played by any function that guesses (:func:`play`).
-"""
+"""The rules of the guessing game: what is hidden, what a guess costs, how results are pooled."""
 
 from __future__ import annotations
 
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,20 +13,18 @@ from typing import NamedTuple
 import torch
 
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
-from cloze.border import Count, Whole, checked, shown
+from cloze.border import Count, Whole, checked
 from cloze.corpus import Corpus, windows
 from cloze.loss import to_bits
 from cloze.masking import seeded
 from cloze.prediction import Guess, mask_positions, predict, shipped_model, top_k
-from cloze.vocabulary import VOCABULARY, normalise, visible
+from cloze.vocabulary import VOCABULARY, visible
 
 SIDES = ("left", "both")
-"""What a guesser sees: first only what stands left of the gap, then all of the line."""
+"""What a guesser sees: first only what is left of the gap, then all of the line."""
 SIGHT = {"left": "from the left", "both": "from both sides"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
 """What may be hidden; ends of lines never are."""
-SURENESS = (20, 40, 60, 80, 95)
-"""How sure one can be of a letter, in percent."""
 RIVALS = {
     "you": {"left": "you", "both": "you"},
     "model": {"left": "left twin", "both": "encoder"},
@@ -52,7 +47,7 @@ class Puzzle:
 
     @property
     def before(self) -> str:
-        """What stands left of the gap."""
+        """What is left of the gap."""
         return self.line[: self.at]
 
     @property
@@ -62,7 +57,7 @@ class Puzzle:
 
     @property
     def after(self) -> str:
-        """What stands right of the gap."""
+        """What is right of the gap."""
         return self.line[self.at + 1 :]
 
 
@@ -114,29 +109,6 @@ class Bet(NamedTuple):
 
     def __str__(self) -> str:
         return "no idea" if self.letter is None else f"{visible(self.letter)}, {self.percent}%"
-
-
-def read_bet(letter: object, percent: object) -> Bet:
-    """Read a bet as somebody's function returned it.
-
-    Args:
-        letter: a letter or a space; capitals become small.
-        percent: one of ``SURENESS``; 0 for no idea, whatever the letter.
-
-    Raises:
-        ValueError: it is no such letter or sureness.
-    """
-    known = {str(p): p for p in (0, *SURENESS)}
-    if str(percent) not in known:
-        choices = ", ".join(f"{sure}%" for sure in SURENESS)
-        raise ValueError(f"How sure you are is {choices}, or 0 for no idea, not {shown(percent)}.")
-    sure = known[str(percent)]
-    if not sure:
-        return Bet(None)
-    lower = letter.lower() if isinstance(letter, str) else ""
-    if len(lower) != 1 or lower not in LETTERS:
-        raise ValueError(f"A gap hides a letter from a to z or a space, not {shown(letter)}.")
-    return Bet(lower, sure)
 
 
 def spread(bet: Bet, frequencies: Mapping[str, float]) -> dict[str, float]:
@@ -269,41 +241,6 @@ class Tally:
         return "\n".join(rows)
 
 
-Player = Callable[[str, str | None], tuple[str | None, int]]
-"""A guesser: gets what stands before the gap and what stands after it (None while that is hidden),
-returns a letter and how sure it is in percent."""
-
-
-@checked
-def play(puzzles: list[Puzzle], player: Player, seed: Whole = 0) -> Tally:
-    """Let a function play a game.
-
-    Args:
-        puzzles: as drawn with ``draw_puzzles(corpus, n, seed)``.
-        player: the guesser.
-        seed: what the puzzles were drawn with.
-
-    Raises:
-        ValueError: the player answers with something that is no bet.
-    """
-    rounds = []
-    for puzzle in puzzles:
-        sights = {"left": None, "both": puzzle.after}
-        bets = {side: _asked(player, puzzle.before, after) for side, after in sights.items()}
-        rounds.append(judge(puzzle, bets))
-    return Tally(seed, tuple(rounds))
-
-
-def _asked(player: Player, before: str, after: str | None) -> Bet:
-    answer = player(before, after)
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise ValueError(
-            "A player returns a letter and how sure it is in percent, such as ('e', 60), "
-            f"not {shown(answer)}."
-        )
-    return read_bet(*answer)
-
-
 # ── the results of a class ───────────────────────────────────────────────────────────────────────
 
 
@@ -313,9 +250,9 @@ def _with_check(line: str) -> str:
 
 
 _RESULT = re.compile(
-    r"cloze 1 seed=(?P<seed>\d{1,9})"
-    r" left=(?P<n_left>\d{1,4}):(?P<left>\d{1,3}\.\d\d)/(?P<left_model>\d{1,3}\.\d\d)"
-    r" both=(?P<n_both>\d{1,4}):(?P<both>\d{1,3}\.\d\d)/(?P<both_model>\d{1,3}\.\d\d)"
+    r"cloze 1 seed=\d{1,9}"
+    r" left=(?P<n_left>[1-9]\d{0,3}):(?P<left>\d{1,3}\.\d\d)/(?P<left_model>\d{1,3}\.\d\d)"
+    r" both=(?P<n_both>[1-9]\d{0,3}):(?P<both>\d{1,3}\.\d\d)/(?P<both_model>\d{1,3}\.\d\d)"
     r" check=[0-9a-f]{4}"
 )
 
@@ -324,7 +261,6 @@ class Result(NamedTuple):
     """What one line of a result says."""
 
     line: str
-    seed: int
     gaps: dict[str, int]
     """How many gaps, by side."""
     you: dict[str, float]
@@ -333,15 +269,13 @@ class Result(NamedTuple):
     """What the model paid for the same gaps, by side."""
 
 
-@checked
 def read_result(line: str) -> Result:
     """Read a line that a game gave out; a name before it is passed over.
 
     Raises:
         ValueError: it is no such line, or it was mistyped.
     """
-    text = " ".join(line.lower().split())
-    match = _RESULT.search(text)
+    match = _RESULT.search(" ".join(line.lower().split()))
     if not match:
         raise ValueError(
             "this is not a result of the guessing game, or part of it is missing; copy the whole "
@@ -352,16 +286,11 @@ def read_result(line: str) -> Result:
         raise ValueError(
             "the check does not match, so something was mistyped; copy the line again."
         )
-    found = match.groupdict()
-    gaps = {side: int(found[f"n_{side}"]) for side in SIDES}
-    if min(gaps.values()) < 1:
-        raise ValueError("it has no gaps.")
     return Result(
         whole,
-        int(found["seed"]),
-        gaps,
-        {side: float(found[side]) for side in SIDES},
-        {side: float(found[f"{side}_model"]) for side in SIDES},
+        {side: int(match[f"n_{side}"]) for side in SIDES},
+        {side: float(match[side]) for side in SIDES},
+        {side: float(match[f"{side}_model"]) for side in SIDES},
     )
 
 
@@ -379,20 +308,13 @@ class Pool:
         Args:
             side: "left" or "both".
             who: "you" for the class, "model" for the model on the same gaps.
-
-        Raises:
-            ValueError: there is no result.
         """
-        if not self.results:
-            raise ValueError("There is no result to pool.")
         n = sum(result.gaps[side] for result in self.results)
         return sum(r.gaps[side] * getattr(r, who)[side] for r in self.results) / n
 
     def __repr__(self) -> str:
-        n = len(self.results)
-        gaps = sum(result.gaps["left"] for result in self.results)
-        rows = [f"{n} result{'s' * (n != 1)}, {gaps} gap{'s' * (gaps != 1)}"]
-        if n:
+        rows = [f"results: {len(self.results)}"]
+        if self.results:
             rows.append(
                 f"{'mean bits per gap':<17} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
             )
@@ -404,7 +326,7 @@ class Pool:
 
 
 @checked
-def pool(lines: str | Iterable[str]) -> Pool:
+def pool(lines: str) -> Pool:
     """Combine the results of a class.
 
     Args:
@@ -413,20 +335,12 @@ def pool(lines: str | Iterable[str]) -> Pool:
             counts once.
     """
     results: dict[str, Result] = {}
-    numbers: dict[str, int] = {}
     remarks = []
-    for number, line in enumerate(lines.splitlines() if isinstance(lines, str) else lines, start=1):
-        if not normalise(line).text:
-            continue
-        try:
-            result = read_result(line)
-        except ValueError as error:
-            remarks.append(f"line {number}: {error}")
-            continue
-        if result.line in results:
-            remarks.append(
-                f"line {number}: the same as line {numbers[result.line]}, so it counts once."
-            )
-            continue
-        results[result.line], numbers[result.line] = result, number
+    for number, line in enumerate(lines.splitlines(), start=1):
+        if line.strip():
+            try:
+                result = read_result(line)
+                results[result.line] = result
+            except ValueError as error:
+                remarks.append(f"line {number}: {error}")
     return Pool(tuple(results.values()), tuple(remarks))

@@ -69,21 +69,8 @@ class HeldOutCosts:
 
     @checked
     def by_kind(self, *kinds: Kind) -> dict[str, dict[str, float]]:
-        """Return the mean costs in nats by predictor and kind; of all kinds by default."""
-        return {
-            name: {kind: self.mean(name, kind) for kind in kinds or KINDS} for name in self.costs
-        }
-
-    def __repr__(self) -> str:
-        heads = "  ".join(f"{name:>{max(6, len(name))}}" for name in self.costs)
-        rows = [f"{'nats per character':<18} {'gaps':>6}  {heads}"]
-        for kind in (*KINDS, None):
-            if self.count(kind):
-                means = "  ".join(
-                    f"{self.mean(name, kind):>{max(6, len(name))}.3f}" for name in self.costs
-                )
-                rows.append(f"{kind or 'all':<18} {self.count(kind):>6}  {means}")
-        return "\n".join(rows)
+        """Return the mean costs in nats, by predictor and kind."""
+        return {name: {kind: self.mean(name, kind) for kind in kinds} for name in self.costs}
 
 
 @checked
