@@ -123,10 +123,12 @@ def embed(encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = No
     """
     known_symbols(input_ids, encoder.config.vocab_size)
     no_line_is_all(padding_mask)
+    batches = torch.split(input_ids, AT_A_TIME)
     if padding_mask is None:
-        return torch.cat([encoder(ids).mean(1) for ids in input_ids.split(AT_A_TIME)])
-    batches = zip(input_ids.split(AT_A_TIME), padding_mask.split(AT_A_TIME), strict=True)
-    return torch.cat([mean_pool(encoder(ids, pad), pad) for ids, pad in batches])
+        return torch.cat([encoder(ids).mean(1) for ids in batches])
+    paddings = torch.split(padding_mask, AT_A_TIME)
+    together = zip(batches, paddings, strict=True)
+    return torch.cat([mean_pool(encoder(ids, pad), pad) for ids, pad in together])
 
 
 # Geometry

@@ -33,7 +33,7 @@ def read_world(world: World, encoder: Encoder) -> list[Tensor]:
         The hidden states by layer, the embedding first: ``(sentences, length, d_model)`` each.
     """
     padding = world.input_ids == world.vocabulary.ids[PAD]
-    batches = zip(world.input_ids.split(256), padding.split(256), strict=True)
+    batches = zip(torch.split(world.input_ids, 256), torch.split(padding, 256), strict=True)
     parts = [layer_states(encoder, ids, pad) for ids, pad in batches]
     return [torch.cat(layer) for layer in zip(*parts, strict=True)]
 
