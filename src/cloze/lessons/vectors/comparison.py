@@ -117,12 +117,6 @@ def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> Trainin
     return TrainingRun(model, Pairs(corpus), recipe, OBJECTIVES[name])
 
 
-def hits(similarity: Tensor, asked: Asked) -> Tensor:
-    """Return 1 for each window whose nearest other one is of the same piece, else 0: ``(n,)``."""
-    found = nearest(similarity, but_itself=True)[:, 0]
-    return (asked.pieces[found] == asked.pieces).double()
-
-
 def measured_late(corpus: Corpus, name: str) -> str:
     """Search by late interaction, and write a 1 for each window whose piece was found, else 0."""
     asked, encoder = held_out(corpus), shipped_model().encoder
@@ -130,7 +124,8 @@ def measured_late(corpus: Corpus, name: str) -> str:
         torch.manual_seed(0)
         encoder = Encoder(encoder.config).eval()
     states = layer_states(encoder, asked.input_ids)[-1]
-    return "".join(str(int(hit)) for hit in hits(late_interaction(states, states), asked))
+    found = nearest(late_interaction(states, states), but_itself=True)[:, 0]
+    return "".join(str(int(right)) for right in asked.pieces[found] == asked.pieces)
 
 
 UNTRAINED = "late interaction, untrained encoder"
