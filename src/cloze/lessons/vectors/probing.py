@@ -82,7 +82,7 @@ def tasks(world: World) -> dict[str, Task]:
     control = speech[torch.randperm(len(speech), generator=seeded(2))]
     return {
         "part of speech": Task(speech[ids], learned),
-        "random": Task(control[ids], learned),
+        "random classes": Task(control[ids], learned),
     }
 
 
