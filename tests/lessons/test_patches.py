@@ -6,6 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cloze.heads import MaskedLM
 from cloze.lessons.the_real_ones.patches import (
     COLUMNS,
     PATTERNS,
@@ -16,6 +17,7 @@ from cloze.lessons.the_real_ones.patches import (
     assembled,
     draw,
     pixels_of,
+    restored,
     shapes_of,
     to_patches,
     to_pixels,
@@ -80,7 +82,17 @@ def test_the_world_of_pictures_knows_what_is_hidden() -> None:
 def test_every_picture_has_the_shape_it_was_drawn_with() -> None:
     world = world_of_pictures()
     shapes = shapes_of(world)
-    assert torch.bincount(shapes).tolist() == [len(world.sentences) // len(SHAPES)] * len(SHAPES)
     for shape in SHAPES:
+        assert shapes.count(shape) == len(world.sentences) // len(SHAPES)
         at = world.sentences.index(" ".join(to_patches(draw(shape, "rows", 8, 2, 6))))
-        assert SHAPES[shapes[at]] == shape
+        assert shapes[at] == shape
+
+
+def test_what_is_in_sight_stays_and_the_rest_is_a_mean_of_patches() -> None:
+    world = world_of_pictures()
+    picture = to_patches(draw("disc", "rows", 8, 4, 4))
+    pixels = restored(MaskedLM(world.config(), world.vocabulary), world, picture, [0, 5])
+    truth = to_pixels(picture)
+    assert torch.equal(pixels[:4, :4], truth[:4, :4])
+    assert torch.equal(pixels[4:8, 4:8], truth[4:8, 4:8])
+    assert 0 < pixels[8:, 8:].min() <= pixels.max() <= 1

@@ -1,4 +1,4 @@
-"""What notebook 12 measures: scenes, senses, probes, the comparison, and the search."""
+"""What notebook 12 measures: probes, the comparison, and the search."""
 
 from __future__ import annotations
 
@@ -17,55 +17,47 @@ from cloze.lessons.vectors.search import EncoderVectors, Found, Index, Search, r
 from cloze.prediction import shipped_model, shipped_world_model
 from cloze.use.vectors import (
     Passage,
-    centring,
     late_interaction,
     layer_states,
-    precision_at,
+    whitening,
 )
 from cloze.vocabulary import TextError
 from cloze.world import World
 
-WORLD = World.load()
-
-
-@cache
-def read() -> probing.Read:
-    return probing.read_world(WORLD, shipped_world_model().encoder)
-
-
 # The small world
 
 
-def test_every_sentence_is_of_one_scene() -> None:
-    assert len(read().scenes) == len(WORLD.sentences)
-    assert set(read().scenes.tolist()) == {*range(len(probing.SCENES))}
+@pytest.fixture(scope="module")
+def world() -> World:
+    return World.load()
 
 
-def test_tasks_split_sentences_or_words() -> None:
-    for name, task in probing.tasks(WORLD, read()).items():
-        assert len(task.classes) == len(task.learned) == int(task.here.sum()), name
-        ids = read().input_ids[task.here]
-        shared = set(ids[task.learned].tolist()) & set(ids[~task.learned].tolist())
-        assert (not shared) == name.endswith("new words"), name
+def test_probes_are_tested_on_other_sentences_or_on_other_words(world: World) -> None:
+    words = world.input_ids[world.input_ids < world.vocabulary.n_ordinary]
+    for task, shared in (
+        *((task, True) for task in probing.tasks(world).values()),
+        *((task, False) for task in probing.new_words(world)),
+    ):
+        known, asked = (set(words[half].tolist()) for half in (task.learned, ~task.learned))
+        assert bool(known & asked) == shared
 
 
-def test_a_control_gives_each_word_one_class_in_the_same_shares() -> None:
-    tasks = probing.tasks(WORLD, read())
-    ids = read().input_ids[tasks["  control"].here]
-    classes = {}
-    for name in ("part of speech", "  control"):
-        by_word = set(zip(ids.tolist(), tasks[name].classes.tolist(), strict=True))
-        assert len(by_word) == len(WORLD.vocabulary.ordinary)
-        classes[name] = sorted(c for _, c in by_word)
-    assert classes["part of speech"] == classes["  control"]
-    assert not torch.equal(tasks["part of speech"].classes, tasks["  control"].classes)
+def test_a_control_gives_each_word_one_class_in_the_same_shares(world: World) -> None:
+    words = world.input_ids[world.input_ids < world.vocabulary.n_ordinary].tolist()
+    speech, control = (
+        dict(zip(words, task.classes.tolist(), strict=True))
+        for task in probing.tasks(world).values()
+    )
+    assert sorted(speech.values()) == sorted(control.values())
+    assert speech != control
+    for task in probing.tasks(world).values():
+        assert len(set(zip(words, task.classes.tolist(), strict=True))) == len(speech)
 
 
-def test_a_probe_reads_the_word_and_beats_the_most_frequent_class() -> None:
-    tasks = probing.tasks(WORLD, read())
-    assert probing.probe(read(), tasks["word"], 0) > 0.99
-    for name in ("word", "scene", "sense"):
-        assert probing.probe(read(), tasks[name], 1) > probing.majority(tasks[name]) + 0.3
+def test_a_probe_beats_the_most_frequent_class(world: World) -> None:
+    states = probing.read_world(world, shipped_world_model().encoder)
+    task = probing.tasks(world)["part of speech"]
+    assert probing.probe(world, states[1], task) > probing.majority(task) + 0.3
 
 
 # The comparison
@@ -76,19 +68,10 @@ def test_the_results_are_whole_and_of_this_corpus() -> None:
     assert found["corpus_sha256"] == Corpus.load().sha256
 
 
-def test_counted_words_are_measured_as_written() -> None:
-    asked = comparison.held_out(Corpus.load())
-    found = comparison.by_terms(asked, str.split)
-    written = comparison.untrained_results()["words, tf-idf"]
-    assert tuple(found)[:2] == pytest.approx(tuple(written)[:2], abs=1e-3)
-    assert round(found.at_1, 2) == 0.25  # as a prototype had measured it
-
-
 def test_the_command_writes_what_the_committed_file_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "comparison.json"
-    monkeypatch.setattr(comparison, "untrained", lambda _: {"words": comparison.Found(0.5, 0.5)})
     monkeypatch.setattr(comparison, "measured_late", lambda *_: "01")
     monkeypatch.setattr(comparison, "by_vectors", lambda *_: comparison.Found(0.1, 0.1, 0))
     comparison.main(path, seeds=1, steps=1)
@@ -98,18 +81,13 @@ def test_the_command_writes_what_the_committed_file_holds(
     assert first["late"].keys() == comparison.results()["late"].keys()
 
 
-def test_hits_are_what_the_precision_counts() -> None:
-    near = torch.tensor([[9.0, 3, 2, 1], [3, 9, 1, 2], [1, 2, 9, 0], [2, 1, 0, 9]])
-    asked = comparison.Asked(torch.zeros(4, 1, dtype=torch.int64), torch.tensor([0, 0, 0, 1]))
-    assert comparison.hits(near, asked).tolist() == [1, 1, 1, 0]
-    assert precision_at(near, asked.pieces) == 0.75
-
-
-def test_late_hits_are_written_as_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_late_interaction_finds_is_written_as_digits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     near = torch.tensor([[9.0, 3, 2, 1], [3, 9, 1, 2], [1, 2, 9, 0], [2, 1, 0, 9]])
     asked = comparison.Asked(torch.zeros(4, 1, dtype=torch.int64), torch.tensor([0, 0, 0, 1]))
     monkeypatch.setattr(comparison, "held_out", lambda _: asked)
-    monkeypatch.setattr(comparison, "late", lambda *_: near.clone())
+    monkeypatch.setattr(comparison, "late_interaction", lambda *_: near)
     assert comparison.measured_late(Corpus.load(), "late interaction") == "1110"
 
 
@@ -120,9 +98,9 @@ def test_late_interaction_finds_what_the_committed_file_holds() -> None:
     near = late_interaction(states[few], states)
     near[range(len(few)), few] = -torch.inf
     found = asked.pieces[near.argmax(1)] == asked.pieces[few]
-    kept = comparison.late_hits()["late interaction"]
+    kept = comparison.results()["late"]["late interaction"]
     assert len(kept) == len(states)
-    assert torch.equal(found.double(), kept[few])
+    assert [str(int(hit)) for hit in found] == [kept[i] for i in few]
 
 
 # The search
@@ -140,9 +118,9 @@ PASSAGES = [
 def index() -> Index:
     torch.manual_seed(0)
     reader = Encoder(EncoderConfig(d_model=16, n_heads=2)).eval()
-    change = centring(EncoderVectors(reader)([p.text for p in PASSAGES]))
+    change = whitening(EncoderVectors(reader)([p.text for p in PASSAGES]))
     return Index(
-        PASSAGES, {"raw": EncoderVectors(reader), "centred": EncoderVectors(reader, change)}
+        PASSAGES, {"raw": EncoderVectors(reader), "whitened": EncoderVectors(reader, change)}
     )
 
 
@@ -151,16 +129,16 @@ def texts(found: Found) -> list[list[str]]:
 
 
 def test_both_ways_find_and_the_nearest_stands_first() -> None:
-    by_vectors, by_words = texts(index().find("the boat in the harbour", k=3))
+    by_vectors, by_words = texts(index().find("the boat in the harbour", "raw", k=3))
     assert len(by_vectors) == 3
     assert by_words == [PASSAGES[0].text, PASSAGES[3].text]
-    for hits in index().find("the boat in the harbour").ways.values():
+    for hits in index().find("the boat in the harbour", "raw").ways.values():
         assert [h.similarity for h in hits] == sorted((h.similarity for h in hits), reverse=True)
-    assert index().find("the boat").ways["tf-idf (words)"][0].shared == ("boat", "the")
+    assert index().find("the boat", "raw").ways["tf-idf (words)"][0].shared == ("boat", "the")
 
 
 def test_a_passage_is_not_its_own_neighbour() -> None:
-    found = texts(index().find(PASSAGES[2].text, k=4))
+    found = texts(index().find(PASSAGES[2].text, "raw", k=4))
     assert all(PASSAGES[2].text not in ways for ways in found)
     assert len(found[0]) == 3
 
@@ -187,9 +165,9 @@ def test_other_ways_are_chosen() -> None:
     widget = Search(index(), "harbor")
     assert "No passage matches" in widget.still()
     widget.answer_search(terms="3 to 5 characters")
-    widget.answer_search(vectors="centred")
-    assert list(widget.found.ways) == ["vectors (centred)", "tf-idf (3 to 5 characters)"]
-    assert repr(widget) == "Search(4 passages, 'harbor', by centred, 3 to 5 characters)"
+    widget.answer_search(vectors="whitened")
+    assert list(widget.found.ways) == ["vectors (whitened)", "tf-idf (3 to 5 characters)"]
+    assert repr(widget) == "Search(4 passages, 'harbor', by whitened, 3 to 5 characters)"
 
 
 def test_what_is_shared_stands_out_where_nothing_runs() -> None:

@@ -12,11 +12,10 @@ from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int64
+from jaxtyping import Float, Int64
 from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
-from tqdm.std import tqdm
 
 from cloze.border import (
     Count,
@@ -24,7 +23,6 @@ from cloze.border import (
     Lines,
     NotNaN,
     Positive,
-    Probability,
     Selected,
     Some,
     checked,
@@ -36,7 +34,7 @@ from cloze.encoder import Encoder
 from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch, mask_tokens
 from cloze.objectives import Objective
-from cloze.use.heads import Pooling, mean_pool
+from cloze.use.heads import mean_pool
 from cloze.vocabulary import TextError, Vocabulary
 
 # From hidden states to vectors
@@ -55,29 +53,24 @@ Square = Annotated[Table, NotNaN]
 """How alike each of n is to each of them."""
 Groups = Int64[Tensor, "n"]
 """The group or class of each."""
-Queries = Float[Tensor, "n query d"]
+States = Float[Tensor, "n query d"]
 """Hidden states of n texts, position by position."""
-QueryPadding = Bool[Tensor, "n query"]
-Documents = Float[Tensor, "m document d"]
+OtherStates = Float[Tensor, "m document d"]
 """Those of m others."""
-DocumentPadding = Bool[Tensor, "m document"]
-PATIENCE = 1.0
-"""After how many seconds a bar shows how far the reading is."""
+AT_A_TIME = 64
+"""How many lines the encoder reads together."""
 AnyLine = Int64[Tensor, "_"]
 """The ids of one line, as long as it is."""
 
 
-def padding_of(shape: Sequence[int], padding_mask: Tensor | None) -> Tensor:
-    """Return a padding mask for lines of this shape, ``(n, length)``; None stands for no padding.
+def no_line_is_all(padding_mask: Tensor | None) -> None:
+    """Refuse lines in which there is nothing to read.
 
     Raises:
         ValueError: a line is all padding.
     """
-    if padding_mask is None:
-        return torch.zeros(*shape, dtype=torch.bool)
-    if padding_mask.all(1).any():
+    if padding_mask is not None and padding_mask.all(1).any():
         raise ValueError("A line is all padding; leave empty lines out.")
-    return padding_mask
 
 
 @checked
@@ -101,7 +94,7 @@ def layer_states(
             padding.
     """
     known_symbols(input_ids, encoder.config.vocab_size)
-    padding_of(input_ids.shape, padding_mask)
+    no_line_is_all(padding_mask)
     states: list[Tensor] = []
     with ExitStack() as stack:
         for part in (encoder.embedding, *encoder.layers[:-1]):
@@ -113,46 +106,29 @@ def layer_states(
 
 @checked
 @torch.no_grad()
-def embed(
-    encoder: Encoder,
-    input_ids: Lines,
-    padding_mask: Selected | None = None,
-    *,
-    pooling: Pooling = "mean",
-    layer: int = -1,
-    batch_size: Count = 64,
-) -> Tensor:
-    """Return one vector per line, with a bar meanwhile if it takes longer than a second.
+def embed(encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = None) -> Tensor:
+    """Return one vector per line: the mean of its hidden states.
 
     Args:
         encoder: what reads.
         input_ids: shape ``(n, length)``.
-        padding_mask: True where nobody reads, shape ``(n, length)``; None for nowhere.
-        pooling: "mean" averages over all positions, "first" takes the state of the first one, where
-            BERT has its ``[CLS]`` and a small world its ``[BEGIN]``.
-        layer: whose states, 0 for the embedding, −1 for the last layer.
-        batch_size: how many lines are read at a time.
+        padding_mask: True where there is nothing to read, shape ``(n, length)``.
 
     Returns:
         Shape ``(n, d_model)``.
 
     Raises:
-        ValueError: no such layer or pooling, ids that are none, a padding mask that does not fit
-            them, or a line that is all padding.
+        ValueError: ids that are none, a padding mask that does not fit them, or a line that is all
+            padding.
     """
     known_symbols(input_ids, encoder.config.vocab_size)
-    n_layers = encoder.config.n_layers
-    layer = whole_number(layer, -1, n_layers, "The layer")
-    padding = padding_of(input_ids.shape, padding_mask)
-    batches = zip(torch.split(input_ids, batch_size), torch.split(padding, batch_size), strict=True)
-    number = math.ceil(len(input_ids) / batch_size)
-    found = []
-    for ids, pad in tqdm(batches, "reading", number, unit="batch", leave=False, delay=PATIENCE):
-        mask = pad if pad.any() else None  # without one attention is faster
-        last = layer in (-1, n_layers)
-        states = encoder(ids, mask) if last else layer_states(encoder, ids, mask)[layer]
-        found.append(states[:, 0] if pooling == "first" else mean_pool(states, pad))
-    return torch.cat(found)
+    no_line_is_all(padding_mask)
+    batches = torch.split(input_ids, AT_A_TIME)
+    if padding_mask is None:
+        return torch.cat([encoder(ids).mean(1) for ids in batches])
+    paddings = torch.split(padding_mask, AT_A_TIME)
+    together = zip(batches, paddings, strict=True)
+    return torch.cat([mean_pool(encoder(ids, pad), pad) for ids, pad in together])
 
 
 # Geometry
@@ -179,8 +155,6 @@ def mean_cosine(vectors: Vectors) -> float:
     Where it is far from 0 the vectors are anisotropic: they lie in a narrow cone.
     """
     n = len(vectors)
-    if n < 2:
-        raise ValueError("A mean over pairs needs at least two vectors.")
     unit = F.normalize(vectors.double(), dim=1)
     # The sum over all pairs is the squared length of the sum; each is paired with itself once.
     return float((unit.sum(0).square().sum() - unit.square().sum()) / (n * (n - 1)))
@@ -200,60 +174,37 @@ class Whitening(NamedTuple):
 
 
 @checked
-def centring(vectors: Vectors) -> Whitening:
-    """Return what moves the mean of vectors ``(n, d)`` to 0."""
-    return Whitening(vectors.mean(0), torch.eye(vectors.shape[1]))
-
-
-@checked
-def whitening(vectors: Vectors, k: int | None = None, floor: Probability = 1e-3) -> Whitening:
+def whitening(vectors: Vectors) -> Whitening:
     """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance 1.
 
-    Args:
-        vectors: what is measured.
-        k: keep only the k directions of greatest variance; None for all. There are no more of
-            them than vectors.
-        floor: a direction counts at least this share of the greatest variance, for where nothing
-            but rounding varies nothing should be blown up.
+    A direction counts at least a thousandth of the greatest variance: where nothing but rounding
+    varies, nothing should be blown up.
 
     Raises:
-        ValueError: fewer than two vectors, no such k, or vectors that are all the same or hold a
-            number that is not finite.
+        ValueError: all vectors are the same.
 
     Source: Su et al. 2021, Whitening Sentence Representations.
     """
-    if not vectors.isfinite().all():
-        raise ValueError("Vectors with a number that is not finite cannot be whitened.")
-    n, d = vectors.shape
-    k = d if k is None else whole_number(k, 1, min(n, d), "k")
-    if n < 2:
-        raise ValueError("Whitening measures how vectors vary, so it needs at least two.")
     mean = vectors.mean(0)
-    _, sizes, directions = torch.linalg.svd(
-        (vectors - mean).double() / math.sqrt(n - 1), full_matrices=False
-    )
+    scaled = (vectors - mean).double() / math.sqrt(len(vectors) - 1)
+    _, sizes, directions = torch.linalg.svd(scaled, full_matrices=False)
     if not sizes[0] > 0:
-        raise ValueError(
-            "Vectors that are all the same vary in no direction that could be whitened."
-        )
-    sizes = sizes.clamp(min=math.sqrt(floor) * float(sizes[0]))
-    return Whitening(mean, (directions[:k].T / sizes[:k]).float())
+        raise ValueError("Vectors that are all the same cannot be whitened: nothing varies.")
+    sizes = sizes.clamp(min=math.sqrt(1e-3) * float(sizes[0]))
+    return Whitening(mean, (directions.T / sizes).float())
 
 
 @checked
-def principal_plane(vectors: Vectors) -> tuple[Tensor, float]:
+def principal_plane(vectors: Vectors) -> Tensor:
     """Return where vectors ``(n, d)`` lie along their two directions of greatest variance.
 
     Returns:
-        Coordinates ``(n, 2)``, signs chosen so that the largest number of each is positive, and
-        the share of the variance that they show (principal component analysis).
+        Shape ``(n, 2)``, signs chosen so that the largest number of each direction is positive.
     """
-    centred = (vectors - vectors.mean(0)).double()
-    left, sizes, _ = torch.linalg.svd(centred, full_matrices=False)
+    left, sizes, _ = torch.linalg.svd((vectors - vectors.mean(0)).double(), full_matrices=False)
     points = left[:, :2] * sizes[:2]
     signs = points.gather(0, points.abs().argmax(0, keepdim=True)).sign()
-    share = sizes[:2].square().sum() / sizes.square().sum()
-    return (points * signs).float(), float(share)
+    return (points * signs).float()
 
 
 # Near and far
@@ -298,39 +249,25 @@ def precision_by_chance(groups: Groups) -> float:
 
 
 @checked
-def late_interaction(
-    one: Queries,
-    other: Documents,
-    one_padding: QueryPadding | None = None,
-    other_padding: DocumentPadding | None = None,
-) -> Tensor:
-    """Compare texts position by position: each position of one finds its best match in the other.
+def late_interaction(queries: States, documents: OtherStates) -> Tensor:
+    """Compare texts position by position: each position of a query finds its best match.
 
     Args:
-        one: hidden states of queries, shape ``(n, length, d)``.
-        other: those of documents, shape ``(m, length, d)``.
-        one_padding: True where a query is padding and asks for nothing, ``(n, length)``.
-        other_padding: True where a document is padding and answers nothing, ``(m, length)``.
+        queries: hidden states, shape ``(n, length, d)``.
+        documents: hidden states, shape ``(m, length, d)``.
 
     Returns:
         The mean over a query's positions of the greatest cosine, shape ``(n, m)``. It is not
         symmetric.
 
-    Raises:
-        ValueError: a text is all padding.
-
     Source: Khattab and Zaharia 2020, ColBERT, whose MaxSim is the sum.
     """
-    asks, answers = (
-        ~padding_of(states.shape[:2], padding)
-        for states, padding in ((one, one_padding), (other, other_padding))
-    )
-    all_positions = F.normalize(other, dim=-1).flatten(0, 1).T
-    found = []
-    for query, real in zip(F.normalize(one, dim=-1), asks, strict=True):
-        near = (query[real] @ all_positions).unflatten(1, other.shape[:2])
-        found.append(near.masked_fill_(~answers, -math.inf).amax(2).mean(0))
-    return torch.stack(found)
+    all_positions = F.normalize(documents, dim=-1).flatten(0, 1).T
+    scores = [
+        (query @ all_positions).unflatten(1, documents.shape[:2]).amax(2).mean(0)
+        for query in F.normalize(queries, dim=-1)
+    ]
+    return torch.stack(scores)
 
 
 # Words that are counted
@@ -455,17 +392,15 @@ class LinearProbe:
     Args:
         vectors: shape ``(n, d)``.
         classes: of each, shape ``(n,)``.
-        ridge: how much large weights cost, as a share of the mean variance; a little keeps it from
-            reading noise.
     """
 
     @checked
-    def __init__(self, vectors: Vectors, classes: Groups, ridge: Probability = 1e-3) -> None:
+    def __init__(self, vectors: Vectors, classes: Groups) -> None:
         x = F.pad(vectors.double(), (0, 1), value=1.0)
         wanted = F.one_hot(classes).double()
         gram = x.T @ x
-        cost = ridge * float(gram.diagonal().mean()) * torch.eye(len(gram), dtype=torch.float64)
-        self.weights = torch.linalg.solve(gram + cost, x.T @ wanted)
+        gram.diagonal().add_(1e-3 * gram.diagonal().mean())  # keeps it from reading noise
+        self.weights = torch.linalg.solve(gram, x.T @ wanted)
 
     def __call__(self, vectors: Tensor) -> Tensor:
         """Return the class that it names for each of ``(n, d)``: shape ``(n,)``."""
@@ -496,12 +431,10 @@ def info_nce(one: Vectors, other: Vectors, temperature: Positive = TEMPERATURE) 
     return (F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)) / 2
 
 
-def pair_loss(model: MaskedLM, batch: MaskedBatch, temperature: float = TEMPERATURE) -> Tensor:
+def pair_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
     """Return :func:`info_nce` of a batch whose first half are views, its second their partners."""
-    padding = torch.zeros_like(batch.inputs, dtype=torch.bool)
-    vectors = mean_pool(model.encoder(batch.inputs), padding)
-    one, other = vectors.chunk(2)
-    return info_nce(one, other, temperature)
+    one, other = model.encoder(batch.inputs).mean(1).chunk(2)
+    return info_nce(one, other)
 
 
 def _asked(views: Tensor) -> MaskedBatch:

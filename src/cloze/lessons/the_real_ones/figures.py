@@ -89,44 +89,6 @@ def floors(shares: Mapping[str, Mapping[float, float]]) -> tuple[Figure, str]:
     )
 
 
-Scores = Mapping[str, Mapping[float, Sequence[float]]]
-"""By name and rate of training a mean and a spread."""
-
-
-@picture
-def by_rate(panels: Mapping[str, Scores]) -> tuple[Figure, str]:
-    """Draw how well encoders do that were trained at several rates.
-
-    Args:
-        panels: by what is scored, the scores of one way to train or two; rate 0 is an untrained
-            encoder.
-    """
-    figure = empty_figure(7.2, 3.2)
-    looks = ((BLUE, "o", "-"), (ORANGE, "s", "--"))
-    row = figure.subplots(1, len(panels), squeeze=False)[0]
-    for axes, (label, curves) in zip(row, panels.items(), strict=True):
-        for (name, scores), (colour, marker, line) in zip(curves.items(), looks, strict=True):
-            means, spreads = ([score[k] for score in scores.values()] for k in (0, 1))
-            axes.errorbar([*scores], means, spreads, color=colour, fmt="none", capsize=3)
-            axes.plot([*scores], means, line, marker=marker, color=colour, label=name)
-        rates = [*next(iter(curves.values()))]
-        axes.set(xlabel="share hidden in training", ylabel=label)
-        axes.set_xticks(rates, [f"{rate:.0%}" if rate else "none" for rate in rates])
-        axes.tick_params(axis="x", labelsize=9)
-        axes.locator_params(axis="y", nbins=6)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    said = "; ".join(
-        f"{label}, {name}: "
-        + ", ".join(
-            f"{score[0]:.2f} at {rate:.0%}" if rate else f"{score[0]:.2f} untrained"
-            for rate, score in scores.items()
-        )
-        for label, curves in panels.items()
-        for name, scores in curves.items()
-    )
-    return figure, f"Curves over the rate at which encoders were trained. {said}."
-
-
 @picture
 def pictures(panels: Mapping[str, Sequence[Sequence[float]]], text: str) -> tuple[Figure, str]:
     """Draw pictures side by side; a pixel that is no number is hidden.

@@ -18,6 +18,7 @@ from jaxtyping import Shaped
 from torch import Tensor
 
 from cloze.border import Count, checked, whole_number
+from cloze.heads import MaskedLM
 from cloze.vocabulary import TextError
 from cloze.world import World
 
@@ -123,14 +124,35 @@ def world_of_pictures() -> World:
     return World({picture: n / pictures.total() for picture, n in pictures.items()})
 
 
-@checked
-def shapes_of(world: World) -> Tensor:
-    """Return the shape in each picture of such a world, as an index into ``SHAPES``: ``(n,)``.
-
-    Raises:
-        ValueError: it is another world.
-    """
+def shapes_of(pictures: World) -> list[Shape]:
+    """Return the shape in each picture."""
     shape = dict(all_pictures())
-    if not shape.keys() >= {*world.sentences}:
-        raise ValueError("Shapes stand in pictures; give world_of_pictures().")
-    return torch.tensor([SHAPES.index(shape[picture]) for picture in world.sentences])
+    return [shape[picture] for picture in pictures.sentences]
+
+
+@torch.no_grad()
+def restored(
+    model: MaskedLM, pictures: World, picture: Sequence[str], in_sight: Sequence[int]
+) -> Tensor:
+    """Return a picture as a model expects it to be that sees a few of its patches.
+
+    Args:
+        model: what restores.
+        pictures: the world that it was trained on.
+        picture: the names of its patches, row by row.
+        in_sight: which of them the model sees.
+
+    Returns:
+        Shape ``(SIDE, SIDE)``: where a patch is hidden, the mean of all patches, each weighted by
+        its probability.
+    """
+    vocabulary = pictures.vocabulary
+    hidden = [i for i in range(len(picture)) if i not in in_sight]
+    line = pictures.encode(" ".join(picture))[None]
+    selected = torch.zeros_like(line, dtype=torch.bool)
+    selected[0, [1 + i for i in hidden]] = True  # [BEGIN] comes before the first patch
+    logits = model.logits_at(line.masked_fill(selected, vocabulary.mask_id), selected)
+    known = torch.stack([pixels_of(name) for name in vocabulary.ordinary])
+    pixels = torch.stack([pixels_of(patch) for patch in picture])
+    pixels[hidden] = logits.softmax(-1)[:, : len(known)] @ known
+    return assembled(pixels)

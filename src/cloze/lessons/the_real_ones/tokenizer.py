@@ -1,6 +1,6 @@
 """Word pieces by byte-pair encoding: trained on a text, and any text written in them.
 
-What begins a word begins with ``▁``; a piece without it goes on with the word before.
+A piece that begins a word begins with ``▁``; a piece without it continues the word.
 
 Source: Sennrich et al. 2016, *Neural Machine Translation of Rare Words with Subword Units*,
 section 3.2; the pairs are of characters here, not of bytes.
@@ -25,7 +25,7 @@ from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
 START = "▁"
 """In front of every word."""
 CLS, SEP = "[CLS]", "[SEP]"
-"""Before a text, and behind each of its parts."""
+"""Before a line, and after each of its texts."""
 SPECIALS = (MASK, CLS, SEP, PAD)
 MOST_PIECES = 1 << 17
 
@@ -35,13 +35,13 @@ Pieces = tuple[str, ...]
 
 @checked
 def word_counts(text: str) -> dict[Pieces, int]:
-    """Count the words of a text, each cut into its characters behind a ``▁``."""
+    """Count the words of a text, each cut into its characters after a ``▁``."""
     words = Counter(text.split())
     return {tuple(START + word): n for word, n in words.items()}
 
 
 def pair_counts(words: Mapping[Pieces, int]) -> Counter[Pair]:
-    """Count the pairs of neighbouring pieces in words, each as often as its word is there."""
+    """Count the pairs of neighbouring pieces in words, each as often as its word occurs."""
     counts: Counter[Pair] = Counter()
     for pieces, n in words.items():
         for pair in pairwise(pieces):
@@ -50,7 +50,7 @@ def pair_counts(words: Mapping[Pieces, int]) -> Counter[Pair]:
 
 
 def merge(pieces: Sequence[str], pair: Pair) -> Pieces:
-    """Make one piece of a pair wherever it stands, from left to right."""
+    """Make one piece of a pair wherever it occurs, from left to right."""
     joined, i = [], 0
     while i < len(pieces):
         together = tuple(pieces[i : i + 2]) == pair
@@ -139,25 +139,6 @@ class Tokenizer:
         """Return the ids of a text's pieces, shape ``(pieces,)``; see :meth:`pieces`."""
         ids = self.vocabulary.ids
         return torch.tensor([ids[piece] for piece in self.pieces(text)], dtype=torch.int64)
-
-    def decode(self, ids: Tensor | Iterable[int]) -> str:
-        """Return the text of ids ``(pieces,)``, its words apart by single spaces."""
-        written = self.vocabulary.decode(ids).split(" ")
-        spaced = (f"{START}{piece}" if piece in SPECIALS else piece for piece in written)
-        return "".join(spaced).replace(START, " ").strip()
-
-
-def in_words(pieces: Iterable[str]) -> list[list[int]]:
-    """Return for every word the positions of its pieces: what whole-word masking hides together.
-
-    A special symbol is a word of its own.
-    """
-    words: list[list[int]] = []
-    for position, piece in enumerate(pieces):
-        if piece.startswith(START) or piece in SPECIALS or not words:
-            words.append([])
-        words[-1].append(position)
-    return words
 
 
 def shown(pieces: Iterable[str]) -> list[str]:

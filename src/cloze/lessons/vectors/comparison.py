@@ -1,8 +1,8 @@
 """Who finds another window of the same piece: counted words, hidden states, trained vectors.
 
-``python -m cloze.lessons.vectors.comparison`` asks every way of making vectors about the held-out
-windows, trains contrastively from several seeds, compares all states by late interaction, and
-writes what was found to comparison.json. It goes on where it stopped (ten minutes on an idle core).
+``python -m cloze.lessons.vectors.comparison`` trains contrastively from several seeds, compares all
+hidden states by late interaction, and writes what was found to comparison.json. It goes on where it
+stopped (ten minutes on an idle core).
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from cloze.use.vectors import (
     TWO_WINDOWS,
     Pairs,
     TfIdf,
-    centring,
-    character_ngrams,
     cosine,
     embed,
     late_interaction,
@@ -38,9 +36,6 @@ from cloze.use.vectors import (
     mean_cosine,
     nearest,
     precision_at,
-    precision_by_chance,
-    whitening,
-    words,
 )
 from cloze.vocabulary import VOCABULARY
 
@@ -91,9 +86,9 @@ def held_out(corpus: Corpus) -> Asked:
     return Asked(torch.cat(cut), pieces)
 
 
-def to_measure(corpus: Corpus, every: int = 6) -> Tensor:
-    """Return some training windows, on which mean and covariance are measured."""
-    return torch.cat([windows(piece.input_ids, LENGTH)[::every] for piece in corpus.train])
+def training_windows(corpus: Corpus) -> Tensor:
+    """Return every sixth window of the training pieces, on which vectors are measured."""
+    return torch.cat([windows(piece.input_ids, LENGTH)[::6] for piece in corpus.train])
 
 
 def by_vectors(vectors: Tensor, asked: Asked) -> Found:
@@ -109,26 +104,6 @@ def by_terms(asked: Asked, terms: Callable[[str], list[str]]) -> Found:
     return Found(*(precision_at(near, asked.pieces, k) for k in (1, 10)))
 
 
-def untrained(corpus: Corpus) -> dict[str, Found]:
-    """Ask every way that is not trained for the purpose."""
-    asked = held_out(corpus)
-    found = {
-        "words, tf-idf": by_terms(asked, words),
-        "3 to 5 characters, tf-idf": by_terms(asked, character_ngrams),
-    }
-    encoder = shipped_model().encoder
-    for layer, name in enumerate(("embedding", "layer 1", "layer 2")):
-        found[f"first, {name}"] = by_vectors(
-            embed(encoder, asked.input_ids, pooling="first", layer=layer), asked
-        )
-        plain = embed(encoder, asked.input_ids, layer=layer)
-        found[f"mean, {name}"] = by_vectors(plain, asked)
-    seen = embed(encoder, to_measure(corpus))
-    for change, apply in {"centred": centring(seen), "whitened": whitening(seen)}.items():
-        found[f"mean, {name}, {change}"] = by_vectors(apply(plain), asked)
-    return found
-
-
 OBJECTIVES: dict[str, Objective] = {"two windows": TWO_WINDOWS, "twice masked": TWICE_MASKED}
 """What is trained."""
 STEPS = 600
@@ -142,73 +117,45 @@ def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> Trainin
     return TrainingRun(model, Pairs(corpus), recipe, OBJECTIVES[name])
 
 
-def hits(similarity: Tensor, asked: Asked) -> Tensor:
-    """Return 1 for each window whose nearest other one is of the same piece, else 0: ``(n,)``.
-
-    Their mean is the precision at 1, and two ways of searching are compared window by window.
-    """
-    found = nearest(similarity, but_itself=True)[:, 0]
-    return (asked.pieces[found] == asked.pieces).double()
-
-
-def late(encoder: Encoder, asked: Asked) -> Tensor:
-    """Compare windows by late interaction of the last layer's states, all with all: ``(n, n)``."""
-    states = layer_states(encoder, asked.input_ids)[-1]
-    return late_interaction(states, states)
-
-
 def measured_late(corpus: Corpus, name: str) -> str:
-    """Search by late interaction, and write a 1 for each window whose piece was found, else 0.
-
-    Args:
-        corpus: whose held-out windows are asked.
-        name: "late interaction", or the same "of untrained states".
-    """
+    """Search by late interaction, and write a 1 for each window whose piece was found, else 0."""
     asked, encoder = held_out(corpus), shipped_model().encoder
-    if name == "of untrained states":
+    if name == UNTRAINED:
         torch.manual_seed(0)
         encoder = Encoder(encoder.config).eval()
-    return "".join(str(int(hit)) for hit in hits(late(encoder, asked), asked))
+    states = layer_states(encoder, asked.input_ids)[-1]
+    found = nearest(late_interaction(states, states), but_itself=True)[:, 0]
+    return "".join(str(int(right)) for right in asked.pieces[found] == asked.pieces)
 
 
-LATE = ("late interaction", "of untrained states")
-
-
-def late_hits() -> dict[str, Tensor]:
-    """Return :func:`hits` of late interaction, by way."""
-    return {
-        name: torch.tensor([float(hit) for hit in found], dtype=torch.float64)
-        for name, found in results()["late"].items()
-    }
+UNTRAINED = "late interaction, untrained encoder"
+LATE = ("late interaction", UNTRAINED)
 
 
 def results() -> dict[str, Any]:
-    """Return what was measured: "untrained" and "late" by way, "runs" by seed and name."""
+    """Return what was measured: "runs" by seed and name, and "late" by name."""
     return measurements.read(RESULTS)
-
-
-def untrained_results() -> dict[str, Found]:
-    """Return what every way that is not trained found."""
-    return {name: Found(*values) for name, values in results()["untrained"].items()}
 
 
 def trained_results() -> dict[str, Repeated]:
     """Return precision at 1 of every kind of training, over seeds."""
     runs = results()["runs"].values()
-    return {name: Repeated.of(Found(*found[name]).at_1 for found in runs) for name in OBJECTIVES}
+    return {name: Repeated.of(found[name][0] for found in runs) for name in OBJECTIVES}
 
 
-def trained(corpus: Corpus, steps: int, seed: int, name: str) -> list[float | None]:
-    """Train contrastively once, and ask the encoder."""
+def late_results() -> dict[str, float]:
+    """Return precision at 1 of late interaction, by name."""
+    return {name: found.count("1") / len(found) for name, found in results()["late"].items()}
+
+
+def trained(corpus: Corpus, steps: int, seed: int, name: str) -> list[float]:
+    """Train contrastively once, and return precision at 1 and at 10 and the mean cosine."""
     run = contrastive_run(corpus, name, seed, steps)
     for _ in fit(run):
         pass
     asked = held_out(corpus)
-    return _rounded(by_vectors(embed(run.model.eval().encoder, asked.input_ids), asked))
-
-
-def _rounded(found: Found) -> list[float | None]:
-    return [None if value is None else round(value, 4) for value in found]
+    found = by_vectors(embed(run.model.eval().encoder, asked.input_ids), asked)
+    return [round(value, 4) for value in found if value is not None]
 
 
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
@@ -218,15 +165,6 @@ def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:
         __spec__.name,
         corpus_sha256=corpus.sha256,
         recipe={**vars(RECIPE), "steps": steps},
-        windows=len(held_out(corpus).pieces),
-        chance=round(precision_by_chance(held_out(corpus).pieces), 4),
-    )
-    measurements.measure(
-        path,
-        made,
-        "untrained",
-        [()],
-        lambda: {name: _rounded(found) for name, found in untrained(corpus).items()},
     )
     runs = product(range(seeds), OBJECTIVES)
     measurements.measure(path, made, "runs", runs, partial(trained, corpus, steps))

@@ -8,12 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from cloze.teaching.figures import empty_figure, listed, new_figure, picture
+from cloze.teaching.figures import listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
 
 LOOKS = [
-    (BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (VIOLET, "D"), (RED, "v"), (GREY, "P"),
-    (BLUE, "x"), (ORANGE, "+"), (GREEN, "1"), (VIOLET, "*"), (RED, "<"), (GREY, ">"),
+    (BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (VIOLET, "D"), (RED, "v"), (GREY, "P"), (BLUE, "x"),
 ]  # fmt: skip
 """By group a colour and a sign, so that colour is never the only one."""
 Point = tuple[float, float]
@@ -41,23 +40,19 @@ def found_again(at_1: Mapping[str, float], chance: float) -> tuple[Figure, str]:
 
 @picture
 def plane(
-    points: Sequence[Point],
-    groups: Sequence[str],
-    labels: Sequence[str] = (),
-    title: str = "",
+    points: Sequence[Point], groups: Sequence[str], labels: Sequence[str], title: str
 ) -> tuple[Figure, str]:
     """Draw points in two dimensions, each group in its colour and sign.
 
     Args:
         points: where each is.
         groups: the group of each.
-        labels: written beside the points where there is room; none for no labels.
+        labels: written beside the points where there is room.
         title: what is shown.
     """
     figure, axes = new_figure(7.2, 4.4)
     centres = {}
-    for n, group in enumerate(dict.fromkeys(groups)):
-        colour, sign = LOOKS[n % len(LOOKS)]
+    for group, (colour, sign) in zip(dict.fromkeys(groups), LOOKS, strict=True):
         own = [p for p, g in zip(points, groups, strict=True) if g == group]
         xs, ys = zip(*own, strict=True)
         axes.scatter(xs, ys, color=colour, marker=sign, s=26, alpha=0.8, label=group)
@@ -84,7 +79,7 @@ def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
     """Write labels beside their points, and leave out those that would cover something."""
     marks = axes.transData.transform(points)
     taken = [Bbox.from_bounds(x - MARK, y - MARK, 2 * MARK, 2 * MARK) for x, y in marks]
-    for point, label in zip(points, labels, strict=False):
+    for point, label in zip(points, labels, strict=True):
         for across, up, side in PLACES:
             written = axes.annotate(
                 label, point, (across, up), textcoords="offset points", ha=side, fontsize=9
@@ -94,26 +89,3 @@ def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
                 taken.append(box)
                 break
             written.remove()
-
-
-@picture
-def probes(
-    layers: Sequence[str], panels: Mapping[str, Mapping[str, Sequence[float]]]
-) -> tuple[Figure, str]:
-    """Draw what linear readers get right by layer: a panel per task, a line per reader."""
-    figure = empty_figure(7.2, 2.9)
-    row = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
-    styles = [(BLUE, "-", "o"), (ORANGE, "--", "s"), (GREY, ":", "D"), (GREEN, "-.", "^")]
-    for axes, (title, lines) in zip(row, panels.items(), strict=True):
-        for (name, shares), (colour, line, sign) in zip(lines.items(), styles, strict=False):
-            axes.plot(range(len(layers)), shares, line, color=colour, marker=sign, label=name)
-        axes.set(title=title, ylim=(0, 1.05))
-        axes.set_xticks(range(len(layers)), [*layers], fontsize=8)
-    row[0].set(ylabel="share right")
-    max(row, key=lambda axes: len(axes.lines)).legend(loc="lower right", fontsize=8)
-    said = "; ".join(
-        f"{title}, {name}: {', '.join(f'{share:.2f}' for share in shares)}"
-        for title, lines in panels.items()
-        for name, shares in lines.items()
-    )
-    return figure, f"Lines of the share right over {', '.join(layers)}. {said}."

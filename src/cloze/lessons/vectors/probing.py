@@ -1,8 +1,7 @@
-"""What a linear reader gets out of each layer in the small world, and what it would get anyway."""
+"""What the layers of an encoder know of the words of the small world: neighbours, and probes."""
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import torch
@@ -14,22 +13,6 @@ from cloze.use.vectors import LinearProbe, layer_states
 from cloze.vocabulary import PAD
 from cloze.world import PARTS_OF_SPEECH, World
 
-SCENES = {
-    "weather": r"because it was",
-    "meal": r" hot ",
-    "study": r" studied ",
-    "lock": r" locked ",
-    "shore": r" watched ",
-    "cave": r" saw ",
-    "hand": r" held ",
-    "nation": r" speaks ",
-    "opinion": r" said that ",
-    "animal": r" near the ",
-    "kind": r"^my favorite ",
-    "pet": r" sat on the (mat|chair)$",
-}
-"""By scene what only its sentences say."""
-
 KINDS = {
     "person": "anna clara eva tom ben david",
     "day": "monday tuesday friday",
@@ -39,121 +22,86 @@ KINDS = {
     "town": "nice paris seville bilbao",
     "trade": "doctor teacher guard clerk fisher farmer player cook",
 }
-"""Words of a kind."""
-
-AMBIGUOUS = ("bank", "bat", "cell")
-
-
-def scene_of(sentence: str) -> int:
-    """Return the number of the scene of a sentence, in the order of ``SCENES``."""
-    [scene] = [i for i, said in enumerate(SCENES.values()) if re.search(said, sentence)]
-    return scene
+KIND_OF = {word: kind for kind, listed in KINDS.items() for word in listed.split()}
+"""By word its kind."""
 
 
-class Read(NamedTuple):
-    """All sentences of a world as an encoder reads them."""
+def read_world(world: World, encoder: Encoder) -> list[Tensor]:
+    """Let an encoder read every sentence of a world, 256 at a time.
 
-    states: list[Tensor]
-    """By layer, the embedding first: ``(sentences, length, d_model)``."""
-    input_ids: Tensor
-    """Shape ``(sentences, length)``."""
-    scenes: Tensor
-    """The scene of each sentence, ``(sentences,)``."""
-
-
-def read_world(world: World, encoder: Encoder) -> Read:
-    """Let an encoder read every sentence of a world, 256 at a time."""
+    Returns:
+        The hidden states by layer, the embedding first: ``(sentences, length, d_model)`` each.
+    """
     padding = world.input_ids == world.vocabulary.ids[PAD]
-    parts = [
-        layer_states(encoder, ids, pad)
-        for ids, pad in zip(
-            torch.split(world.input_ids, 256), torch.split(padding, 256), strict=True
-        )
-    ]
-    states = [torch.cat(layer) for layer in zip(*parts, strict=True)]
-    scenes = torch.tensor([scene_of(sentence) for sentence in world.sentences])
-    return Read(states, world.input_ids, scenes)
+    batches = zip(torch.split(world.input_ids, 256), torch.split(padding, 256), strict=True)
+    parts = [layer_states(encoder, ids, pad) for ids, pad in batches]
+    return [torch.cat(layer) for layer in zip(*parts, strict=True)]
 
 
-# Words of a kind
-
-
-def word_vectors(world: World, read: Read, names: list[str], layer: int = -1) -> Tensor:
-    """Return the mean state of each word over all places where it stands: ``(words, d_model)``."""
+def word_vectors(world: World, states: Tensor, names: list[str]) -> Tensor:
+    """Return the mean state of each word over all places where it occurs: ``(words, d_model)``."""
     ids = world.vocabulary.ids
-    return torch.stack([read.states[layer][read.input_ids == ids[name]].mean(0) for name in names])
+    return torch.stack([states[world.input_ids == ids[name]].mean(0) for name in names])
 
 
 # Probes
 
 
 class Task(NamedTuple):
-    """What a reader is asked at some positions."""
+    """What a probe is asked at every word of the world."""
 
-    here: Tensor
-    """Where it is asked, ``(sentences, length)``."""
     classes: Tensor
-    """The answer at each of them, ``(asked,)``."""
+    """The right answers, ``(words of all sentences,)``."""
     learned: Tensor
-    """Which of them it learns from, ``(asked,)``; it is tested on the others."""
+    """True where it learns; it is tested on the others."""
 
 
-def _split(n: int, share: float, seed: int) -> Tensor:
-    return torch.rand(n, generator=seeded(seed)) < share
+def _half(n: int, seed: int) -> Tensor:
+    return torch.rand(n, generator=seeded(seed)) < 0.5
 
 
-def tasks(world: World, read: Read, seed: int = 0) -> dict[str, Task]:
-    """Return what is asked, with the control task of Hewitt and Liang 2019 beside it.
-
-    ``word``, ``scene`` and ``sense`` are learned from half of the sentences and tested on the
-    others; so is ``part of speech``, for all words alike. Its control gives every word a class
-    drawn once, in the same shares. For ``…, new words`` half of the *words* are learned from and
-    the others tested.
-    """
-    vocabulary = world.vocabulary
-    n = vocabulary.n_ordinary
-    ordinary = read.input_ids < n
-    ids = read.input_ids[ordinary]
-    rows = ordinary.nonzero()[:, 0]
-    by_sentence = _split(len(read.input_ids), 0.5, seed)
-    by_word = _split(n, 0.5, seed + 1)[ids]
-    speech = torch.zeros(n, dtype=torch.int64)
+def _parts_of_speech(world: World) -> Tensor:
+    """Return the part of speech of each word of the vocabulary, as a number."""
+    speech = torch.zeros(world.vocabulary.n_ordinary, dtype=torch.int64)
     for part, listed in enumerate(PARTS_OF_SPEECH.values()):
         for word in listed.split():
-            speech[vocabulary.ids[word]] = part
-    control = speech[torch.randperm(n, generator=seeded(seed + 2))]
-    ambiguous = torch.isin(
-        read.input_ids, torch.tensor([vocabulary.ids[word] for word in AMBIGUOUS])
-    )
-    where = ambiguous.nonzero()[:, 0]
-    _, sense = torch.unique(
-        torch.stack([read.input_ids[ambiguous], read.scenes[where]], 1), dim=0, return_inverse=True
-    )
+            speech[world.vocabulary.ids[word]] = part
+    return speech
+
+
+def tasks(world: World) -> dict[str, Task]:
+    """Return tasks that are learned from half of the sentences and tested on the others.
+
+    The second is the control task of Hewitt and Liang 2019: every word gets a class drawn at
+    random, in the same shares.
+    """
+    ordinary = world.input_ids < world.vocabulary.n_ordinary
+    ids, sentences = world.input_ids[ordinary], ordinary.nonzero()[:, 0]
+    learned = _half(len(world.sentences), seed=0)[sentences]
+    speech = _parts_of_speech(world)
+    control = speech[torch.randperm(len(speech), generator=seeded(2))]
     return {
-        "word": Task(ordinary, ids, by_sentence[rows]),
-        "part of speech": Task(ordinary, speech[ids], by_sentence[rows]),
-        "  control": Task(ordinary, control[ids], by_sentence[rows]),
-        "part of speech, new words": Task(ordinary, speech[ids], by_word),
-        "scene": Task(ordinary, read.scenes[rows], by_sentence[rows]),
-        "sense": Task(ambiguous, sense, by_sentence[where]),
+        "part of speech": Task(speech[ids], learned),
+        "random classes": Task(control[ids], learned),
     }
 
 
+def new_words(world: World) -> list[Task]:
+    """Return five tasks: learn the part of speech from half of the *words*, name the others'."""
+    ids = world.input_ids[world.input_ids < world.vocabulary.n_ordinary]
+    speech = _parts_of_speech(world)
+    return [Task(speech[ids], _half(len(speech), seed)[ids]) for seed in (1, 11, 21, 31, 41)]
+
+
 def majority(task: Task) -> float:
-    """Return what naming the most frequent class of those learned from would get."""
+    """Return how often it is right to name the most frequent class of those learned from."""
     common = task.classes[task.learned].mode().values
     return float((task.classes[~task.learned] == common).double().mean())
 
 
-def probe(read: Read, task: Task, layer: int) -> float:
-    """Return how many of the tested positions a linear reader names rightly."""
-    states = read.states[layer][task.here]
-    reader = LinearProbe(states[task.learned], task.classes[task.learned])
-    said = reader(states[~task.learned])
+def probe(world: World, states: Tensor, task: Task) -> float:
+    """Return how often a linear probe is right where it is tested."""
+    at_words = states[world.input_ids < world.vocabulary.n_ordinary]
+    reader = LinearProbe(at_words[task.learned], task.classes[task.learned])
+    said = reader(at_words[~task.learned])
     return float((said == task.classes[~task.learned]).double().mean())
-
-
-def over_splits(world: World, read: Read, name: str, layer: int, splits: int = 5) -> float:
-    """Return :func:`probe` on average over several draws of what is learned from."""
-    found = [probe(read, tasks(world, read, 10 * seed)[name], layer) for seed in range(splits)]
-    return sum(found) / splits

@@ -39,25 +39,16 @@ TERMS = {"words": words, "3 to 5 characters": character_ngrams}
 # Pure functions
 
 
-def mean_states(encoder: Encoder, texts: Sequence[str]) -> Tensor:
-    """Return the mean of an encoder's hidden states for each text, ``(n, d)``."""
-    ids, padding = padded([VOCABULARY.encode(text) for text in texts])
-    return embed(encoder, ids, padding)
-
-
 class EncoderVectors(NamedTuple):
     """How texts become vectors: the mean of an encoder's states, then a change of coordinates."""
 
     encoder: Encoder
     change: Whitening | None = None
 
-    def changed(self, means: Tensor) -> Tensor:
-        """Change the coordinates of mean states, if wished."""
-        return means if self.change is None else self.change(means)
-
     def __call__(self, texts: Sequence[str]) -> Tensor:
         """Return one vector for each text, ``(n, d)``."""
-        return self.changed(mean_states(self.encoder, texts))
+        means = embed(self.encoder, *padded([VOCABULARY.encode(text) for text in texts]))
+        return means if self.change is None else self.change(means)
 
 
 def read_query(typed: str) -> str:
@@ -106,22 +97,20 @@ class Index:
 
     Args:
         passages: what is searched.
-        vectors: by name, what makes vectors of texts; each encoder reads the passages once, here.
+        vectors: by name, what makes vectors of texts.
     """
 
     def __init__(self, passages: Sequence[Passage], vectors: Mapping[str, EncoderVectors]) -> None:
         self.passages = list(passages)
         texts = [passage.text for passage in passages]
-        encoders = {of.encoder for of in vectors.values()}
-        means = {encoder: mean_states(encoder, texts) for encoder in encoders}
-        self.vectors = {name: (of, of.changed(means[of.encoder])) for name, of in vectors.items()}
+        self.vectors = {name: (of, of(texts)) for name, of in vectors.items()}
         self.terms = {name: TfIdf(texts, terms) for name, terms in TERMS.items()}
 
     @checked
     def find(
         self,
         typed: str,
-        vectors: str = "",
+        vectors: str,
         terms: Terms = "words",
         k: Annotated[int, between(1, 50)] = SHOWN,
     ) -> Found:
@@ -129,19 +118,14 @@ class Index:
 
         Args:
             typed: what is looked for.
-            vectors: by which vectors; "" for the first kind.
+            vectors: by which vectors.
             terms: by which terms.
             k: how many.
 
         Raises:
             TextError: the line cannot be read.
-            ValueError: there is no such way.
         """
         line = read_query(typed)
-        vectors = vectors or next(iter(self.vectors))
-        if vectors not in self.vectors:
-            names = ", ".join(self.vectors)
-            raise ValueError(f"vectors is one of {names}, not {vectors!r}.")
         of, known = self.vectors[vectors]
         by_vectors = cosine(of([line]), known)
         by_terms = self.terms[terms].similarity([line])
