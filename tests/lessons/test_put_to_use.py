@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from cloze.corpus import DATA
-from cloze.encoder import Direction
 from cloze.lessons.put_to_use import checks, comparison, faults, tasks
 from cloze.masking import IGNORE
 from cloze.use.finetuning import Entity, entities
@@ -46,14 +45,6 @@ def test_every_sentence_has_roles() -> None:
         found = Counter(tasks.roles(sentence))
         assert found["who"] + found["what"] >= 1, sentence
         assert found["whose"] == (" of " in sentence), sentence
-    anna = [
-        tasks.roles(s)[s.split().index("anna")]
-        for s in (
-            "on monday anna took her red umbrella to work because it was raining again",
-            "the big red dogs near the house of anna bark every night",
-        )
-    ]
-    assert anna == ["who", "whose"]
     with pytest.raises(TextError, match="no sentence of the small world"):
         tasks.roles("anna took the bank")
 
@@ -176,16 +167,7 @@ def test_the_posterior_is_what_planting_gives() -> None:
             assert float(found[at]) == pytest.approx(where[at] / where.total())
 
 
-def test_two_places_disagree_and_a_third_decides() -> None:
-    line = faults.padded(PROGRAMS, "for i in range ( 3 ) : print ( j * 2 )")
-    where = faults.posterior(PROGRAMS, line)[0]
-    assert where[[2, 11]].tolist() == pytest.approx([0.5, 0.5])
-    sides: dict[Direction, int] = {"left": 11, "right": 2}
-    for side, most in sides.items():
-        costs = faults.surprises(PROGRAMS, faults.exact_reader(PROGRAMS, side), line)[0]
-        assert costs.argmax() == most
-    decided = faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "while n < 9 : n = n - 1"))[0]
-    assert decided.max() > 0.99
+def test_a_line_that_is_far_from_every_program_is_refused() -> None:
     with pytest.raises(ValueError, match="No program is one symbol away from x = x"):
         faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "x = x"))
 

@@ -9,6 +9,7 @@ core in all). The file is written after each run, and a run that is in it is not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -28,7 +29,10 @@ RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
 ASKED = {objective.name: objective for objective in (MASKED, DIFFUSION, CAUSAL)}
 RECIPE = replace(EVEN, evaluations=0)
-SHIPPED = {"masked": shipped_model, "diffusion": shipped_diffusion}
+SHIPPED: dict[str, Callable[[], MaskedLM]] = {
+    "masked": shipped_model,
+    "diffusion": shipped_diffusion,
+}
 """The shipped models that read both sides."""
 
 
