@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from cloze.corpus import DATA
-from cloze.encoder import Direction
 from cloze.lessons.put_to_use import checks, comparison, faults, tasks
 from cloze.masking import IGNORE
 from cloze.use.finetuning import Entity, entities
@@ -46,21 +45,12 @@ def test_every_sentence_has_roles() -> None:
         found = Counter(tasks.roles(sentence))
         assert found["who"] + found["what"] >= 1, sentence
         assert found["whose"] == (" of " in sentence), sentence
-    anna = [
-        tasks.roles(s)[s.split().index("anna")]
-        for s in (
-            "on monday anna took her red umbrella to work because it was raining again",
-            "the big red dogs near the house of anna bark every night",
-        )
-    ]
-    assert anna == ["who", "whose"]
     with pytest.raises(TextError, match="no sentence of the small world"):
         tasks.roles("anna took the bank")
 
 
-@pytest.mark.parametrize("task", [tasks.role_task, tasks.part_of_speech_task])
-def test_tags_stand_at_words(task: type) -> None:
-    input_ids, labels = task(WORLD)
+def test_tags_stand_at_words() -> None:
+    input_ids, labels = tasks.role_task(WORLD)
     assert torch.equal(labels != IGNORE, input_ids < WORLD.vocabulary.n_ordinary)
 
 
@@ -100,10 +90,6 @@ def test_statements_are_said_or_not() -> None:
     assert not (task.input_ids == WORLD.vocabulary.ids["liked"]).any()
 
 
-def test_what_is_drawn_twice_comes_once() -> None:
-    assert tasks.distinct(iter("abracadabra"), 4) == ["a", "b", "r", "c"]
-
-
 def test_a_task_leaves_out_the_lines_of_another_and_its_own_second_ones() -> None:
     task = tasks.Task(torch.tensor([[1, 2], [3, 4], [1, 2], [5, 6]]), torch.tensor([0, 1, 0, 1]))
     left = task.without(tasks.Task(torch.tensor([[5, 6], [7, 8]]), torch.tensor([1, 0])))
@@ -119,17 +105,6 @@ def test_no_line_is_both_learned_and_asked() -> None:
             lines, asked = ({tuple(x) for x in t.input_ids.tolist()} for t in (learned, test))
             assert len(lines) == n, (name, n, seed)
             assert not lines & asked, (name, n, seed)
-
-
-def test_a_task_is_split_and_reordered() -> None:
-    task = tasks.sentiment(WORLD)
-    first, rest = task.split(8)
-    assert (len(first.labels), len(rest.labels)) == (8, 424)
-    other = task.reordered(1)
-    assert not torch.equal(other.labels, task.labels)
-    pairs = zip(task.input_ids.tolist(), task.labels.tolist(), strict=True)
-    known = {tuple(line): label for line, label in pairs}
-    assert other.labels.tolist() == [known[tuple(line)] for line in other.input_ids.tolist()]
 
 
 # English
@@ -151,17 +126,10 @@ def test_names_are_tagged_by_word() -> None:
         assert [text[s] for s in starts] == [word[0] for word in sentence.words]
 
 
-def test_naive_bayes_counts() -> None:
-    bayes = tasks.NaiveBayes([["good", "film"], ["good"], ["bad", "film"]], [1, 1, 0])
-    assert bayes.classify([["good"], ["bad"], ["bad", "unheard"], ["film"]]).tolist() == [
-        1,
-        0,
-        0,
-        1,
-    ]
-
-
 def test_naive_bayes_counts_a_word_as_often_as_it_is_there() -> None:
+    bayes = tasks.NaiveBayes([["good", "film"], ["good"], ["bad", "film"]], [1, 1, 0])
+    said = bayes.classify([["good"], ["bad"], ["bad", "unheard"], ["film"]])
+    assert said.tolist() == [1, 0, 0, 1]
     bayes = tasks.NaiveBayes([["up", "up", "up", "down"], ["up", "down", "down"]], [0, 1])
     odds = (bayes.log_odds[:, bayes.ids["up"]] - bayes.log_odds[:, bayes.ids["down"]]).exp()
     assert odds.tolist() == pytest.approx([4 / 2, 2 / 3])
@@ -199,16 +167,7 @@ def test_the_posterior_is_what_planting_gives() -> None:
             assert float(found[at]) == pytest.approx(where[at] / where.total())
 
 
-def test_two_places_disagree_and_a_third_decides() -> None:
-    line = faults.padded(PROGRAMS, "for i in range ( 3 ) : print ( j * 2 )")
-    where = faults.posterior(PROGRAMS, line)[0]
-    assert where[[2, 11]].tolist() == pytest.approx([0.5, 0.5])
-    sides: dict[Direction, int] = {"left": 11, "right": 2}
-    for side, most in sides.items():
-        costs = faults.surprises(PROGRAMS, faults.exact_reader(PROGRAMS, side), line)[0]
-        assert costs.argmax() == most
-    decided = faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "while n < 9 : n = n - 1"))[0]
-    assert decided.max() > 0.99
+def test_a_line_that_is_far_from_every_program_is_refused() -> None:
     with pytest.raises(ValueError, match="No program is one symbol away from x = x"):
         faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "x = x"))
 
@@ -216,14 +175,6 @@ def test_two_places_disagree_and_a_third_decides() -> None:
 def test_hits_share_ties() -> None:
     guesses = torch.tensor([[0.0, 2.0, 2.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     assert faults.hits(guesses, torch.tensor([1, 0, 0])) == pytest.approx((0.5 + 1 + 0) / 3)
-
-
-def test_nobody_finds_more_than_the_posterior() -> None:
-    faulty = faults.plant(PROGRAMS, 300, seed=1)
-    best = faults.best_hits(PROGRAMS, faulty)
-    model = faults.surprises(PROGRAMS, faults.shipped_programs_model(), faulty.input_ids)
-    assert 0.8 < faults.hits(model, faulty.at) < best + 0.03
-    assert 0.8 < best < 0.95
 
 
 # What is committed

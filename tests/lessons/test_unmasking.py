@@ -100,15 +100,3 @@ def test_the_browser_is_answered_a_few_frames_at_a_time() -> None:
         assert [each["line"] for each in answered] == [
             frame.line for frame in whole[start : start + 3]
         ]
-
-
-def test_a_model_that_fails_fails_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    player = Unmasking(LINE, small())
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("my layer is broken")
-
-    monkeypatch.setattr(player.model, "logits_at", broken)
-    for _ in range(2):
-        with pytest.raises(RuntimeError):
-            player.answer_frames(1, 1, **CHOSEN)

@@ -107,9 +107,9 @@ def label_loss(logits: Logits, labels: Labels) -> Tensor:
 
 @checked
 @torch.no_grad()
-def answers(model: FineTuned, input_ids: Lines, batch_size: Count = 256) -> Tensor:
+def answers(model: FineTuned, input_ids: Lines) -> Tensor:
     """Return the logits of a model for lines ``(n, length)``, some lines at a time."""
-    return torch.cat([model(lines) for lines in torch.split(input_ids, batch_size)])
+    return torch.cat([model(lines) for lines in torch.split(input_ids, 256)])
 
 
 def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:

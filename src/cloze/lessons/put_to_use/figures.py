@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.evaluation import Repeated
 from cloze.teaching.figures import DASHED, empty_figure, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, VIOLET
 
@@ -111,46 +109,3 @@ def shares_found(found: Mapping[str, float], best: float) -> tuple[Figure, str]:
     axes.tick_params(axis="y", length=0)
     said = ", ".join(f"{way} {share:.2f}" for way, share in found.items())
     return figure, f"Bars of the share of faults found: {said}; at best {best:.2f}."
-
-
-@picture
-def forgetting(
-    masked: Mapping[float, Sequence[float]],
-    before: float,
-    right: Mapping[str, Mapping[float, Sequence[float]]],
-) -> tuple[Figure, str]:
-    """Draw masked loss after fine-tuning and the share right, over the learning rate.
-
-    Lines go through the means, and every draw is a dot.
-
-    Args:
-        masked: by rate, the masked loss of each draw in nats.
-        before: the masked loss before fine-tuning.
-        right: by start and rate, the share right of each draw.
-    """
-    figure = empty_figure(7.2, 3.0)
-    panels = figure.subplots(1, 2)
-    for axes, lines in zip(panels, ({"pretrained": masked}, right), strict=True):
-        for start, by_rate in lines.items():
-            colour, line, sign = LOOKS[start]
-            means = [statistics.fmean(draws) for draws in by_rate.values()]
-            axes.plot([*by_rate], means, line, color=colour, label=start)
-            for rate, draws in by_rate.items():
-                axes.plot([rate] * len(draws), draws, sign, color=colour, alpha=0.5, markersize=5)
-        axes.set(xscale="log", xlabel="learning rate")
-        axes.set_xticks([*masked], [f"{rate:g}" for rate in masked])
-        axes.minorticks_off()
-    panels[0].axhline(before, **DASHED)
-    panels[0].annotate(
-        "before", (1, before), xycoords=("axes fraction", "data"), xytext=(-2, 3), ha="right",
-        textcoords="offset points",
-    )  # fmt: skip
-    panels[0].set(ylabel="masked loss, nats", ylim=(0, None))
-    panels[1].set(ylabel="share right", ylim=(0, 1.05))
-    panels[1].legend(loc="lower left")
-    points = "; ".join(
-        f"{rate:g}: {Repeated.of(nats)} nats, right "
-        + ", ".join(f"{start} {Repeated.of(by_rate[rate])}" for start, by_rate in right.items())
-        for rate, nats in masked.items()
-    )
-    return figure, f"Masked loss was {before:.2f} nats before; after a rate of {points}."

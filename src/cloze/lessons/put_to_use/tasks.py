@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -22,7 +21,7 @@ from cloze.vocabulary import (
     frame,
     normalise,
 )
-from cloze.world import PARTS_OF_SPEECH, World
+from cloze.world import World
 
 SEP = "[SEP]"
 QUESTIONS = ("[WHO]", "[WHAT]", "[WHEN]", "[WHERE]", "[WHY]")
@@ -124,27 +123,13 @@ def roles(sentence: str) -> list[str]:
     raise TextError(f"{sentence!r:.80} is no sentence of the small world.")
 
 
-TAGS = (*PARTS_OF_SPEECH,)
-TAG_OF = {word: tag for tag, words in PARTS_OF_SPEECH.items() for word in words.split()}
-
-
-def tagged(world: World, tag_names: Sequence[str], tags: Sequence[Sequence[str]]) -> Task:
-    """Make a task of all sentences of a world, each with a tag for each of its words."""
-    number = {tag: n for n, tag in enumerate(tag_names)}
-    labels = torch.full_like(world.input_ids, IGNORE)
-    for row, of_words in zip(labels, tags, strict=True):
-        row[1 : 1 + len(of_words)] = torch.tensor([number[tag] for tag in of_words])
-    return shuffled([*world.input_ids], labels, world.vocabulary.ids[PAD])
-
-
 def role_task(world: World) -> Task:
     """Say of every word what part it plays (``ROLES``)."""
-    return tagged(world, ROLES, [roles(sentence) for sentence in world.sentences])
-
-
-def part_of_speech_task(world: World) -> Task:
-    """Say of every word what part of speech it is (``TAGS``)."""
-    return tagged(world, TAGS, [[TAG_OF[w] for w in s.split()] for s in world.sentences])
+    labels = torch.full_like(world.input_ids, IGNORE)
+    for row, sentence in zip(labels, world.sentences, strict=True):
+        found = [ROLES.index(role) for role in roles(sentence)]
+        row[1 : 1 + len(found)] = torch.tensor(found)
+    return shuffled([*world.input_ids], labels, world.vocabulary.ids[PAD])
 
 
 # The small world: two parts
@@ -301,24 +286,17 @@ class Named(NamedTuple):
     tags: list[str]
 
 
-def named_sentences(path: Path = DATA / "labelled" / "entities.txt") -> list[Named]:
-    """Read sentences with ``{PER:…}`` and ``{LOC:…}``, normalised, a tag for each word.
-
-    Raises:
-        TextError: there is no such file, or a line is written otherwise.
-    """
+def named_sentences() -> list[Named]:
+    """Read sentences with ``{PER:…}`` and ``{LOC:…}``, normalised, a tag for each word."""
     found = []
-    for line in read_text(path).splitlines():
+    for line in read_text(DATA / "labelled" / "entities.txt").splitlines():
         words: list[str] = []
         tags: list[str] = []
         for kind, name, plain in re.findall(r"\{(PER|LOC):([^{}]*)\}|([^{}]+)", line):
             new = normalise(name or plain).text.split()
             words += new
             tags += [f"{'BI'[k > 0]}-{kind}" if kind else "O" for k in range(len(new))]
-        if words:
-            found.append(Named(words, tags))
-    if not found:
-        raise TextError(f"{path} holds no sentence; write one per line.")
+        found.append(Named(words, tags))
     return found
 
 
@@ -355,34 +333,14 @@ def tags_said(logits: Tensor, labels: Tensor) -> list[list[str]]:
     return tags_of(logits.argmax(-1).masked_fill(labels == IGNORE, IGNORE))
 
 
-class Reviews(NamedTuple):
-    """Opinions and what they say."""
-
-    texts: list[str]
-    labels: list[int]
-    """1 for somebody who was pleased."""
-
-
-def read_reviews(path: Path = DATA / "labelled" / "reviews.tsv") -> Reviews:
-    """Read opinions, normalised, in the order of the file.
-
-    Raises:
-        TextError: there is no such file, or a line is no label, tab and text.
-    """
-    texts, labels = [], []
-    for line in read_text(path).splitlines():
-        label, tab, text = line.partition("\t")
-        if label not in ("pos", "neg") or not tab:
-            raise TextError(f"{path} has a line that is not pos or neg, a tab and a text.")
-        texts.append(normalise(text).text)
+def review_task() -> Task:
+    """Say whether somebody was pleased (1) or not (0)."""
+    lines, labels = [], []
+    for line in read_text(DATA / "labelled" / "reviews.tsv").splitlines():
+        label, _, text = line.partition("\t")
+        lines.append(CHARACTERS.encode(normalise(text).text))
         labels.append(int(label == "pos"))
-    return Reviews(texts, labels)
-
-
-def review_task(reviews: Reviews) -> Task:
-    """Say whether somebody was pleased."""
-    lines = [CHARACTERS.encode(text) for text in reviews.texts]
-    return shuffled(lines, torch.tensor(reviews.labels), CHARACTERS.ids[PAD])
+    return shuffled(lines, torch.tensor(labels), CHARACTERS.ids[PAD])
 
 
 class NaiveBayes:

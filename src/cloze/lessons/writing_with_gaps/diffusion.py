@@ -23,14 +23,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Count, Line, Lines, Whole, checked, known_symbols, shown
+from cloze.border import Line, Lines, checked, known_symbols, shown
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.generation import LINES_AT_ONCE
 from cloze.heads import MaskedLM, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
-from cloze.world import Mean
 
 DRAWS = 4
 """How often each line is asked about, with numbers of gaps far apart."""
@@ -125,67 +124,10 @@ def _paid(model: Model, batch: MaskedBatch) -> Tensor:
 
 def held_out_lines(windows: Tensor, vocabulary: Vocabulary = VOCABULARY) -> MaskedBatch:
     """Hide symbols of held-out windows ``(n, length)``, each ``DRAWS`` times, always the same."""
-    return _hidden_often(windows, vocabulary, DRAWS, seeded(0))
-
-
-def held_out_bound(model: Model, held_out: MaskedBatch) -> float:
-    """Return the bound in nats per symbol over lines with hidden symbols."""
-    costs, symbols = _all_line_bounds(model, held_out)
-    return float(costs.sum() / symbols.sum())
-
-
-@checked
-def bound(model: Model, lines: Lines, draws: Count = DRAWS, seed: Whole = 0) -> Mean:
-    """Estimate the bound on −log P(x) in nats per symbol, and how far that is typically off.
-
-    Given the length: what tells a line's length is never hidden, and nothing is paid for it.
-
-    Args:
-        model: any model that reads both sides.
-        lines: shape ``(lines, length)``, without gaps.
-        draws: how often each line is asked about.
-        seed: of what is hidden; the same seed asks every model the same.
-
-    Raises:
-        ValueError: no such lines or number of draws.
-    """
-    hidden = _hidden_often(lines, model.vocabulary, draws, seeded(seed))
-    costs, symbols = (each.view(-1, draws).sum(1) for each in _all_line_bounds(model, hidden))
-    mean = costs.sum() / symbols.sum()
-    off = (costs - mean * symbols).square().sum().sqrt() / symbols.sum()
-    return Mean(float(mean), float(off))
-
-
-@checked
-def curve(model: Model, windows: Lines, seed: Whole = 0) -> list[Mean]:
-    """Return the mean cost of a hidden symbol when 1, 2, … n are hidden; their mean is a bound.
-
-    Args:
-        model: any model that reads both sides.
-        windows: lines of n ordinary symbols each, shape ``(lines, n)``.
-        seed: of what is hidden.
-
-    Raises:
-        ValueError: the windows are no ids, or hold special symbols.
-    """
-    n = known_symbols(windows, model.vocabulary.n_ordinary).shape[1]
-    chance = seeded(seed)
-    found = []
-    for k in range(1, n + 1):
-        shares = torch.full((len(windows),), (k - 0.5) / n)
-        batch = hide(windows, shares, vocabulary=model.vocabulary, generator=chance)
-        costs = _all_line_bounds(model, batch)[0] / n
-        found.append(Mean(float(costs.mean()), float(costs.std() / len(costs) ** 0.5)))
-    return found
-
-
-def _hidden_often(
-    lines: Tensor, vocabulary: Vocabulary, draws: int, chance: torch.Generator
-) -> MaskedBatch:
-    """Hide symbols of each line so often, with shares that are spread over 0 … 1."""
-    shares = (torch.arange(draws) + torch.rand(len(lines), 1, generator=chance)) / draws
+    chance = seeded(0)
+    shares = (torch.arange(DRAWS) + torch.rand(len(windows), 1, generator=chance)) / DRAWS
     return hide(
-        lines.repeat_interleave(draws, dim=0),
+        windows.repeat_interleave(DRAWS, dim=0),
         shares.flatten().clamp(max=1.0),
         vocabulary=vocabulary,
         generator=chance,
@@ -193,14 +135,35 @@ def _hidden_often(
 
 
 @torch.no_grad()
-def _all_line_bounds(model: Model, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
-    """Return what ``line_bounds`` does, so many lines at a time, in float64."""
+def held_out_bound(model: Model, held_out: MaskedBatch) -> float:
+    """Return the bound in nats per symbol over lines with hidden symbols, in float64."""
     parts = [
         line_bounds(model, MaskedBatch(*part))
-        for part in zip(*(torch.split(each, LINES_AT_ONCE) for each in batch), strict=True)
+        for part in zip(*(torch.split(each, LINES_AT_ONCE) for each in held_out), strict=True)
     ]
     costs, symbols = (torch.cat(each).double() for each in zip(*parts, strict=True))
-    return costs, symbols
+    return float(costs.sum() / symbols.sum())
+
+
+@checked
+def curve(model: Model, windows: Lines) -> list[float]:
+    """Return the mean cost of a hidden symbol when 1, 2, … n are hidden; their mean is a bound.
+
+    Args:
+        model: any model that reads both sides.
+        windows: lines of n ordinary symbols each, shape ``(lines, n)``.
+
+    Raises:
+        ValueError: the windows are no ids, or hold special symbols.
+    """
+    n = known_symbols(windows, model.vocabulary.n_ordinary).shape[1]
+    chance = seeded(0)
+    found = []
+    for k in range(1, n + 1):
+        shares = torch.full((len(windows),), (k - 0.5) / n)
+        batch = hide(windows, shares, vocabulary=model.vocabulary, generator=chance)
+        found.append(held_out_bound(model, batch))
+    return found
 
 
 # Exactly, where every subset can be hidden
@@ -227,8 +190,7 @@ def all_costs(model: Model, input_ids: Line) -> Tensor:
     n = len(at)
     if not 1 <= n <= MOST_EXACT:
         raise ValueError(
-            f"A line of 1 to {MOST_EXACT} symbols can be hidden in all ways, and this one has {n}; "
-            "estimate its bound with bound(model, lines)."
+            f"A line of 1 to {MOST_EXACT} symbols can be hidden in all ways, and this one has {n}."
         )
     bits = (torch.arange(2**n)[:, None] >> torch.arange(n)) & 1 == 1
     hidden = torch.zeros(2**n, len(input_ids), dtype=torch.bool)

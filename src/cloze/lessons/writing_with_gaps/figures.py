@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -50,11 +51,11 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
 
 
 @picture
-def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> tuple[Figure, str]:
+def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figure, str]:
     """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy.
 
     Args:
-        found: by model and policy: the share, and nats where they are known.
+        found: by model and policy: ``valid``, the share, and ``kl``, nats or None.
     """
     figure = empty_figure(7.2, 3.6)
     left, right = figure.subplots(1, 2, sharey=True)
@@ -63,13 +64,9 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> t
     for n, (model, rows) in enumerate(found.items()):
         at = [i + height * (n - (len(found) - 1) / 2) for i in range(len(names))]
         colour = STYLES[model][0]
-        for axes, column in ((left, 0), (right, 1)):
-            known = [
-                (y, x)
-                for y, name in zip(at, names, strict=True)
-                if (x := rows[name][column]) is not None
-            ]
-            axes.barh(*zip(*known, strict=True), 0.9 * height, color=colour, label=model)
+        for axes, column in ((left, "valid"), (right, "kl")):
+            lengths = [rows[name][column] or 0.0 for name in names]
+            axes.barh(at, lengths, 0.9 * height, color=colour, label=model)
     left.set(xlabel="valid sentences", xlim=(0, 1), yticks=range(len(names)), yticklabels=names)
     right.set(xlabel="KL(truth ‖ sampler), nats", xscale="symlog")
     left.invert_yaxis()
@@ -80,8 +77,8 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> t
     said = "; ".join(
         f"{model}: "
         + ", ".join(
-            f"{name} {v:.2f}" + ("" if kl is None else f" and {kl:.2f}")
-            for name, (v, kl) in rows.items()
+            f"{name} {row['valid']:.2f}" + ("" if row["kl"] is None else f" and {row['kl']:.2f}")
+            for name, row in rows.items()
         )
         for model, rows in found.items()
     )
@@ -89,19 +86,19 @@ def policies(found: Mapping[str, Mapping[str, tuple[float, float | None]]]) -> t
 
 
 @picture
-def passes(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figure, str]:
+def passes(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figure, str]:
     """Draw cost and real words over the number of forward passes.
 
     Args:
-        found: by policy and number of passes: nats per character, and the share of real words.
+        found: by policy and number of passes: ``nats`` per character, and ``real``, the share.
     """
     figure = empty_figure(7.2, 3.2)
     left, right = figure.subplots(1, 2, sharex=True)
     for name, rows in found.items():
         colour, line, marker = STYLES[name]
-        for axes, column in ((left, 0), (right, 1)):
+        for axes, column in ((left, "nats"), (right, "real")):
             axes.plot(
-                list(rows),
+                [int(n) for n in rows],
                 [row[column] for row in rows.values()],
                 line,
                 marker=marker,
@@ -112,12 +109,12 @@ def passes(found: Mapping[str, Mapping[int, tuple[float, float]]]) -> tuple[Figu
     left.set(xscale="log", ylabel="nats per character", xlabel="forward passes")
     right.set(ylabel="real words", ylim=(0, 1), xlabel="forward passes")
     ticks = list(next(iter(found.values())))
-    left.set_xticks(ticks, [str(n) for n in ticks])
+    left.set_xticks([int(n) for n in ticks], ticks)
     left.minorticks_off()
     left.legend()
     said = "; ".join(
-        f"{name}, real words: "
-        + ", ".join(f"{n} {'pass' if n == 1 else 'passes'} {row[1]:.0%}" for n, row in rows.items())
+        f"{name}, real words by passes: "
+        + ", ".join(f"{n}: {row['real']:.0%}" for n, row in rows.items())
         for name, rows in found.items()
     )
     return figure, f"Cost falls and real words rise with the number of forward passes. {said}."

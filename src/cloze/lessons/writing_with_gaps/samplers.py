@@ -14,7 +14,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -31,11 +31,10 @@ from cloze.lessons.writing_with_gaps.diffusion import (
 )
 from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
-from cloze.prediction import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
-from cloze.world import Corruption, Mean, Truth, World
+from cloze.world import Corruption, Truth, World
 
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
@@ -45,21 +44,7 @@ CAREFUL = Corruption(0.5, 1 - 1e-6, 1e-6)
 """For the exact reader: gaps, and one word in a million that is not what was said, so that it has
 an answer even beside words that never stand together."""
 TRAINED = {objective.name: objective for objective in (MASKED, DIFFUSION)}
-STEPS = (1, 2, 4, 8, 16, 32, 64)
-
-
-class Written(NamedTuple):
-    """What became of sentences of one length in the small world."""
-
-    valid: float
-    """The share that are sentences of the world."""
-    distinct: float
-    """How many different ones there are among a hundred, on average."""
-    kl: float | None
-    """KL(truth ‖ sampler) in nats; infinite if the sampler cannot write what is said, None if too
-    many paths lead to a sentence to add them up."""
-    error: float | None
-    """Its standard error; 0 where it was computed exactly."""
+PASSES = (1, 2, 4, 8, 16, 32, 64)
 
 
 # The small world
@@ -76,23 +61,10 @@ def gaps_only(lines: Tensor, world: World) -> Tensor:
     return lines.masked_fill(lines < world.vocabulary.n_ordinary, world.vocabulary.mask_id)
 
 
-def counts_of(lines: Tensor, sentences: Tensor) -> tuple[Tensor, int, float]:
-    """Count how often each sentence was written, how many lines are none, and who differ.
-
-    Returns:
-        Counts ``(sentences,)``, the number of other lines, and the mean number of different lines
-        among a hundred.
-    """
-    place = {tuple(row): i for i, row in enumerate(sentences.tolist())}
-    counts, other = torch.zeros(len(sentences), dtype=torch.float64), 0
-    rows = [tuple(row) for row in lines.tolist()]
-    for row in rows:
-        if row in place:
-            counts[place[row]] += 1
-        else:
-            other += 1
-    hundreds = [len(set(rows[at : at + 100])) for at in range(0, len(rows) - 99, 100)]
-    return counts, other, sum(hundreds) / len(hundreds)
+def share_of_sentences(lines: Tensor, sentences: Tensor) -> float:
+    """Return the share of lines that are among some sentences."""
+    known = {tuple(row) for row in sentences.tolist()}
+    return fmean(tuple(row) in known for row in lines.tolist())
 
 
 def exact_kl(model: Model, sentences: Tensor, truth: Tensor, policy: str) -> float:
@@ -102,41 +74,34 @@ def exact_kl(model: Model, sentences: Tensor, truth: Tensor, policy: str) -> flo
     return float((truth * (truth.log() + costs)).sum())
 
 
-def random_order_kl(model: Model, sentences: Tensor, truth: Tensor, lines: int, seed: int) -> Mean:
+def random_order_kl(model: Model, sentences: Tensor, truth: Tensor, lines: int, seed: int) -> float:
     """Estimate KL(truth ‖ sampler) in random order over drawn sentences, all orders of each."""
     drawn = torch.multinomial(truth, lines, replacement=True, generator=seeded(seed))
-    surplus = torch.tensor(
-        [
-            math.log(truth[i]) + random_order_cost(all_costs(model, sentences[i]))
-            for i in drawn.tolist()
-        ]
+    return fmean(
+        math.log(truth[i]) + random_order_cost(all_costs(model, sentences[i]))
+        for i in drawn.tolist()
     )
-    return Mean(float(surplus.mean()), float(surplus.std() / lines**0.5))
 
 
-def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, Written]:
-    """Let a model write sentences by every policy and compare them with what is said."""
+def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, dict[str, Any]]:
+    """Let a model write sentences by every policy, and compare them with what is said.
+
+    Returns:
+        By policy the share of valid sentences, and KL(truth ‖ sampler) in nats: None if too many
+        paths lead to a sentence to add them up.
+    """
     sentences, truth = of_length(world)
     hidden = gaps_only(sentences[:1], world).repeat(draws, 1)
     found = {}
     for policy in POLICIES:
         lines = write(model, hidden, policy, temperature=1.0, generator=seeded(seed))
-        _, others, distinct = counts_of(lines, sentences)
         kl: float | None = None
-        error: float | None = None
         if policy in ("all at once", "left to right", "easiest first"):
-            kl, error = exact_kl(model, sentences, truth, policy), 0.0
+            kl = exact_kl(model, sentences, truth, policy)
         elif policy == "random order":
-            kl, error = random_order_kl(model, sentences, truth, max(2, draws // 100), seed)
-        found[policy] = Written(1 - others / draws, distinct, kl, error)
+            kl = random_order_kl(model, sentences, truth, max(2, draws // 100), seed)
+        found[policy] = {"valid": share_of_sentences(lines, sentences), "kl": kl}
     return found
-
-
-def drawn(sentences: Tensor, truth: Tensor, draws: int, seed: int) -> dict[str, Any]:
-    """Draw sentences from the truth itself, as a perfect sampler would."""
-    rows = torch.multinomial(truth, draws, replacement=True, generator=seeded(seed))
-    *_, distinct = counts_of(sentences[rows], sentences)
-    return {"as it is": Written(1.0, distinct, 0.0, 0.0)._asdict()}
 
 
 def trained(objective: Objective, world: World, seed: int, steps: int) -> MaskedLM:
@@ -168,8 +133,8 @@ def real_words(lines: list[str], known: set[str]) -> tuple[float, float]:
 def judged(lines: Tensor, known: set[str]) -> dict[str, float]:
     """Judge English lines ``(lines, length)``: cost under the causal model, words, variety."""
     costs = -log_probs(shipped_causal(), lines).gather(2, lines[..., None])
-    real, different = real_words([VOCABULARY.decode(line) for line in lines], known)
-    return {"nats": float(costs.mean()), "real": real, "different": different}
+    real, distinct = real_words([VOCABULARY.decode(line) for line in lines], known)
+    return {"nats": float(costs.mean()), "real": real, "distinct": distinct}
 
 
 def text_judged(windows: Tensor, known: set[str], lines: int) -> dict[str, float]:
@@ -179,51 +144,27 @@ def text_judged(windows: Tensor, known: set[str], lines: int) -> dict[str, float
     return {name: fmean(group[name] for group in groups) for name in groups[0]}
 
 
-def in_english(
-    model: Model, known: set[str], lines: int, seed: int, temperature: float = 1.0
-) -> dict[str, dict[str, float]]:
-    """Let a model write lines from nothing by every policy that it knows, and judge them."""
-    hidden = torch.full((lines, 64), VOCABULARY.mask_id)
-    causal = getattr(model, "objective", "") == "causal"
-    found = {}
-    for policy in ["left to right"] if causal else POLICIES:
-        written = write(model, hidden, policy, temperature=temperature, generator=seeded(seed))
-        found[policy] = judged(written, known)
-    return found
-
-
-def in_steps(model: Model, known: set[str], lines: int, seed: int) -> dict[str, Any]:
+def in_passes(model: Model, known: set[str], lines: int, seed: int) -> dict[str, Any]:
     """Let a model write lines in so many passes, with and without remasking, and judge them."""
     hidden = torch.full((lines, 64), VOCABULARY.mask_id)
-    found: dict[str, Any] = {}
-    for steps in STEPS:
-        for name in ("random order", "mask-predict"):
-            policy = (
-                unmask(model, hidden, "random order", steps, generator=seeded(seed))
-                if name == "random order"
-                else mask_predict(model, hidden, steps, temperature=1.0, generator=seeded(seed))
-            )
-            written = [step.lines for step in policy][-1]
-            found.setdefault(name, {})[str(steps)] = judged(written, known)
+    found: dict[str, Any] = {"random order": {}, "mask-predict": {}}
+    for n in PASSES:
+        steps = {
+            "random order": unmask(model, hidden, "random order", n, generator=seeded(seed)),
+            "mask-predict": mask_predict(model, hidden, n, temperature=1.0, generator=seeded(seed)),
+        }
+        for policy, each in steps.items():
+            *_, last = each
+            found[policy][str(n)] = judged(last.lines, known)
     return found
 
 
-def over_seeds(
-    runs: Mapping[str, Mapping[str, Mapping[str, float | None]]],
-) -> dict[str, dict[str, tuple[float, float]]]:
-    """Return, by policy and by what was measured, the mean over seeds and how far they lie apart.
-
-    Args:
-        runs: by seed, policy and what was measured: a number, or None, which is left out.
-    """
-    found: dict[str, dict[str, tuple[float, float]]] = {}
-    for policy, row in next(iter(runs.values())).items():
-        found[policy] = {}
-        for name in row:
-            values = [value for run in runs.values() if (value := run[policy][name]) is not None]
-            if values:
-                found[policy][name] = (fmean(values), max(values) - min(values))
-    return found
+def over_seeds(runs: Mapping[str, Any]) -> Any:
+    """Return the means over seeds of what was measured, in its own shape; None stays None."""
+    first, *_ = values = [*runs.values()]
+    if isinstance(first, Mapping):
+        return {key: over_seeds({seed: run[key] for seed, run in runs.items()}) for key in first}
+    return None if first is None else fmean(values)
 
 
 def words_of(texts: list[str]) -> set[str]:
@@ -246,35 +187,25 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
     )
 
     measure = partial(measurements.measure, path, made)
-    held_out = corpus.held_out_windows()
-    models: dict[str, Model] = {
-        "causal": shipped_causal(),
-        "masked": shipped_model(),
-        "diffusion": shipped_diffusion(),
-    }
+    causal, diffusion = shipped_causal(), shipped_diffusion()
 
-    def english(name: str, seed: int) -> dict[str, Any]:
+    def english(name: str, seed: int) -> dict[str, float]:
         if name == "held-out text":
-            return {"as it is": text_judged(held_out, known, lines)}
-        return in_english(models[name], known, lines, seed)
+            return text_judged(corpus.held_out_windows(), known, lines)
+        hidden = torch.full((lines, 64), VOCABULARY.mask_id)
+        return judged(write(causal, hidden, "left to right", generator=seeded(seed)), known)
 
-    def steps_of(name: str, seed: int) -> dict[str, Any]:
-        return in_steps(models[name], known, lines, seed)
+    def passes(seed: int) -> dict[str, Any]:
+        return in_passes(diffusion, known, lines, seed)
 
     def of_world(name: str, seed: int) -> dict[str, Any]:
-        if name == "drawn from the truth":
-            return drawn(*of_length(world), draws, seed)
         if name == "exact":
-            found = in_world(Truth(world, corruption=CAREFUL), world, draws // 10, seed)
-        else:
-            found = in_world(trained(TRAINED[name], world, seed, steps), world, draws, seed)
-        return {name: row._asdict() for name, row in found.items()}
+            return in_world(Truth(world, corruption=CAREFUL), world, draws // 10, seed)
+        return in_world(trained(TRAINED[name], world, seed, steps), world, draws, seed)
 
-    in_turn = ((name, seed) for seed in SEEDS for name in models)
-    measure("english", [("held-out text", 0), *in_turn], english)
-    measure("in_steps", product(["diffusion"], SEEDS), steps_of)
-    readers = ("drawn from the truth", *TRAINED, "exact")
-    measure("world", ((name, seed) for seed in SEEDS for name in readers), of_world)
+    measure("english", [("held-out text", 0), *product(["causal"], SEEDS)], english)
+    measure("passes", zip(SEEDS), passes)
+    measure("world", product(["exact", *TRAINED], SEEDS), of_world)
 
 
 if __name__ == "__main__":
