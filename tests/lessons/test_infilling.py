@@ -61,7 +61,7 @@ def test_a_batch_asks_about_every_symbol_of_the_targets() -> None:
 def test_what_frames_a_sentence_is_left_out() -> None:
     words = INFILLING.vocabulary(Vocabulary(("a", "b", "c", "d"), (MASK, BEGIN, END, PAD)))
     window = torch.tensor([[words.ids[s] for s in (BEGIN, "a", "b", "c", "d", END, PAD)]])
-    ids, _ = questions(window, 0.5, vocabulary=words, generator=seeded(0))
+    ids, _ = questions(window, 0.5, seeded(0), words)
     assert not {words.ids[s] for s in (BEGIN, END)} & {*ids[0].tolist()}
 
 
