@@ -16,7 +16,7 @@ from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.one_side_or_both import checks, filling
 from cloze.lessons.one_side_or_both.gap import distances, four_answers
 from cloze.lessons.one_side_or_both.steps import steps
-from cloze.prediction import joint, mask_positions, predict
+from cloze.prediction import predict
 from cloze.training import Recipe
 from cloze.vocabulary import PAD, VOCABULARY
 from cloze.world import World
@@ -115,18 +115,13 @@ def test_every_way_pays_what_the_package_says(gaps: list[int]) -> None:
     torch.manual_seed(0)
     masked, causal = MaskedLM(SHAPE).eval(), CausalLM(LEFT).eval()
     line = VOCABULARY.encode("the cat sat on")
-    answered = {name: way(line, gaps)[0] for name, way in filling.ways(masked, causal, 2).items()}
+    answered = {name: way(line, gaps)[0] for name, way in filling.ways(masked, causal).items()}
     bayes = log_posterior(causal, line, gaps)[tuple(line[gaps])]
     left = log_posterior(causal, line[: gaps[-1] + 1], gaps)[tuple(line[gaps])]
     assert answered["causal, Bayes"] == pytest.approx(-bayes.item(), abs=1e-4)
     assert answered["left side"] == pytest.approx(-left.item(), abs=1e-4)
     apart = predict(masked, line, gaps).costs.sum().item()
     assert answered["masked"] == pytest.approx(apart, abs=1e-4)
-    if len(gaps) == 2:
-        together = joint(masked, mask_positions(line, gaps), *gaps)[tuple(line[gaps])]
-        assert answered["masked, in turn"] == pytest.approx(-together.log().item(), abs=1e-4)
-    else:
-        assert answered["masked, in turn"] == pytest.approx(apart, abs=1e-4)
 
 
 def test_right_is_what_is_wholly_right() -> None:
@@ -139,9 +134,9 @@ def test_right_is_what_is_wholly_right() -> None:
     assert filling.by_bayes(causal)(best, [4, 5])[1]
     best[4] = (best[4] + 1) % 28
     assert not filling.by_bayes(causal)(best, [4, 5])[1]
-    for way in (filling.at_once(masked), filling.in_turn(masked)):
-        hits = [way(torch.cat([line[:4], torch.tensor([c]), line[5:]]), [4])[1] for c in range(28)]
-        assert hits.count(True) == 1
+    way = filling.at_once(masked)
+    hits = [way(torch.cat([line[:4], torch.tensor([c]), line[5:]]), [4])[1] for c in range(28)]
+    assert hits.count(True) == 1
 
 
 @pytest.mark.long

@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import empty_figure, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE
 from cloze.vocabulary import counted, visible
 
 COLOURS = {
     "left side": ORANGE,
     "masked": BLUE,
-    "masked, in turn": VIOLET,
     "causal, Bayes": GREEN,
     "truth": GREY,
 }
@@ -72,9 +71,9 @@ def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figu
     """
     figure = empty_figure(7.2, 3.4)
     left, right = figure.subplots(1, 2)
-    signs = {"left side": "^", "masked": "o", "masked, in turn": "s", "causal, Bayes": "D"}
+    signs = {"left side": "^", "masked": "o", "causal, Bayes": "D"}
     for way, sign in signs.items():
-        found = {int(gaps): ways[way] for gaps, ways in paid.items() if way in ways}
+        found = {int(gaps): ways[way] for gaps, ways in paid.items()}
         look = {"marker": sign, "color": COLOURS[way], "label": way}
         nats, errors, times = (
             [values[name] for values in found.values()]

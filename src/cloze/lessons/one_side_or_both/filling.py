@@ -21,7 +21,7 @@ from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import CAUSAL, MASKED, Objective
-from cloze.prediction import mask_positions, predict, shipped_model
+from cloze.prediction import predict, shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
@@ -80,21 +80,6 @@ def at_once(model: MaskedLM) -> Way:
     return answer
 
 
-def in_turn(model: MaskedLM) -> Way:
-    """Answer the gaps from left to right, looking again with each one closed."""
-
-    def answer(line: Tensor, gaps: list[int]) -> tuple[float, bool]:
-        cost, filled = 0.0, line
-        for k, gap in enumerate(gaps):
-            cost += predict(model, line, gaps[k:]).costs[0].item()
-            best = predict(model, mask_positions(filled, gaps[k:]), []).probabilities[0].argmax()
-            filled = filled.clone()
-            filled[gap] = best
-        return cost, torch.equal(filled, line)
-
-    return answer
-
-
 @dataclass(frozen=True)
 class Paid:
     """The costs of one way of answering, over many lines."""
@@ -123,12 +108,13 @@ def ask(way: Way, asked: list[Question]) -> Paid:
     )
 
 
-def ways(masked: MaskedLM, causal: CausalLM, gaps: int) -> dict[str, Way]:
+def ways(masked: MaskedLM, causal: CausalLM) -> dict[str, Way]:
     """Return every way to answer, by name."""
-    found = {"left side": from_the_left(causal), "masked": at_once(masked)}
-    if gaps > 1:
-        found["masked, in turn"] = in_turn(masked)
-    return {**found, "causal, Bayes": by_bayes(causal)}
+    return {
+        "left side": from_the_left(causal),
+        "masked": at_once(masked),
+        "causal, Bayes": by_bayes(causal),
+    }
 
 
 Curve = list[tuple[int, float]]
@@ -162,7 +148,7 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))
 
     def paid(gaps: int) -> dict[str, Any]:
-        found = ways(shipped_model(), shipped_causal(), gaps)
+        found = ways(shipped_model(), shipped_causal())
         return {name: vars(ask(way, asked[gaps])) for name, way in found.items()}
 
     def curve(name: str) -> Curve:
