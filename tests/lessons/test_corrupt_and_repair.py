@@ -20,7 +20,7 @@ from cloze.lessons.corrupt_and_repair import (
     mending,
     probes,
 )
-from cloze.lessons.corrupt_and_repair.corruptions import out_of, take_out
+from cloze.lessons.corrupt_and_repair.corruptions import take_out
 from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
@@ -123,15 +123,6 @@ def test_fillings_are_bayes_rule_over_all_that_can_be_drawn(share: float) -> Non
     for target, p in truth.items():
         n = counts.total()
         assert abs(counts[target] / n - p) < 5 * math.sqrt(p * (1 - p) / n) + 1e-9
-
-
-def test_two_gaps_share_out_what_is_missing_in_every_way() -> None:
-    line = torch.arange(15)
-    world = World({" ".join(f"w{chr(97 + i)}" for i in range(15)): 1.0})
-    words = INFILLING.vocabulary(world.vocabulary)
-    spoilt = out_of(line, [(2, 3), (8, 12)], words)
-    assert exact.fillings(world, words, spoilt.inputs, 0.35) == {tuple(spoilt.target.tolist()): 1.0}
-    assert exact.compositions(5, 2) == [[1, 4], [2, 3], [3, 2], [4, 1]]
 
 
 def test_an_untrained_model_is_far_from_the_truth_and_the_shipped_one_near() -> None:

@@ -115,13 +115,6 @@ def test_fill_takes_the_likeliest_symbol_each_time_and_repeats_with_a_generator(
     assert len(written) <= SHAPE.max_len - len(inputs) - 1
 
 
-def test_everybody_sees_the_line_up_to_write_and_nothing_of_a_line_that_is_all_written() -> None:
-    ids = joined([spoilt(0), spoilt(1, 12)], LETTERS).inputs
-    # One place late, [MASK] comes before the line, and [WRITE] is seen as well.
-    assert model().prefix(ids).tolist() == [len(s.inputs) + 2 for s in (spoilt(0), spoilt(1, 12))]
-    assert model().prefix(LINE[None]).tolist() == [0]
-
-
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     text = normalise((DATA / "sample.txt").read_text("ascii")).text

@@ -20,7 +20,6 @@ from cloze.lessons.corrupt_and_repair.replaced import (
     detection_loss,
     electra_loss,
     hide_for_two,
-    quarter,
     refilled,
 )
 from cloze.masking import seeded
@@ -38,11 +37,6 @@ def model(seed: int = 0) -> ReplacedLM:
 def batch(n: int = 3, seed: int = 0) -> MasksAndDraws:
     windows = torch.randint(28, (n, 16), generator=seeded(seed))
     return hide_for_two(windows, 0.3, seeded(seed), VOCABULARY)
-
-
-def test_the_generator_is_a_quarter_as_wide() -> None:
-    assert (quarter(EncoderConfig()).d_model, quarter(EncoderConfig()).d_head) == (32, 16)
-    assert (model().generator.config.d_model, model().generator.config.d_ff) == (8, 12)
 
 
 def test_masks_are_all_mask_and_the_original_can_be_had() -> None:
@@ -135,12 +129,3 @@ def test_it_trains_and_is_saved(corpus: Corpus, tmp_path: Path) -> None:
     assert sum(r.loss for r in records[-5:]) < 0.9 * sum(r.loss for r in records[:5])
     save_model(tmp_path / "model", whole.model, {})
     assert isinstance(load_model(tmp_path / "model"), ReplacedLM)
-
-
-def test_both_models_have_their_matrices_trained_by_muon(corpus: Corpus) -> None:
-    run = begun(corpus)
-    muon = {id(p) for o, _ in run.optimizers[:2] for p in o.param_groups[0]["params"]}
-    both = run.model
-    assert isinstance(both, ReplacedLM)
-    for encoder in (both.encoder, both.generator.encoder):
-        assert {id(p) for p in encoder.layers.parameters() if p.dim() == 2} <= muon
