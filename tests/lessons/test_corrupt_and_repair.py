@@ -125,16 +125,12 @@ def test_fillings_are_bayes_rule_over_all_that_can_be_drawn(share: float) -> Non
         assert abs(counts[target] / n - p) < 5 * math.sqrt(p * (1 - p) / n) + 1e-9
 
 
-def test_an_untrained_model_is_far_from_the_truth_and_the_shipped_one_near() -> None:
+def test_the_shipped_model_writes_little_that_is_impossible() -> None:
     world = World.load()
     shipped = load_model(CHECKPOINTS / "world_infilling.safetensors")
     assert isinstance(shipped, PrefixLM)
-    torch.manual_seed(0)
-    untrained = PrefixLM(shipped.config, shipped.vocabulary).eval()
-    [spoilt, *_] = mending.spoilt_lines(world, shipped.vocabulary, 1, seed=3)
-    near, far = (mending.shares(m, world, spoilt.inputs) for m in (shipped, untrained))
-    assert sum(q for _, q in near.values()) > 0.9
-    assert sum(q for _, q in far.values()) < 0.01
+    [spoilt] = mending.spoilt_lines(world, shipped.vocabulary, 1, seed=3)
+    assert sum(q for _, q in mending.shares(shipped, world, spoilt.inputs).values()) > 0.9
 
 
 # Probes

@@ -145,15 +145,6 @@ def test_sentences_are_permuted_whole_and_in_every_order() -> None:
     assert all(near(count / 600, 1 / 6, 600) for count in orders.values())
 
 
-def test_a_text_is_rotated_to_every_beginning() -> None:
-    text = VOCABULARY.encode("abcd")
-    seen = {
-        VOCABULARY.decode(corruptions.rotate(text, generator=seeded(seed)).inputs)
-        for seed in range(100)
-    }
-    assert seen == {"abcd", "bcda", "cdab", "dabc"}
-
-
 def test_what_t5_s_paper_shows() -> None:
     words = ["Thank", "you", "for", "inviting", "me", "to", "your", "party", "last", "week"]
     vocabulary = with_sentinels(Vocabulary(tuple(words), (MASK,)), 3)
