@@ -12,7 +12,6 @@ import torch
 
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.evaluation import area_under_curve
-from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair import (
     checks,
     comparing,
@@ -20,14 +19,12 @@ from cloze.lessons.corrupt_and_repair import (
     exact,
     mending,
     probes,
-    typos,
 )
-from cloze.lessons.corrupt_and_repair.corruptions import out_of, take_out
+from cloze.lessons.corrupt_and_repair.corruptions import take_out
 from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
 from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
 from cloze.masking import seeded
-from cloze.prediction import surprise, visible_costs
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
 
@@ -49,7 +46,7 @@ LONGER = World(
 
 
 def test_deletion_loses_what_the_exercise_says() -> None:
-    assert exact.lost(WORLD, exact.deleted(1)).nats == pytest.approx(checks.still_open(SENTENCES))
+    assert exact.lost(WORLD, exact.deleted(1)) == pytest.approx(checks.still_open(SENTENCES))
 
 
 def test_what_is_lost_by_hand() -> None:
@@ -60,12 +57,9 @@ def test_what_is_lost_by_hand() -> None:
     by_hand = sleeps + third * 0.75 * h
     mask = WORLD.vocabulary.mask_id
     for channel in (exact.deleted(1), exact.masked(mask, 1)):
-        assert exact.lost(WORLD, channel).nats == pytest.approx(by_hand)
-    assert exact.lost(WORLD, exact.rotated).nats == pytest.approx(0, abs=1e-9)
-    everything = exact.lost(WORLD, exact.one_span(mask, [3]))
-    assert everything.nats == pytest.approx(WORLD.entropy)
-    assert everything.outcomes == 1
-    assert everything.certain == 0
+        assert exact.lost(WORLD, channel) == pytest.approx(by_hand)
+    assert exact.lost(WORLD, exact.rotated) == pytest.approx(0, abs=1e-9)
+    assert exact.lost(WORLD, exact.one_span(mask, [3])) == pytest.approx(WORLD.entropy)
 
 
 def test_channels_are_what_the_corruptions_draw() -> None:
@@ -73,9 +67,8 @@ def test_channels_are_what_the_corruptions_draw() -> None:
     drawn: dict[str, set[tuple[int, ...]]] = {"delete": set(), "replace": set(), "rotate": set()}
     for seed in range(1500):
         for name, found in drawn.items():
-            rate = {} if name == "rotate" else {"rate": 0.2}
             spoilt = getattr(corruptions, name)(
-                torch.tensor(line), **rate, vocabulary=WORLD.vocabulary, generator=seeded(seed)
+                torch.tensor(line), 0.2, vocabulary=WORLD.vocabulary, generator=seeded(seed)
             )
             found.add(tuple(spoilt.inputs.tolist()))
     n = WORLD.vocabulary.n_ordinary
@@ -88,9 +81,9 @@ def test_two_words_may_be_deleted_so_that_their_places_are_open() -> None:
     # "a b" and "b a" without one word are the same two lines; "a a b" keeps its places.
     world = World({"a b a": 0.5, "b a a": 0.5})
     gap = world.vocabulary.mask_id
-    assert exact.lost(world, exact.masked(gap, 2)).nats == pytest.approx(math.log(2) / 3)
+    assert exact.lost(world, exact.masked(gap, 2)) == pytest.approx(math.log(2) / 3)
     # One deletion in three leaves "b", the others "a".
-    assert exact.lost(world, exact.deleted(2)).nats == pytest.approx(math.log(2))
+    assert exact.lost(world, exact.deleted(2)) == pytest.approx(math.log(2))
     for n in (1, 2, 3):
         assert len([*exact.deleted(n)(tuple(range(5)))]) == math.comb(5, n)
 
@@ -132,48 +125,15 @@ def test_fillings_are_bayes_rule_over_all_that_can_be_drawn(share: float) -> Non
         assert abs(counts[target] / n - p) < 5 * math.sqrt(p * (1 - p) / n) + 1e-9
 
 
-def test_two_gaps_share_out_what_is_missing_in_every_way() -> None:
-    line = torch.arange(15)
-    world = World({" ".join(f"w{chr(97 + i)}" for i in range(15)): 1.0})
-    words = INFILLING.vocabulary(world.vocabulary)
-    spoilt = out_of(line, [(2, 3), (8, 12)], words)
-    assert exact.fillings(world, words, spoilt.inputs, 0.35) == {tuple(spoilt.target.tolist()): 1.0}
-    assert exact.compositions(5, 2) == [[1, 4], [2, 3], [3, 2], [4, 1]]
-
-
-def test_an_untrained_model_is_far_from_the_truth_and_the_shipped_one_near() -> None:
+def test_the_shipped_model_writes_little_that_is_impossible() -> None:
     world = World.load()
     shipped = load_model(CHECKPOINTS / "world_infilling.safetensors")
     assert isinstance(shipped, PrefixLM)
-    torch.manual_seed(0)
-    untrained = PrefixLM(shipped.config, shipped.vocabulary).eval()
-    [spoilt, *_] = mending.spoilt_lines(world, shipped.vocabulary, 1, seed=3)
-    near, far = (mending.shares(m, world, spoilt.inputs) for m in (shipped, untrained))
-    assert sum(q for _, q in near.values()) > 0.9
-    assert sum(q for _, q in far.values()) < 0.01
-    mended = mending.against_truth(shipped, world, 5)
-    assert mended.excess < 0.5
-    assert mended.possible > 0.9
+    [spoilt] = mending.spoilt_lines(world, shipped.vocabulary, 1, seed=3)
+    assert sum(q for _, q in mending.shares(shipped, world, spoilt.inputs).values()) > 0.9
 
 
-# Typos and probes
-
-
-def test_typos_are_planted_at_their_rate_and_are_other_symbols() -> None:
-    windows = torch.randint(28, (400, 64), generator=seeded(0))
-    lines, wrong = typos.planted(windows)
-    assert torch.equal(wrong, lines != windows)
-    n = wrong.numel()
-    assert abs(float(wrong.double().mean()) - 0.05) < 5 * math.sqrt(0.05 * 0.95 / n)
-
-
-def test_finders_score_what_stands_there() -> None:
-    torch.manual_seed(0)
-    model = MaskedLM().eval()
-    lines = VOCABULARY.encode("rain fell on")[None]
-    found = {name: finder(lines) for name, finder in typos.finders(model).items()}
-    torch.testing.assert_close(found["masked, one look"], visible_costs(model, lines))
-    torch.testing.assert_close(found["masked, in turn"][0], surprise(model, lines[0]))
+# Probes
 
 
 def test_tasks_are_broken_off_before_the_answer() -> None:
@@ -188,9 +148,9 @@ def test_tasks_are_broken_off_before_the_answer() -> None:
 def test_a_probe_finds_what_is_there_and_nothing_else() -> None:
     labels = torch.arange(200) % 2 == 0
     noise = torch.randn(200, 16, generator=seeded(0))
-    assert 0.4 < probes.accuracy(noise, labels, 8) < 0.6
+    assert 0.4 < probes.accuracy(noise, labels) < 0.6
     noise[:, 0] += 12 * labels
-    assert probes.accuracy(noise[:, :2], labels, 8) > 0.95
+    assert probes.accuracy(noise[:, :2], labels) > 0.95
 
 
 # The results file
@@ -213,7 +173,6 @@ def test_the_command_writes_what_the_committed_file_holds(
     monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"]})
     monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
     monkeypatch.setattr(comparing, "baselines", lambda _: {})
-    monkeypatch.setattr(mending, "against_truth", lambda *_: mending.Mended(1, 1, 1, 1))
     for name in ("worth", "found_typos"):
         monkeypatch.setattr(comparing, name, lambda *_, **__: {})
     path = tmp_path / "comparing.json"
@@ -229,8 +188,7 @@ def test_the_shipped_detector_is_better_than_chance() -> None:
     line = VOCABULARY.encode("she took her umbrelqa because it wxs raining")
     wrong = torch.zeros(len(line), dtype=torch.bool)
     wrong[[19, 34]] = True
-    [finder] = typos.finders(model).values()
-    assert area_under_curve(finder(line[None])[0], wrong) > 0.7
+    assert area_under_curve(comparing.suspicion(model, line[None])[0], wrong) > 0.7
 
 
 # The widget

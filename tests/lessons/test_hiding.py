@@ -49,7 +49,6 @@ def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, 
         assert set(now.fates.values()) == {"R"}
     if shares == "100/0/0":
         assert set(now.fates.values()) == {"M"}
-    assert sum(len(now.of(fate)) for fate in "MRK") == len(now.costs)
 
 
 def test_a_cell_chooses_and_is_told_what_cannot_be_chosen() -> None:

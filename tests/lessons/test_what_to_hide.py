@@ -13,10 +13,9 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
 from cloze.lessons.what_to_hide import checks, comparison
-from cloze.lessons.what_to_hide.comparison import Plan, Results, apart, prepared
+from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared
 from cloze.lessons.what_to_hide.typos import planted
-from cloze.masking import StaticMasks, mask_spans, mask_words, seeded
-from cloze.objectives import masked
+from cloze.masking import StaticMasks, seeded
 from cloze.prediction import predict, shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
@@ -49,14 +48,6 @@ def test_the_worst_gaps_cost_what_the_model_pays_for_them() -> None:
     assert checks.costs_of_hiding(hidden).item() == pytest.approx(paid.item(), rel=1e-4)
 
 
-def test_the_mask_objectives_ask_in_their_shape() -> None:
-    windows = VOCABULARY.encode("rain fell on the old umbrella again").repeat(3, 1)
-    for mask in (mask_words, mask_spans):
-        batch = masked("x", mask, 0.5, 0.5).ask(windows, 0.4, seeded(3), VOCABULARY)
-        same = mask(windows, 0.4, mask_share=0.5, random_share=0.5, generator=seeded(3))
-        assert all(map(torch.equal, batch, same))
-
-
 @pytest.mark.parametrize("copies", [1, 3])
 def test_prepared_masks_are_the_static_ones(copies: int) -> None:
     text = VOCABULARY.encode("rain fell on the old umbrella " * 9)
@@ -78,24 +69,6 @@ def test_prepared_masks_are_the_static_ones(copies: int) -> None:
             assert found
             met.update(found)
     assert met == set(range(copies))
-
-
-@pytest.mark.parametrize(
-    ("hidden", "asked", "readings"),
-    [(0.15, 0.15, [0.15]), (0.4, 0.4, [0.4]), (0.4, 0.15, [0.15]), (0.15, 0.4, [0.15, 0.15, 0.1])],
-)
-def test_what_is_hidden_and_what_is_asked_are_apart(
-    hidden: float, asked: float, readings: list[float]
-) -> None:
-    windows = torch.randint(28, (2000, 64), generator=seeded(1))
-    batch = apart(hidden, asked).ask(windows, 0.9, seeded(2), VOCABULARY)
-    inputs, selected = (part.view(-1, *windows.shape) for part in (batch.inputs, batch.selected))
-    assert [round(part.double().mean().item(), 2) for part in selected] == readings
-    assert not (selected.sum(0) > 1).any()
-    masked_share = (inputs == VOCABULARY.mask_id).double().mean((1, 2))
-    assert masked_share == pytest.approx(0.8 * hidden, abs=0.005)
-    assert (batch.inputs[batch.selected] == VOCABULARY.mask_id).double().mean() > 0.79
-    assert torch.equal(batch.labels[batch.selected], windows.repeat(len(inputs), 1)[batch.selected])
 
 
 def tiny() -> Plan:

@@ -159,8 +159,8 @@ def _judge_open_world(answer: Any) -> str:
             f"Your world has {counted(len(own.sentences), 'sentence')}; the exercise asks for two "
             "to four."
         )
-    masked = exact.lost(own, exact.masked(own.vocabulary.mask_id, 1)).nats
-    deleted = exact.lost(own, exact.deleted(1)).nats
+    masked = exact.lost(own, exact.masked(own.vocabulary.mask_id, 1))
+    deleted = exact.lost(own, exact.deleted(1))
     seen = f"Masking a word leaves {masked:.3f} nats open, deleting one leaves {deleted:.3f}."
     lengths = [len(sentence.split()) for sentence in own.sentences]
     if masked > 1e-9:

@@ -1,4 +1,4 @@
-"""Masked training beside replaced token detection at equal seconds, and infilling by seeds.
+"""Masked training beside replaced token detection at equal seconds, and the model that infills.
 
 ``python -m cloze.lessons.corrupt_and_repair.comparing`` times one step of each, trains all of them
 with each seed, asks what their vectors and their eyes for typos are worth, and writes its results
@@ -12,19 +12,22 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from cloze.checkpoint import CHECKPOINTS, save_model
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
 from cloze.heads import CausalLM, MaskedLM
-from cloze.lessons.corrupt_and_repair import exact, mending, probes, typos
-from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
-from cloze.lessons.corrupt_and_repair.replaced import REPLACED, electra_loss
+from cloze.lessons.corrupt_and_repair import corruptions, exact, mending, probes
+from cloze.lessons.corrupt_and_repair.infilling import INFILLING
+from cloze.lessons.corrupt_and_repair.replaced import REPLACED, ReplacedLM, electra_loss
+from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
+from cloze.prediction import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Source, TrainingRun, fit
 from cloze.world import World
@@ -39,36 +42,30 @@ SHIPPED = {
     "english/replaced/0": "replaced.safetensors",
 }
 """The runs whose models ship with the series."""
-LINES = 100
-"""How many held-out windows have typos planted in them."""
+LINES, TYPOS = 100, 0.05
+"""How many held-out windows have typos planted in them, and in which share of their symbols."""
 
-
-class Variant(NamedTuple):
-    """One way to train."""
-
-    objective: Objective
-    mask_prob: float
-
-
-VARIANTS = {
-    "masked": Variant(MASKED, 0.3),
-    "masked 15%": Variant(MASKED, 0.15),
-    "replaced": Variant(REPLACED, 0.15),
-    "replaced, asked at 15%": Variant(
-        replace(REPLACED, loss=partial(electra_loss, everywhere=False)), 0.15
+VARIANTS: dict[str, tuple[Objective, float]] = {
+    "masked": (MASKED, 0.3),
+    "replaced": (REPLACED, 0.15),
+    "replaced, asked at 15%": (
+        replace(REPLACED, loss=partial(electra_loss, everywhere=False)),
+        0.15,
     ),
-    "infilling": Variant(INFILLING, mending.SHARE),
+    "infilling": (INFILLING, mending.SHARE),
 }
+"""Ways to train: an objective, and how much it hides."""
 TEXTS = {
-    "world": ["masked", "replaced", "replaced, asked at 15%", "masked 15%"],
+    "world": ["masked", "replaced", "replaced, asked at 15%"],
     "english": ["masked", "replaced"],
 }
+"""What is compared on each text."""
 
 
-def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> TrainingRun:
+def begun(source: Source, name: str, steps: int, seed: int = 0) -> TrainingRun:
     """Begin a run of the series' recipe."""
-    objective = variant.objective
-    recipe = replace(EVEN, steps=steps, mask_prob=variant.mask_prob, evaluations=0, seed=seed)
+    objective, mask_prob = VARIANTS[name]
+    recipe = replace(EVEN, steps=steps, mask_prob=mask_prob, evaluations=0, seed=seed)
     if isinstance(source, World):
         recipe = replace(recipe, batch_size=64, length=source.max_len)
     vocabulary = objective.vocabulary(source.vocabulary)
@@ -83,7 +80,7 @@ def begun(source: Source, variant: Variant, steps: int, seed: int = 0) -> Traini
 
 def step_milliseconds(source: Source, names: list[str], rounds: int = 25) -> dict[str, float]:
     """Return the median time of a step of each way, of one core, taken in turns."""
-    runs = {name: begun(source, VARIANTS[name], 1000) for name in names}
+    runs = {name: begun(source, name, 1000) for name in names}
     times: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
         for name, run in runs.items():
@@ -93,36 +90,34 @@ def step_milliseconds(source: Source, names: list[str], rounds: int = 25) -> dic
     return {name: round(statistics.median(each), 2) for name, each in times.items()}
 
 
-def worth(model: MaskedLM, world: World) -> dict[str, dict[str, float]]:
-    """Return what frozen vectors are worth: accuracy by task and number of labels."""
+def worth(model: MaskedLM, world: World) -> dict[str, float]:
+    """Return what frozen vectors are worth: accuracy by task."""
     return {
-        name: {
-            str(shots): round(
-                probes.accuracy(probes.vectors(model, task.lines), task.labels, shots), 4
-            )
-            for shots in probes.SHOTS
-        }
+        name: round(probes.accuracy(probes.vectors(model, task.lines), task.labels), 4)
         for name, task in probes.tasks(world).items()
     }
 
 
-def found_typos(model: MaskedLM, corpus: Corpus) -> dict[str, float]:
-    """Return the area under the curve of every way in which this model can look for typos."""
+def planted(windows: Tensor) -> tuple[Tensor, Tensor]:
+    """Replace characters of windows ``(n, length)`` by others; return the lines, and where."""
+    chance = seeded(0)
+    lines = [corruptions.replace(window, TYPOS, generator=chance).inputs for window in windows]
+    return torch.stack(lines), torch.stack(lines) != windows
+
+
+def suspicion(model: MaskedLM, lines: Tensor) -> Tensor:
+    """Return how much each symbol of lines ``(n, length)`` looks like a typo, in one look.
+
+    A discriminator says so itself. Of a masked model it is −log P of the symbol.
+    """
+    return model(lines).detach() if isinstance(model, ReplacedLM) else visible_costs(model, lines)
+
+
+def found_typos(model: MaskedLM, corpus: Corpus) -> float:
+    """Return the area under the curve of finding typos."""
     windows = corpus.held_out_windows()
-    chosen = windows[torch.linspace(0, len(windows) - 1, LINES).long()]
-    spoilt, wrong = typos.planted(chosen)
-    return {
-        name: round(area_under_curve(finder(spoilt), wrong), 4)
-        for name, finder in typos.finders(model).items()
-    }
-
-
-def trained(source: Source, name: str, steps: int, seed: int) -> MaskedLM:
-    """Train one model."""
-    run = begun(source, VARIANTS[name], steps, seed)
-    for _ in fit(run, progress=False):
-        pass
-    return run.model.eval().requires_grad_(False)
+    spoilt, wrong = planted(windows[torch.linspace(0, len(windows) - 1, LINES).long()])
+    return round(area_under_curve(suspicion(model, spoilt), wrong), 4)
 
 
 def results() -> dict[str, Any]:
@@ -132,14 +127,16 @@ def results() -> dict[str, Any]:
 
 def one_run(source: Source, name: str, steps: int, seed: int) -> tuple[MaskedLM, dict[str, Any]]:
     """Train one model and ask it everything that is asked of its kind."""
-    model = trained(source, name, steps, seed)
-    written: dict[str, Any] = {"steps": steps}
+    run = begun(source, name, steps, seed)
+    for _ in fit(run, progress=False):
+        pass
+    model = run.model.eval().requires_grad_(False)
+    found: dict[str, Any] = {"steps": steps}
     if isinstance(source, Corpus):
-        return model, written | {"typos": found_typos(model, source)}
-    assert isinstance(source, World)
-    if isinstance(model, PrefixLM):
-        return model, written | {"mended": mending.against_truth(model, source)._asdict()}
-    return model, written | {"worth": worth(model, source)}
+        found["typos"] = found_typos(model, source)
+    elif isinstance(source, World) and name != "infilling":
+        found["worth"] = worth(model, source)
+    return model, found
 
 
 def main(
@@ -150,7 +147,8 @@ def main(
     checkpoints: Path | None = CHECKPOINTS,
 ) -> None:
     """Train and ask, and write what was found after every run, with what it takes to repeat it."""
-    sources: dict[str, Source] = {"world": World.load(), "english": Corpus.load()}
+    world = World.load()
+    sources: dict[str, Source] = {"world": world, "english": Corpus.load()}
     made = measurements.made_by(
         __spec__.name,
         sha256={text: source.sha256 for text, source in sources.items()},
@@ -178,38 +176,19 @@ def main(
             save_model(checkpoints / SHIPPED[key], model, about)
         return found
 
-    runs = (
-        (f"{text}/{name}/{seed}",)
-        for asked_first in (True, False)
-        for seed in seeds
-        for text, names in {**TEXTS, "world": ["infilling", *TEXTS["world"]]}.items()
-        for name in names
-        if asked_first == (name != "masked 15%")
-    )
-    measure("runs", runs, run)
-    measure("baselines", [()], lambda: baselines(sources["world"]))
+    runs = [f"{text}/{name}/{seed}" for seed in seeds for text in TEXTS for name in TEXTS[text]]
+    measure("runs", [("world/infilling/0",), *zip(runs, strict=True)], run)
+    measure("baselines", [()], lambda: baselines(world))
 
 
-def baselines(world: Source) -> dict[str, Any]:
-    """Return what no training at all is worth, and what the most costly corruption loses."""
-    assert isinstance(world, World)
-    torch.manual_seed(0)
-    untrained = MaskedLM(world.config(), world.vocabulary).eval()
-    bags = {
-        name: {
-            str(shots): round(
-                probes.accuracy(probes.bag_of_words(world, task.lines), task.labels, shots), 4
-            )
-            for shots in probes.SHOTS
-        }
-        for name, task in probes.tasks(world).items()
-    }
+def baselines(world: World) -> dict[str, Any]:
+    """Return what counting words is worth, and what the most costly corruption loses."""
     return {
-        "bag of words": bags,
-        "untrained": worth(untrained, world),
-        "one word replaced": exact.lost(
-            world, exact.one_replaced(world.vocabulary.n_ordinary)
-        )._asdict(),
+        "bag of words": {
+            name: round(probes.accuracy(probes.bag_of_words(world, task.lines), task.labels), 4)
+            for name, task in probes.tasks(world).items()
+        },
+        "one word replaced": exact.lost(world, exact.one_replaced(world.vocabulary.n_ordinary)),
     }
 
 

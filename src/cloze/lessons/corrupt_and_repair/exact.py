@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from cloze.lessons.corrupt_and_repair.corruptions import (
-    MEAN_LENGTH,
-    Corrupted,
-    number_of_spans,
-    number_taken,
-    out_of,
-)
+from cloze.lessons.corrupt_and_repair.corruptions import number_of_spans, number_taken, out_of
 from cloze.vocabulary import Vocabulary
 from cloze.world import World
 
@@ -30,38 +23,21 @@ Channel = Callable[[Line], Iterable[Line]]
 """From a line to everything that may be read in its place, each equally likely."""
 
 
-class Lost(NamedTuple):
-    """What is lost of a sentence on average, and how often nothing is."""
-
-    nats: float
-    """H(original | what is read)."""
-    certain: float
-    """The probability that what is read leaves one original."""
-    outcomes: int
-    """How many different lines can be read."""
-
-
-def sentences(world: World) -> Iterator[tuple[Line, float]]:
-    """Yield the words of every sentence, without what frames them, and its probability."""
+def lost(world: World, channel: Channel) -> float:
+    """Return H(original | what is read) in nats: what a channel loses of a sentence on average."""
     n = world.vocabulary.n_ordinary
-    for row, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
-        yield tuple(row[row < n].tolist()), p
-
-
-def lost(world: World, channel: Channel) -> Lost:
-    """Weigh every sentence against all that may be read in its place."""
     joint: dict[Line, dict[Line, float]] = defaultdict(dict)
-    for line, p in sentences(world):
+    for row, p in zip(world.input_ids, world.probabilities.tolist(), strict=True):
+        line = tuple(row[row < n].tolist())  # without what frames it
         outcomes = list(channel(line))
         for read in outcomes:
             originals = joint[read]
             originals[line] = originals.get(line, 0.0) + p / len(outcomes)
-    nats = certain = 0.0
+    nats = 0.0
     for originals in joint.values():
         total = math.fsum(originals.values())
         nats -= math.fsum(p * math.log(p / total) for p in originals.values())
-        certain += total * (len(originals) == 1)
-    return Lost(abs(nats), certain, len(joint))
+    return abs(nats)
 
 
 def deleted(n: int) -> Channel:
@@ -149,8 +125,7 @@ def fillings(
     weights: dict[Line, float] = defaultdict(float)
     for length in sorted(set(sizes_of.tolist())):
         taken = number_taken(length, share)
-        spans_now = number_of_spans(length, taken, MEAN_LENGTH)
-        if length - taken != kept or spans_now != count:
+        if length - taken != kept or number_of_spans(length, taken) != count:
             continue
         ways = math.comb(kept + 1, count) * math.comb(taken - 1, count - 1)
         rows = (sizes_of == length).nonzero().flatten()
@@ -189,13 +164,3 @@ def placed(gaps: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, int]]:
         spans.append((gap + more, gap + more + size))
         more += size - 1
     return spans
-
-
-def entropy(shares: Mapping[Line, float]) -> float:
-    """Return −Σ p log p in nats: what the best writer pays on average."""
-    return abs(math.fsum(p * math.log(p) for p in shares.values()))
-
-
-def beside(inputs: Tensor, targets: Iterable[Line]) -> list[Corrupted]:
-    """Put one input beside each of several targets."""
-    return [Corrupted(inputs, torch.tensor(target)) for target in targets]

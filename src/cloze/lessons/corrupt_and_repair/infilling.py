@@ -12,14 +12,14 @@ from torch import Tensor
 from cloze.border import Line, Temperature, checked, known_symbols
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
-from cloze.fast import Past, states_at
+from cloze.fast import states_at
 from cloze.heads import CausalLM
 from cloze.lessons.corrupt_and_repair.corruptions import (
-    MEAN_LENGTH,
     SENTINELS,
     SHARE,
     Corrupted,
     sentinel,
+    sentinels,
     take_out,
 )
 from cloze.masking import IGNORE, MaskedBatch, seeded
@@ -33,9 +33,6 @@ class PrefixLM(CausalLM):
     One stack in the place of an encoder and a decoder: the spoilt line, ``[WRITE]`` and what is
     written stand in one line. The first two are in everybody's sight, and of what is written each
     position sees its left. A line without ``[WRITE]`` is all written. Sentinels are written, too.
-
-    Raises:
-        ValueError: as :class:`CausalLM`; or the vocabulary has no ``[WRITE]``.
     """
 
     objective = "infilling"
@@ -44,11 +41,6 @@ class PrefixLM(CausalLM):
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
     ) -> None:
         super().__init__(config, vocabulary)
-        if WRITE not in vocabulary.specials:
-            raise ValueError(
-                f"A model that fills gaps needs {WRITE} and sentinels in its vocabulary, as "
-                "INFILLING.vocabulary(…) puts them there."
-            )
         read_only = {MASK, BEGIN, END, PAD, WRITE}
         written = [i for symbol, i in vocabulary.ids.items() if symbol not in read_only]
         self.never[written] = False
@@ -68,17 +60,6 @@ class PrefixLM(CausalLM):
         ends = input_ids == self.vocabulary.ids[WRITE]
         return torch.where(ends.any(1), ends.int().argmax(1) + 2, 0)
 
-    def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:  # noqa: ARG002
-        """Refuse: what was read before ``[WRITE]`` is not read from the left alone.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError(
-            "A model that reads a spoilt line from both sides cannot read on; ask it for the whole "
-            "line again."
-        )
-
 
 def joined(spoilt: list[Corrupted], vocabulary: Vocabulary) -> MaskedBatch:
     """Write each input and its target in one line, and ask about every symbol of the targets.
@@ -97,34 +78,18 @@ def joined(spoilt: list[Corrupted], vocabulary: Vocabulary) -> MaskedBatch:
 
 def questions(
     windows: Tensor,
-    share: float = SHARE,
-    mean_length: float = MEAN_LENGTH,
-    *,
+    share: float,
+    generator: torch.Generator,
     vocabulary: Vocabulary,
-    generator: torch.Generator | None = None,
 ) -> MaskedBatch:
     """Take spans out of windows ``(n, length)`` and ask for them, each in a line of its own.
 
     What frames a sentence, ``[BEGIN]``, ``[END]`` and ``[PAD]``, is left out: where it begins and
     ends can be seen.
-
-    Raises:
-        ValueError: as :func:`~cloze.lessons.corrupt_and_repair.corruptions.take_out`.
     """
     lines = [window[window < vocabulary.n_ordinary] for window in windows]
-    return joined(
-        [
-            take_out(
-                line,
-                share,
-                min(mean_length, max(1, len(line))),
-                vocabulary=vocabulary,
-                generator=generator,
-            )
-            for line in lines
-        ],
-        vocabulary,
-    )
+    spoilt = [take_out(line, share, vocabulary=vocabulary, generator=generator) for line in lines]
+    return joined(spoilt, vocabulary)
 
 
 @checked
@@ -166,7 +131,7 @@ def fill(
     """
     vocabulary = model.vocabulary
     known_symbols(inputs, len(vocabulary))
-    signs = [i for s, i in vocabulary.ids.items() if s.startswith("<extra_id_")]
+    signs = sentinels(vocabulary)
     gaps = sum(symbol in signs for symbol in inputs.tolist())
     room = model.config.max_len - len(inputs) - 1
     if not 1 <= gaps < len(signs) or room < 1:
@@ -192,13 +157,9 @@ def fill(
 INFILLING = register(
     Objective(
         name="infilling",
-        ask=lambda windows, mask_prob, chance, vocabulary: questions(
-            windows, mask_prob, MEAN_LENGTH, vocabulary=vocabulary, generator=chance
-        ),
+        ask=questions,
         loss=masked_loss,
-        held_out=lambda windows, vocabulary: questions(
-            windows, SHARE, MEAN_LENGTH, vocabulary=vocabulary, generator=seeded(0)
-        ),
+        held_out=lambda windows, vocabulary: questions(windows, SHARE, seeded(0), vocabulary),
         measure=held_out_loss,
         model=PrefixLM,
         measured="infilling",

@@ -10,13 +10,12 @@ Source: Clark et al. 2020, ELECTRA, section 2.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze.border import between, checked
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
@@ -121,27 +120,19 @@ def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = No
     return batch.inputs.masked_scatter(selected, drawn)
 
 
-@checked
-def electra_loss(
-    model: ReplacedLM,
-    batch: MasksAndDraws,
-    *,
-    weight: Annotated[float, between(0, 1e9)] = WEIGHT,
-    everywhere: bool = True,
-) -> Tensor:
-    """Return the generator's loss plus ``weight`` times the discriminator's, a scalar in nats.
+def electra_loss(model: ReplacedLM, batch: MasksAndDraws, *, everywhere: bool = True) -> Tensor:
+    """Return the generator's loss plus ``WEIGHT`` times the discriminator's, a scalar in nats.
 
     Args:
         model: both of them.
         batch: the masks and the draws.
-        weight: λ.
         everywhere: False asks the discriminator at the masked positions alone ("ELECTRA 15%").
     """
     selected = batch.selected
     logits = model.generator.logits_at(batch.inputs, selected)
     guesses = mlm_loss(logits, batch.labels[selected])
     found = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
-    return guesses + weight * found
+    return guesses + WEIGHT * found
 
 
 def _detection(

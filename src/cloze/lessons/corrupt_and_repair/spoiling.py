@@ -10,7 +10,7 @@ import traitlets
 from markupsafe import Markup
 
 from cloze.border import Probability, checked
-from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, SENTINELS, with_sentinels
+from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, STOP, with_sentinels
 from cloze.masking import seeded
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
 from cloze.widgets.markup import element
@@ -18,11 +18,8 @@ from cloze.widgets.widget import Widget, program, style
 
 MOST_WORDS = 40
 SHARE = 0.15
-STOP = "."
 STRANGERS = ("river", "umbrella", "seven", "under", "slowly", "coffee")
 """Words that may be put in the place of others, besides those of the line."""
-WHOLE = ("sentence permutation", "document rotation")
-"""Corruptions of a whole text, of which there is no share."""
 
 
 class Spoilt(NamedTuple):
@@ -31,12 +28,6 @@ class Spoilt(NamedTuple):
     original: tuple[str, ...]
     read: tuple[str, ...]
     written: tuple[str, ...]
-
-    def __str__(self) -> str:
-        rows = {"original": self.original, "is read": self.read, "is written": self.written}
-        return "\n".join(
-            f"{name:<10} {len(words):>3}  {' '.join(words)}" for name, words in rows.items()
-        )
 
 
 def words_of(line: str) -> tuple[str, ...]:
@@ -78,22 +69,11 @@ def spoil(
     if corruption not in CORRUPTIONS:
         raise ValueError(f"corruption is one of {', '.join(CORRUPTIONS)}, not {corruption!r}.")
     words = words_of(line)
-    vocabulary = with_sentinels(
-        Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,)),
-        max(SENTINELS, len(words) + 2),
-    )
-    given: dict[str, object] = {} if corruption in WHOLE else {"share": share}
-    if corruption == "sentence permutation":
-        given = {"separator": STOP}
-    if corruption in ("text infilling", "sentinels"):
-        given["mean_length"] = min(3.0, len(words))
-    if corruption.startswith("token"):
-        given = {"rate": share}
+    known = Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,))
+    vocabulary = with_sentinels(known, len(words) + 2)
+    line_ids = torch.tensor([vocabulary.ids[word] for word in words])
     inputs, target = CORRUPTIONS[corruption](
-        torch.tensor([vocabulary.ids[word] for word in words]),
-        **given,
-        vocabulary=vocabulary,
-        generator=generator,
+        line_ids, share, vocabulary=vocabulary, generator=generator
     )
     read, written = (
         tuple(vocabulary.symbols[i] for i in part.tolist()) for part in (inputs, target)

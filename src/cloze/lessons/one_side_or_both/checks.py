@@ -132,8 +132,8 @@ def _judge_only_bayes(answer: Any) -> str:
     seen = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
     for way, p in (("Bayes' rule", bayes), ("One forward pass of the masked model", look)):
         [best] = top_k(p, 1)
-        own = f", and {text[gap]!r} {p[letter]:.2f}" * (best.character != text[gap])
-        seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}{own}. "
+        seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}"
+        seen += f", and {text[gap]!r} {p[letter]:.2f}. " if best.character != text[gap] else ". "
     if bayes.argmax() != letter:
         found = visible(VOCABULARY.symbols[int(bayes.argmax())])
         if bayes.argmax() != look.argmax():

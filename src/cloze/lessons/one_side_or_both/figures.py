@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import empty_figure, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE
 from cloze.vocabulary import counted, visible
 
 COLOURS = {
     "left side": ORANGE,
     "masked": BLUE,
-    "masked, in turn": VIOLET,
     "causal, Bayes": GREEN,
     "truth": GREY,
 }
@@ -21,65 +20,24 @@ COLOURS = {
 
 
 @picture
-def learning(curves: Mapping[str, Sequence[tuple[int, int, float]]]) -> tuple[Figure, str]:
-    """Draw what a single gap costs while two models learn, over characters read and predicted.
+def learning(curves: Mapping[str, Sequence[tuple[int, float]]]) -> tuple[Figure, str]:
+    """Draw what a single gap costs while two models learn.
 
     Args:
-        curves: by objective, characters read, characters predicted, nats.
-    """
-    figure = empty_figure(7.2, 3.2)
-    left, right = figure.subplots(1, 2, sharey=True)
-    looks = {"masked": (BLUE, "-", "o"), "causal": (GREEN, "--", "s")}
-    for axes, column, what in ((left, 0, "characters read"), (right, 1, "characters predicted")):
-        for name, curve in curves.items():
-            colour, line, marker = looks[name]
-            places = [point[column] for point in curve]
-            nats = [point[2] for point in curve]
-            axes.plot(places, nats, line, marker=marker, markersize=4, color=colour, label=name)
-        axes.set(xscale="log", xlabel=what)
-    left.set(ylabel="a single gap, nats", ylim=(0, None))
-    left.legend()
-    ends = "; ".join(
-        f"{name} from {curve[0][2]:.2f} to {curve[-1][2]:.2f} nats after {curve[-1][0]:,} "
-        f"characters read and {curve[-1][1]:,} predicted"
-        for name, curve in curves.items()
-    )
-    return figure, f"Two curves fall over characters read and over characters predicted: {ends}."
-
-
-@picture
-def against_truth(truth: Sequence[float], model: Sequence[float]) -> tuple[Figure, str]:
-    """Draw −log P of every sentence of a world by the model over the truth's, in nats."""
-    figure, axes = new_figure(4.6, 3.6)
-    ends = (min(truth), max(truth))
-    axes.plot(ends, ends, color=GREY, linewidth=1)
-    axes.plot(truth, model, ".", color=GREEN, markersize=3)
-    axes.set(xlabel="−log P(sentence), truth", ylabel="−log P(sentence), model")
-    near = sum(abs(a - b) < 0.5 for a, b in zip(truth, model, strict=True)) / len(truth)
-    return figure, (
-        f"Dots along the diagonal, one per sentence: {near:.0%} of {len(truth)} sentences cost the "
-        "model within half a nat of the truth."
-    )
-
-
-@picture
-def per_step(steps: Sequence[tuple[int, float, float, float]]) -> tuple[Figure, str]:
-    """Draw the KL to the truth after true beginnings and after the model's own.
-
-    Args:
-        steps: words so far, KL after true beginnings, KL after the model's, what is possible.
+        curves: by objective, characters read and nats.
     """
     figure, axes = new_figure()
-    words = [step[0] for step in steps]
-    sides = ((1, ORANGE, "after true beginnings"), (2, BLUE, "after its own, still possible"))
-    for column, colour, name in sides:
-        at = [w + 0.4 * (column - 1.5) for w in words]
-        axes.bar(at, [step[column] for step in steps], 0.36, color=colour, label=name)
-    axes.set(xlabel="words so far", ylabel="KL(truth ‖ model), nats", xticks=words)
+    looks = {"masked": (BLUE, "o-"), "causal": (GREEN, "s--")}
+    for name, curve in curves.items():
+        colour, line = looks[name]
+        axes.plot(*zip(*curve, strict=True), line, markersize=4, color=colour, label=name)
+    axes.set(xscale="log", xlabel="characters read", ylabel="a single gap, nats", ylim=(0, None))
     axes.legend()
-    means = {name: sum(step[c] for step in steps) / len(steps) for c, _, name in sides}
-    said = ", ".join(f"{mean:.4f} {name}" for name, mean in means.items())
-    return figure, f"Pairs of bars of the same height at every step; on average {said}."
+    ends = "; ".join(
+        f"{name} from {curve[0][1]:.2f} to {curve[-1][1]:.2f} nats"
+        for name, curve in curves.items()
+    )
+    return figure, f"Two curves fall over the characters read: {ends}."
 
 
 @picture
@@ -113,9 +71,9 @@ def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figu
     """
     figure = empty_figure(7.2, 3.4)
     left, right = figure.subplots(1, 2)
-    signs = {"left side": "^", "masked": "o", "masked, in turn": "s", "causal, Bayes": "D"}
+    signs = {"left side": "^", "masked": "o", "causal, Bayes": "D"}
     for way, sign in signs.items():
-        found = {int(gaps): ways[way] for gaps, ways in paid.items() if way in ways}
+        found = {int(gaps): ways[way] for gaps, ways in paid.items()}
         look = {"marker": sign, "color": COLOURS[way], "label": way}
         nats, errors, times = (
             [values[name] for values in found.values()]

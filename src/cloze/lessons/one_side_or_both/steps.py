@@ -1,4 +1,4 @@
-"""A causal model against the truth of a small world: step by step, and for whole sentences.
+"""A causal model against the truth of a small world, step by step.
 
 All sentences are known, so nothing here is sampled. Means over what the world says are weighted by
 the world's probabilities, and means over what the model writes by the model's own.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.causal import log_probs
@@ -32,18 +31,16 @@ class Step(NamedTuple):
 
 
 @torch.no_grad()
-def sentence_log_probs(world: World, model: CausalLM) -> Tensor:
-    """Return log P(sentence) by the chain rule for every sentence of a world, ``(sentences,)``."""
-    return _paid(world, _said(world, model)).sum(1)
-
-
-@torch.no_grad()
 def steps(world: World, model: CausalLM) -> list[Step]:
     """Compare a model with the truth after every possible beginning of a sentence, exactly."""
-    said = _said(world, model)
     ids, pad = world.input_ids, world.vocabulary.ids[PAD]
+    # log P of every symbol at every place of every sentence: (sentences, length, |V|)
+    said = torch.cat([log_probs(model, part).double() for part in torch.split(ids, 512)])
+    given = ids == pad
+    given[:, 0] = True  # [BEGIN]
+    paid = said.gather(2, ids[..., None]).squeeze(2).masked_fill(given, 0.0)
     # log P of the first t symbols by the model, at [:, t]
-    own = F.pad(_paid(world, said).cumsum(1), (1, 0))
+    own = F.pad(paid.cumsum(1), (1, 0))
     found = []
     for t in range(1, world.max_len):
         goes_on = ids[:, t] != pad
@@ -68,17 +65,3 @@ def steps(world: World, model: CausalLM) -> list[Step]:
             )
         )
     return found
-
-
-def _said(world: World, model: CausalLM) -> Tensor:
-    """Return log P of every symbol at every place of every sentence: ``(sentences, …, |V|)``."""
-    parts = torch.split(world.input_ids, 512)
-    return torch.cat([log_probs(model, part).double() for part in parts])
-
-
-def _paid(world: World, said: Tensor) -> Tensor:
-    """Return log P of every symbol that is there, 0 for the given ones: ``(sentences, length)``."""
-    ids = world.input_ids
-    given = ids == world.vocabulary.ids[PAD]
-    given[:, 0] = True  # [BEGIN]
-    return said.gather(2, ids[..., None]).squeeze(2).masked_fill(given, 0.0)

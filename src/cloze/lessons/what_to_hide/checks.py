@@ -186,19 +186,17 @@ def hidden_places(value: Any) -> Tensor:
             f"You hand in {kind_of(value)}; hand in the line in quotes, with _ for each hidden "
             "character."
         )
-    lengths = (
-        f"Your line has {len(value)} characters and the original {len(LINE)}: write one _ for "
-        "each hidden character (spaces count), and leave the others where they are."
-    ) * (len(value) != len(LINE))
-    for at, (own, true) in enumerate(zip(value, LINE, strict=False), 1):
+    if len(value) != len(LINE):
+        raise Symptom(
+            f"Your line has {len(value)} characters and the original {len(LINE)}: write one _ for "
+            "each hidden character (spaces count), and leave the others where they are."
+        )
+    for own, true in zip(value, LINE, strict=True):
         if own not in (GAP, true):
-            rest = lengths or "Write _ for what you hide, and leave the rest as it is."
             raise Symptom(
-                f"Your line has {own!r} where the original has {true!r} (character {at}, the last "
-                f"of {value[:at]!r}). {rest}"
+                f"Your line has {own!r} where the original has {true!r}. Write _ for what you "
+                "hide, and leave the rest as it is."
             )
-    if lengths:
-        raise Symptom(lengths)
     if value.count(GAP) != HIDDEN:
         raise Symptom(
             f"You hide {value.count(GAP)} characters; hide exactly {HIDDEN}, which is 15% "
@@ -211,18 +209,19 @@ def _judge_hardest_gaps(answer: Any) -> str:
     paid = costs_of_hiding(hidden_places(answer)).item()
     chance, spans = by_chance_and_in_spans()
     average, most = chance.mean().item(), spans.max().item()
-    apart = "No two of your gaps are neighbours, so the letters beside each gap give it away. "
-    why = apart * (2 * GAP not in answer)
+    advice, apart = "Hide neighbours together.", ""
+    if 2 * GAP not in answer:
+        apart = "No two of your gaps are neighbours, so the letters beside each gap give it away. "
     if paid <= average:
         raise Symptom(
             f"Your gaps cost {paid:.1f} nats, no more than chance ({average:.1f} on average). "
-            f"{why}Hide neighbours together."
+            f"{apart}{advice}"
         )
     if paid <= most:
         raise Symptom(
             f"Your gaps cost {paid:.1f} nats. That beats chance ({average:.1f}), but not the most "
             f"expensive span of {HIDDEN} ({most:.1f}). "
-            f"{why and why + 'Hide neighbours together. '}Leave visible what helps the model least."
+            f"{apart and apart + advice + ' '}Leave visible what helps the model least."
         )
     return (
         f"Your gaps cost {paid:.1f} nats. Random ones cost {average:.1f} on average, and the most "

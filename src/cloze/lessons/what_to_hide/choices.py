@@ -26,8 +26,3 @@ SHARES: Mapping[Shares, tuple[float, float]] = {
 }
 """By name, the shares of what is selected that become ``[MASK]`` and a random symbol; the rest
 stays."""
-
-
-def percent(rate: float) -> str:
-    """Return "5%"."""
-    return f"{100 * rate:.0f}%"

@@ -7,13 +7,12 @@ after each run, and a run that is in it is not done again.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,25 +20,21 @@ from torch import Tensor
 from cloze.corpus import Corpus, sample_windows
 from cloze.evaluation import Repeated, area_under_curve, held_out_loss
 from cloze.heads import MaskedLM
-from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, percent
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import (
-    IGNORE,
     MaskedBatch,
     StaticMasks,
-    corrupt,
     held_out_batch,
     mask_spans,
     mask_tokens,
     mask_words,
-    ordinary,
     seeded,
 )
 from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
-from cloze.vocabulary import Vocabulary
 from cloze.world import Corruption, World
 
 RESULTS = Path(__file__).with_suffix(".json")
@@ -50,8 +45,6 @@ COPIES = {"static": 1, "ten copies": 10, "dynamic": 0}
 """How often a text is masked beforehand; 0 for anew every time."""
 FEW_RATE = 0.15
 """The rate at which the small text is masked: BERT's."""
-APART = (0.15, 0.4)
-"""The rates that corruption and prediction have when they are set apart."""
 EVERY = 3
 """Of the held-out windows each third is asked everything that is not the series' own loss."""
 ENGLISH, FEW = (replace(EVEN, steps=steps) for steps in (250, 150))
@@ -85,30 +78,6 @@ def prepared(text: Tensor, rate: float, copies: int, seed: int = 0) -> Objective
     return replace(MASKED, name=f"masked {copies} times", ask=ask)
 
 
-def apart(hidden: float, asked: float) -> Objective:
-    """Make an objective that hides at one rate and asks at another (Wettig et al. 2023).
-
-    Of what is hidden, only a part is asked. For more, the text is read several times, with other
-    symbols hidden each time. Whatever the rates, a seed draws the same windows and numbers.
-    """
-
-    def ask(
-        windows: Tensor, _: float, chance: torch.Generator, vocabulary: Vocabulary
-    ) -> MaskedBatch:
-        own = seeded(int(torch.randint(2**31, (), generator=chance)))
-        numbers = torch.rand(windows.shape, generator=own)
-        numbers = numbers.masked_fill(~ordinary(windows, vocabulary), 2.0)
-        readings = []
-        for k in range(math.ceil(asked / hidden)):
-            selected = (numbers >= k * hidden) & (numbers < (k + 1) * hidden)
-            inputs, labels = corrupt(windows, selected, vocabulary=vocabulary, generator=own)
-            readings.append((inputs, labels.masked_fill(numbers >= asked, IGNORE)))
-        inputs, labels = map(torch.cat, zip(*readings, strict=True))
-        return MaskedBatch(inputs, labels)
-
-    return replace(MASKED, name=f"{percent(hidden)} hidden, {percent(asked)} asked", ask=ask)
-
-
 def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
     """Ask a model of English everything that is asked about one, at single characters and others.
 
@@ -135,7 +104,7 @@ def judged(model: MaskedLM, corpus: Corpus, rate: float) -> Paid:
 
 
 def trained(
-    source: Corpus | World, recipe: Recipe, objective: Objective = MASKED, *, progress: bool = True
+    source: Corpus | World, recipe: Recipe, objective: Objective = MASKED
 ) -> tuple[MaskedLM, float]:
     """Train a model, and return it with the mean loss of its last fifty steps in nats."""
     torch.manual_seed(recipe.seed)
@@ -143,18 +112,9 @@ def trained(
         MaskedLM(source.config(), source.vocabulary) if isinstance(source, World) else MaskedLM()
     )
     run = TrainingRun(model, source, replace(recipe, evaluations=0), objective)
-    for _ in fit(run, progress=progress):
+    for _ in fit(run):
         pass
     return model.eval(), fmean(record.loss for record in run.history[-50:])
-
-
-class Arm(NamedTuple):
-    """One way to train, of which there is a run per seed."""
-
-    part: str
-    name: str
-    run: Callable[[int], Paid]
-    """From the seed to what the model pays."""
 
 
 @dataclass(frozen=True)
@@ -168,23 +128,22 @@ class Plan:
     small: Recipe = WORLD
     sentences: int = SENTENCES
 
-    def arms(self) -> Iterator[Arm]:
-        """Yield every way to train."""
+    def arms(self) -> dict[tuple[str, str], Callable[[int], Paid]]:
+        """Return every way to train, by part and name: from the seed to what the model pays."""
+        found: dict[tuple[str, str], Callable[[int], Paid]] = {}
         for rate in RATES:
-            yield Arm("world", percent(rate), partial(self._in_the_world, rate, MASKED))
-        for rate in RATES:
-            yield Arm("rates", percent(rate), partial(self._in_english, MASKED, rate))
+            found["world", f"{rate:.0%}"] = partial(self._in_the_world, rate)
+            found["rates", f"{rate:.0%}"] = partial(self._in_english, MASKED, rate)
         for name, shares in SHARES.items():
             if name != "80/10/10":  # that is 30% above
                 other = masked(name, mask_tokens, *shares)
-                yield Arm("shares", name, partial(self._in_english, other, RATE))
+                found["shares", name] = partial(self._in_english, other, RATE)
         for shape, mask in SHAPES.items():
             if shape != "characters":  # that is 30% above, too
-                yield Arm("shapes", shape, partial(self._in_english, masked(shape, mask), RATE))
+                found["shapes", shape] = partial(self._in_english, masked(shape, mask), RATE)
         for how, copies in COPIES.items():
-            yield Arm("copies", how, partial(self._on_little, copies))
-        for objective, hidden in ((apart(h, a), h) for h in APART for a in APART):
-            yield Arm("apart", objective.name, partial(self._in_the_world, hidden, objective))
+            found["copies", how] = partial(self._on_little, copies)
+        return found
 
     def _in_english(self, objective: Objective, rate: float, seed: int) -> Paid:
         recipe = replace(self.english, mask_prob=rate, seed=seed)
@@ -202,9 +161,9 @@ class Plan:
             "held-out": held_out_loss(model, held_out_batch(few.held_out_windows())),
         }
 
-    def _in_the_world(self, rate: float, objective: Objective, seed: int) -> Paid:
+    def _in_the_world(self, rate: float, seed: int) -> Paid:
         recipe = replace(self.small, mask_prob=rate, seed=seed, length=self.world.max_len)
-        model, loss = trained(self.world, recipe, objective)
+        model, loss = trained(self.world, recipe)
         paid = {"training": loss}
         for name, at in {"at 15%": 0.15, "own rate": rate}.items():
             corruption = Corruption(at)
@@ -215,16 +174,12 @@ class Plan:
 
     def provenance(self) -> dict[str, Any]:
         """Return what it takes to repeat this."""
-        steps = {
-            "English": self.english.steps,
-            "little": self.few.steps,
-            "world": self.small.steps,
-        }
+        recipes = {"English": self.english, "little": self.few, "world": self.small}
         return measurements.made_by(
             __spec__.name,
             corpus_sha256=self.corpus.sha256,
             world_sha256=self.world.sha256,
-            steps=steps,
+            steps={text: recipe.steps for text, recipe in recipes.items()},
             seeds=list(SEEDS),
         )
 
@@ -238,7 +193,7 @@ class Results:
     def runs(self, part: str, name: str) -> list[Paid]:
         """Return what the models of an arm pay, one per seed."""
         if (part, name) in (("shares", "80/10/10"), ("shapes", "characters")):
-            part, name = "rates", percent(RATE)
+            part, name = "rates", f"{RATE:.0%}"
         return list(self.written["runs"][part][name].values())
 
     def of(self, part: str, name: str, question: str) -> Repeated:
@@ -249,10 +204,10 @@ class Results:
 def main(path: Path = RESULTS, plan: Plan | None = None) -> None:
     """Do every run that is not in the file yet, and write it down with what repeats it."""
     plan = plan or Plan(Corpus.load(), World.load())
-    arms = {(arm.part, arm.name): arm for arm in plan.arms()}
+    arms = plan.arms()
 
     def one(part: str, name: str, seed: int) -> Paid:
-        paid = arms[part, name].run(seed)
+        paid = arms[part, name](seed)
         return {question: round(nats, 5) for question, nats in paid.items()}
 
     runs = ((*arm, seed) for seed in SEEDS for arm in arms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import torch
@@ -11,15 +11,7 @@ from markupsafe import Markup
 from torch import Tensor
 
 from cloze.border import Line, Whole, checked
-from cloze.heads import MaskedLM
-from cloze.lessons.what_to_hide.choices import (
-    RATES,
-    SHAPES,
-    SHARES,
-    Shape,
-    Shares,
-    percent,
-)
+from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
 from cloze.masking import IGNORE, seeded
 from cloze.prediction import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
@@ -50,10 +42,6 @@ class Asked(NamedTuple):
         """What an answer costs on average, in nats."""
         return self.total / len(self.costs)
 
-    def of(self, fate: str) -> list[float]:
-        """Return the costs where something became of a symbol."""
-        return [self.costs[i] for i, own in self.fates.items() if own == fate]
-
 
 @checked
 @torch.no_grad()
@@ -63,9 +51,8 @@ def asked(
     shape: Shape = "characters",
     shares: Shares = "80/10/10",
     seed: Whole = 0,
-    model: MaskedLM | None = None,
 ) -> Asked:
-    """Hide a part of a line and ask a model about it.
+    """Hide a part of a line and ask the encoder that ships with the series about it.
 
     Args:
         line: its ids, shape ``(length,)``.
@@ -73,36 +60,21 @@ def asked(
         shape: one of ``SHAPES``.
         shares: one of ``SHARES``.
         seed: of the source of chance.
-        model: the model that is asked; by default the encoder that ships with the series.
 
     Raises:
         ValueError: there is no such shape, or there are no such shares.
     """
-    mask = SHAPES[shape]
+    mask, model = SHAPES[shape], shipped_model()
     hide, swap = SHARES[shares]
-    model = shipped_model() if model is None else model
-    inputs, labels = mask(
-        line[None],
-        rate,
-        mask_share=hide,
-        random_share=swap,
-        vocabulary=model.vocabulary,
-        generator=seeded(seed),
-    )
+    masker = partial(mask, line[None], rate, vocabulary=VOCABULARY)
+    inputs, labels = masker(mask_share=hide, random_share=swap, generator=seeded(seed))
     # The same numbers with [MASK] for the random ones too: one may be the original by chance.
-    either = mask(
-        line[None],
-        rate,
-        mask_share=hide + swap,
-        random_share=0.0,
-        vocabulary=model.vocabulary,
-        generator=seeded(seed),
-    ).inputs
+    either = masker(mask_share=hide + swap, random_share=0.0, generator=seeded(seed)).inputs
     selected = labels != IGNORE
-    logits = model.logits_at(inputs, selected)[:, : model.vocabulary.n_ordinary]
+    logits = model.logits_at(inputs, selected)[:, : VOCABULARY.n_ordinary]
     costs = -logits.log_softmax(-1).gather(1, labels[selected][:, None]).squeeze(1)
     at = selected[0].nonzero().flatten().tolist()
-    hidden = model.vocabulary.mask_id
+    hidden = VOCABULARY.mask_id
     fates = {
         i: "M" if inputs[0, i] == hidden else "R" if either[0, i] == hidden else "K" for i in at
     }
@@ -153,7 +125,7 @@ class Hiding(Widget):
     def __repr__(self) -> str:
         now = self.asked
         return (
-            f"Hiding({percent(self.rate)} in {self.shape}, {self.shares}: {len(now.costs)} of "
+            f"Hiding({self.rate:.0%} in {self.shape}, {self.shares}: {len(now.costs)} of "
             f"{len(self.line)} asked, {in_nats(now.mean)} nats each)"
         )
 

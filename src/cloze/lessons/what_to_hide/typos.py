@@ -10,11 +10,11 @@ RATE = 0.05
 """How many characters are replaced by a random one, which one time in 28 is the same."""
 
 
-def planted(windows: Tensor, rate: float = RATE, seed: int = 0) -> tuple[Tensor, Tensor]:
+def planted(windows: Tensor) -> tuple[Tensor, Tensor]:
     """Replace some characters of windows ``(n, length)`` by random ones.
 
     Returns:
         The windows with typos, and where these are: boolean. Both have the windows' shape.
     """
-    read = mask_tokens(windows, rate, mask_share=0.0, random_share=1.0, generator=seeded(seed))
+    read = mask_tokens(windows, RATE, mask_share=0.0, random_share=1.0, generator=seeded(0))
     return read.inputs, read.inputs != windows

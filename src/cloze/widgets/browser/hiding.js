@@ -96,7 +96,7 @@ export default class Hiding extends Widget {
 
   /** What the answers cost, by what became of the character, and all of them. */
   #table() {
-    const heads = ["it became", "questions", "nats per question", "total"];
+    const heads = ["it became", "characters", "nats each", "total"];
     const rows = [...Object.entries(FATES), ["", "all"]].map(([fate, name]) => {
       const costs = this.#costs(fate);
       const mean = costs.length ? inNats(sum(costs) / costs.length) : "–";
@@ -117,8 +117,8 @@ export default class Hiding extends Widget {
     const note = this.get("note");
     const length = counted(this.get("line").length, "character");
     return [
-      `Draw ${this.get("draws") + 1}: ${costs.length} of ${length} are asked about (${fates.join(", ")}).`,
-      `An answer costs ${inNats(sum(costs) / costs.length)} nats on average, all answers together ` +
+      `Draw ${this.get("draws") + 1}: ${costs.length} of ${length} to predict (${fates.join(", ")}).`,
+      `Each one costs ${inNats(sum(costs) / costs.length)} nats on average, and all of them together ` +
         `${inNats(sum(costs))}.`,
       ...(note ? [`(${note}.)`] : []),
     ].join(" ");

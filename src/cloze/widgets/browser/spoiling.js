@@ -10,12 +10,12 @@ const WHOLE = ["sentence permutation", "document rotation"]; // corruptions of w
 // What each corruption takes away.
 const LOST = {
   "token masking": "You see where words are missing, and how many.",
-  "token deletion": "You do not see where a word is missing, or even that one is.",
-  "token replacement": "You do not see which words are wrong; any of them might be.",
-  "text infilling": "You see where something is missing, but not how much; it may be nothing.",
+  "token deletion": "You do not see where a word is missing, or even that one is missing.",
+  "token replacement": "You do not see which words are wrong. It could be any of them.",
+  "text infilling": "You see where something is missing, but not how much. It may be nothing.",
   "sentence permutation": "All the words are there, but the order of the sentences is lost.",
   "document rotation": "All the words are there, but you do not see where the text begins.",
-  sentinels: "You see where something is missing, but not how much; only that is written.",
+  sentinels: "You see where something is missing, but not how much. Only the missing part is written.",
 };
 const ONE_SENTENCE =
   "There is only one sentence, so no order can be lost; put a full stop between sentences.";
