@@ -143,6 +143,24 @@ def names(value: Any) -> list[str]:
     return sorted(map(str, value))
 
 
+def positions(value: Any) -> list[int]:
+    """Read a collection of positions, in any order."""
+    if isinstance(value, Tensor | np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list | tuple | set | frozenset | range):
+        raise wrong_kind(value, "a list of positions, which are whole numbers")
+    entries = [unwrapped(entry) for entry in value]
+    for entry in entries:
+        if not is_number(entry) or entry != int(entry):
+            raise Symptom(
+                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
+                "positions, which are whole numbers."
+            )
+    if len(set(entries)) < len(entries):
+        raise Symptom("A position is in your list twice. List each only once.")
+    return sorted(map(int, entries))
+
+
 def tensor(dtype: torch.dtype) -> Wants:
     """Read tensors that are boolean, of whole numbers (ids) or floating point."""
     words, how = {

@@ -17,11 +17,9 @@ from cloze.teaching.results import (
     Probe,
     Symptom,
     anything,
-    is_number,
     kind_of,
     number,
-    unwrapped,
-    wrong_kind,
+    positions,
 )
 from cloze.vocabulary import GAP, VOCABULARY
 
@@ -105,26 +103,6 @@ def _words(text: str) -> list[set[int]]:
     return [set(run) for space, run in runs if not space]
 
 
-def places(value: Any) -> list[int]:
-    """Read a collection of positions, in any order."""
-    if not isinstance(value, list | tuple | set | frozenset) and not hasattr(value, "tolist"):
-        raise wrong_kind(value, "a set of positions")
-    entries = [unwrapped(i) for i in (value.tolist() if hasattr(value, "tolist") else value)]
-    for entry in entries:
-        if isinstance(entry, str | set | list | tuple | range):
-            raise Symptom(
-                "Your collection holds words or groups of positions; it should hold the positions "
-                "themselves, whole numbers."
-            )
-        if not is_number(entry) or entry != int(entry):
-            raise Symptom("Your collection should hold only positions, which are whole numbers.")
-    if len(set(entries)) < len(entries):
-        raise Symptom(
-            "Some positions are in your list more than once; a set (add, |=) keeps each only once."
-        )
-    return sorted(int(entry) for entry in entries)
-
-
 def lines(chance: random.Random) -> list[Probe]:
     """Make lines in which words repeat, and one with spaces in front, and choose characters."""
     probes: list[Probe] = [
@@ -146,7 +124,7 @@ def lines(chance: random.Random) -> list[Probe]:
 
 check_whole_words = Exercise(
     solution=whole_words,
-    wants=places,
+    wants=positions,
     probes=lines,
     solved="Choose one letter, and the whole word is gone.",
     direction="Go through the words with their positions; if one of a word's positions is chosen, "

@@ -19,28 +19,9 @@ from cloze.teaching.results import (
     Probe,
     Symptom,
     number_with_gradient,
-    wrong_kind,
+    positions,
 )
 from cloze.vocabulary import VOCABULARY
-
-
-def positions(value: Any) -> list[int]:
-    """Read positions, in any order and any kind of collection."""
-    if isinstance(value, Tensor):
-        value = value.tolist()
-    if isinstance(value, list | tuple) and value and isinstance(value[0], float | str | tuple):
-        raise Symptom(
-            f"Your list begins with {value[0]!r:.40}, which is not a position. A position is a "
-            "whole number, such as 4."
-        )
-    if not isinstance(value, list | tuple | set | range) or not all(
-        isinstance(at, int) and not isinstance(at, bool) for at in value
-    ):
-        raise wrong_kind(value, "a list of positions, which are whole numbers")
-    if len(set(value)) < len(value):
-        raise Symptom("A position is in your list twice. List each only once.")
-    return sorted(value)
-
 
 # ── 10.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
