@@ -36,6 +36,7 @@ NO_DROPOUT = "textbook, no dropout"
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.slow
 def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
     recipe.main(["--quick", "--only", "ordinary heads"])
     _, _, row = capsys.readouterr().out.splitlines()
@@ -199,6 +200,7 @@ def test_what_is_counted_is_what_the_textbook_counts() -> None:
     assert everything == 3 * forward + quadratic
 
 
+@pytest.mark.slow
 def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     cost.main(["--quick", "--picture", str(tmp_path / "cost.png")])
     said = capsys.readouterr().out
@@ -245,13 +247,3 @@ def test_a_mutant_that_no_probe_tells_apart_is_found(values: list[float], surviv
     left = mutants.survivors(exercise, seeds=[0, 1])
     assert any("value > least" in source for source in left) == survives
     assert not any("value <= least" in source for source in left)
-
-
-@pytest.mark.slow
-def test_the_project_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    lines.main([])
-    _, *rows, layers, chain, loaded = capsys.readouterr().out.splitlines()
-    assert all(int(number) > 0 for row in rows for number in row.split()[1:])
-    assert re.fullmatch(r"layers of the package: \d+", layers)
-    assert re.fullmatch(r"longest chain of imports: \d+, cloze\.\w+ → .*", chain)
-    assert re.fullmatch(r"import cloze\.training loads \d+ modules of the package", loaded)

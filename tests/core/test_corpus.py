@@ -44,9 +44,6 @@ def test_no_text_is_both_learned_from_and_held_out(corpus: Corpus) -> None:
 
 def test_held_out_windows_never_cross_pieces(corpus: Corpus) -> None:
     rows = corpus.held_out_windows(64)
-    assert rows.shape == (sum(len(piece.text) // 64 for piece in corpus.held_out), 64)
-    texts = [piece.text for piece in corpus.held_out]
-    assert all(any(VOCABULARY.decode(row) in text for text in texts) for row in rows[::7])
     expected = [p.text[i : i + 64] for p in corpus.held_out for i in range(0, len(p.text) - 63, 64)]
     assert [VOCABULARY.decode(row) for row in rows] == expected
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from email.message import Message
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,7 +33,7 @@ from cloze.handover import export, packages
 from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
 from cloze.prediction import distribution, fill
-from cloze.vocabulary import ALPHABET, BEGIN, END, MASK, PAD, Vocabulary, normalise, read_line
+from cloze.vocabulary import ALPHABET, MASK, PAD, Vocabulary, normalise, read_line
 from cloze.world import World
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -155,41 +154,6 @@ def test_the_example_of_the_card_works(
         text = text.replace(MASK, best["token_str"], 1)
     assert text == answer[1]
     assert filled in (text, None)
-
-
-def test_an_example_fits_every_model() -> None:
-    vocabulary = Vocabulary(("a", "cat", "sat"), (MASK, PAD, BEGIN, END))
-    of_words = MaskedLM(replace(SMALL, vocab_size=len(vocabulary)), vocabulary)
-    for made in (MaskedLM(SMALL), MaskedLM(replace(SMALL, max_len=1)), of_words):
-        example, answer = export._example(made)
-        assert len(answer) >= 1
-        assert MASK in example
-        assert MASK not in answer
-
-
-@pytest.mark.parametrize(
-    ("installed", "said"),
-    [
-        (
-            ["notebooks-of-cloze"],
-            "`cloze` of\nthe distribution `notebooks-of-cloze` 1.2 (https://x.y",
-        ),
-        (["unpublished"], "`cloze` of\nthe distribution `unpublished` 1.2, say"),
-        ([], "`cloze` of\nthe series itself, say"),
-    ],
-)
-def test_the_card_says_which_package_it_means(
-    installed: list[str], said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def about(name: str) -> Message:
-        message, owner = Message(), "OWNER" if name == "unpublished" else "x.y"
-        message["Name"], message["Version"] = name, "1.2"
-        message["Project-URL"] = f"Source, https://{owner}/cloze"
-        return message
-
-    fake = SimpleNamespace(packages_distributions=lambda: {"cloze": installed}, metadata=about)
-    monkeypatch.setattr(export, "metadata", fake)
-    assert said in export._card(load_model(), {}, SHIPPED)
 
 
 @pytest.mark.parametrize("write", [to_hugging_face, export.to_onnx])

@@ -93,17 +93,6 @@ def test_the_first_state_and_the_mean() -> None:
     assert torch.allclose(embed(reader, ids, batch_size=2), states.mean(1), atol=1e-6)
 
 
-def test_only_a_long_reading_shows_a_bar(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    reader, lines = encoder(), torch.zeros(3, 4, dtype=torch.int64)
-    embed(reader, lines, batch_size=1)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr("cloze.use.vectors.PATIENCE", 0.0)
-    embed(reader, lines, batch_size=1)
-    assert "reading" in capsys.readouterr().err
-
-
 def test_bad_input_is_told_in_a_sentence() -> None:
     reader, ids = encoder(), torch.zeros(2, 4, dtype=torch.int64)
     with pytest.raises(ValueError, match="all padding; leave empty lines out"):
