@@ -5,7 +5,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-import torch
 from safetensors.torch import load, save
 
 from benchmarks import speedrun
@@ -27,10 +26,6 @@ CHEATS = {
         "from cloze.corpus import Corpus\ndef train(race): Corpus.load()\n",
         "it opened 01.txt",
     ),
-    "loads weights that were trained before": (
-        "import torch\ndef train(race): torch.load('{folder}/weights.pt')\n",
-        "it opened weights.pt",
-    ),
     "carries weights in its source": (f"WEIGHTS = '{'0' * 20_000}'\n", "more than 20,000 bytes"),
     "reads them past the guard": (
         "from cloze.checkpoint import read\n",
@@ -41,16 +36,10 @@ CHEATS = {
         "    x = torch.ones(512, 512)\n    x @ x, x.exp()\n    race.used()\n",
         "a thread or a process",
     ),
-    "computes in a second process": (
-        "from torch.multiprocessing import Process\n"
-        "def train(race): Process(target=print).start()\n",
-        "it called os.fork",
-    ),
     "asks the network": (
         "from torch.hub import urlopen\ndef train(race): urlopen('http://localhost:9')\n",
         "it called socket",
     ),
-    "imports what it needs for more": ("import ctypes\n", "imports ctypes"),
     "has more parameters": (
         "from cloze.encoder import EncoderConfig\n"
         "def train(race): race.hand_over(Model(EncoderConfig(n_layers=3)))\n",
@@ -60,10 +49,6 @@ CHEATS = {
         "from torch import nn\ndef train(race):\n    model = Model()\n"
         "    model.register_buffer('read', race.ids)\n    race.hand_over(model)\n",
         "numbers; 300,000 are allowed",
-    ),
-    "packs two numbers into one": (
-        "def train(race): race.hand_over(Model().double())\n",
-        "is not float32",
     ),
     "picks the luckiest of many": (
         "def train(race):\n    for _ in range(11): race.hand_over(Model())\n",
@@ -168,8 +153,7 @@ QUICK = "reads what is held out"
 )
 def test_a_cheat_is_out(course: Course, recipe: Path, cheat: str) -> None:
     source, said = CHEATS[cheat]
-    torch.save({}, recipe.with_name("weights.pt"))
-    recipe.write_text(HONEST + source.replace("{folder}", str(recipe.parent)))
+    recipe.write_text(HONEST + source)
     with pytest.raises(FoulError, match=re.escape(said)):
         one_run(course, recipe, "minute", 0)
 

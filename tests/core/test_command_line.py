@@ -56,12 +56,6 @@ def test_train_saves_a_model_and_what_made_it(here: Path, capsys: CAPTURE) -> No
     assert out.splitlines()[0].startswith("step      1         2,048 characters")
 
 
-def test_seconds_become_steps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "steps_in", lambda seconds, _: int(seconds * 2))
-    assert main(["train", "m.safetensors", "--seconds", "1.5", "--corpus", "mine.txt"]) == 0
-    assert provenance(here / "m.safetensors")["steps"] == 3
-
-
 def test_provenance_names_no_folder_of_this_machine(here: Path) -> None:
     words = ["train", str(here / "m.safetensors"), "--steps", "1", f"--corpus={here / 'mine.txt'}"]
     assert main(words) == 0
@@ -281,9 +275,3 @@ def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> No
     err = capsys.readouterr().err
     assert err.startswith("usage: python -m cloze")
     assert "Traceback" not in err
-
-
-def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:
-    (here / "mine.txt").write_text("Ämter: 12 " * 30, encoding="utf-8")
-    assert main(["evaluate", "--corpus", "mine.txt"]) == 0
-    assert re.match(r"cloze: mine.txt: .* 30 accents folded, .* dropped", capsys.readouterr().err)

@@ -198,13 +198,6 @@ def test_no_more_is_held_out_than_can_be_measured_in_time(
     )
 
 
-def test_every_tenth_stretch_is_held_out_and_cut_at_ends_of_lines(tmp_path: Path) -> None:
-    corpus = from_bytes(tmp_path, (SENTENCE * 2000).encode())
-    assert [piece.name for piece in corpus.held_out] == [f"mine.txt:{k}0" for k in range(1, 11)]
-    assert len(corpus.train) == 90
-    assert all(piece.text.endswith("\n") for piece in corpus.train[:-1])
-
-
 # Windows
 
 

@@ -186,13 +186,9 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
     [
         ("masked", {99}, "A position in this line is a whole number from 0 to 20, not 99"),
         ("masked", "abc", "Positions are a list of whole numbers"),
-        ("focus", -1, "A position of this line"),
         ("view", "x", "A view is one of guesses, pair, attention, surprise"),
-        ("layer", 5, "A layer of this model"),
         ("filled", {0: "e"}, "Position 0 is not masked"),
         ("hands", {0: {"e": 1}}, "Position 0 is not an open gap"),
-        ("hands", {0: 1}, "hands maps open positions to numbers by symbol"),
-        ("guess_first", "x", "guess_first is True or False"),
         ("model", "x", "model is a MaskedLM"),
         ("model", small(max_len=8), "the model reads 8"),
     ],
