@@ -207,44 +207,37 @@ def test_a_first_installation_that_breaks_off_leaves_nothing(
     assert tree(project) == before
 
 
-KILLED = """
-import os, shutil, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import run
-def kill(*_, **__):
-    os.kill(os.getpid(), signal.SIGKILL)
-if sys.argv[3] == "clean":
-    shutil.rmtree = kill
-def said_by(command, root, doing, settings):
-    if doing == "Making .venv":
-        (root / ".venv" / "bin").mkdir(parents=True)
-        (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
-        (root / ".venv" / "pyvenv.cfg").touch()
-    if sys.argv[3] == doing:
-        kill()
-    return 0, ""
-run.said_by = said_by
-run.ensure(Path(sys.argv[2]), "lecture")
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-@pytest.mark.parametrize("moment", ["Installing the packages", "clean"])
 def test_the_start_after_a_killed_one_finds_one_whole_environment(
-    run: ModuleType, project: Path, installer: Installer, moment: str
+    run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.ensure(project, "lecture")
     before = tree(project)
     change(project)
-    command = [sys.executable, "-c", KILLED, str(SOURCE.parent), str(project), moment]
-    assert subprocess.run(command, check=False, timeout=30).returncode == -signal.SIGKILL
-    assert (project / ".venv.work").exists()
-    installer.asked()
+    installer.fail = {"uv": KeyboardInterrupt()}
+    with monkeypatch.context() as killed:
+        killed.setattr(run, "settle", lambda _: None)  # nothing is put in order any more
+        with pytest.raises(KeyboardInterrupt):
+            run.ensure(project, "lecture")
+    assert (project / ".venv.work" / "before").exists()
     installer.fail = {"uv": OFFLINE}
     run.ensure(project, "lecture")
     assert tree(project) == before
-    assert installer.asked() == ([] if moment == "clean" else ["venv", "uv"])
+
+
+def test_the_start_after_one_that_was_killed_while_it_tidied_up_keeps_what_is_new(
+    run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.ensure(project, "lecture")
+    before = tree(project)
+    change(project)
+    with monkeypatch.context() as killed:
+        killed.setattr(run.shutil, "rmtree", lambda *_, **__: None)
+        run.ensure(project, "lecture")
+    assert (project / ".venv.work" / "before").exists()
+    installer.asked()
+    run.ensure(project, "lecture")
+    assert installer.asked() == []
+    assert tree(project) == before
 
 
 def test_two_starts_do_not_install_at_once(

@@ -212,14 +212,6 @@ def test_the_quizzes_have_every_answer(site: Path, path: Path) -> None:
 
 
 @each_notebook
-def test_every_widget_that_is_alive_is_one_that_the_pages_know(site: Path, path: Path) -> None:
-    table = LIVING.read_text(encoding="utf-8")
-    modules = dict(re.findall(r'^  (\w+): \{\s*module: "([^"]+)"', table, re.MULTILINE))
-    for place in page_of(site, path).select(".living[data-widget]"):
-        assert (site / "explorer" / modules[str(place["data-widget"])]).is_file()
-
-
-@each_notebook
 def test_nothing_waits_for_a_kernel(site: Path, path: Path) -> None:
     text = str(page_of(site, path))
     assert not re.search(r"Shift \+ Enter</b>\.</p>|widget-view|require\.js|MathJax", text)

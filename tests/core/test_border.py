@@ -14,7 +14,6 @@ import torch
 from cloze.border import (
     Count,
     Ids,
-    Line,
     Lines,
     Probability,
     Selected,
@@ -97,16 +96,6 @@ def test_numbers_of_numpy_and_torch_become_pythons() -> None:
     assert given[2:4] == (0.25, 3)
     assert type(given[2]) is float
     assert type(given[3]) is int
-
-
-def test_a_dimension_has_one_size_in_one_call_only() -> None:
-    @checked
-    def same(a: Line, b: Line, inner: Any) -> Any:
-        return (a == b).all() if inner is None else inner()
-
-    assert same(IDS[0], IDS[1], lambda: same(IDS[0, :2], IDS[1, :2], None))
-    with pytest.raises(ValueError, match="does not fit"):
-        same(IDS[0], IDS[1, :2], None)
 
 
 def test_ids_that_no_vocabulary_knows() -> None:

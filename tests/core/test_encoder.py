@@ -199,18 +199,6 @@ def test_rotary_rates_fall_from_1_to_nearly_1_over_base() -> None:
     torch.testing.assert_close(angles, torch.outer(torch.arange(3.0), torch.tensor(rates)))
 
 
-@torch.no_grad()
-def test_without_positions_shuffled_context_changes_nothing() -> None:
-    encoder = Encoder(CONFIG)
-    ids = random_ids(1, 10)
-    order = torch.tensor([0, 9, 2, 7, 1, 3, 8, 4, 6, 5])
-    assert not torch.allclose(encoder(ids[:, order])[0, 0], encoder(ids)[0, 0], atol=1e-3)
-    for layer in encoder.layers:
-        assert isinstance(layer, Layer)
-        layer.attention.angles.zero_()
-    torch.testing.assert_close(encoder(ids[:, order])[0, 0], encoder(ids)[0, 0])
-
-
 # ── Heads that are born looking at their neighbours ──
 
 

@@ -48,13 +48,6 @@ LINE = "the qu_ck brown f_x"
 # Filling
 
 
-def test_the_shipped_model_fills_a_plain_sentence() -> None:
-    filled = fill("She went to the h[MASK]use!")
-    assert filled.text == "she went to the house"
-    assert filled.typed == "she went to the h_use"
-    assert filled.note == "1 character dropped"
-
-
 def assert_same(one: dict[int, list[Guess]], other: dict[int, list[Guess]]) -> None:
     """Compare guesses; sums over a line alone and over its gaps alone differ in the last digit."""
     assert list(one) == list(other)
@@ -147,12 +140,6 @@ def test_within_words_the_rest_of_the_word_is_hidden() -> None:
     assert mended[17].item() == pytest.approx(-math.log(said[VOCABULARY.ids["b"]]), abs=1e-4)
 
 
-@pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])
-def test_a_text_that_cannot_be_scored_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(TextError, match=reason):
-        score(text)
-
-
 # Anything typed
 
 
@@ -208,21 +195,6 @@ def test_a_gap_in_the_line_is_asked_and_costs_nothing_known() -> None:
     assert answer.cost(6) is None
     assert answer.known_costs == [answer.cost(0)]
     assert predict(SMALL, input_ids, []).loss is None
-
-
-@pytest.mark.parametrize(
-    ("direction", "unseen"), [("left", slice(6, None)), ("right", slice(0, 5))]
-)
-def test_a_twin_knows_nothing_of_its_blind_side(direction: str, unseen: slice) -> None:
-    model = shipped_models()[direction]
-    input_ids = VOCABULARY.encode("one two three")
-    other = input_ids.clone()
-    other[unseen] = VOCABULARY.ids["z"]
-    one, two = (predict(model, ids, [5])[5] for ids in (input_ids, other))
-    torch.testing.assert_close(one, two)
-    seen = slice(0, 5) if direction == "left" else slice(6, None)
-    other[seen] = VOCABULARY.ids["z"]
-    assert not torch.allclose(one, predict(model, other, [5])[5], atol=1e-3)
 
 
 def test_the_twins_differ_from_the_encoder_in_what_they_may_look_at_and_in_nothing_else() -> None:

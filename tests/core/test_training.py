@@ -21,9 +21,8 @@ from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.masking import held_out_batch, mask_tokens
 from cloze.muon import Muon, orthogonalise
-from cloze.objectives import masked
 from cloze.training import EVEN, Recipe, Record, TrainingRun, fit, steps_in
 from cloze.vocabulary import normalise
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
@@ -348,23 +347,6 @@ def test_muon_decays_weights_and_skips_what_has_no_gradient() -> None:
 
 
 # One text for all
-
-
-def test_twins_read_the_same_corrupted_inputs(corpus: Corpus) -> None:
-    read: dict[str, list[Tensor]] = {"both": [], "left": [], "right": []}
-    for direction, batches in read.items():
-        torch.manual_seed(0)
-        config = replace(new_run(corpus).model.config, direction=direction)  # type: ignore[arg-type]
-
-        def watched(*arguments: Any, to: list[Tensor] = batches, **options: Any) -> MaskedBatch:
-            batch = mask_tokens(*arguments, **options)
-            to += batch
-            return batch
-
-        finish(TrainingRun(MaskedLM(config), corpus, RECIPE, masked(mask=watched)))
-    assert len(read["both"]) >= 2 * STEPS
-    for direction in ("left", "right"):
-        assert all(map(torch.equal, read["both"], read[direction]))
 
 
 # Measuring

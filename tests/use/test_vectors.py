@@ -161,18 +161,6 @@ def test_late_interaction_takes_the_best_match_of_every_position() -> None:
     assert torch.allclose(late_interaction(one, one).diagonal(), torch.ones(3), atol=1e-6)
 
 
-def test_padding_neither_asks_nor_answers() -> None:
-    reader = encoder()
-    lines = [torch.randint(28, (n,), generator=seeded(n)) for n in (4, 9, 6)]
-    ids, mask = padded(lines)
-    states = layer_states(reader, ids, mask)[-1].masked_fill(mask[..., None], 1.0)
-    together = late_interaction(states, states, mask, mask)
-    alone = [layer_states(reader, line[None])[-1] for line in lines]
-    pairs = torch.stack([torch.cat([late_interaction(a, b) for b in alone], 1) for a in alone])
-    assert torch.allclose(together, pairs[:, 0], atol=1e-5)
-    assert not torch.allclose(late_interaction(states, states), together, atol=1e-3)
-
-
 # Counted words
 
 
