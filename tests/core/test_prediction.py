@@ -325,7 +325,7 @@ IDS = VOCABULARY.encode("the fox")
     ("ask", "sentence"),
     [
         (lambda: shipped_model("up"), "direction is one of "),  # type: ignore[arg-type]
-        (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),  # type: ignore
+        (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),
         (lambda: fill("a_b", 5), "model is a MaskedLM or None, not 5."),  # type: ignore[arg-type]
         (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),
         (lambda: predict(SMALL, IDS, [7]), "A position in this line is a whole number from 0 to 6"),
