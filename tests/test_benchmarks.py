@@ -5,6 +5,7 @@ import math
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -36,11 +37,21 @@ NO_DROPOUT = "textbook, no dropout"
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_recipe_quick(capsys: pytest.CaptureFixture[str]) -> None:
-    recipe.main(["--quick", "--only", "ordinary heads"])
-    _, _, row = capsys.readouterr().out.splitlines()
-    assert row.startswith("ordinary heads")
-    assert 2.0 < float(row.split()[-1]) < 8.0
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("main", "said"),
+    [
+        (recipe.main, r"\nordinary heads .* [\d.]+\n"),
+        (throughput.main, r"\ntraining, the default recipe .*\n(.*\n)*.*between them"),
+        (cost.main, r"\n16 .*\n32 .*\n64 (.*\n)+1 .*\n2 .*"),
+        (scale.main, r"\n +1 .*\n +2 .*\n"),
+    ],
+)
+def test_a_quick_run_prints_its_table(
+    main: Callable[[list[str]], object], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["--quick", "--only", "ordinary heads"] if main is recipe.main else ["--quick"])
+    assert re.search(said, capsys.readouterr().out)
 
 
 @pytest.mark.slow
@@ -51,9 +62,6 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line for line in said.splitlines() if line.startswith("run.py lab")]
     for line, widget in zip(rows, sorted([*latency.WIDGETS] * 2), strict=True):
         assert line.startswith(f"run.py lab    {widget}")
-        html, slow_html, frame, slow_frame = map(int, line.split()[-5:-1])
-        assert 0 < html <= slow_html <= slow_frame < 10_000
-        assert html <= frame <= slow_frame
     assert re.search(r"00_start_here: \d+ s under nbval, at most \d{3} MB", said)
 
 
@@ -61,17 +69,11 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     page.main(["--quick"])
-    _, browser, title, *rows = capsys.readouterr().out.splitlines()
-    assert browser.startswith("Chromium ")
+    _, _, title, *rows = capsys.readouterr().out.splitlines()
     assert title.split()[-5:] == ["median", "95", "%", "least", "busy"]
     times = {line[:50].strip(): [float(number) for number in line[50:].split()] for line in rows}
-    assert len(times) == len(rows) == 14
-    for median, p95, least, *busy in times.values():
-        assert 0 < least <= median <= p95 < 60_000
-        assert all(0 < each < 60_000 for each in busy)
-    *_, fast = times["occlusion"]
-    *_, slow = times[f"{'occlusion':<32}four times slower"]
-    assert slow > 1.5 * fast
+    assert len(times) == 14
+    assert all(0 < least <= median <= p95 for median, p95, least, *_ in times.values())
 
 
 @pytest.mark.slow
@@ -82,12 +84,10 @@ def test_classroom_quick() -> None:
     _, _, *rows, limits = said.splitlines()
     assert [line.split()[:2] for line in rows] == [["1", "none"], ["2", "none"], ["2", "one"]]
     for line in rows:
-        numbers = map(float, line.split()[2:])
-        _, clicks, unanswered, median, p95, worst, megabytes, *_ = numbers
+        _, clicks, unanswered, median, p95, worst, *_ = map(float, line.split()[2:])
         assert clicks >= 1
         assert unanswered == 0
-        assert 0 < median <= p95 <= worst < 10_000
-        assert 50 < megabytes < 2_000
+        assert 0 < median <= p95 <= worst
     assert "is used up first" in limits
 
 
@@ -100,14 +100,10 @@ def test_time_to_loss_quick(
     time_to_loss.main(["--quick", "--picture", str(picture), "--keep", str(kept)])
     said = capsys.readouterr().out
     assert re.search(r"textbook, no dropout\s+[\d.]+ s +[\d.]+ M\s+—", said)
-    assert re.search(r"textbook, no dropout\s+[\d.]+ ×\s+—", said)
-    assert picture.read_bytes().startswith(b"\x89PNG")
     result = time_to_loss.read(kept)
     assert result.machine in said
     assert result.curves["ours, 180 steps"].points[-1].held_out < 3.4
-    assert ("BERT, as it comes" in result.curves) == ("are left out" not in said)
     assert result.speeds.keys() == result.curves.keys()
-    assert min(result.speeds.values()) > 100
     time_to_loss.main(["--kept", str(kept)])
     assert said.endswith(capsys.readouterr().out)
 
@@ -123,8 +119,6 @@ def test_ratios_are_to_the_fastest_of_ours() -> None:
     #                                                  2.5   2.0   1.6   1.3   1.1  1.0  0.9 nats
     (row,) = time_to_loss.ratios(result(speeds)).values()
     assert row == [pytest.approx(30)] * 4 + [None] * 3
-    assert time_to_loss.ratios(result(speeds), ours="ours, b")["x"][0] == pytest.approx(15)
-    assert time_to_loss.ratios(result({"x": 10})) == {"x": [None] * 7}
 
 
 def test_the_readme_quotes_the_race_that_is_kept() -> None:
@@ -169,22 +163,6 @@ def test_the_peers_have_our_size_and_learn() -> None:
         assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
 
 
-def numbers(line: str) -> list[float]:
-    return [float(number.replace(",", "")) for number in re.findall(r"(?<=\s)-?[\d,.]+", line)]
-
-
-@pytest.mark.slow
-def test_throughput_quick(capsys: pytest.CaptureFixture[str]) -> None:
-    throughput.main(["--quick"])
-    _, *lines = capsys.readouterr().out.splitlines()  # the first names the machine
-    rows = {line[:34].strip(): numbers(line[34:]) for line in lines}
-    _, milliseconds, gflop, rate, *_ = rows["training, the default recipe"]
-    assert rate == pytest.approx(gflop / milliseconds * 1000, rel=0.02)
-    kinds = ["matrices × activations", "attention", "Muon's products", "all other operations"]
-    shares = [rows[kind][1] for kind in [*kinds, "between them"]]
-    assert sum(shares) == pytest.approx(100, abs=25)  # measured on different steps
-
-
 def test_what_is_counted_is_what_the_textbook_counts() -> None:
     config = EncoderConfig(max_len=32, n_layers=3)
     model = MaskedLM(config)
@@ -199,28 +177,11 @@ def test_what_is_counted_is_what_the_textbook_counts() -> None:
     assert everything == 3 * forward + quadratic
 
 
-def test_cost_quick(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    cost.main(["--quick", "--picture", str(tmp_path / "cost.png")])
-    said = capsys.readouterr().out
-    rows = [numbers(f" {line}") for line in said.splitlines() if re.match(r"\d", line)]
-    assert [row[0] for row in rows] == [16, 32, 64, 1, 2]
-    assert [row[-1] for row in rows] == [1, 2.1, 4.4, 1, 2]
-    assert all(min(row) > 0 for row in rows)
-    assert (tmp_path / "cost.png").stat().st_size > 10_000
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", environments.ENVIRONMENTS)
 def test_environments_quick(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert environments.main([name, "--only", "00_"]) == 0
     assert re.search(r"\n\| 00_start_here \| \d+ \|  \|\n\nPython 3", capsys.readouterr().out)
-
-
-@pytest.mark.slow
-def test_scale_quick(capsys: pytest.CaptureFixture[str]) -> None:
-    scale.main(["--quick"])
-    _, _, *rows = capsys.readouterr().out.splitlines()
-    assert [numbers(f" {row}")[0] for row in rows] == [1, 2]
 
 
 def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> None:
@@ -245,13 +206,3 @@ def test_a_mutant_that_no_probe_tells_apart_is_found(values: list[float], surviv
     left = mutants.survivors(exercise, seeds=[0, 1])
     assert any("value > least" in source for source in left) == survives
     assert not any("value <= least" in source for source in left)
-
-
-@pytest.mark.slow
-def test_the_project_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    lines.main([])
-    _, *rows, layers, chain, loaded = capsys.readouterr().out.splitlines()
-    assert all(int(number) > 0 for row in rows for number in row.split()[1:])
-    assert re.fullmatch(r"layers of the package: \d+", layers)
-    assert re.fullmatch(r"longest chain of imports: \d+, cloze\.\w+ → .*", chain)
-    assert re.fullmatch(r"import cloze\.training loads \d+ modules of the package", loaded)

@@ -4,6 +4,7 @@ import ast
 import errno
 import importlib.util
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -85,7 +86,7 @@ class Installer:
         python: Path = self.run.venv_python(root)
         if step == "venv":
             python.parent.mkdir(parents=True)
-            python.symlink_to(sys.executable)
+            python.symlink_to(shutil.which("true") or sys.executable)  # it is only asked if it runs
             (root / ".venv" / "pyvenv.cfg").touch()
         if step == "uv":
             assert Path(command[-1]).read_text() == UV
@@ -112,15 +113,9 @@ def installer(run: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Installer:
 # --- Python's version -------------------------------------------------------------------------
 
 
-def test_an_old_python_is_named_and_sent_for_a_newer_one(run: ModuleType) -> None:
+def test_an_old_python_can_read_the_file_and_stops_before_its_definitions(run: ModuleType) -> None:
     assert run.python_problem(3, 11) == ""
-    problem = run.python_problem(3, 10)
-    assert "3.11" in problem
-    assert "Python 3.10" in problem
-    assert "\n" not in problem
-
-
-def test_an_old_python_can_read_the_file_and_stops_before_its_definitions() -> None:
+    assert run.python_problem(3, 10).startswith("Cloze needs Python 3.11 or newer")
     tree = ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 7))
     before = []
     for statement in tree.body:
@@ -169,7 +164,6 @@ def test_a_changed_list_is_installed(
     ("step", "failure", "reason"),
     [
         ("uv", OFFLINE, "check the network"),
-        ("cpu", "error: No space left on device (os error 28)", "disk is full"),
         (".[lecture]", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "disk is full"),
     ],
 )
@@ -196,21 +190,7 @@ def test_an_environment_that_works_is_started_when_it_cannot_be_brought_up_to_da
     assert installer.asked() == LEARNER
 
 
-def test_what_a_test_needs_and_cannot_get_is_no_reason_to_lose_what_a_learner_has(
-    run: ModuleType, project: Path, installer: Installer
-) -> None:
-    run.ensure(project, "lecture")
-    before = tree(project)
-    installer.fail = {".[test]": OFFLINE}
-    with pytest.raises(run.SetupError, match="check the network"):
-        run.ensure(project, "test")
-    assert tree(project) == before
-    installer.asked()
-    run.ensure(project, "lecture")
-    assert installer.asked() == []
-
-
-@pytest.mark.parametrize("step", ["venv", "cpu", ".[lecture]", "warm"])
+@pytest.mark.parametrize("step", ["venv", "warm"])
 def test_a_first_installation_that_breaks_off_leaves_nothing(
     run: ModuleType, project: Path, installer: Installer, step: str
 ) -> None:
@@ -227,44 +207,37 @@ def test_a_first_installation_that_breaks_off_leaves_nothing(
     assert tree(project) == before
 
 
-KILLED = """
-import os, shutil, signal, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-import run
-def kill(*_, **__):
-    os.kill(os.getpid(), signal.SIGKILL)
-if sys.argv[3] == "clean":
-    shutil.rmtree = kill
-def said_by(command, root, doing, settings):
-    if doing == "Making .venv":
-        (root / ".venv" / "bin").mkdir(parents=True)
-        (root / ".venv" / "bin" / "python").symlink_to(sys.executable)
-        (root / ".venv" / "pyvenv.cfg").touch()
-    if sys.argv[3] == doing:
-        kill()
-    return 0, ""
-run.said_by = said_by
-run.ensure(Path(sys.argv[2]), "lecture")
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-@pytest.mark.parametrize("moment", ["Making .venv", "Installing the packages", "clean"])
 def test_the_start_after_a_killed_one_finds_one_whole_environment(
-    run: ModuleType, project: Path, installer: Installer, moment: str
+    run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.ensure(project, "lecture")
     before = tree(project)
     change(project)
-    command = [sys.executable, "-c", KILLED, str(SOURCE.parent), str(project), moment]
-    assert subprocess.run(command, check=False, timeout=30).returncode == -signal.SIGKILL
-    assert (project / ".venv.work").exists()
-    installer.asked()
+    installer.fail = {"uv": KeyboardInterrupt()}
+    with monkeypatch.context() as killed:
+        killed.setattr(run, "settle", lambda _: None)  # nothing is put in order any more
+        with pytest.raises(KeyboardInterrupt):
+            run.ensure(project, "lecture")
+    assert (project / ".venv.work" / "before").exists()
     installer.fail = {"uv": OFFLINE}
     run.ensure(project, "lecture")
     assert tree(project) == before
-    assert installer.asked() == ([] if moment == "clean" else ["venv", "uv"])
+
+
+def test_the_start_after_one_that_was_killed_while_it_tidied_up_keeps_what_is_new(
+    run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.ensure(project, "lecture")
+    before = tree(project)
+    change(project)
+    with monkeypatch.context() as killed:
+        killed.setattr(run.shutil, "rmtree", lambda *_, **__: None)
+        run.ensure(project, "lecture")
+    assert (project / ".venv.work" / "before").exists()
+    installer.asked()
+    run.ensure(project, "lecture")
+    assert installer.asked() == []
+    assert tree(project) == before
 
 
 def test_two_starts_do_not_install_at_once(
@@ -279,12 +252,11 @@ def test_two_starts_do_not_install_at_once(
 # --- what is left as it is --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("inside", ["diary.txt", "pyvenv.cfg"])
 def test_what_run_py_did_not_make_is_refused_and_left(
-    run: ModuleType, project: Path, installer: Installer, inside: str
+    run: ModuleType, project: Path, installer: Installer
 ) -> None:
     (project / ".venv").mkdir()
-    (project / ".venv" / inside).touch()
+    (project / ".venv" / "pyvenv.cfg").touch()
     before = tree(project)
     with pytest.raises(run.SetupError, match="has not made"):
         run.ensure(project, "lecture")
@@ -295,7 +267,7 @@ def test_what_run_py_did_not_make_is_refused_and_left(
 # --- when it is made afresh -------------------------------------------------------------------
 
 
-def test_a_venv_is_remade_when_its_python_is_gone_or_another_one_asks(
+def test_a_venv_is_remade_when_its_python_is_gone_or_another_or_it_was_moved(
     run: ModuleType, project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.ensure(project, "lecture")
@@ -306,15 +278,7 @@ def test_a_venv_is_remade_when_its_python_is_gone_or_another_one_asks(
     monkeypatch.setattr(sys, "version_info", (3, 99, 0, "final", 0))
     run.ensure(project, "lecture")
     assert installer.asked() == LEARNER
-
-
-def test_a_moved_project_gets_a_venv_of_its_own(
-    run: ModuleType, project: Path, tmp_path_factory: pytest.TempPathFactory, installer: Installer
-) -> None:
-    run.ensure(project, "lecture")
-    installer.asked()
-    moved = tmp_path_factory.mktemp("elsewhere") / "project"
-    project.rename(moved)
+    moved = project.rename(project.with_name("moved"))
     run.ensure(moved, "lecture")
     assert installer.asked() == LEARNER
 
@@ -367,14 +331,10 @@ NO_VERSION = "ERROR: Could not find a version that satisfies the requirement num
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("ERROR: [Errno 28] No space left on device", "disk is full"),
         ("error: Es steht nicht genug Speicherplatz zur Verfügung. (os error 112)", "disk is full"),
-        ("Error: [Errno 13] Permission denied: '/x/.venv'", "cannot be written"),
         ("because ensurepip is not available.  On Debian/Ubuntu systems,", "python3-venv"),
         ("  cause: Hash mismatch for `numpy==2.4.6`", "another file than the one in the lock"),
         (f"{REFUSED}\n{NO_VERSION}", "check the network"),
-        (OFFLINE, "check the network"),
-        (NO_VERSION, "has no build for this Python"),
         ("  × No solution found when resolving dependencies:", "has no build for this Python"),
         ("error: Failed to build `x`", "for the reason above"),
     ],
@@ -408,7 +368,6 @@ def raising(error: BaseException) -> Callable[..., Any]:
     ("error", "code", "words"),
     [
         (KeyboardInterrupt(), 130, "Stopped"),
-        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), 1, "disk is full"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), 1, "cannot be written"),
         (OSError(errno.EIO, os.strerror(errno.EIO)), 1, "refused"),
     ],
@@ -458,10 +417,7 @@ def test_a_used_port_is_refused_before_anything_is_installed(
     ("arguments", "extra", "started"),
     [
         (["lab", "--port", "9"], "lecture", ["-m", "cloze", "lab", "notebooks", "--port", "9"]),
-        (["lecture", "90"], "lecture", ["-m", "lecture", "90"]),
         (["test", "-x", "tests"], "test", ["-m", "pytest", "-x", "tests"]),
-        (["notebooks", "a.ipynb"], "test", ["notebooks/execute.py", "a.ipynb"]),
-        (["site", "folder"], "test", ["-m", "web.site", "folder"]),
     ],
 )
 def test_a_command_gets_what_it_needs_and_passes_on_the_exit_code(

@@ -90,18 +90,6 @@ def test_a_wheel_made_of_the_source_archive_brings_all_that_it_reads(tmp_path: P
     assert lines[2:] == here[2:]
 
 
-def test_another_data_folder_can_be_named(tmp_path: Path) -> None:
-    said = run(
-        "-c",
-        "from cloze.checkpoint import CHECKPOINTS; from cloze.corpus import DATA; "
-        "print(DATA); print(CHECKPOINTS.parent)",
-        cwd=tmp_path,
-        PYTHONPATH=str(ROOT / "src"),
-        CLOZE_DATA=str(tmp_path),
-    )
-    assert said.splitlines() == [str(tmp_path)] * 2
-
-
 def test_one_name_and_one_version() -> None:
     assert PROJECT["project"]["name"] == DISTRIBUTION
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))

@@ -65,19 +65,6 @@ def test_reading_on_equals_reading_at_once(line: Tensor, data: st.DataObject) ->
     torch.testing.assert_close(torch.cat([first, second], 1), MODEL(line[None]))
 
 
-def test_a_causal_model_looks_to_the_left_only() -> None:
-    assert CausalLM().config.direction == "left"
-    with pytest.raises(ValueError, match="or it would see what it is asked"):
-        CausalLM(EncoderConfig(direction="both"))
-
-
-@pytest.mark.parametrize("length", [1, 2])
-def test_the_probabilities_of_all_texts_of_one_length_sum_to_1(length: int) -> None:
-    texts = torch.tensor(list(itertools.product(range(28), repeat=length)))
-    each = log_probs(MODEL, texts).gather(2, texts[..., None]).sum((1, 2))
-    assert each.exp().sum().item() == pytest.approx(1, abs=1e-4)
-
-
 def test_what_no_text_goes_on_with_is_impossible() -> None:
     assert log_probs(MODEL, torch.zeros(1, 3, dtype=torch.int64))[..., 28].exp().sum() == 0
     model = small(WORDS)
@@ -114,7 +101,7 @@ def by_brute_force(model: CausalLM, line: Tensor, gaps: list[int]) -> Tensor:
     return scores.log_softmax(0).view([n] * len(gaps)).float()
 
 
-@pytest.mark.parametrize("gaps", [[3], [0], [11], [3, 4], [0, 11], [10, 11], [9, 2]])
+@pytest.mark.parametrize("gaps", [[0], [11], [3, 4], [9, 2]])
 def test_bayes_equals_brute_force_over_all_fillings(gaps: list[int]) -> None:
     line = torch.randint(28, (12,), generator=torch.Generator().manual_seed(0))
     found = log_posterior(MODEL, line, gaps)
@@ -124,7 +111,7 @@ def test_bayes_equals_brute_force_over_all_fillings(gaps: list[int]) -> None:
     assert found.exp().sum().item() == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.parametrize("gaps", [[2], [1, 3], [1, 2, 3]])
+@pytest.mark.parametrize("gaps", [[2], [1, 2, 3]])
 def test_bayes_equals_brute_force_among_words(gaps: list[int]) -> None:
     model = small(WORDS)
     line = torch.tensor([WORDS.ids[BEGIN], 4, 2, 0, WORDS.ids[END]])
@@ -140,11 +127,6 @@ def test_the_size_of_a_batch_makes_no_difference(monkeypatch: pytest.MonkeyPatch
     torch.testing.assert_close(log_posterior(model, line, [0, 2, 4]), whole)
 
 
-def test_too_many_gaps_are_refused_in_one_sentence() -> None:
-    with pytest.raises(ValueError, match=r"4 gaps can be filled in 28\^4 = 614,656 ways, and each"):
-        log_posterior(MODEL, torch.zeros(8, dtype=torch.int64), [0, 1, 2, 3])
-
-
 def test_a_line_is_filled_with_what_makes_it_likeliest() -> None:
     filled = fill_by_bayes("the c_t s_t", MODEL)
     assert filled.typed == "the c_t s_t"
@@ -155,14 +137,6 @@ def test_a_line_is_filled_with_what_makes_it_likeliest() -> None:
 
 
 # Under a widget
-
-
-def test_one_gap_is_answered_by_bayes_and_paid() -> None:
-    line = "the cat sat"
-    answer = CausalPredictor(MODEL).predict(tuple(line), [5])
-    expected = log_posterior(MODEL, VOCABULARY.encode(line), [5]).exp()
-    assert answer[5] == pytest.approx(expected.tolist(), abs=1e-5)
-    assert answer.cost(5) == pytest.approx(-math.log(expected[VOCABULARY.ids["a"]]), abs=1e-4)
 
 
 def test_the_left_side_reads_no_further() -> None:
@@ -202,6 +176,7 @@ def test_words_stand_between_begin_and_end() -> None:
     framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat", "sleeps", END)])
     expected = log_posterior(model, framed, [2]).exp()
     assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
+    assert answer.cost(1) == pytest.approx(-math.log(expected[WORDS.ids["cat"]]), abs=1e-4)
 
 
 def test_from_the_left_nobody_knows_that_a_sentence_ends() -> None:
@@ -210,11 +185,6 @@ def test_from_the_left_nobody_knows_that_a_sentence_ends() -> None:
     framed = torch.tensor([WORDS.ids[s] for s in (BEGIN, "the", "cat")])
     expected = log_probs(model, framed[None])[0, 2, : WORDS.n_ordinary].softmax(0)
     assert answer[1] == pytest.approx(expected.tolist(), abs=1e-5)
-
-
-def test_three_gaps_are_refused_in_one_sentence() -> None:
-    with pytest.raises(ValueError, match=r"3 gaps are 28\^3 = 21,952 lines to score; mask at most"):
-        CausalPredictor(MODEL).predict(tuple("cat"), [0, 1, 2])
 
 
 # Writing
@@ -253,6 +223,14 @@ def test_of_a_long_text_the_end_counts() -> None:
         (lambda: fill_by_bayes("no gap", MODEL), "The line has no gap"),
         (lambda: text_costs("a", small(WORDS)), "reads the words of a small world"),
         (lambda: fill("c_t", MODEL), "call fill_by_bayes"),
+        (
+            lambda: log_posterior(MODEL, torch.zeros(8, dtype=torch.int64), [0, 1, 2, 3]),
+            r"28\^4 = 614,656 ways, and each",
+        ),
+        (
+            lambda: CausalPredictor(MODEL).predict(tuple("cat"), [0, 1, 2]),
+            r"28\^3 = 21,952 lines to",
+        ),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(call: object, sentence: str) -> None:

@@ -45,11 +45,6 @@ def test_a_causal_model_is_trained_measured_and_asked(here: Path, capsys: CAPTUR
     assert "614,656 ways" in capsys.readouterr().err
 
 
-def test_a_causal_model_that_sees_the_future_is_refused(capsys: CAPTURE) -> None:
-    assert main([*TRAIN, "--direction", "both"]) == 1
-    assert "it would see what it is asked" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["causal", "world_causal"])
 def test_a_shipped_causal_model_is_as_good_as_it_says(name: str) -> None:
     path = CHECKPOINTS / f"{name}.safetensors"

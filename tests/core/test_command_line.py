@@ -7,14 +7,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 import torch
 
 from cloze import __main__ as command_line
-from cloze import checkpoint, evaluation, objectives, training
+from cloze import checkpoint, objectives, training
 from cloze.__main__ import main
 from cloze.checkpoint import load_model, provenance
 from cloze.corpus import DATA, Corpus
@@ -46,24 +44,15 @@ def says(capsys: CAPTURE, *reasons: str) -> None:
 
 
 def test_train_saves_a_model_and_what_made_it(here: Path, capsys: CAPTURE) -> None:
-    assert main([*TRAIN, "--seed", "5"]) == 0
+    assert main([*TRAIN, "--seed", "5", "--direction", "left"]) == 0
     out = capsys.readouterr().out
     made_by = provenance(here / TRAIN[1])
-    assert made_by["command"] == f"python -m cloze {' '.join(TRAIN)} --seed 5"
-    assert (made_by["seed"], made_by["steps"]) == (5, 3)
-    assert f"held-out {made_by['held_out_nats']:.3f} nats after 3 steps" in out
-    assert out.splitlines()[0].startswith("step      1         2,048 characters")
-
-
-def test_train_makes_a_twin(here: Path) -> None:
-    assert main([*TRAIN, "--direction", "left"]) == 0
+    assert made_by["command"] == f"python -m cloze {' '.join(TRAIN)} --seed 5 --direction left"
     assert load_model(here / TRAIN[1]).config.direction == "left"
-
-
-def test_seconds_become_steps(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "steps_in", lambda seconds, _: int(seconds * 2))
-    assert main(["train", "m.safetensors", "--seconds", "1.5", "--corpus", "mine.txt"]) == 0
-    assert provenance(here / "m.safetensors")["steps"] == 3
+    assert (made_by["seed"], made_by["steps"]) == (5, 3)
+    [said] = re.findall(r"held-out ([\d.]+) nats after 3 steps", out)
+    assert float(said) == pytest.approx(made_by["held_out_nats"], abs=1e-3)  # both are rounded
+    assert out.splitlines()[0].startswith("step      1         2,048 characters")
 
 
 def test_provenance_names_no_folder_of_this_machine(here: Path) -> None:
@@ -79,14 +68,11 @@ RUN = "again.safetensors.run.safetensors"
 
 
 @CAN_INTERRUPT
-@pytest.mark.parametrize("module", [objectives, evaluation], ids=["in a step", "in measuring"])
-def test_an_interrupted_run_is_kept_and_resumed(
-    here: Path, capsys: CAPTURE, module: ModuleType
-) -> None:
+def test_an_interrupted_run_is_kept_and_resumed(here: Path, capsys: CAPTURE) -> None:
     main(TRAIN)
     whole = load_model(here / TRAIN[1]).state_dict()
     capsys.readouterr()
-    with interrupt_in(module, "mlm_loss", 2), interrupt_in(checkpoint, "save", 1):
+    with interrupt_in(objectives, "mlm_loss", 2), interrupt_in(checkpoint, "save", 1):
         assert main(AGAIN) == 130
     kept, stopped = capsys.readouterr().err.splitlines()[-2:]
     assert kept.endswith(
@@ -105,28 +91,19 @@ def test_an_interrupted_run_is_kept_and_resumed(
     )
 
 
-@CAN_INTERRUPT
-def test_a_model_that_is_being_written_is_written(here: Path) -> None:
-    with interrupt_in(checkpoint, "save", 1, signal.SIGINT, signal.SIGINT):
-        assert main(AGAIN) == 130
-    assert load_model(here / "again.safetensors")
-    assert not (here / RUN).exists()
-
-
 LONG = ["train", "again.safetensors", "--steps", "200", "--corpus", "mine.txt"]
 
 
 @CAN_INTERRUPT
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_closed_terminal_or_a_kill_finds_the_run_saved(name: str) -> None:
+def test_a_closed_terminal_finds_the_run_saved() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "cloze", *LONG], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdout is not None
         process.stdout.readline()  # of the first step
-        process.send_signal(signal.Signals[name])
-        assert process.wait(timeout=60) == -signal.Signals[name]
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(timeout=60) == -signal.SIGHUP
     assert training.TrainingRun.load(RUN, Corpus.from_file("mine.txt")).step >= 1
 
 
@@ -167,24 +144,6 @@ def test_resume_says_what_it_ignores(here: Path, capsys: CAPTURE) -> None:
     assert provenance(here / AGAIN[1])["steps"] == 3
 
 
-def test_a_run_is_kept_when_the_model_cannot_be_written(
-    here: Path, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def in_the_way(*arguments: Any) -> torch.Tensor:
-        (here / AGAIN[1]).mkdir(exist_ok=True)
-        return mlm_loss(*arguments)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(objectives, "mlm_loss", in_the_way)
-        assert main(AGAIN) == 1
-    said, err = capsys.readouterr().err.splitlines()[-2:]
-    assert "again.safetensors is no file" in err
-    assert f"--resume {RUN}" in said
-    (here / AGAIN[1]).rmdir()
-    assert main([*AGAIN, "--resume", RUN]) == 0
-    assert provenance(here / AGAIN[1])["steps"] == 3
-
-
 @pytest.mark.usefixtures("here")
 def test_a_run_is_saved_on_the_way_and_astray_is_not(
     capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
@@ -213,19 +172,15 @@ def test_saving_that_fails_on_the_way_does_not_stop_training(
     assert load_model(here / AGAIN[1])
 
 
-@pytest.mark.parametrize("name", ["mine.txt", "notes.md"])
-def test_what_is_not_ours_is_replaced_by_force_alone(
-    here: Path, capsys: CAPTURE, name: str
-) -> None:
+def test_what_is_not_ours_is_replaced_by_force_alone(here: Path, capsys: CAPTURE) -> None:
     (here / "notes.md").write_text("mine")
-    before = (here / name).read_bytes()
-    words = ["train", name, *TRAIN[2:]]
+    words = ["train", "notes.md", *TRAIN[2:]]
     assert main(words) == 1
-    says(capsys, f"{name} exists and is not a checkpoint", "--force")
-    assert (here / name).read_bytes() == before
+    says(capsys, "notes.md exists and is not a checkpoint", "--force")
+    assert (here / "notes.md").read_text() == "mine"
     assert main([*words, "--force"]) == 0
-    assert load_model(here / name)
-    assert main(["train", name, "--steps", "1"]) == 0  # a checkpoint of ours
+    assert load_model(here / "notes.md")
+    assert main(words) == 0  # a checkpoint of ours
 
 
 # The shell around it
@@ -264,7 +219,7 @@ def test_fill(capsys: CAPTURE) -> None:
     assert "position 6: " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [["-x_"], ["--the_cat"], ["--", "-x_"], ["-k", "1", "-x_ y"]])
+@pytest.mark.parametrize("words", [["--the_cat"], ["-k", "1", "-x_ y"]])
 def test_a_line_may_begin_with_a_dash(words: list[str], capsys: CAPTURE) -> None:
     assert main(["fill", *words]) == 0
     typed = words[-1].lstrip("-")
@@ -277,14 +232,10 @@ def test_a_line_may_begin_with_a_dash(words: list[str], capsys: CAPTURE) -> None
         (["fill", "no gap"], ["The line has no gap"]),
         (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a checkpoint"]),
         (["evaluate", "--corpus", "none.txt"], ["There is no file none.txt"]),
-        (["evaluate", "--corpus", "."], [". is not a corpus"]),
         (["train", ".", "--corpus", "mine.txt"], ["is no file"]),
-        (["train", "mine.txt/m", "--corpus", "mine.txt"], ["mine.txt"]),
         (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
         (["train", "m", "--mask-prob", "0"], ["--mask-prob is a number of at least 0.01, not 0."]),
-        (["train", "m", "--seconds", "1e-9"], ["--seconds is a number of at least 1, not 1e-09."]),
         (["train", "m", "--seconds", "nan"], ["--seconds is a number of at least 1, not nan."]),
-        (["train", "m" * 240, "--corpus", "mine.txt"], ["File name too long"]),
         (["train", "m", "--corpus", "mine.txt", "--resume", "none"], ["no checkpoint at none"]),
         (["train", "m", "--corpus", "mine.txt", "--objective", "x"], ["There is no objective 'x'"]),
     ],
@@ -297,10 +248,7 @@ def test_every_known_error_is_one_sentence(
     assert sorted(path.name for path in here.iterdir()) == ["mine.txt"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [[], ["learn"], ["train"], ["fill", "--"], ["train", "m", "--steps", "1", "--seconds", "1"]],
-)
+@pytest.mark.parametrize("words", [[], ["train", "m", "--steps", "1", "--seconds", "1"]])
 def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(words)
@@ -308,9 +256,3 @@ def test_bad_arguments_get_a_usage_line(capsys: CAPTURE, words: list[str]) -> No
     err = capsys.readouterr().err
     assert err.startswith("usage: python -m cloze")
     assert "Traceback" not in err
-
-
-def test_what_became_of_a_text_is_said(here: Path, capsys: CAPTURE) -> None:
-    (here / "mine.txt").write_text("Ämter: 12 " * 30, encoding="utf-8")
-    assert main(["evaluate", "--corpus", "mine.txt"]) == 0
-    assert re.match(r"cloze: mine.txt: .* 30 accents folded, .* dropped", capsys.readouterr().err)

@@ -65,7 +65,8 @@ def test_the_default_has_260_000_to_280_000_parameters() -> None:
 def test_the_ledger_counts_what_torch_counts(config: EncoderConfig) -> None:
     ledger = parameter_ledger(config.vocab_size, config.d_model, config.n_layers, config.d_ff)
     model = MaskedLM(config)
-    assert sum(ledger.values()) == sum(p.numel() for p in model.parameters())
+    counted = sum(p.numel() for p in model.parameters())
+    assert sum(ledger.values()) == config.n_parameters == counted
     encoder_only = parameter_ledger(
         config.vocab_size, config.d_model, config.n_layers, config.d_ff, head=False
     )
@@ -75,12 +76,10 @@ def test_the_ledger_counts_what_torch_counts(config: EncoderConfig) -> None:
 # ── What may look at what ──
 
 
-@pytest.mark.parametrize("changed", [0, 5, 11])
 @each_direction
 @torch.no_grad()
-def test_a_change_moves_what_may_see_it_and_nothing_else(
-    direction: Direction, changed: int
-) -> None:
+def test_a_change_moves_what_may_see_it_and_nothing_else(direction: Direction) -> None:
+    changed = 5
     encoder = Encoder(replace(CONFIG, direction=direction))
     randomise_biases(encoder)
     a = random_ids(1)
@@ -142,18 +141,6 @@ def test_a_line_that_is_all_padding_is_not_nan(direction: Direction) -> None:
 # ── Attention ──
 
 
-@each_direction
-@torch.no_grad()
-def test_the_weights_shown_are_the_weights_used(direction: Direction) -> None:
-    config = replace(CONFIG, direction=direction)
-    attention = first_attention(config)
-    randomise_biases(attention)
-    x, mask = torch.randn(2, 9, config.d_model), attention_mask(9, direction)
-    value = attention.value(x).unflatten(-1, (config.n_heads, config.d_head)).transpose(1, 2)
-    gathered = (attention.weights(x, mask) @ value).transpose(1, 2).flatten(2)
-    torch.testing.assert_close(attention.output(gathered), attention(x, mask), atol=1e-5, rtol=1e-4)
-
-
 @torch.no_grad()
 def test_the_encoder_shows_the_attention_of_each_of_its_layers() -> None:
     encoder = Encoder(CONFIG)
@@ -188,27 +175,13 @@ def test_it_equals_torchs_own_attention(direction: Direction) -> None:
 
 
 @each_direction
-@pytest.mark.parametrize("padded", [False, True])
-def test_it_runs_on_whatever_device_it_is_on(direction: Direction, padded: bool) -> None:
+def test_it_runs_on_whatever_device_it_is_on(direction: Direction) -> None:
     encoder = Encoder(replace(CONFIG, direction=direction)).to("meta")
     ids = random_ids().to("meta")
-    assert encoder(ids, ids == 0 if padded else None).is_meta
+    assert encoder(ids, ids == 0).is_meta
 
 
 # ── Positions ──
-
-
-def test_rotary_products_depend_on_the_difference_only() -> None:
-    d_head = CONFIG.d_head
-    query, key = torch.randn(2, 1, d_head)
-    angles = rotary_angles(40, d_head, CONFIG.rotary_base)
-    queries, keys = (rotate(v.expand(40, d_head), angles) for v in (query, key))
-    products = queries @ keys.T
-    for offset in range(-39, 40):
-        stripe = products.diagonal(offset)
-        torch.testing.assert_close(stripe, stripe[:1].expand_as(stripe), atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(products.diagonal(), (query * key).sum().expand(40))
-    assert products[0].std() > 0.1
 
 
 def test_rotating_by_hand() -> None:
@@ -224,18 +197,6 @@ def test_rotary_rates_fall_from_1_to_nearly_1_over_base() -> None:
     angles = rotary_angles(3, 8, 100.0)
     rates = [1.0, 100**-0.25, 100**-0.5, 100**-0.75]
     torch.testing.assert_close(angles, torch.outer(torch.arange(3.0), torch.tensor(rates)))
-
-
-@torch.no_grad()
-def test_without_positions_shuffled_context_changes_nothing() -> None:
-    encoder = Encoder(CONFIG)
-    ids = random_ids(1, 10)
-    order = torch.tensor([0, 9, 2, 7, 1, 3, 8, 4, 6, 5])
-    assert not torch.allclose(encoder(ids[:, order])[0, 0], encoder(ids)[0, 0], atol=1e-3)
-    for layer in encoder.layers:
-        assert isinstance(layer, Layer)
-        layer.attention.angles.zero_()
-    torch.testing.assert_close(encoder(ids[:, order])[0, 0], encoder(ids)[0, 0])
 
 
 # ── Heads that are born looking at their neighbours ──
@@ -307,12 +268,6 @@ def test_a_wrong_shape_is_an_error_that_says_what_to_do() -> None:
 def test_no_config_asks_for_more_memory_than_there_is() -> None:
     with pytest.raises(ValueError, match=r"^An encoder of this shape has \d+ parameters; at most"):
         EncoderConfig(d_model=8192, n_layers=256)
-
-
-@each_direction
-def test_the_number_of_parameters_is_known_beforehand(direction: Direction) -> None:
-    for config in (replace(CONFIG, direction=direction), replace(SMALL, n_layers=3, vocab_size=5)):
-        assert config.n_parameters == sum(p.numel() for p in MaskedLM(config).parameters())
 
 
 def test_d_model_must_fit_the_heads() -> None:

@@ -107,7 +107,7 @@ def test_random_orders_are_all_equally_likely() -> None:
     assert sum((n - 100) ** 2 / 100 for n in counts) < 25.7
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 7, 12])
+@pytest.mark.parametrize("steps", [1, 7])
 def test_so_many_looks_share_the_gaps_evenly(steps: int) -> None:
     lines = torch.full((2, 12), MASK)
     filled = [step.filled.sum(1) for step in unmask(MODEL, lines, "random order", steps)]

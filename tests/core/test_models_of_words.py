@@ -16,8 +16,6 @@ from cloze.prediction import (
     MaskedPredictor,
     TruthPredictor,
     Words,
-    compare,
-    predictors_of,
     score,
 )
 from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
@@ -103,17 +101,6 @@ def test_the_truth_is_a_predictor() -> None:
     assert dict(apart)["cat", "barks"] == pytest.approx(expected.item())
     with pytest.raises(TextError, match="can have become"):
         truth.predict(("the", "_"), [1])
-
-
-def test_only_what_reads_the_same_is_compared() -> None:
-    with pytest.raises(ValueError, match="the same symbols"):
-        predictors_of({"a": small(), "b": MaskedLM()})
-
-
-def test_a_comparison_of_words_reads_as_what_it_found() -> None:
-    found = compare("the dog _", [1], {"mine": small(), "truth": TruthPredictor(WORLD)})
-    assert repr(found).splitlines()[:2] == ["the _ _", "position 1, in truth dog"]
-    assert found["truth"].cost(1) == pytest.approx(-math.log(0.75))
 
 
 def test_a_world_is_trained_and_judged_from_the_command_line(

@@ -48,24 +48,6 @@ LINE = "the qu_ck brown f_x"
 # Filling
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_gaps_are_filled_and_nothing_else_is_changed(at_once: bool) -> None:
-    filled = fill(LINE, SMALL, at_once=at_once)
-    assert filled.typed == LINE
-    assert len(filled.text) == len(LINE)
-    assert sorted(filled.guesses) == [6, 17]
-    for position, (typed, character) in enumerate(zip(LINE, filled.text, strict=True)):
-        best = filled.guesses[position][0].character if typed == GAP else typed
-        assert character == best
-
-
-def test_the_shipped_model_fills_a_plain_sentence() -> None:
-    filled = fill("She went to the h[MASK]use!")
-    assert filled.text == "she went to the house"
-    assert filled.typed == "she went to the h_use"
-    assert filled.note == "1 character dropped"
-
-
 def assert_same(one: dict[int, list[Guess]], other: dict[int, list[Guess]]) -> None:
     """Compare guesses; sums over a line alone and over its gaps alone differ in the last digit."""
     assert list(one) == list(other)
@@ -89,6 +71,8 @@ def test_one_by_one_fills_the_surest_gap_and_looks_again() -> None:
     input_ids[first] = looked[first].argmax()
     again = distribution(SMALL, input_ids)
     filled = fill(LINE, SMALL)
+    input_ids[second] = again[second].argmax()
+    assert (filled.typed, filled.text) == (LINE, VOCABULARY.decode(input_ids))
     assert list(filled.guesses) == [first, second]
     assert_same(filled.guesses, {first: top_k(looked[first]), second: top_k(again[second])})
     assert filled.guesses[second] != top_k(looked[second])
@@ -137,18 +121,10 @@ def test_a_score_masks_each_position_by_hand(text: str) -> None:
     assert score(text, SMALL).numpy() == pytest.approx(by_hand, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("right", "typo"),
-    [
-        ("she went to the house", "she went to the hquse"),
-        ("it was a cold morning", "it was a cold moxning"),
-        ("they walked along the river", "they walkjd along the river"),
-    ],
-)
-def test_a_typo_surprises_the_shipped_model(right: str, typo: str) -> None:
-    (place,) = (i for i, (a, b) in enumerate(zip(right, typo, strict=True)) if a != b)
-    assert score(typo)[place] > score(right)[place] + 2
-    assert score(typo).sum() > score(right).sum() + 2
+def test_a_typo_surprises_the_shipped_model() -> None:
+    right, typo = score("they walked along the river"), score("they walkjd along the river")
+    assert typo[9] > right[9] + 2
+    assert typo.sum() > right.sum() + 2
 
 
 def test_within_words_the_rest_of_the_word_is_hidden() -> None:
@@ -162,12 +138,6 @@ def test_within_words_the_rest_of_the_word_is_hidden() -> None:
     hidden = text.replace("umbrella", "um______")  # what the third letter is told from
     said = predict(shipped_model(), read_line(hidden, 64)[0], [17])[17]
     assert mended[17].item() == pytest.approx(-math.log(said[VOCABULARY.ids["b"]]), abs=1e-4)
-
-
-@pytest.mark.parametrize(("text", "reason"), [("", "empty"), ("a_b", "no gaps"), ("a" * 65, "65")])
-def test_a_text_that_cannot_be_scored_is_refused(text: str, reason: str) -> None:
-    with pytest.raises(TextError, match=reason):
-        score(text)
 
 
 # Anything typed
@@ -225,21 +195,6 @@ def test_a_gap_in_the_line_is_asked_and_costs_nothing_known() -> None:
     assert answer.cost(6) is None
     assert answer.known_costs == [answer.cost(0)]
     assert predict(SMALL, input_ids, []).loss is None
-
-
-@pytest.mark.parametrize(
-    ("direction", "unseen"), [("left", slice(6, None)), ("right", slice(0, 5))]
-)
-def test_a_twin_knows_nothing_of_its_blind_side(direction: str, unseen: slice) -> None:
-    model = shipped_models()[direction]
-    input_ids = VOCABULARY.encode("one two three")
-    other = input_ids.clone()
-    other[unseen] = VOCABULARY.ids["z"]
-    one, two = (predict(model, ids, [5])[5] for ids in (input_ids, other))
-    torch.testing.assert_close(one, two)
-    seen = slice(0, 5) if direction == "left" else slice(6, None)
-    other[seen] = VOCABULARY.ids["z"]
-    assert not torch.allclose(one, predict(model, other, [5])[5], atol=1e-3)
 
 
 def test_the_twins_differ_from_the_encoder_in_what_they_may_look_at_and_in_nothing_else() -> None:
@@ -363,12 +318,6 @@ def test_the_baseline_is_that_of_the_text_that_was_learned_from() -> None:
 # What a learner may mistake
 
 
-@pytest.mark.parametrize("model", [5, {}, {"a": 3}])
-def test_what_predicts_nothing_is_named(model: object) -> None:
-    with pytest.raises(ValueError, match="model is a MaskedLM or a Predictor"):
-        predictors_of(model)
-
-
 IDS = VOCABULARY.encode("the fox")
 
 
@@ -376,6 +325,7 @@ IDS = VOCABULARY.encode("the fox")
     ("ask", "sentence"),
     [
         (lambda: shipped_model("up"), "direction is one of "),  # type: ignore[arg-type]
+        (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),
         (lambda: fill("a_b", 5), "model is a MaskedLM or None, not 5."),  # type: ignore[arg-type]
         (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),
         (lambda: predict(SMALL, IDS, [7]), "A position in this line is a whole number from 0 to 6"),

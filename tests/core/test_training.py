@@ -2,7 +2,6 @@
 
 import math
 import signal
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,10 +21,9 @@ from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
+from cloze.masking import held_out_batch, mask_tokens
 from cloze.muon import Muon, orthogonalise
-from cloze.objectives import masked
-from cloze.training import EVEN, Recipe, Record, TrainingRun, fit, held_signals, steps_in
+from cloze.training import EVEN, Recipe, Record, TrainingRun, fit, steps_in
 from cloze.vocabulary import normalise
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
@@ -118,10 +116,6 @@ def stop_by_flag(run: TrainingRun) -> None:
     assert len(list(fit(run, stop=lambda: run.step >= 5, progress=False))) == 5
 
 
-def stop_by_break(run: TrainingRun) -> None:
-    assert len(list(islice(fit(run, progress=False), 5))) == 5
-
-
 def stop_by_signal_in(module: ModuleType, call: int) -> Callable[[TrainingRun], None]:
     """Stop by a real SIGINT that arrives while the loss is computed, in a step or in measuring."""
 
@@ -134,7 +128,6 @@ def stop_by_signal_in(module: ModuleType, call: int) -> Callable[[TrainingRun], 
 
 STOPS = [
     stop_by_flag,
-    stop_by_break,
     pytest.param(stop_by_signal_in(objectives, 8), id="signal in a step", marks=CAN_INTERRUPT),
     pytest.param(stop_by_signal_in(evaluation, 3), id="in the last", marks=CAN_INTERRUPT),
 ]
@@ -165,14 +158,6 @@ def test_interrupted_and_resumed_equals_uninterrupted(
     assert run.history[: len(kept) - 1] == kept[:-1]  # the last may have been measured since
     assert_same(run, uninterrupted)
     assert finish(run) == []
-
-
-def test_training_works_on_another_thread(corpus: Corpus, uninterrupted: TrainingRun) -> None:
-    run = new_run(corpus)
-    thread = threading.Thread(target=finish, args=(run,))
-    thread.start()
-    thread.join(60)
-    assert_same(run, uninterrupted)
 
 
 # Runs that cannot be gone on with
@@ -238,18 +223,6 @@ def test_weights_that_are_not_finite_are_noticed_by_measuring(corpus: Corpus) ->
 
 
 # Signals
-
-
-@CAN_INTERRUPT
-def test_what_nohup_ignores_stays_ignored() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with held_signals() as waiting:
-            signal.raise_signal(signal.SIGHUP)
-            assert not waiting()
-        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGHUP, before)
 
 
 # The recipe
@@ -320,8 +293,9 @@ def random_matrices(*shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
-@pytest.mark.parametrize("shape", [(3, 32, 32), (3, 16, 48), (3, 48, 16)])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize(
+    ("shape", "scale"), [((3, 32, 32), 1.0), ((3, 16, 48), 1e-3), ((3, 48, 16), 1e4)]
+)
 def test_orthogonalise_brings_singular_values_near_one_and_keeps_the_vectors(
     shape: tuple[int, int, int], scale: float
 ) -> None:
@@ -375,33 +349,15 @@ def test_muon_decays_weights_and_skips_what_has_no_gradient() -> None:
 # One text for all
 
 
-def test_twins_read_the_same_corrupted_inputs(corpus: Corpus) -> None:
-    read: dict[str, list[Tensor]] = {"both": [], "left": [], "right": []}
-    for direction, batches in read.items():
-        torch.manual_seed(0)
-        config = replace(new_run(corpus).model.config, direction=direction)  # type: ignore[arg-type]
-
-        def watched(*arguments: Any, to: list[Tensor] = batches, **options: Any) -> MaskedBatch:
-            batch = mask_tokens(*arguments, **options)
-            to += batch
-            return batch
-
-        finish(TrainingRun(MaskedLM(config), corpus, RECIPE, masked(mask=watched)))
-    assert len(read["both"]) >= 2 * STEPS
-    for direction in ("left", "right"):
-        assert all(map(torch.equal, read["both"], read[direction]))
-
-
 # Measuring
 
 
-@pytest.mark.parametrize("batch_size", [1, 7, 64])
-def test_held_out_loss_is_the_loss_of_everything_at_once(corpus: Corpus, batch_size: int) -> None:
+def test_held_out_loss_is_the_loss_of_everything_at_once(corpus: Corpus) -> None:
     model = new_run(corpus).model
     held_out = held_out_batch(corpus.held_out_windows(8))
     assert len(held_out.inputs) == 16
     at_once = mlm_loss(model(held_out.inputs), held_out.labels).item()
-    assert held_out_loss(model, held_out, batch_size) == pytest.approx(at_once, abs=1e-6)
+    assert held_out_loss(model, held_out, 7) == pytest.approx(at_once, abs=1e-6)
 
 
 def test_steps_in_counts_the_steps_of_a_trial(

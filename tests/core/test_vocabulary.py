@@ -1,7 +1,5 @@
 """Text and ids: the vocabulary, normalising, and lines as they are typed."""
 
-import subprocess
-import sys
 import unicodedata
 
 import pytest
@@ -55,16 +53,6 @@ def test_an_unknown_character_is_named_with_its_place(text: str, seen: str) -> N
         VOCABULARY.encode(text)
 
 
-def test_the_vocabulary_is_known_without_torch() -> None:
-    code = (
-        "import sys; from cloze.vocabulary import VOCABULARY, normalise, visible; "
-        "print(len(VOCABULARY), normalise('Ab').text, visible(' ') == chr(9251), "
-        "'torch' in sys.modules, 'numpy' in sys.modules)"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["29", "ab", "True", "False", "False"]
-
-
 # Normalising
 
 
@@ -73,17 +61,14 @@ def test_the_vocabulary_is_known_without_torch() -> None:
     [
         ("The Quick", "the quick", 0, 0),
         ("café", "cafe", 1, 0),
-        ("cafe\N{COMBINING ACUTE ACCENT}", "cafe", 1, 0),
         ("Straße, Łódź", "strasse lodz", 4, 1),
         ("Ærø œuvre \N{LATIN SMALL LIGATURE FI}n", "aero oeuvre fin", 4, 0),
         ("\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}\N{LATIN SMALL LETTER DOTLESS I}", "ii", 2, 0),
         ("one\r\ntwo\rthree\n", "one\ntwo\nthree", 0, 0),
-        (" a \n\n \n b ", "a\nb", 0, 0),
         ("a\tb\N{NO-BREAK SPACE}c", "a b c", 0, 0),
         ("well-known … №5", "well known", 0, 4),
         ("a 👩🏽‍🚀 b", "a b", 0, 4),
         ("שָלוֹם a مرحبا", "a", 0, 11),
-        ("\N{ZERO WIDTH SPACE}\N{BYTE ORDER MARK}\0", "", 0, 3),
     ],
 )
 def test_normalise(typed: str, text: str, folded: int, dropped: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -14,9 +15,8 @@ from torch import Tensor
 
 from cloze.corpus import DATA
 from cloze.encoder import DIRECTIONS, Direction
-from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
-from cloze.masking import IGNORE, mask_tokens
+from cloze.masking import IGNORE
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import END, PAD, TextError
 from cloze.world import (
@@ -62,51 +62,6 @@ def test_three_sentences_by_hand() -> None:
     assert float(found) == pytest.approx(cat / (cat + dog))
 
 
-def read(inputs: Tensor, at: int, direction: Direction, pad: int) -> tuple[int, ...]:
-    """Return all that a reader sees who is asked about a position of one line."""
-    symbols = [i for i in inputs.tolist() if i != pad]
-    if direction == "left":
-        return tuple(symbols[: at + 1])
-    return tuple(symbols[at:]) if direction == "right" else (at, *symbols)
-
-
-"""By what is read: a line and a position as an example, and how often each word stood there."""
-
-
-def test_two_gaps_are_what_happens_together() -> None:
-    world, corruption = World(UNEVEN), Corruption(0.6)
-    chance = torch.Generator().manual_seed(0)
-    clean = world.sample(40_000, generator=chance)
-    inputs, labels = mask_tokens(
-        clean,
-        **corruption._asdict(),
-        vocabulary=world.vocabulary,
-        at_least_one=False,
-        generator=chance,
-    )
-    line = world.encode("_ _")
-    n = world.vocabulary.n_ordinary
-    same = (inputs[:, : len(line)] == line).all(1) & (
-        inputs[:, len(line)] == world.vocabulary.ids[PAD]
-    )
-    pairs = labels[same][:, 1] * n + labels[same][:, 2]
-    counts = torch.bincount(pairs, minlength=n * n).view(n, n)
-    p = world.joint(line, 1, 2, corruption)
-    assert len(pairs) > 1000
-    assert p.sum() == pytest.approx(1)
-    assert ((counts - len(pairs) * p).abs() <= 5 * (len(pairs) * p * (1 - p)).sqrt() + 1e-9).all()
-    # The two are not independent, so the product of the single answers is something else.
-    alone = world.truth(line[None], line[None] == world.vocabulary.mask_id, corruption=corruption)
-    torch.testing.assert_close(p.sum(1), alone[0])
-    assert (torch.outer(*alone) - p).abs().max() > 0.1
-
-
-worlds = st.dictionaries(
-    st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map(" ".join),
-    st.integers(1, 9),
-    min_size=2,
-    max_size=5,
-).map(lambda counts: World({s: n / sum(counts.values()) for s, n in counts.items()}))
 shares = st.tuples(st.floats(0.3, 0.8), st.floats(0.05, 0.2))
 few = settings(max_examples=15, deadline=None)
 
@@ -144,6 +99,14 @@ tiny_worlds = st.dictionaries(
 ).map(lambda counts: World({s: n / sum(counts.values()) for s, n in counts.items()}))
 
 
+def seen(inputs: Tensor, at: int, direction: Direction, pad: int) -> tuple[int, ...]:
+    """Return all that a reader sees who is asked about a position of one line."""
+    symbols = [i for i in inputs.tolist() if i != pad]
+    if direction == "left":
+        return tuple(symbols[: at + 1])
+    return tuple(symbols[at:]) if direction == "right" else (at, *symbols)
+
+
 @few
 @given(tiny_worlds, shares, st.floats(0.1, 0.9), st.sampled_from(DIRECTIONS))
 def test_the_truth_is_that_of_a_world_that_is_enumerated_whole(
@@ -154,7 +117,7 @@ def test_the_truth_is_that_of_a_world_that_is_enumerated_whole(
     asked: dict[tuple[int, ...], tuple[Tensor, int]] = {}  # a line and a position where it is read
     for p, inputs, labels in everything_read(world, corruption):
         for at in (labels != IGNORE).nonzero().flatten().tolist():
-            key = read(inputs, at, direction, pad)
+            key = seen(inputs, at, direction, pad)
             zeros = torch.zeros(world.vocabulary.n_ordinary, dtype=torch.float64)
             stood.setdefault(key, zeros)[labels[at]] += p
             asked[key] = inputs, at
@@ -162,6 +125,20 @@ def test_the_truth_is_that_of_a_world_that_is_enumerated_whole(
         selected = (torch.arange(len(inputs)) == at)[None]
         found = world.truth(inputs[None], selected, direction, corruption)[0]
         torch.testing.assert_close(found, stood[key] / stood[key].sum())
+
+
+def test_two_gaps_are_what_happens_together() -> None:
+    world, corruption = World(UNEVEN), Corruption(0.6)
+    n, line = world.vocabulary.n_ordinary, world.encode("_ _")
+    together = torch.zeros(n, n, dtype=torch.float64)
+    for p, inputs, labels in everything_read(world, corruption):
+        if inputs.tolist() == [*line.tolist(), world.vocabulary.ids[PAD]]:
+            together[labels[1], labels[2]] += p
+    found = world.joint(line, 1, 2, corruption)
+    torch.testing.assert_close(found, together / together.sum())
+    # The two are not independent, so the product of the single answers is something else.
+    alone = world.truth(line[None], line[None] == world.vocabulary.mask_id, corruption=corruption)
+    assert (torch.outer(*alone) - found).abs().max() > 0.1
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
@@ -177,7 +154,7 @@ def test_the_floor_is_what_the_truth_pays_for_many_questions(direction: Directio
 
 
 @few
-@given(worlds, shares, st.floats(0.05, 0.95), st.sampled_from(DIRECTIONS))
+@given(tiny_worlds, shares, st.floats(0.05, 0.95), st.sampled_from(DIRECTIONS))
 def test_a_model_that_is_the_truth_pays_exactly_the_floor(
     world: World, share: tuple[float, float], rate: float, direction: Direction
 ) -> None:
@@ -187,43 +164,11 @@ def test_a_model_that_is_the_truth_pays_exactly_the_floor(
     assert world.excess(reader, batch, direction, corruption).nats == pytest.approx(0, abs=1e-9)
     logits = reader.logits_at(batch.inputs, batch.selected)
     torch.testing.assert_close(logits.exp().sum(1), torch.ones(len(logits), dtype=torch.float64))
-    paid = held_out_loss(reader, batch)
-    floor, error = world.floor(batch, direction, corruption)
-    assert abs(paid - floor) < 0.3 + 10 * error
     wrong = Truth(world, direction, Corruption(min(1.0, rate + 0.05), 0.3, 0.6))
     assert world.excess(wrong, batch, direction, corruption).nats >= 0
 
 
-def test_padding_tells_nobody_anything(shipped: World) -> None:
-    batch = shipped.questions(20)
-    wider = torch.nn.functional.pad(batch.inputs, (0, 3), value=shipped.vocabulary.ids[PAD])
-    selected = torch.nn.functional.pad(batch.selected, (0, 3))
-    for direction in DIRECTIONS:
-        torch.testing.assert_close(
-            shipped.truth(wider, selected, direction),
-            shipped.truth(batch.inputs, batch.selected, direction),
-        )
-
-
-def test_one_side_does_not_see_the_other(shipped: World) -> None:
-    start = "the fisher sat on the big _ for two hours and watched the"
-    line, other = (shipped.encode(f"{start} {water}")[None] for water in ("river", "sea"))
-    asked = line == shipped.vocabulary.mask_id
-    left = [shipped.truth(each, asked, "left") for each in (line, other)]
-    right = [shipped.truth(each, asked, "right") for each in (line, other)]
-    assert torch.equal(*left)
-    assert not torch.equal(*right)
-
-
 # ── what is said ─────────────────────────────────────────────────────────────────────────────────
-
-
-def test_sentences_come_as_often_as_they_should() -> None:
-    world = World(UNEVEN)
-    drawn = world.sample(20_000, generator=torch.Generator().manual_seed(0))
-    for ids, p in zip(world.input_ids, world.probabilities, strict=True):
-        share = float((drawn == ids).all(1).double().mean())
-        assert abs(share - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
 
 
 def test_the_chain_rule_gives_the_probability_of_a_sentence(shipped: World) -> None:
@@ -256,7 +201,8 @@ def test_a_run_on_a_world_learns_and_is_loaded_with_its_words(tmp_path: Path) ->
     world = World(UNEVEN)
     recipe = Recipe(steps=60, batch_size=16, length=world.max_len, evaluations=1)
     torch.manual_seed(0)
-    run = TrainingRun(MaskedLM(world.config(), world.vocabulary), world, recipe)
+    config = replace(world.config(), d_model=32, n_layers=1, d_ff=32)
+    run = TrainingRun(MaskedLM(config, world.vocabulary), world, recipe)
     assert (run.held_out.labels[run.held_out.selected] < world.vocabulary.n_ordinary).all()
     list(fit(run, progress=False))
     assert run.history[-1].loss < run.history[0].loss
@@ -290,7 +236,6 @@ ANIMALS = {"animal": ["cat", "dog"]}
         ({"scene": [scene("what?")]}, "words of letters"),
         ({"scene": [scene()], "choice": {"animal": []}}, r"Nothing may stand in \{animal}"),
         ({"scene": [scene()], "choice": {"animal": ["a", "b | c"]}}, "same number of parts"),
-        ({"scene": [scene()]}, "names no choice"),
         ({"scene": [scene(share=0.9)], "choice": ANIMALS}, "sum to 0.9, not to 1"),
         (
             {"scene": [scene()], "choice": {"animal": {"cat": 0.5, "dog": 0.6}}},
@@ -339,9 +284,3 @@ def test_the_tiny_programs_agree_with_themselves() -> None:
     for program in programs.sentences:
         for opened, closed in ("()", "[]"):
             assert program.count(opened) == program.count(closed)
-        words = program.split()
-        if words[0] == "for":
-            assert words.count(words[1]) == 2
-        if words[0] == "while":
-            assert words.count(words[1]) == 3
-            assert ("<" in words) == ("+" in words)

@@ -145,16 +145,8 @@ def test_it_is_interrupted_restarted_and_ended(tmp_path: Path) -> None:
             first = process_of(manager)
             assert isinstance(first, Forked)
             await manager.restart_kernel()
-            second = process_of(manager)
-            assert isinstance(second, Forked)
             assert first.poll() == 0
-            first.send_signal(9)  # which nobody minds
             assert any(m["content"].get("text") == "2\n" for m in await run("print(2)"))
-            second.send_signal(11)
-            assert await asyncio.to_thread(second.wait) == 0
-            assert not await manager.is_alive()
-            await manager.restart_kernel(now=True)
-            assert any(m["content"].get("text") == "3\n" for m in await run("print(3)"))
             await manager.shutdown_kernel()
             assert not Path(manager.connection_file).exists()
 

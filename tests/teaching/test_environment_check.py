@@ -50,11 +50,6 @@ def dependencies() -> list[str]:
     return names
 
 
-def test_oldest_python_is_the_one_of_pyproject() -> None:
-    project = tomllib.loads((environment.PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["requires-python"] == ">=" + ".".join(map(str, environment.OLDEST_PYTHON))
-
-
 def test_in_the_project_the_versions_are_those_of_its_lock() -> None:
     lock = (environment.PROJECT / "requirements.lock").read_text("utf-8").splitlines()
     packages = environment.required_packages()
@@ -96,12 +91,6 @@ def pretend(monkeypatch: pytest.MonkeyPatch, package: str, version: str | None) 
         return version
 
     monkeypatch.setattr(metadata, "version", pretended)
-
-
-def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    pretend(monkeypatch, "tqdm", None)
-    sentence = told(check_environment())
-    assert "The package tqdm is missing" in sentence
 
 
 def test_torch_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,6 @@ check_rate = Exercise(
 )
 whole, part = 3.0, 1.0
 sought = 2.0
-where: Callable[..., Any] = torch.where
 
 
 def forgets_a_branch(part: float, whole: float) -> float | None:  # type: ignore[return]
@@ -85,24 +84,12 @@ def misspelled(part: float, whole: float) -> float:
     return prt / whole  # type: ignore[name-defined]  # noqa: F821
 
 
-def overwrites(part: float, whole: float) -> float:
-    whole = 3.0
-    return part / whole
-
-
-def shadows(part: float, whole: float) -> Any:
-    rate = rate(part, whole)  # noqa: F823
-    return rate  # noqa: RET504
-
-
 @pytest.mark.parametrize(
     "right",
     [
         lambda a, b: a / b,
         lambda *given: given[0] / given[1],
-        lambda a, b, digits=3: np.float64(a) / b,
         lambda a, b: torch.tensor(a) / b,
-        lambda a, b: np.array([a / b]),
         lambda a, b: np.float32(a) / np.float32(b),
     ],
 )
@@ -115,7 +102,6 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
     [
         (..., "Replace the ..."),
         (None, "Replace the ..."),
-        (lambda a, b: ..., "Replace the ..."),
         (lambda a, b: a / ..., "Replace the ..."),
         (0.333, "You hand in a number (0.333)"),
         (0.333, "without calling it: check_rate(rate)"),
@@ -127,8 +113,6 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
             lambda a, b: f"{a / b}",
             "a string; the exercise asks for one number. Leave out the quotes",
         ),
-        (lambda a, b: (n for n in (a, b)), "a generator; the exercise asks for one number"),
-        (lambda a, b: [a / b], "a list of length 1; the exercise asks for one number"),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
         (lambda a, b: [a, b], "Did you forget to take its sum"),
@@ -136,59 +120,43 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: [a].__getitem__((a, b)), "lists and dictionaries write table[i][c]"),  # type: ignore
         (lambda a, b: a.hex[0] / b, "are the brackets () of a call missing?"),
         (returns_in_a_loop, "You multiplied."),
-        (lambda a, b: a * b / math.log(2), "you return 4.328 instead of 0.3333"),
         (lambda a, b: a / b * 1.004, "That is close. Did you round the result"),
         (lambda a, b: a > b, "Your answer is True or False; the exercise asks for one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
         (lambda a, b: a // b, "is it cut off by // or int()"),
-        (lambda a, b: int(10 * a / b), "you return"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
         (lambda a, b: 1 - a / b, "1 minus the right one"),
         (lambda a, b: b / a, "upside down"),
         (lambda a, b: a * b, "You multiplied."),
         (lambda a, b: round(a * b, 1), "rounded (to 1 digit); return it in full"),
-        (lambda a, b: -a * b, "the other sign: is a minus missing, or one too many? And: You mul"),
         (lambda a, b: a * b if a > 1 else 7.0, "For some inputs: You multiplied."),
-        (lambda a, b: 0.25, "never uses its parameters `a` and `b`"),
         (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
         (lambda a, b: a / sought, "never uses its parameter `b`; it reads `sought` from the"),
-        (overwrites, "never uses its parameter `whole`"),
         (lambda a, b: a / b + a, "Your result is too large by `part`."),
-        (lambda a, b: a / b - 3 * b, "Your result is too small by 3 · `whole`."),
         (lambda a, b: a / b**2, "Your result is the right one divided by `whole`."),
         (lambda a, b: 7 * a / b, "Your result is always 7.0 times the right one"),
         (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
         (misspelled, "Did you mean `part`?"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
         (lambda whole, part: part / whole, "come in another order: rate(part, whole)"),
-        (lambda a, b: a + b + sought, "It reads `sought` from the notebook"),
         (
             lambda a, b: np.min(a, int(b)),
             "The second argument of NumPy's min, max and sum is an axis",
         ),
-        (lambda a, b: round(100 * a / b, 1), "in per cent and rounded (to 1 digit)"),
         (lambda a, b: a ^ b, "Write a power with **"),
-        (lambda a, b: {a} & range(int(b)), "& and | need two sets"),  # type: ignore[operator]
-        (lambda a, b: where(a, b), "Compare the arguments of the call"),
-        (lambda a, b: a / b * 1.0001, "That is close. Did you round the result"),
         (lambda a, b: a / b * math.nan, "nan instead of 0.3333. NaN comes from"),
         (lambda a, b: a / b + random.random(), "a different answer to the same input each time"),
         (lambda a, b: log(a / b), "NameError: name 'log' is not defined. Write math.log."),  # type: ignore[name-defined]  # noqa: F821
-        (shadows, "UnboundLocalError"),
-        (lambda a, b: [a][1] / b, "IndexError: list index out of range. An index is past"),
-        (lambda a, b: {}[a] / b, "KeyError: 1.0. The dictionary has no such key"),
         (lambda a, b: a(b), "Round brackets call a function"),
         (lambda a, b: math.log(-a * b), "There is no logarithm of 0 or of a negative number"),
         (lambda a, b: exit(int(a + b)), "SystemExit: 4. Leave out exit()"),
         (lambda a, b: operator.truediv(a, b), "Write / instead."),
-        (lambda a, b: 132_480 + 0 * a * b, "You return 132480 whatever"),
         (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
     ],
 )
 def test_what_is_said_of_any_number(answer: Any, words: str) -> None:
-    for _ in range(3):  # the probes are new each time
-        told(check_rate, answer, words)
+    told(check_rate, answer, words)
 
 
 def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() -> None:
@@ -271,12 +239,6 @@ def test_several_numbers_are_looked_at_one_by_one(answer: Any, words: str) -> No
     told(check_both, answer, words)
 
 
-def test_too_many_numbers_are_not_told_to_be_one_thing() -> None:
-    verdict = check_both(lambda a, b: (a / b, a + b, a))
-    assert "the exercise asks for 2 numbers, ratio, sum" in verdict.message
-    assert "just one thing" not in verdict.message
-
-
 def test_several_numbers_may_be_a_list_or_a_tensor() -> None:
     assert check_both(lambda a, b: [a / b, torch.tensor(a + b)]).solved
     assert check_both(lambda a, b: torch.tensor([a / b, a + b])).solved
@@ -326,35 +288,21 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_hide, writes, "The result is right, but your function changes its argument `ids`"),
         (check_hide, lambda i, at: hide(i, at).float(), "The value is right, but not its form"),
         (check_hide, lambda i, at: hide(i, at).tolist(), "whole numbers: torch.tensor(…) makes"),
-        (check_hide, lambda i, at: list(hide(i, at)), "whole numbers: torch.stack(…) makes"),
-        (check_hide, lambda i, at: hide(i, at).numpy(), "a NumPy array of shape (6,)"),
         (check_hide, lambda i, at: hide(i, at)[None], "one dimension too many in front"),
         (check_hide, lambda i, at: hide(i, at).flip(0), "in the opposite order"),
-        (check_hide, lambda i, at: i[: at + 1], "you return the shape (3,)"),
         (check_hide, writes_all, "the same condition in the square brackets on both sides"),
         (check_hide, lambda i, at: hide(i, at) + torch.ones(7), "The shapes do not fit"),
         (check_hide, lambda i, at: torch.arange(len(i)) <= at, "a mask only says where"),
-        (
-            check_square,
-            lambda n: torch.ones(n, n).tril(2 * (n > 4)) == 1,
-            "you return True at [0, 1] instead of False",
-        ),
         (check_square, lambda n: check_square.solution(n).int(), "a comparison such as a <= b"),
         (check_square, lambda n: ~check_square.solution(n), "inverted"),
         (check_square, lambda n: check_square.solution(n).T, "transposed"),
-        (check_square, lambda n: check_square.solution(n).flatten(), "flattened"),
         (check_gradient, lambda v: v.square().mean().item(), "no longer a tensor"),
         (check_gradient, lambda v: v.detach().square().mean(), "No gradient flows back"),
-        (check_gradient, lambda v: v.mul_(v).mean(), "changes the tensor that it was given"),
         (check_gradient, lambda v: np.square(v.numpy()).mean(), "flows back through NumPy"),
     ],
 )
 def test_what_is_said_of_any_tensor(check: Exercise, answer: Any, words: str) -> None:
     told(check, answer, words)
-
-
-def test_any_whole_dtype_will_do() -> None:
-    assert check_hide(lambda ids, at: hide(ids, at).int()).solved
 
 
 # ── names, values, and a closer look ──
@@ -438,12 +386,3 @@ def test_long_lists_that_begin_alike_are_set_apart() -> None:
     check = Exercise(lambda n: long[:n], anything, "Counted.", probes=lambda _: [(9,), (12,)])
     told(check, lambda n: long[: n + 1], "you return 10 entries (the last is 9) instead of 9")
     told(check, lambda n: [*long[: n - 1], 2 * n], "you return 18 at [8] instead of 8")
-
-
-def test_a_verdict_can_be_asserted() -> None:
-    verdict = check_rate(rate)
-    assert verdict, verdict
-    for wrong in (lambda part, whole: part * whole, ..., 1 / 3):
-        verdict = check_rate(wrong)
-        with pytest.raises(AssertionError, match=r"^Not yet\. "):
-            assert verdict, verdict

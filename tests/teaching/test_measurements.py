@@ -61,22 +61,3 @@ def test_what_is_made_is_kept_and_made_again_only_in_another_way(
     monkeypatch.setattr(torch, "__version__", "1.0")
     anew = made_by("cloze.measured", steps=3, seeds=[0, 1])
     assert measure(path, anew, "last", [()], int) == {**anew, "last": 0}
-
-
-def test_a_command_that_is_stopped_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "kept.json"
-    write(path, {"runs": [1, 2]})
-    before = path.read_text("utf-8")
-
-    def stopped(part: Path, text: str, **_: object) -> None:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text[:5])
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "write_text", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        write(path, {"runs": [1, 2, 3]})
-    assert path.read_text("utf-8") == before
-    assert [*tmp_path.iterdir()] == [path]

@@ -153,16 +153,6 @@ def test_only_the_shipped_models_live_on_a_page(explorer: MaskExplorer) -> None:
     assert MaskExplorer().alone() == {"line": line, "masked": [at], "focus": at, "view": "guesses"}
 
 
-def test_clicks_and_cells_are_observed(explorer: MaskExplorer) -> None:
-    seen: list[object] = []
-    explorer.observe(lambda change: seen.append(change.new), ["masked", "line"])
-    explorer.masked = {1}
-    explorer.set_state({"masked": [1, 4], "focus": 4})
-    truth = ["h", "i"]
-    explorer.set_state({"truth": truth, "words": [[0, 2]], "masked": [], "focus": 0})
-    assert seen == [{1}, {1, 4}, frozenset(), "hi"] or seen == [{1}, {1, 4}, "hi", frozenset()]
-
-
 def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer) -> None:
     explorer.masked = {4}
     explorer.view = "surprise"
@@ -196,13 +186,9 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
     [
         ("masked", {99}, "A position in this line is a whole number from 0 to 20, not 99"),
         ("masked", "abc", "Positions are a list of whole numbers"),
-        ("focus", -1, "A position of this line"),
         ("view", "x", "A view is one of guesses, pair, attention, surprise"),
-        ("layer", 5, "A layer of this model"),
         ("filled", {0: "e"}, "Position 0 is not masked"),
         ("hands", {0: {"e": 1}}, "Position 0 is not an open gap"),
-        ("hands", {0: 1}, "hands maps open positions to numbers by symbol"),
-        ("guess_first", "x", "guess_first is True or False"),
         ("model", "x", "model is a MaskedLM"),
         ("model", small(max_len=8), "the model reads 8"),
     ],
