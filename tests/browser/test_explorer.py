@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from playwright.sync_api import Page
 
 from cloze.baselines import letter_frequencies, uniform_loss
 from cloze.encoder import DIRECTIONS
-from cloze.heads import MaskedLM
 from cloze.loss import to_bits
 from cloze.prediction import occlusion, shipped_model, top_k
 from cloze.vocabulary import GAP, VOCABULARY
@@ -402,15 +400,6 @@ def test_surprise_shows_what_each_character_costs_alone(hand: Take) -> None:
     assert bars.index(max(bars)) == 16
 
 
-def test_models_by_name_keep_their_names(hand: Take) -> None:
-    models: Mapping[str, MaskedLM] = {"<mine>": MODELS["both"], "yours": MODELS["left"]}
-    explorer = MaskExplorer(models, LINE, masked=[3])
-    driven = hand(explorer)
-    assert "&lt;mine&gt;" in driven.html
-    assert explorer.loss == explorer.predictions["yours"].loss
-    assert_usable(driven.html)
-
-
 # ── nothing breaks it ────────────────────────────────────────────────────────────────────────────
 
 
@@ -443,7 +432,7 @@ def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
 ) -> None:
     chance = random.Random(0)
     done: Counter[str] = Counter()
-    for _ in range(60):
+    for _ in range(40):
         page = assert_usable(driven.html)
         assert_consistent(explorer, page)
         controls = page.select("[data-do]:not([aria-disabled])")
