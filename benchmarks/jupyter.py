@@ -175,14 +175,6 @@ def lab_command(home: Path) -> list[str]:
 
 
 @contextmanager
-def voila(home: Path) -> Iterator[Server]:
-    """Serve notebooks as Voilà shows them: run at once, and without their code."""
-    command = [sys.executable, "-m", "voila", str(home / "notebooks")]
-    with serving(command, home, "voila/render") as server:
-        yield server
-
-
-@contextmanager
 def lecture(home: Path, minutes: str) -> Iterator[Server]:
     """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
     shown = str(Path(__file__).resolve().parents[1] / "lecture")
@@ -318,11 +310,6 @@ class Notebook:
         """Run a cell to its end and return the text it put out."""
         self.start(index)
         return self.ended(index)
-
-    def run_all(self) -> None:
-        """Run every cell, one after the other, to the end of the last."""
-        for index in range(self.cells.count()):
-            self.run(index)
 
     def fresh(self, code: str) -> str:
         """Write code into a new cell at the end, run it and return the text it put out."""

@@ -125,18 +125,30 @@ def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="package")
-def voila(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with jupyter.voila(tmp_path_factory.mktemp("voila")) as server:
-        yield server
+def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page without Python, in a folder."""
+    folder = tmp_path_factory.mktemp("page")
+    browsers.write_with_blank(folder)
+    return folder
 
 
 @pytest.fixture(scope="package")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def built(page_folder: Path) -> Iterator[str]:
     """The address of the page without Python, served as any web server would."""
-    folder = tmp_path_factory.mktemp("page")
-    browsers.write_with_blank(folder)
-    with browsers.served(folder) as address:
+    with browsers.served(page_folder) as address:
         yield address
+
+
+@pytest.fixture(scope="package")
+def engine(context: BrowserContext, built: str) -> Iterator[Page]:
+    """A page with the page's modules and its three models, for all tests that only ask them."""
+    page, watch = context.new_page(), Watch()
+    watch.over(page)
+    browsers.load_engine(page, built)
+    yield page
+    page.close()
+    assert watch.requests == []
+    assert watch.errors == []
 
 
 @pytest.fixture

@@ -14,25 +14,6 @@ def run() -> TrainingRun:
     return small_run()
 
 
-def test_the_button_starts_stops_and_resumes(hand: Take, run: TrainingRun) -> None:
-    curve = TrainingCurve(run, line="the [q]uick")
-    driven = hand(curve)
-    begun = []
-
-    def begin() -> bool:
-        begun.append("start")
-        return False
-
-    curve._begin = begin  # type: ignore[method-assign]
-    [start] = check(driven).select("[data-do=start]")
-    assert start.get_text() == "Start"
-    driven.act("start")
-    driven.act("resume")
-    driven.act("stop")
-    assert begun == ["start", "start"]
-    assert curve._stop.is_set()
-
-
 def test_it_tells_a_screen_reader_when_it_measures_and_ends(hand: Take, run: TrainingRun) -> None:
     curve = TrainingCurve(run, {"<b>unigram": 2.8}, line="the [qu]ick")
     driven = hand(curve)

@@ -19,9 +19,9 @@ def test_every_control_works(hand: Take) -> None:
 def test_the_draws_follow_the_rule(hand: Take) -> None:
     draws = MaskDraws(LINE, seed=1)
     driven = hand(draws)
-    for _ in range(4):
+    for _ in range(2):
         driven.act("draw", times="1000")
-    assert draws.draws == 4_000
+    assert draws.draws == 2_000
     n = sum(draws.counts.values())
     places = draws.draws * len(LINE)
     assert abs(n / places - 0.15) < 5 * math.sqrt(0.15 * 0.85 / places)

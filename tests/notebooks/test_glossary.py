@@ -9,6 +9,7 @@ notebooks behind it use.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -45,15 +46,17 @@ def entries() -> dict[str, str]:
 
 
 ENTRIES = entries()
-each_entry = pytest.mark.parametrize("term", ENTRIES)
+each_notebook = pytest.mark.parametrize("path", EACH, ids=lambda path: path.stem)
 
 
+@cache
 def prose(path: Path) -> str:
     cells = nbformat.read(path, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
 
 
+@cache
 def everything(path: Path) -> str:
     text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
     return re.sub(r"[\s*_-]+", " ", text).lower()
@@ -65,24 +68,17 @@ def known(name: str) -> bool:
     return bool({name, name.removesuffix("s"), ALSO.get(name, "")} & terms)
 
 
-@each_entry
-def test_an_entry_has_three_levels_and_a_place(term: str) -> None:
-    said = re.findall(r"^- \*\*(\w+):\*\* (.+)$", ENTRIES[term], flags=re.MULTILINE)
-    assert [level for level, _ in said] == list(LEVELS)
-    assert all(re.search(r"[.?]$", sentence) and len(sentence) > 9 for _, sentence in said)
-    assert len({sentence for _, sentence in said}) == len(LEVELS)
-    assert re.search(r"^Notebooks? \d\d(, \d\d)*\.$", ENTRIES[term], flags=re.MULTILINE)
-
-
-@each_entry
-def test_an_entry_is_a_word_of_the_notebooks_behind_it(term: str) -> None:
-    [numbers] = re.findall(r"^Notebooks? (.+)\.$", ENTRIES[term], flags=re.MULTILINE)
-    there = [BY_NUMBER[number] for number in numbers.split(", ") if number in BY_NUMBER]
-    word = re.sub(r"[\s_-]+", " ", term.lower())
-    looked_for = {word, word.removesuffix("ing"), word.removesuffix(" k"), *word.split(", ")}
-    texts = [everything(path) for path in there]
-    used = any(part in text for text in texts for part in looked_for)
-    assert used or not there, f"{term} is in none of {[path.stem for path in there]}"
+def test_an_entry_has_three_levels_and_a_place_and_is_a_word_of_the_notebooks_behind_it() -> None:
+    for term, body in ENTRIES.items():
+        said = re.findall(r"^- \*\*(\w+):\*\* (.+)$", body, flags=re.MULTILINE)
+        assert [level for level, _ in said] == list(LEVELS), term
+        assert all(re.search(r"[.?]$", sentence) and len(sentence) > 9 for _, sentence in said)
+        assert len({sentence for _, sentence in said}) == len(LEVELS), term
+        [numbers] = re.findall(r"^Notebooks? (\d\d(?:, \d\d)*)\.$", body, flags=re.MULTILINE)
+        word = re.sub(r"[\s_-]+", " ", term.lower())
+        looked_for = {word, word.removesuffix("ing"), word.removesuffix(" k"), *word.split(", ")}
+        texts = [everything(BY_NUMBER[number]) for number in numbers.split(", ")]
+        assert any(part in text for text in texts for part in looked_for), f"{term}: {numbers}"
 
 
 def test_entries_are_in_alphabetical_order_and_each_is_there_once() -> None:
@@ -92,16 +88,12 @@ def test_entries_are_in_alphabetical_order_and_each_is_there_once() -> None:
     assert text.count("\n## ") == len(ENTRIES) > 100
 
 
-@pytest.mark.parametrize("path", EACH, ids=lambda path: path.stem)
+@each_notebook
 def test_what_a_notebook_gives_a_name_to_has_an_entry(path: Path) -> None:
     text = prose(path)
     missing = {name for name in NAMED.findall(text) + SYMBOL.findall(text) if not known(name)}
     assert not missing, f"The glossary lacks {', '.join(sorted(missing))}."
-
-
-@pytest.mark.parametrize("path", EACH, ids=lambda path: path.stem)
-def test_every_notebook_leads_to_the_glossary(path: Path) -> None:
-    assert "](glossary.md)" in prose(path)
+    assert "](glossary.md)" in text
 
 
 def misconceptions() -> list[tuple[str, str, str, str]]:

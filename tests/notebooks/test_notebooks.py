@@ -13,7 +13,6 @@ from typing import Any
 import nbformat
 import pytest
 
-from cloze.lessons.the_loss.figures import loss_bars
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz
 
@@ -186,29 +185,21 @@ def notebook_of(*sources: str) -> Any:
     return notebook
 
 
-SHOWS = ["from cloze.lessons.the_loss.figures import loss_bars", *['loss_bars({"a": 1.0})'] * 2]
-
-
-def shows() -> Any:
-    """Two cells, run and then changed: the first has another SVG, the second another text."""
-    notebook = notebook_of(*SHOWS)
-    one, other = loss_bars({"a": 1.0}), loss_bars({"a": 2.0})
-    for cell, html, text in (
-        (notebook.cells[1], other._repr_html_().replace(repr(other), repr(one)), repr(one)),
-        (notebook.cells[2], one._repr_html_().replace(repr(one), repr(other)), repr(other)),
-    ):
-        bundle = {"text/html": html, "text/plain": text}
-        cell.outputs = [nbformat.v4.new_output("execute_result", bundle, execution_count=1)]
-    return notebook
+def printed(said: str, stored: str) -> Any:
+    """Make a cell that prints something, and stores that it has printed something else."""
+    output = nbformat.v4.new_output("stream", name="stdout", text=stored)
+    return nbformat.v4.new_code_cell(f"print({said!r})", execution_count=1, outputs=[output])
 
 
 def test_notebooks_are_compared_as_the_readme_says(tmp_path: Path) -> None:
-    """Pictures by what they say, without a network; and the dead are noticed."""
+    """But for what follows ≈, to the letter, and without a network; and the dead are noticed."""
     asks = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=2)"
+    shows = notebook_of()
+    shows.cells = [printed("≈ 1.4 nats", "≈ 1.5 nats\n"), printed("1.4 nats", "1.5 nats\n")]
     notebooks = {
         "asks": notebook_of(asks),
         "dies": notebook_of("import os\nos._exit(1)"),
-        "shows": shows(),
+        "shows": shows,
     }
     for name, notebook in notebooks.items():
         nbformat.write(notebook, tmp_path / f"{name}.ipynb")
@@ -226,8 +217,7 @@ def test_notebooks_are_compared_as_the_readme_says(tmp_path: Path) -> None:
         ("asks", "0", "FAILED"),
         ("dies", "0", "FAILED"),
         ("shows", "0", "PASSED"),
-        ("shows", "1", "PASSED"),
-        ("shows", "2", "FAILED"),
+        ("shows", "1", "FAILED"),
     ], said
     assert "The series touches no network" in said
     assert "The kernel died" in said

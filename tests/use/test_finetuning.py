@@ -217,11 +217,7 @@ def test_accuracy() -> None:
         ("B-PER I-PER O B-LOC", [("PER", 0, 1), ("LOC", 3, 3)]),
         ("I-PER I-PER", [("PER", 0, 1)]),  # as conlleval has it
         ("B-PER I-LOC", [("PER", 0, 0), ("LOC", 1, 1)]),
-<<<<<<< HEAD
         ("B-PER O I-PER", [("PER", 0, 0), ("PER", 2, 2)]),
-=======
-        ("B-PER I-PER B-PER I-PER", [("PER", 0, 1), ("PER", 2, 3)]),
->>>>>>> t1
     ],
 )
 def test_entities_are_read_as_conlleval_reads_them(

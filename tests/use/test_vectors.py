@@ -25,11 +25,7 @@ from cloze.use.vectors import (
     LinearProbe,
     Pairs,
     TfIdf,
-<<<<<<< HEAD
     character_ngrams,
-=======
-    centring,
->>>>>>> t1
     cosine,
     embed,
     info_nce,
@@ -70,12 +66,7 @@ def test_layers_begin_with_the_embedding_and_end_with_the_encoder() -> None:
     assert torch.allclose(states[1], inner, atol=1e-6)
 
 
-<<<<<<< HEAD
 def test_padding_changes_no_vector() -> None:
-=======
-@pytest.mark.parametrize("layer", [1, -1])
-def test_padding_changes_no_vector(layer: int) -> None:
->>>>>>> t1
     reader = encoder()
     lines = [torch.randint(28, (n,), generator=seeded(n)) for n in (4, 9, 6)]
     ids, mask = padded(lines)
@@ -86,19 +77,9 @@ def test_padding_changes_no_vector(layer: int) -> None:
     assert torch.allclose(embed(reader, noisy, mask), alone, atol=1e-5)
 
 
-<<<<<<< HEAD
 def test_many_lines_are_read_in_parts() -> None:
     reader, ids = encoder(), torch.randint(28, (70, 8), generator=seeded(0))
     assert torch.allclose(embed(reader, ids), reader(ids).mean(1), atol=1e-6)
-=======
-def test_the_first_state_and_the_mean() -> None:
-    reader, ids = encoder(), torch.randint(28, (5, 8), generator=seeded(0))
-    states = reader(ids)
-    assert torch.allclose(
-        embed(reader, ids, pooling="first", batch_size=2), states[:, 0], atol=1e-6
-    )
-    assert torch.allclose(embed(reader, ids, batch_size=2), states.mean(1), atol=1e-6)
->>>>>>> t1
 
 
 def test_bad_input_is_told_in_a_sentence() -> None:
@@ -128,7 +109,6 @@ def test_whitening_makes_every_direction_alike() -> None:
     assert torch.allclose(torch.cov(white.T), torch.eye(6).double(), atol=1e-4)
 
 
-<<<<<<< HEAD
 def test_a_plane_shows_what_varies_most() -> None:
     flat = torch.zeros(30, 5)
     flat[:, 1] = torch.randn(30, generator=seeded(0)) * 5
@@ -139,8 +119,6 @@ def test_a_plane_shows_what_varies_most() -> None:
     assert (most > 0).all()
 
 
-=======
->>>>>>> t1
 # Near and far
 
 
@@ -278,28 +256,10 @@ def test_training_draws_partners_together() -> None:
     assert run.history[-1].held_out is not None
 
 
-<<<<<<< HEAD
 def test_a_saved_run_goes_on_only_with_its_objective(tmp_path: Path) -> None:
     path = tmp_path / "run.safetensors"
     run_of("two", 6).save(path)
     assert TrainingRun.load(path, Pairs(corpus()), TWO_WINDOWS).objective is TWO_WINDOWS
-=======
-def test_a_saved_run_goes_on_with_its_objective(tmp_path: Path) -> None:
-    path, whole, first = (
-        tmp_path / "run.safetensors",
-        run_of(TWO_WINDOWS, 6),
-        run_of(TWO_WINDOWS, 6),
-    )
-    for _ in fit(whole, progress=False):
-        pass
-    for _ in fit(first, progress=False, stop=lambda: first.step == 3):
-        pass
-    first.save(path)
-    loaded = TrainingRun.load(path, Pairs(corpus()), TWO_WINDOWS)
-    for _ in fit(loaded, progress=False):
-        pass
-    assert [r.loss for r in loaded.history] == [r.loss for r in whole.history]
->>>>>>> t1
     with pytest.raises(CheckpointError, match="There is no objective 'two windows'"):
         TrainingRun.load(path, Pairs(corpus()))
     with pytest.raises(CheckpointError, match="begun with the objective 'two windows'; load"):

@@ -1,4 +1,4 @@
-// Markup that cannot be unsafe: what src/cloze/widgets/view.py writes, character for character.
+// Markup that cannot be unsafe: what src/cloze/widgets/markup.py writes, character for character.
 
 /** Text that is markup already; whatever is not, is escaped before it becomes a part of one. */
 export class Markup {

@@ -1,4 +1,4 @@
-// How numbers and symbols are written: what vocabulary.py and view.py of src/cloze say in words.
+// How numbers and symbols are written: what vocabulary.py and markup.py of src/cloze say in words.
 
 /** Write a number with so many decimals as Python does: what lies exactly between goes to even. */
 export function fixed(number, decimals) {
