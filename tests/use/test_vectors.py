@@ -25,7 +25,6 @@ from cloze.use.vectors import (
     LinearProbe,
     Pairs,
     TfIdf,
-    character_ngrams,
     cosine,
     embed,
     info_nce,
@@ -37,6 +36,7 @@ from cloze.use.vectors import (
     passages,
     precision_at,
     precision_by_chance,
+    principal_plane,
     whitening,
 )
 from cloze.vocabulary import VOCABULARY, TextError
@@ -258,7 +258,7 @@ def test_training_draws_partners_together() -> None:
 
 def test_a_saved_run_goes_on_only_with_its_objective(tmp_path: Path) -> None:
     path = tmp_path / "run.safetensors"
-    run_of("two", 6).save(path)
+    run_of(TWO_WINDOWS, 6).save(path)
     assert TrainingRun.load(path, Pairs(corpus()), TWO_WINDOWS).objective is TWO_WINDOWS
     with pytest.raises(CheckpointError, match="There is no objective 'two windows'"):
         TrainingRun.load(path, Pairs(corpus()))
