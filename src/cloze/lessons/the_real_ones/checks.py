@@ -55,7 +55,7 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
     if counts[pair] > counts[wanted]:
         seen += f"{counted(counts[wanted], 'time')}."
     else:
-        seen += "as often, and in a tie the pair with the older pieces is merged."
+        seen += "as often, and in a tie the pair whose first piece is older is merged."
     advice = {
         ("h", "e"): "Every *the* also contains *he*: add a word with *th* but without *he*.",
         (
