@@ -1,12 +1,10 @@
 """Every benchmark runs in its quick mode and refuses bad arguments with a usage line."""
 
-import importlib.util
-import math
+import importlib
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,9 +21,7 @@ from benchmarks import (
     recipe,
     scale,
     throughput,
-    time_to_loss,
 )
-from benchmarks.peers import Bert, ModernBert, Textbook
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.teaching.exercise import Exercise
@@ -33,7 +29,6 @@ from cloze.teaching.results import number
 from cloze.vocabulary import VOCABULARY
 from web.browser import NO_CHROMIUM, chromium
 
-NO_DROPOUT = "textbook, no dropout"
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -92,75 +87,19 @@ def test_classroom_quick() -> None:
 
 
 @pytest.mark.slow
-def test_time_to_loss_quick(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(time_to_loss, "TARGETS", (3.3, 0.1))
-    picture, kept = tmp_path / "race.png", tmp_path / "race.json"
-    time_to_loss.main(["--quick", "--picture", str(picture), "--keep", str(kept)])
-    said = capsys.readouterr().out
-    assert re.search(r"textbook, no dropout\s+[\d.]+ s +[\d.]+ M\s+—", said)
-    result = time_to_loss.read(kept)
-    assert result.machine in said
-    assert result.curves["ours, 180 steps"].points[-1].held_out < 3.4
-    assert result.speeds.keys() == result.curves.keys()
-    time_to_loss.main(["--kept", str(kept)])
-    assert said.endswith(capsys.readouterr().out)
-
-
-def test_ratios_are_to_the_fastest_of_ours() -> None:
-    def result(speeds: dict[str, int], nats: float = 1.25) -> time_to_loss.Result:
-        points = [time_to_loss.Point(*point) for point in ((0, 3.4), (500, 2.6), (600, nats))]
-        curves = {name: time_to_loss.Curve("", points) for name in speeds}
-        return time_to_loss.Result("", speeds, curves)
-
-    speeds = {"ours, a": 300, "ours, b": 150, "x": 10}
-    assert time_to_loss.seconds(result(speeds, 1.0), "x", 1.4) == pytest.approx(57.5)
-    #                                                  2.5   2.0   1.6   1.3   1.1  1.0  0.9 nats
-    (row,) = time_to_loss.ratios(result(speeds)).values()
-    assert row == [pytest.approx(30)] * 4 + [None] * 3
-
-
-def test_the_readme_quotes_the_race_that_is_kept() -> None:
-    result = time_to_loss.read(ROOT / "benchmarks" / "time_to_loss.json")
-    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-
-    def least(kind: str, target: float = 1.3, ours: str = time_to_loss.OURS) -> float:
-        """Return the ratio of the best of a kind."""
-        at = time_to_loss.TARGETS.index(target)
-        rows = time_to_loss.ratios(result, ours).items()
-        return min(row[at] or math.inf for name, row in rows if name.startswith(kind))
-
-    default = partial(least, "ModernBERT", ours=time_to_loss.DEFAULT)
-    modern, textbook = least("ModernBERT, Muon"), time_to_loss.ratios(result)["textbook"]
-    assert modern == least("")
-    for said in (
-        f"**{modern:.1f} times** less wall time than `ModernBertForMaskedLM` with",
-        f"**{least('ModernBERT, AdamW'):.1f} times** less than the same with AdamW",
-        f"**{least(NO_DROPOUT):.0f} times** less than the textbook recipe",
-        f"{textbook[time_to_loss.TARGETS.index(1.3)]:.0f} with it",
-        f"**{least('BERT, no dropout'):.0f} times** less than `BertForMaskedLM` without",
-        f"{least('BERT, as it comes'):.0f} with it. To 0.9",
-        f"To 0.9 nats it takes **{least('', 0.9):.1f} times** less than the best of them",
-        f"passes them {default(1.3):.1f} and {default(0.9):.1f} times earlier than ModernBERT",
-    ):
-        assert said in readme
-
-
-@pytest.mark.slow
-def test_the_peers_have_our_size_and_learn() -> None:
+@pytest.mark.parametrize("name", ["textbook", "bert", "modernbert_adamw"])
+def test_other_peoples_models_have_our_size_and_learn(name: str) -> None:
+    if name != "textbook":
+        pytest.importorskip("transformers")
+    model = importlib.import_module(f"benchmarks.recipes.{name}").Model()
     size = sum(p.numel() for p in MaskedLM().parameters())
-    models: list[Textbook | Bert | ModernBert] = [Textbook()]
-    if importlib.util.find_spec("transformers"):
-        models += [Bert(), ModernBert(), ModernBert(100.0)]
-    for model in models:
-        assert sum(p.numel() for p in model.parameters()) == pytest.approx(size, rel=0.1)
-        input_ids = torch.full((2, 8), VOCABULARY.mask_id)
-        selected = torch.eye(2, 8, dtype=torch.bool)
-        logits = model.logits_at(input_ids, selected)
-        assert logits.shape == (2, len(VOCABULARY))
-        logits.sum().backward()  # type: ignore[no-untyped-call]
-        assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
+    assert sum(p.numel() for p in model.parameters()) == pytest.approx(size, rel=0.1)
+    input_ids = torch.full((2, 8), VOCABULARY.mask_id)
+    selected = torch.eye(2, 8, dtype=torch.bool)
+    logits = model.logits_at(input_ids, selected)
+    torch.testing.assert_close(model(input_ids)[selected], logits)
+    logits.sum().backward()
+    assert all(p.grad is not None for p in model.parameters() if p.requires_grad)
 
 
 def test_what_is_counted_is_what_the_textbook_counts() -> None:

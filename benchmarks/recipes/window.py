@@ -28,7 +28,7 @@ V, MASK = len(VOCABULARY), VOCABULARY.mask_id
 REACH = 2
 """How many places to each side the window reaches."""
 SELECTED = 19
-"""How many positions of each line of 64 are selected in training: 30 %."""
+"""How many positions of each line of 64 are selected in training: 30%."""
 LINES = 32
 MINUTES = {1.3: 0.1, 0.9: 0.5, None: 0.995}
 
