@@ -60,5 +60,5 @@ def train(race: Race) -> None:
         0.995 if race.goal is None else 4.6,
         warmup=0.06,
         mask_prob=0.15,
-        moments=[1.0] if race.goal is None else [0.44 + 0.02 * k for k in range(9)],
+        moments=[1.0] if race.goal is None else [0.5 + 0.05 * k for k in range(10)],
     )
