@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from statistics import fmean
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -234,6 +235,24 @@ def test_the_records_are_those_that_were_kept() -> None:
     assert speedrun.table(kept) in (ROOT / "benchmarks" / "RECORDS.md").read_text(encoding="utf-8")
     for name in kept["runs"]:
         speedrun.source_of(ROOT / "benchmarks" / "recipes" / f"{name}.py")
+
+
+def test_the_readme_quotes_the_records() -> None:
+    kept = speedrun.results(read(ROOT / "benchmarks" / "records.json"))
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+    def times(name: str, track: str = "1.3", than: str = "lookup") -> float:
+        mean, least = (fmean(filter(None, kept[each][track])) for each in (name, than))
+        return mean / least
+
+    for said in (
+        f"**{times('modernbert_muon'):.1f} times** less processor time than `ModernBertForMask",
+        f"and **{times('modernbert_adamw'):.1f} times** less than the same with AdamW",
+        f"It takes **{times('textbook'):.0f} times** less than the textbook recipe",
+        f"To 0.9 nats it takes **{times('modernbert_muon', '0.9'):.1f} times** less",
+        f"already takes {times('modernbert_muon', than='window'):.1f} times less than ModernBERT",
+    ):
+        assert said in readme
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_the_numbers_in_the_answers_are_true() -> None:
     assert f"{math.log(29):.2f}" in words("training", 2)["a"]
     assert f"{0.40 / 0.15:.1f} times" in words("training", 4)["c"]
     assert (
-        f"{round(64 * 0.4)} lessons from a window instead of {round(64 * 0.15)}"
+        f"{round(64 * 0.4)} answers per window instead of {round(64 * 0.15)}"
         in (words("training", 4)["c"])
     )
 

@@ -41,10 +41,10 @@ def lay_out(folder: Path) -> list[str]:
     kept = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for source in sorted(NOTEBOOKS.rglob("*")):
+        for source in (*NOTEBOOKS.glob("*"), *NOTEBOOKS.glob("images/*")):
             name = source.relative_to(NOTEBOOKS)
             target = folder / name
-            if source.is_dir() or source.suffix not in (".ipynb", ".md", ".png", ".svg"):
+            if source.suffix not in (".ipynb", ".md", ".png", ".svg"):
                 continue
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
