@@ -92,6 +92,8 @@ Where = Bool[Tensor, "*positions"]
 """True at some positions, of the same shape as their ids."""
 Line = Int64[Tensor, "length"]
 """The ids of one line."""
+Choice = Int64[Tensor, "choice"]
+"""Ids of some symbols, whatever the length of a line."""
 Together = Bool[Tensor, "length length"]
 """For each position of one line (row), which others go with it."""
 Lines = Int64[Tensor, "batch length"]

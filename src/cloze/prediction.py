@@ -21,8 +21,8 @@ from torch import Tensor
 
 from cloze.baselines import letter_frequencies
 from cloze.border import (
+    Choice,
     Count,
-    Ids,
     Line,
     Lines,
     Positions,
@@ -259,7 +259,7 @@ def predict(model: Model, input_ids: Line, masked: Positions) -> Answer:
 
 @checked
 def joint(
-    model: Model, input_ids: Line, first: int, second: int, *, likely: Ids | None = None
+    model: Model, input_ids: Line, first: int, second: int, *, likely: Choice | None = None
 ) -> Tensor:
     """Guess two gaps together: P(a, b | x̃) = P(a | x̃) · P(b | x̃ with a filled in).
 
