@@ -45,11 +45,10 @@ def fresh(browser: Browser, watch: Watch) -> Iterator[BrowserContext]:
 
 
 def opened(page: Page, address: str) -> Locator:
-    """Open an address, and wait until the explorer is there."""
+    """Open an address, and wait until the explorer is alive; before that its picture is there."""
     page.goto(address)
-    explorer = page.locator("#explorer .cloze")
-    expect(explorer).to_be_visible()
-    return explorer
+    expect(page.locator("#explorer button.letter").first).to_be_visible()
+    return page.locator("#explorer .cloze")
 
 
 def until(page: Page, expression: str) -> None:
