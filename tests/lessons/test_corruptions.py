@@ -169,3 +169,22 @@ def test_restoring_leaves_out_what_belongs_to_no_gap() -> None:
     ):
         read = words.encode("a <extra_id_0>")
         assert words.decode(restore(read, words.encode(written), words)) == line
+
+
+@pytest.mark.parametrize("name", CORRUPTIONS)
+def test_what_is_no_text_and_no_share_is_refused(name: str) -> None:
+    corrupt = CORRUPTIONS[name]
+    with pytest.raises(ValueError, match="line is empty, so there is nothing to spoil"):
+        corrupt(torch.tensor([], dtype=torch.int64), vocabulary=LETTERS)
+    with pytest.raises(ValueError, match=r"Only text can be spoilt, and this line holds \[MASK\]"):
+        corrupt(torch.tensor([1, 2, 28, 3]), vocabulary=LETTERS)
+    with pytest.raises(ValueError, match="Ids run from 0 to"):
+        corrupt(torch.tensor([1, 500]), vocabulary=LETTERS)
+    with pytest.raises(ValueError, match="share is a number from 0 to 1, not nan"):
+        corrupt(torch.tensor([1, 2]), math.nan, vocabulary=LETTERS)
+
+
+@pytest.mark.parametrize("spans", [[(0, 3), (2, 5)], [(4, 7), (0, 3)], [(-2, 1)], [(5, 2)]])
+def test_spans_that_do_not_follow_each_other_are_refused(spans: list[tuple[int, int]]) -> None:
+    with pytest.raises(ValueError, match="Spans follow each other inside the line's 11 symbols"):
+        out_of(torch.arange(11), spans, LETTERS)

@@ -4,7 +4,8 @@ Masking (``masking.py``) keeps the length of a line and asks at single positions
 become shorter, longer or change their order, and what is to be written is a line of its own: the
 original in BART's five ways, in T5's only what was taken out. A line has one ordinary symbol or
 more and nothing else; what frames it (``[BEGIN]``, ``[PAD]``) is put on afterwards. A function
-draws a corruption from a generator and changes nothing that it is given.
+draws a corruption from a generator and changes nothing that it is given; other lines get a
+``ValueError``.
 
 Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3.1.4.
 """
@@ -17,6 +18,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from cloze.border import Choice, Count, Line, Probability, checked, known_symbols
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 
@@ -53,25 +55,29 @@ class Corruption(Protocol):
         """Spoil a line ``(length,)``."""
 
 
+@checked
 def delete(
-    line: Tensor,
-    share: float = SHARE,
+    line: Line,
+    share: Probability = SHARE,
     *,
-    vocabulary: Vocabulary = VOCABULARY,  # noqa: ARG001
+    vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Delete each symbol with probability ``share``: nothing shows *where* one is missing."""
+    _only_text(line, vocabulary)
     return Corrupted(line[torch.rand(line.shape, generator=generator) >= share], line)
 
 
+@checked
 def replace(
-    line: Tensor,
-    share: float = SHARE,
+    line: Line,
+    share: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Replace each symbol, with probability ``share``, by one of the *other* ordinary symbols."""
+    _only_text(line, vocabulary)
     n = vocabulary.n_ordinary
     # So many places further on in the vocabulary, and never all the way round.
     away = torch.randint(1, n, line.shape, generator=generator)
@@ -79,14 +85,16 @@ def replace(
     return Corrupted(torch.where(chosen, (line + away) % n, line), line)
 
 
+@checked
 def mask(
-    line: Tensor,
-    share: float = SHARE,
+    line: Line,
+    share: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Put ``[MASK]`` in the place of each symbol with probability ``share``."""
+    _only_text(line, vocabulary)
     masked = mask_tokens(
         line,
         share,
@@ -99,9 +107,10 @@ def mask(
     return Corrupted(masked.inputs, line)
 
 
+@checked
 def infill(
-    line: Tensor,
-    share: float = SHARE,
+    line: Line,
+    share: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -111,6 +120,7 @@ def infill(
     Lengths are Poisson(3), drawn until a ``share`` of the line is taken out, of which the last may
     be cut short. A length of 0 puts a ``[MASK]`` where nothing is missing.
     """
+    _only_text(line, vocabulary)
     taken = number_taken(len(line), share)
     lengths: list[int] = []
     while sum(lengths) < taken:
@@ -123,15 +133,17 @@ def infill(
     return Corrupted(_with_signs(line, spans, [vocabulary.mask_id] * len(spans)), line)
 
 
+@checked
 def permute(
-    line: Tensor,
-    share: float = SHARE,  # noqa: ARG001
+    line: Line,
+    share: Probability = SHARE,  # noqa: ARG001
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Put the sentences of a text, which full stops set apart, into a random order."""
-    stop = vocabulary.ids[STOP]
+    _only_text(line, vocabulary)
+    stop = vocabulary.ids.get(STOP)  # without one, a text is a single sentence
     sentences: list[list[int]] = [[]]
     for symbol in line.tolist():
         if symbol == stop:
@@ -143,14 +155,16 @@ def permute(
     return Corrupted(torch.tensor(moved[1:]), line)
 
 
+@checked
 def rotate(
-    line: Tensor,
-    share: float = SHARE,  # noqa: ARG001
+    line: Line,
+    share: Probability = SHARE,  # noqa: ARG001
     *,
-    vocabulary: Vocabulary = VOCABULARY,  # noqa: ARG001
+    vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
 ) -> Corrupted:
     """Let a text begin at any of its symbols; what came before follows at the end."""
+    _only_text(line, vocabulary)
     begin = int(torch.randint(len(line), (), generator=generator))
     return Corrupted(line.roll(-begin), line)
 
@@ -163,7 +177,8 @@ def sentinel(i: int) -> str:
     return f"<extra_id_{i}>"
 
 
-def with_sentinels(vocabulary: Vocabulary, count: int = SENTINELS) -> Vocabulary:
+@checked
+def with_sentinels(vocabulary: Vocabulary, count: Count = SENTINELS) -> Vocabulary:
     """Return a vocabulary with so many sentinels more."""
     return vocabulary.with_specials(*map(sentinel, range(count)))
 
@@ -173,9 +188,10 @@ def sentinels(vocabulary: Vocabulary) -> list[int]:
     return [vocabulary.ids[s] for s in vocabulary.specials if s.startswith("<extra_id_")]
 
 
+@checked
 def take_out(
-    line: Tensor,
-    share: float = SHARE,
+    line: Line,
+    share: Probability = SHARE,
     *,
     vocabulary: Vocabulary = VOCABULARY,
     generator: torch.Generator | None = None,
@@ -191,21 +207,29 @@ def take_out(
     Raises:
         ValueError: the vocabulary has too few sentinels.
     """
+    _only_text(line, vocabulary)
     taken = number_taken(len(line), share)
     count = number_of_spans(len(line), taken)
-    if count + 1 > len(sentinels(vocabulary)):
-        raise ValueError(
-            f"{counted(count, 'gap')} and the end need {count + 1} sentinels, and this vocabulary "
-            f"has {len(sentinels(vocabulary))}; take out less, or make it with "
-            f"with_sentinels(vocabulary, {count + 1})."
-        )
+    _enough_sentinels(count, vocabulary)
     cuts = (1 + torch.randperm(taken - 1, generator=generator)[: count - 1]).sort().values.tolist()
     lengths = [b - a for a, b in zip([0, *cuts], [*cuts, taken], strict=True)]
     return out_of(line, _placed(lengths, len(line), generator), vocabulary)
 
 
-def out_of(line: Tensor, spans: Spans, vocabulary: Vocabulary) -> Corrupted:
-    """Take given spans (start and end, in order) out of a line, in T5's way."""
+@checked
+def out_of(line: Line, spans: Spans, vocabulary: Vocabulary) -> Corrupted:
+    """Take given spans (start and end, in order) out of a line, in T5's way.
+
+    Raises:
+        ValueError: the spans do not follow each other in the line, or the vocabulary has too few
+            sentinels.
+    """
+    ends = [end for span in spans for end in span]
+    if ends != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= len(line)):
+        raise ValueError(
+            f"Spans follow each other inside the line's {len(line)} symbols, not {spans[:20]}."
+        )
+    _enough_sentinels(len(spans), vocabulary)
     signs, symbols = sentinels(vocabulary), line.tolist()
     target: list[int] = []
     for sign, (start, end) in zip(signs, spans, strict=False):
@@ -213,7 +237,8 @@ def out_of(line: Tensor, spans: Spans, vocabulary: Vocabulary) -> Corrupted:
     return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]]))
 
 
-def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
+@checked
+def restore(inputs: Line, target: Choice, vocabulary: Vocabulary) -> Tensor:
     """Put what was taken out back into its gaps, shape ``(length,)``.
 
     What a model writes for no gap is dropped, and a gap for which it writes nothing stays empty.
@@ -233,6 +258,28 @@ def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
 
 
 # What they share
+
+
+def _only_text(line: Tensor, vocabulary: Vocabulary) -> None:
+    """Refuse a line that is empty or holds more than ordinary symbols."""
+    if not line.numel():
+        raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
+    most = int(known_symbols(line, len(vocabulary)).max())
+    if most >= vocabulary.n_ordinary:
+        raise ValueError(
+            f"Only text can be spoilt, and this line holds {vocabulary.symbols[most]}; leave "
+            "special symbols out, and put them around what comes of it."
+        )
+
+
+def _enough_sentinels(count: int, vocabulary: Vocabulary) -> None:
+    """Refuse more gaps than a vocabulary has names for, one more being for the end."""
+    if count + 1 > len(sentinels(vocabulary)):
+        raise ValueError(
+            f"{counted(count, 'gap')} and the end need {count + 1} sentinels, and this vocabulary "
+            f"has {len(sentinels(vocabulary))}; take out less, or make it with "
+            f"with_sentinels(vocabulary, {count + 1})."
+        )
 
 
 def number_of_spans(length: int, taken: int) -> int:

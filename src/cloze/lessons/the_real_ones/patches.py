@@ -124,6 +124,7 @@ def world_of_pictures() -> World:
     return World({picture: n / pictures.total() for picture, n in pictures.items()})
 
 
+@checked
 def shapes_of(pictures: World) -> list[Shape]:
     """Return the shape in each picture."""
     shape = dict(all_pictures())
