@@ -1,5 +1,5 @@
-// Settle when the window has the size that it was given, letters and pictures are there, what moves
-// has arrived, and two frames in a row have the same layout.
+// Settle when the window has the size that it was given, letters and pictures are there, nothing
+// waits for an answer, what moves has arrived, and two frames in a row have the same layout.
 async (size) => {
   const frame = () => new Promise(requestAnimationFrame);
   const layout = () => {
@@ -16,5 +16,9 @@ async (size) => {
     await Promise.allSettled(moving.map((each) => each.finished));
     await frame();
     await frame();
-  } while (layout() !== before || (size && innerWidth !== size.width));
+  } while (
+    layout() !== before ||
+    document.querySelector("[aria-busy='true']") ||
+    (size && innerWidth !== size.width)
+  );
 }

@@ -88,6 +88,7 @@ def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> 
     settled(reader)
     assert violations(reader) == []
     reader.emulate_media(color_scheme="dark")
+    settled(reader)
     assert violations(reader, rule="color-contrast") == []
     for width in (400, 320):
         reader.set_viewport_size({"width": width, "height": 800})

@@ -58,3 +58,6 @@ def test_a_bet_can_be_set_from_a_cell() -> None:
         bet.chips = {"l": 21}
     with pytest.raises(ValueError, match="You can give to the letters l, r, t, not to 'z'"):
         bet.chips = {"z": 1}
+    for letters in ("", "bb", "B1"):
+        with pytest.raises(ValueError, match="Bet on different letters from a to z"):
+            ProbabilityBet(COUNTS, "_ook", letters)

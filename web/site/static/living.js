@@ -72,6 +72,7 @@ async function wake(place) {
   const words = place.querySelector(".needs-python");
   const asks = WIDGETS[place.dataset.widget].model;
   words.setAttribute("role", "status");
+  place.ariaBusy = "true";
   if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
   try {
     const widget = await widgetOf(place.dataset);
@@ -98,6 +99,8 @@ async function wake(place) {
     const what = asks ? "models" : "widget";
     words.textContent = `The ${what} could not be loaded (${error.message}); reload the page.`;
     throw error;
+  } finally {
+    place.ariaBusy = null;
   }
 }
 

@@ -70,6 +70,9 @@ class ProbabilityBet(Widget):
             until the learner asks.
         word: the word with its gap.
         letters: those that one can bet on one by one.
+
+    Raises:
+        ValueError: ``letters`` repeats one, or has something else than a to z.
     """
 
     _esm = program("bet.js")
@@ -85,6 +88,8 @@ class ProbabilityBet(Widget):
 
     @checked
     def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
+        if not re.fullmatch("[a-z]+", letters) or len({*letters}) < len(letters):
+            raise ValueError(f"Bet on different letters from a to z, not {shown(letters)}.")
         super().__init__(
             counts=dict(counts),
             word=normalise(word, keep=GAP).text,

@@ -10,7 +10,7 @@ import traitlets
 from markupsafe import Markup
 from torch import Tensor
 
-from cloze.border import between, checked
+from cloze.border import between, checked, shown
 from cloze.encoder import Encoder
 from cloze.use.vectors import (
     Passage,
@@ -124,8 +124,11 @@ class Index:
 
         Raises:
             TextError: the line cannot be read.
+            ValueError: the index has no such vectors.
         """
         line = read_query(typed)
+        if vectors not in self.vectors:
+            raise ValueError(f"vectors is one of {', '.join(self.vectors)}, not {shown(vectors)}.")
         of, known = self.vectors[vectors]
         by_vectors = cosine(of([line]), known)
         by_terms = self.terms[terms].similarity([line])
