@@ -8,7 +8,6 @@ every filling, where a masked model looks once.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Annotated
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
-from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.checkpoint import shipped
 from cloze.fast import Past
 from cloze.generation import draw
 from cloze.heads import CausalLM
@@ -33,17 +32,16 @@ LINES_AT_ONCE = 128
 
 def shipped_causal() -> CausalLM:
     """Load the causal model that ships with the series, once."""
-    return _load_once("causal")
+    return _shipped("causal")
 
 
 def shipped_world_causal() -> CausalLM:
     """Load the causal model of the small world that ships with the series, once."""
-    return _load_once("world_causal")
+    return _shipped("world_causal")
 
 
-@lru_cache
-def _load_once(name: str) -> CausalLM:
-    model = load_model(CHECKPOINTS / f"{name}.safetensors")
+def _shipped(name: str) -> CausalLM:
+    model = shipped(name)
     assert isinstance(model, CausalLM)
     return model
 
@@ -152,8 +150,7 @@ def generate(
     Args:
         text: the beginning; characters of the series.
         length: how many characters to add.
-        temperature: probabilities are raised to the power of 1 / temperature and scaled to sum to
-            1: below 1 the likely become likelier, at 0 the likeliest is always taken.
+        temperature: see :func:`~cloze.generation.draw`.
         model: by default the one that ships with the series.
         generator: the source of chance; the same state gives the same text.
 
@@ -246,11 +243,6 @@ def _scores(model: CausalLM, first: Tensor, past: Past, stretches: list[Tensor])
         return total.view(len(first), known)
     rest = _scores(model, following[:, -1, :known], past, later)
     return (total[:, None] + rest).view(len(first), -1)
-
-
-def marginals(posterior: Tensor) -> Tensor:
-    """Return P(symbol in each gap alone), shape ``(gaps, known)``, from a ``log_posterior``."""
-    return _log_marginals(posterior).exp()
 
 
 def _log_marginals(posterior: Tensor) -> Tensor:
@@ -352,6 +344,6 @@ def fill_by_bayes(line: str, model: CausalLM | None = None, *, k: Count = 3) -> 
     input_ids[gaps] = torch.stack(torch.unravel_index(posterior.argmax(), posterior.shape))
     guesses = {
         at: top_k(probabilities, k)
-        for at, probabilities in zip(gaps.tolist(), marginals(posterior), strict=True)
+        for at, probabilities in zip(gaps.tolist(), _log_marginals(posterior).exp(), strict=True)
     }
     return Filled(typed, VOCABULARY.decode(input_ids), guesses, note)

@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -220,6 +221,12 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
             raise ValueError("its weights are not those of its config and vocabulary")
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
+
+
+@lru_cache
+def shipped(name: str) -> MaskedLM:
+    """Load a model that ships with the series, once."""
+    return load_model(CHECKPOINTS / f"{name}.safetensors")
 
 
 def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:

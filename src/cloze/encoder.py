@@ -289,12 +289,12 @@ class Encoder(nn.Module):
         return self.norm(x)
 
     @torch.no_grad()
-    def attention(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+    def attention(self, input_ids: Tensor) -> Tensor:
         """Return all attention weights: ``(n_layers, batch, n_heads, length, length)``.
 
         Row i of a head says how position i spreads its attention; each row sums to 1.
         """
-        mask = self.mask(input_ids, padding_mask)
+        mask = self.mask(input_ids)
         x = self.embedding(input_ids)
         weights = []
         for layer in self.layers:

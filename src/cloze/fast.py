@@ -68,7 +68,7 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
     """Read on from where another call stopped; only with direction "left".
 
     What is left of a position never changes when the text goes on, so keys and values are computed
-    once.
+    once and kept (a KV cache).
 
     Args:
         encoder: one that looks to the left.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,7 +19,6 @@ from cloze.heads import CausalLM, Model
 from cloze.vocabulary import TextError
 
 Order = Literal["left to right", "easiest first", "random order"]
-ORDERS: tuple[Order, ...] = get_args(Order)
 LINES_AT_ONCE = 256
 """How many lines a model reads in one batch: more need more memory and are not faster."""
 Steps = Annotated[int, between(1, 10_000)]
@@ -114,11 +113,7 @@ def unmask(
         ValueError: no lines of ids, no such order or temperature, or more steps than gaps.
     """
     gaps = _gaps(model, input_ids)
-    if isinstance(model, CausalLM) and order != "left to right":
-        raise ValueError(
-            "A causal model knows only what is left of a gap; let it write left to right, or call "
-            "fill_by_bayes(line, model) of cloze.causal, which scores the whole line."
-        )
+    _can_write(model, order)
     steps = _steps(steps, gaps)
     return _unmask(model, input_ids, gaps, order, steps, temperature, generator)
 
@@ -149,8 +144,9 @@ def path_costs(
         In nats, shape ``(lines,)``, float64.
 
     Raises:
-        ValueError: no lines of ids, or a line without an ordinary symbol.
+        ValueError: no lines of ids, no such order, or a line without an ordinary symbol.
     """
+    _can_write(model, order)
     gaps = known_symbols(input_ids, len(model.vocabulary)) < model.vocabulary.n_ordinary
     if not gaps.any(dim=1).all():
         raise ValueError("A line without an ordinary symbol is never written; leave it out.")
@@ -225,7 +221,7 @@ def mask_predict(
     Source: Ghazvininejad et al. 2019, Mask-Predict, section 3.
     """
     gaps = _gaps(model, input_ids)
-    _both_sides(model)
+    _can_write(model)
     steps = _steps(min(10, int(gaps.sum(dim=1).max())) if steps is None else steps, gaps)
     return _mask_predict(model, input_ids, gaps, steps, temperature, generator)
 
@@ -282,7 +278,7 @@ def gibbs(
     Source: Wang and Cho 2019, BERT has a Mouth, and It Must Speak.
     """
     gaps = _gaps(model, input_ids)
-    _both_sides(model)
+    _can_write(model)
     return _gibbs(model, input_ids, gaps, rounds, temperature, generator)
 
 
@@ -350,9 +346,12 @@ def _gaps(model: Model, input_ids: Tensor) -> Tensor:
     return gaps
 
 
-def _both_sides(model: Model) -> None:
-    if isinstance(model, CausalLM):
-        raise ValueError("A causal model cannot look again at what follows; use a masked model.")
+def _can_write(model: Model, order: str = "") -> None:
+    if isinstance(model, CausalLM) and order != "left to right":
+        raise ValueError(
+            "A causal model knows only what is left of a gap; let it write left to right, or call "
+            "fill_by_bayes(line, model) of cloze.causal, which scores the whole line."
+        )
 
 
 def _steps(steps: int | None, gaps: Tensor) -> int:
@@ -367,7 +366,9 @@ def _steps(steps: int | None, gaps: Tensor) -> int:
     return steps
 
 
-def _first(priority: Tensor, among: Tensor, count: Tensor) -> Tensor:
+def _first(priority: Tensor, candidates: Tensor, count: Tensor) -> Tensor:
     """Choose in each line the ``count`` positions of highest priority; of equals the leftmost."""
-    order = priority.masked_fill(~among, float("-inf")).argsort(dim=1, descending=True, stable=True)
-    return among & (order.argsort(dim=1) < count[:, None])
+    order = priority.masked_fill(~candidates, float("-inf")).argsort(
+        dim=1, descending=True, stable=True
+    )
+    return candidates & (order.argsort(dim=1) < count[:, None])

@@ -44,11 +44,9 @@ class MaskedLM(nn.Module):
         self.config = self.encoder.config
         self.head = nn.Linear(self.config.d_model, self.config.vocab_size)
 
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+    def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
-        if padding_mask is None:
-            padding_mask = self._padding(input_ids)
-        return self.head(self.encoder(input_ids, padding_mask))
+        return self.head(self.encoder(input_ids, self._padding(input_ids)))
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions only, shape ``(|M|, |V|)``.
@@ -94,7 +92,7 @@ class CausalLM(MaskedLM):
         never[[vocabulary.ids[symbol] for symbol in follows]] = False
         self.register_buffer("never", never, persistent=False)
 
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+    def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
         return self._answers(self.encoder(self.one_place_late(input_ids)))
 

@@ -49,8 +49,8 @@ def cost(probability: Probability) -> float:
 def expected_cost(truth: Mapping[str, Probability], bet: Mapping[str, Probability]) -> float:
     """Return −Σ p(c) log q(c) in nats: what bet q pays on average if the truth is drawn from p.
 
-    No bet pays less than ``bet = truth`` (Gibbs' inequality); what that pays is the entropy of p.
-    A bet may leave some of its money at home.
+    This is the cross-entropy H(p, q). No bet pays less than ``bet = truth`` (Gibbs' inequality);
+    what that pays is the entropy of p. A bet may leave some of its money at home.
 
     Raises:
         ValueError: the truth does not sum to 1, or the bet to more.

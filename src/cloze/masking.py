@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Count, Ids, Probability, Where, Whole, between, checked, known_symbols
+from cloze.border import Count, Ids, Probability, Where, Whole, checked, known_symbols
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 IGNORE = -100
 """The label of a position that is not predicted; torch's ``cross_entropy`` skips it by default."""
+LONGEST = 10
+"""The most words of a span, as in SpanBERT."""
+SURVIVING = [(0.8**k - 0.8**LONGEST) / (1 - 0.8**LONGEST) for k in range(LONGEST)]
+"""P(a span has more than k words): each word more makes it rarer by 0.8, up to the longest."""
 
 
 class MaskedBatch(NamedTuple):
@@ -171,7 +175,6 @@ def mask_words(
     mask_prob: Probability = 0.15,
     *,
     vocabulary: Vocabulary = VOCABULARY,
-    at_least_one: bool = True,
     generator: torch.Generator | None = None,
     **shares: float,
 ) -> MaskedBatch:
@@ -188,26 +191,14 @@ def mask_words(
     characters is random, or it stays. With a number for each letter, one letter left in sight would
     give the word away.
 
-    Args:
-        input_ids: ids of shape ``(…, length)``; never changed.
-        mask_prob: the rate of selection, 0 … 1.
-        vocabulary: special symbols of it are never selected, and part words.
-        at_least_one: False leaves the selection to chance alone; otherwise some word is selected.
-        generator: the source of chance; the same generator state gives the same masks.
-        shares: ``mask_share`` and ``random_share``, as for :func:`mask_tokens`.
-
-    Returns:
-        ``inputs`` and ``labels``, both with the shape of ``input_ids``.
-
-    Raises:
-        ValueError: as :func:`mask_tokens`.
+    Arguments, result and errors are those of :func:`mask_tokens`; special symbols part words.
 
     Source: "whole word masking" of the code of BERT (release of May 2019), which decides for each
     word piece by itself what becomes of it.
     """
     maskable = ordinary(input_ids, vocabulary)
     groups = _run_starts(_letters(input_ids, vocabulary), alone=bool(vocabulary.separator))
-    selected = select(maskable, mask_prob, groups, at_least_one=at_least_one, generator=generator)
+    selected = select(maskable, mask_prob, groups, generator=generator)
     return corrupt(
         input_ids, selected, groups, vocabulary=vocabulary, generator=generator, **shares
     )
@@ -218,19 +209,16 @@ def mask_spans(
     input_ids: Ids,
     mask_prob: Probability = 0.15,
     *,
-    stop: Annotated[float, between(1e-9, 1)] = 0.2,
-    longest: Annotated[int, between(1, 1000)] = 10,
     vocabulary: Vocabulary = VOCABULARY,
-    at_least_one: bool = True,
     generator: torch.Generator | None = None,
     **shares: float,
 ) -> MaskedBatch:
     """Select spans of neighbouring words to predict, and corrupt each of them in one way.
 
-    A span has k = 1, 2, … ``longest`` words with a probability proportional to (1 − ``stop``)ᵏ⁻¹,
-    scaled so that these sum to 1. With the defaults that makes 3.8 words on average, some twenty
-    characters of English. Spans begin where a word begins and end where one ends; what stands
-    between two words of a span, a space, goes with them. Spans may meet, and are one then.
+    A span has k = 1, 2, … 10 words with a probability proportional to 0.8ᵏ⁻¹, scaled so that these
+    sum to 1. That makes 3.8 words on average, some twenty characters of English. Spans begin where
+    a word begins and end where one ends; what stands between two words of a span, a space, goes
+    with them. Spans may meet, and are one then.
 
     A line is taken for a piece of a longer text: a span may have begun before it and may end
     behind it. So every word of it is as likely to be selected as any other. How often spans begin
@@ -241,21 +229,8 @@ def mask_spans(
     One uniform number per span says what becomes of it, as in SpanBERT: all of it is ``[MASK]``, or
     each of its symbols is random, or it stays.
 
-    Args:
-        input_ids: ids of shape ``(…, length)``; never changed.
-        mask_prob: the rate of selection, 0 … 1.
-        stop: each word more makes a span rarer by the factor 1 − ``stop``; above 0 up to 1.
-        longest: the most words of a span.
-        vocabulary: special symbols of it are never selected, and part words.
-        at_least_one: False leaves the selection to chance alone; otherwise some word is selected.
-        generator: the source of chance; the same generator state gives the same masks.
-        shares: ``mask_share`` and ``random_share``, as for :func:`mask_tokens`.
-
-    Returns:
-        ``inputs`` and ``labels``, both with the shape of ``input_ids``.
-
-    Raises:
-        ValueError: as :func:`mask_tokens`; or there is no word, or there are no such spans.
+    Arguments, result and errors are those of :func:`mask_tokens`; special symbols part words, and
+    there must be a word.
 
     Source: Joshi et al. 2020, SpanBERT, section 3.1.
     """
@@ -263,23 +238,22 @@ def mask_spans(
     if not letters.any():
         raise ValueError("There is no word in this batch, so no span to select; give it letters.")
     between_words = maskable & ~letters
-    surviving = _surviving(stop, longest)
-    begin = _begin_prob(mask_prob, surviving, int(between_words.sum()) / int(maskable.sum()))
+    begin = _begin_prob(mask_prob, int(between_words.sum()) / int(maskable.sum()))
 
-    # Words are numbered along the line behind `longest` others that stand before it.
+    # Words are numbered along the line behind LONGEST others that stand before it.
     groups = _run_starts(letters, alone=bool(vocabulary.separator))
     at = torch.arange(input_ids.shape[-1])
-    word = (letters & (groups == at)).cumsum(-1) + longest - 1
-    shape = (*input_ids.shape[:-1], input_ids.shape[-1] + longest + 1)
+    word = (letters & (groups == at)).cumsum(-1) + LONGEST - 1
+    shape = (*input_ids.shape[:-1], input_ids.shape[-1] + LONGEST + 1)
     chance = torch.rand(shape, generator=generator)
     length = torch.rand(shape, generator=generator)
     covered = torch.zeros(shape, dtype=torch.bool)
-    for k, share in enumerate(surviving):
+    for k, share in enumerate(SURVIVING):
         begun = (chance < begin) & (length < share)
         covered[..., k:] |= begun[..., : shape[-1] - k]
     here, behind = covered.gather(-1, word), covered.gather(-1, word + 1)
     selected = (letters & here) | (between_words & here & behind)
-    if at_least_one and not selected.any():
+    if not selected.any():
         own = chance.gather(-1, word).masked_fill(~letters, 2.0)
         selected = own == own.min()
     return corrupt(
@@ -301,8 +275,8 @@ def _letters(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
     if not input_ids.dim():
         raise ValueError("Words stand in lines, ids of shape (…, length); this is a single id.")
     parting = [i for i, symbol in enumerate(vocabulary.ordinary) if symbol.isspace()]
-    between = torch.isin(input_ids, torch.tensor(parting, dtype=torch.int64))
-    return (input_ids < vocabulary.n_ordinary) & ~between
+    separators = torch.isin(input_ids, torch.tensor(parting, dtype=torch.int64))
+    return (input_ids < vocabulary.n_ordinary) & ~separators
 
 
 def _run_starts(inside: Tensor, *, alone: bool = False) -> Tensor:
@@ -319,32 +293,21 @@ def _run_starts(inside: Tensor, *, alone: bool = False) -> Tensor:
     return at.masked_fill(goes_on, 0).cummax(-1).values
 
 
-def _surviving(stop: float, longest: int) -> list[float]:
-    """Return P(a span has more than k words) for k = 0 … longest − 1: geometric, cut at the end.
-
-    The probabilities of 1 … ``longest`` words are scaled to sum to 1, which makes SpanBERT's mean
-    of 3.8.
-    """
-    beyond = (1 - stop) ** longest
-    return [((1 - stop) ** k - beyond) / (1 - beyond) for k in range(longest)]
-
-
-def _begin_prob(rate: float, surviving: list[float], between: float) -> float:
+def _begin_prob(rate: float, separators: float) -> float:
     """Return with which probability a span begins at a word, so that ``rate`` is selected.
 
-    A word is left out if none of the spans that begin at it or up to ``longest`` − 1 words before
+    A word is left out if none of the spans that begin at it or up to 9 words before
     it reaches it: with probability u = Π (1 − b P(more than k words)). What stands between two
     words is selected if both are: with probability 1 − 2u + (1 − b) u, by the same reasoning.
 
     Args:
         rate: the share of positions to be selected.
-        surviving: P(more than k words).
-        between: the share of positions that stand between words.
+        separators: the share of positions that stand between words.
     """
 
     def selected(begin: float) -> float:
-        left_out = math.prod(1 - begin * share for share in surviving)
-        return 1 - left_out - between * begin * left_out
+        left_out = math.prod(1 - begin * share for share in SURVIVING)
+        return 1 - left_out - separators * begin * left_out
 
     low, high = 0.0, 1.0
     if rate == 1:

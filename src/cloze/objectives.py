@@ -1,16 +1,16 @@
 """Objectives: what training asks about windows of text, and what the answers cost.
 
 Training draws windows and improves the model; everything in between belongs to the objective.
-Another way to train is another :class:`Objective` in a file of its own, which registers it, and a
-row in ``DEFINED_IN`` that says where the file is. Training and checkpoints know names only.
+Another way to train is another :class:`Objective` in a file of its own, and a row in ``OBJECTIVES``
+that says where it is. Training and checkpoints know names only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Protocol
+from pkgutil import resolve_name
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -57,22 +57,14 @@ class Objective:
         return vocabulary.with_specials(*self.specials)
 
 
-DEFINED_IN = {
-    "masked": "cloze.objectives",
-    "causal": "cloze.objectives",
-    "infilling": "cloze.lessons.corrupt_and_repair.infilling",
-    "replaced": "cloze.lessons.corrupt_and_repair.replaced",
-    "diffusion": "cloze.lessons.writing_with_gaps.diffusion",
+OBJECTIVES = {
+    "masked": "cloze.objectives:MASKED",
+    "causal": "cloze.objectives:CAUSAL",
+    "infilling": "cloze.lessons.corrupt_and_repair.infilling:INFILLING",
+    "replaced": "cloze.lessons.corrupt_and_repair.replaced:REPLACED",
+    "diffusion": "cloze.lessons.writing_with_gaps.diffusion:DIFFUSION",
 }
-"""The module that defines and registers each objective; it is imported when somebody asks."""
-
-_registered: dict[str, Objective] = {}
-
-
-def register(objective: Objective) -> Objective:
-    """Make an objective known by its name, so that saved runs and models find it, and return it."""
-    _registered[objective.name] = objective
-    return objective
+"""Where each objective is defined; the module is imported when somebody asks for it."""
 
 
 def objective_named(name: str) -> Objective:
@@ -81,12 +73,10 @@ def objective_named(name: str) -> Objective:
     Raises:
         ValueError: there is none.
     """
-    if name not in _registered and name in DEFINED_IN:
-        import_module(DEFINED_IN[name])
-    if name not in _registered:
-        known = ", ".join(dict.fromkeys([*DEFINED_IN, *_registered]))
-        raise ValueError(f"There is no objective {name!r:.50}; there are {known}.")
-    return _registered[name]
+    if name not in OBJECTIVES:
+        raise ValueError(f"There is no objective {name!r:.50}; there are {', '.join(OBJECTIVES)}.")
+    objective: Objective = resolve_name(OBJECTIVES[name])
+    return objective
 
 
 def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
@@ -95,20 +85,8 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
     return mlm_loss(model.logits_at(batch.inputs, selected), batch.labels[selected])
 
 
-class Masker(Protocol):
-    """A way to mask, such as ``mask_tokens``, ``mask_words`` and ``mask_spans``."""
-
-    def __call__(
-        self,
-        input_ids: Tensor,
-        mask_prob: float,
-        *,
-        mask_share: float,
-        random_share: float,
-        vocabulary: Vocabulary,
-        generator: torch.Generator | None,
-    ) -> MaskedBatch:
-        """Select positions of ids ``(n, length)`` and corrupt them."""
+Masker = Callable[..., MaskedBatch]
+"""A way to mask, called as ``mask_tokens``, ``mask_words`` and ``mask_spans`` are."""
 
 
 def masked(
@@ -129,7 +107,7 @@ def masked(
     """
 
     def ask(
-        windows: Tensor, mask_prob: float, chance: torch.Generator, vocabulary: Vocabulary
+        windows: Tensor, mask_prob: float, generator: torch.Generator, vocabulary: Vocabulary
     ) -> MaskedBatch:
         return mask(
             windows,
@@ -137,7 +115,7 @@ def masked(
             mask_share=mask_share,
             random_share=random_share,
             vocabulary=vocabulary,
-            generator=chance,
+            generator=generator,
         )
 
     return Objective(
@@ -149,7 +127,7 @@ def masked(
     )
 
 
-MASKED = register(masked())
+MASKED = masked()
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
 
@@ -164,15 +142,13 @@ def next_symbols(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:
     return MaskedBatch(windows, windows.masked_fill(no_question, IGNORE))
 
 
-CAUSAL = register(
-    Objective(
-        name="causal",
-        ask=lambda windows, mask_prob, chance, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
-        loss=masked_loss,
-        held_out=next_symbols,
-        measure=held_out_loss,
-        model=CausalLM,
-        measured="next-symbol",
-    )
+CAUSAL = Objective(
+    name="causal",
+    ask=lambda windows, mask_prob, generator, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
+    loss=masked_loss,
+    held_out=next_symbols,
+    measure=held_out_loss,
+    model=CausalLM,
+    measured="next-symbol",
 )
 """GPT's: predict every symbol from those before it; nothing is hidden and nothing drawn."""

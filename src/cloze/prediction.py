@@ -13,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
@@ -33,7 +33,7 @@ from cloze.border import (
     shown,
     whole_number,
 )
-from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.checkpoint import shipped
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.generation import unmask
@@ -68,18 +68,13 @@ def shipped_model(direction: Direction = "both") -> MaskedLM:
             have the same size and saw the same text with the same gaps for as many steps; a twin's
             attention reaches only its own position and what is on its side.
     """
-    return _load_once("masked" if direction == "both" else direction)
+    return shipped("masked" if direction == "both" else direction)
 
 
 @checked
 def shipped_world_model(direction: Direction = "both") -> MaskedLM:
     """Load a model of the small world that ships with the series, once: the encoder or a twin."""
-    return _load_once("world" if direction == "both" else f"world_{direction}")
-
-
-@lru_cache(maxsize=2 * len(DIRECTIONS))
-def _load_once(name: str) -> MaskedLM:
-    return load_model(CHECKPOINTS / f"{name}.safetensors")
+    return shipped("world" if direction == "both" else f"world_{direction}")
 
 
 def shipped_models() -> dict[str, MaskedLM]:

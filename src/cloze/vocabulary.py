@@ -156,9 +156,6 @@ class Normalised:
     dropped: int
     """How many characters became a space or vanished (punctuation, digits, other scripts)."""
 
-    def __str__(self) -> str:
-        return f"{self.text}\n({self.report})"
-
     @property
     def report(self) -> str:
         """What changed, in words."""

@@ -11,7 +11,8 @@ import hashlib
 import math
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -57,45 +58,29 @@ HELD_OUT = 1024
 """How many sentences, drawn once, a training run measures on."""
 IMPOSSIBLE = -1e6
 """The logarithm of a probability of zero, which can still be added up."""
-PARTS_OF_SPEECH = {
-    "noun": "anna clara eva tom ben david pierre maria monday tuesday friday school work umbrella "
-    "boots sledge coat coffee tea bread soup morning evening doctor teacher cell bone leaf map "
-    "microscope lamp guard clerk gate bank shop midnight lunch fisher child boat bridge sand hours "
-    "river sea bat bird bear fox farmer cave tree player cook ball spoon pan hand french spanish "
-    "friends children nice paris seville bilbao south north film book dog dogs house houses night "
-    "colour drink cat mat chair",
-    "verb": "took wore was raining snowing drinks eats studied locked sat watched saw held speaks "
-    "said liked hated barks barked bark is",
-    "adjective": "red blue green big small hot right left good bad last every favorite two three",
-    "other": "on her his my to because it again outside in the at under after for and a with that "
-    "very not near of",
-}
-"""What the words of ``data/world.toml`` are, for those who look for it in a model."""
-
-
-class Corruption(NamedTuple):
-    """How a sentence is corrupted before it is read: the arguments of ``mask_tokens``."""
-
-    mask_prob: float = 0.15
-    mask_share: float = 0.8
-    random_share: float = 0.1
 
 
 @checked
-def log_channel(
-    mask_prob: Probability,
-    mask_share: Probability,
-    random_share: Probability,
-    vocabulary: Vocabulary,
-    *,
-    selected: bool,
-) -> Tensor:
+@dataclass(frozen=True)
+class Corruption:
+    """How a sentence is corrupted before it is read: the arguments of ``mask_tokens``."""
+
+    mask_prob: Probability = 0.15
+    mask_share: Probability = 0.8
+    random_share: Probability = 0.1
+
+
+BERT = Corruption()
+"""15%, of which 80% become ``[MASK]``, 10% a random word, 10% stay."""
+GAPS_ONLY = Corruption(mask_share=1.0, random_share=0.0)
+"""Only ``[MASK]`` is put in: every word that is still there is the true one."""
+
+
+def _log_channel(corruption: Corruption, vocabulary: Vocabulary, *, selected: bool) -> Tensor:
     """Return log P(x̃_j | x_j) at a position of which nothing else is known.
 
     Args:
-        mask_prob: the rate of selection.
-        mask_share: the share of selected symbols that become ``[MASK]``.
-        random_share: the share that become a random one; the rest stay.
+        corruption: how x̃ was made.
         vocabulary: its special symbols are never selected and stay as they are.
         selected: the position is known to be in M; otherwise it is with ``mask_prob``.
 
@@ -104,21 +89,15 @@ def log_channel(
     """
     n, mask = vocabulary.n_ordinary, vocabulary.mask_id
     channel = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
-    rate = 1.0 if selected else mask_prob
-    channel[:n, :n] = rate * random_share / n
-    kept = max(0.0, 1.0 - mask_share - random_share)
+    rate = 1.0 if selected else corruption.mask_prob
+    channel[:n, :n] = rate * corruption.random_share / n
+    kept = max(0.0, 1.0 - corruption.mask_share - corruption.random_share)
     channel[:n, :n] += torch.eye(n, dtype=torch.float64) * (1 - rate + rate * kept)
-    channel[mask, :n] = rate * mask_share
+    channel[mask, :n] = rate * corruption.mask_share
     if not selected:
         others = [i for i in range(n, len(vocabulary)) if i != mask]
         channel[others, others] = 1.0
     return channel.log().clamp(min=IMPOSSIBLE)
-
-
-BERT = Corruption()
-"""15%, of which 80% become ``[MASK]``, 10% a random word, 10% stay."""
-GAPS_ONLY = Corruption(mask_share=1.0, random_share=0.0)
-"""Only ``[MASK]`` is put in: every word that is still there is the true one."""
 
 
 class Mean(NamedTuple):
@@ -259,13 +238,13 @@ class World:
 
         No position has to be selected: "at least one" would make positions depend on each other.
         """
-        chance = seeded(seed)
+        generator = seeded(seed)
         return mask_tokens(
-            self.sample(n, generator=chance),
-            **corruption._asdict(),
+            self.sample(n, generator=generator),
+            **asdict(corruption),
             vocabulary=self.vocabulary,
             at_least_one=False,
-            generator=chance,
+            generator=generator,
         )
 
     @checked
@@ -318,41 +297,6 @@ class World:
             n, n
         )
 
-    @checked
-    def posterior(
-        self, input_ids: Line, selected: Iterable[int] = (), corruption: Corruption = BERT
-    ) -> dict[str, float]:
-        """Return P(sentence | x̃) for one line ``(length,)``, likeliest first; none that is 0."""
-        at = torch.tensor([positions(selected, len(input_ids))], dtype=torch.int64)
-        weights, _ = self._weighed(input_ids[None], at, "both", corruption)
-        order = weights[0].argsort(descending=True, stable=True).tolist()
-        return {self.sentences[k]: float(weights[0, k]) for k in order if weights[0, k] > 0}
-
-    @checked
-    def next_symbols(self, prefixes: Lines) -> Tensor:
-        """Return P(next symbol | all symbols before it) for clean prefixes ``(n, length)``.
-
-        Prefixes begin with ``[BEGIN]``; the answer may be ``[END]``.
-
-        Returns:
-            Shape ``(n, |V|)``, float64; a prefix that no sentence begins with has zeros.
-
-        Raises:
-            TextError: the prefixes are so long that nothing can follow.
-        """
-        length = prefixes.shape[1]
-        if length >= self.max_len:
-            raise TextError(
-                f"Nothing follows {length} symbols: the longest sentence of this world has "
-                f"{self.max_len} with [BEGIN] and [END]; ask about a shorter beginning."
-            )
-        fits = (self.input_ids[None, :, :length] == prefixes[:, None]).all(-1)
-        weights = fits * self.probabilities
-        following = self.input_ids[:, length].expand(len(prefixes), -1)
-        found = torch.zeros(len(prefixes), len(self.vocabulary), dtype=torch.float64)
-        found.scatter_add_(1, following, weights)
-        return found / found.sum(1, keepdim=True).clamp(min=1e-300)
-
     def _weighed(
         self, inputs: Tensor, at: Tensor, direction: Direction, corruption: Corruption
     ) -> tuple[Tensor, list[Tensor]]:
@@ -380,8 +324,8 @@ class World:
         if direction == "right":  # it counts from the end, for it does not see the beginning
             at = at + (inputs == pad).sum(1, keepdim=True)
             inputs, sentences = _at_the_right(inputs, pad), _at_the_right(sentences, pad)
-        anywhere = log_channel(*corruption, self.vocabulary, selected=False)
-        here = log_channel(*corruption, self.vocabulary, selected=True)
+        anywhere = _log_channel(corruption, self.vocabulary, selected=False)
+        here = _log_channel(corruption, self.vocabulary, selected=True)
         weights = self.probabilities.log().repeat(len(inputs), 1)
         for j in range(self.max_len):
             asked = (at == j).any(1)
@@ -413,8 +357,8 @@ class World:
     ) -> Mean:
         """Return what the truth expects to pay for these questions: no reader pays less on average.
 
-        It is the mean entropy of the exact answers, which varies far less from draw to draw than
-        the cost of what was actually drawn.
+        This Bayes-optimal, irreducible loss is the mean entropy of the exact answers, which varies
+        far less from draw to draw than the cost of what was actually drawn.
         """
         truth = self.truth(batch.inputs, batch.selected, direction, corruption)
         return _mean(torch.special.entr(truth).sum(1), batch.selected)

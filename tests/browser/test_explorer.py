@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
-from cloze.baselines import letter_frequencies, uniform_loss
+from cloze.baselines import letter_frequencies
 from cloze.encoder import DIRECTIONS
 from cloze.loss import to_bits
 from cloze.prediction import occlusion, shipped_model, top_k
@@ -280,7 +280,7 @@ def test_the_loss_is_the_formula_with_its_numbers(driven: Hand, explorer: MaskEx
     logs = " + ".join(f"log {math.exp(-cost):.2f}" for cost in costs)
     assert f"L = −Σ log P(x_i | x̃) = −({logs}) = {costs[0]:.2f} + {costs[1]:.2f}" in text
     assert f"Loss {explorer.loss:.2f} nats per gap, 2 gaps." in said(driven)
-    assert f"{2 * uniform_loss():.2f}" in text
+    assert f"{2 * math.log(29):.2f}" in text
     assert "unigram" in text
 
 

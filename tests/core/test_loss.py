@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.baselines import uniform_loss
 from cloze.loss import cost, expected_cost, mlm_loss, perplexity, to_bits
 from cloze.masking import IGNORE
 
@@ -74,8 +73,6 @@ def test_a_bet_and_a_truth_are_distributions() -> None:
 
 
 def test_units() -> None:
-    assert uniform_loss() == pytest.approx(3.3673, abs=1e-4)
-    assert uniform_loss(2) == math.log(2)
     assert to_bits(math.log(8)) == pytest.approx(3)
-    assert perplexity(uniform_loss()) == pytest.approx(29)
+    assert perplexity(math.log(29)) == pytest.approx(29)
     assert (cost(0), to_bits(math.inf), perplexity(1e6)) == (math.inf,) * 3

@@ -168,7 +168,6 @@ def test_rate_0_selects_one_word_and_rate_1_all(mask: Any) -> None:
         places = chosen.nonzero().flatten().tolist()
         assert places in words_of(line[0]) or (mask is mask_words and len(places) == 1)
         assert mask(line, 1.0, generator=seeded(seed)).selected.all()
-        assert not mask(line, 0.0, at_least_one=False, generator=seeded(seed)).selected.any()
 
 
 def test_in_a_vocabulary_of_words_a_word_is_a_symbol() -> None:

@@ -32,6 +32,11 @@ def world() -> World:
     return World.load()
 
 
+def test_every_word_is_of_one_part_of_speech(world: World) -> None:
+    listed = " ".join(probing.PARTS_OF_SPEECH.values()).split()
+    assert sorted(listed) == sorted(world.vocabulary.ordinary)
+
+
 def test_probes_are_tested_on_other_sentences_or_on_other_words(world: World) -> None:
     words = world.input_ids[world.input_ids < world.vocabulary.n_ordinary]
     for task, shared in (

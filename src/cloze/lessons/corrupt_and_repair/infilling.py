@@ -23,7 +23,7 @@ from cloze.lessons.corrupt_and_repair.corruptions import (
     take_out,
 )
 from cloze.masking import IGNORE, MaskedBatch, seeded
-from cloze.objectives import Objective, masked_loss, register
+from cloze.objectives import Objective, masked_loss
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary
 
 
@@ -45,7 +45,7 @@ class PrefixLM(CausalLM):
         written = [i for symbol, i in vocabulary.ids.items() if symbol not in read_only]
         self.never[written] = False
 
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:  # noqa: ARG002
+    def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
         read, prefix = self.one_place_late(input_ids), self.prefix(input_ids)
         return self._answers(self.encoder(read, prefix=prefix))
@@ -154,17 +154,15 @@ def fill(
     return Corrupted(inputs, torch.tensor(written))
 
 
-INFILLING = register(
-    Objective(
-        name="infilling",
-        ask=questions,
-        loss=masked_loss,
-        held_out=lambda windows, vocabulary: questions(windows, SHARE, seeded(0), vocabulary),
-        measure=held_out_loss,
-        model=PrefixLM,
-        measured="infilling",
-        specials=(WRITE, *map(sentinel, range(SENTINELS))),
-        room=2 * SENTINELS,
-    )
+INFILLING = Objective(
+    name="infilling",
+    ask=questions,
+    loss=masked_loss,
+    held_out=lambda windows, vocabulary: questions(windows, SHARE, seeded(0), vocabulary),
+    measure=held_out_loss,
+    model=PrefixLM,
+    measured="infilling",
+    specials=(WRITE, *map(sentinel, range(SENTINELS))),
+    room=2 * SENTINELS,
 )
 """T5's: write what was taken out, sentinel by sentinel (Raffel et al. 2020), by one stack."""

@@ -20,7 +20,7 @@ from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens, seeded
-from cloze.objectives import Objective, register
+from cloze.objectives import Objective
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 WEIGHT = 50.0
@@ -49,9 +49,9 @@ class ReplacedLM(MaskedLM):
         self.head = nn.Linear(self.config.d_model, 1)
         self.generator = MaskedLM(quarter(self.config), vocabulary)
 
-    def forward(self, input_ids: Tensor, padding_mask: Tensor | None = None) -> Tensor:
+    def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits that each symbol was replaced, ``(batch, length)``."""
-        return super().forward(input_ids, padding_mask).squeeze(-1)
+        return super().forward(input_ids).squeeze(-1)
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits that the selected symbols were replaced, shape ``(|M|,)``."""
@@ -89,13 +89,13 @@ class MasksAndDraws(NamedTuple):
 
 
 def hide_for_two(
-    windows: Tensor, mask_prob: float, chance: torch.Generator, vocabulary: Vocabulary
+    windows: Tensor, mask_prob: float, generator: torch.Generator, vocabulary: Vocabulary
 ) -> MasksAndDraws:
     """Mask windows ``(n, length)`` for the generator: every selected symbol becomes ``[MASK]``."""
     inputs, labels = mask_tokens(
-        windows, mask_prob, mask_share=1, random_share=0, vocabulary=vocabulary, generator=chance
+        windows, mask_prob, mask_share=1, random_share=0, vocabulary=vocabulary, generator=generator
     )
-    return MasksAndDraws(inputs, labels, torch.rand(windows.shape, generator=chance))
+    return MasksAndDraws(inputs, labels, torch.rand(windows.shape, generator=generator))
 
 
 def held_out_draws(windows: Tensor, vocabulary: Vocabulary) -> MasksAndDraws:
@@ -160,15 +160,13 @@ def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int =
     return total / count
 
 
-REPLACED = register(
-    Objective(
-        name="replaced",
-        ask=hide_for_two,
-        loss=electra_loss,
-        held_out=held_out_draws,
-        measure=detection_loss,
-        model=ReplacedLM,
-        measured="detection",
-    )
+REPLACED = Objective(
+    name="replaced",
+    ask=hide_for_two,
+    loss=electra_loss,
+    held_out=held_out_draws,
+    measure=detection_loss,
+    model=ReplacedLM,
+    measured="detection",
 )
 """ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""

@@ -11,7 +11,7 @@ from cloze.encoder import Encoder
 from cloze.masking import seeded
 from cloze.use.vectors import LinearProbe, layer_states
 from cloze.vocabulary import PAD
-from cloze.world import PARTS_OF_SPEECH, World
+from cloze.world import World
 
 KINDS = {
     "person": "anna clara eva tom ben david",
@@ -24,6 +24,20 @@ KINDS = {
 }
 KIND_OF = {word: kind for kind, listed in KINDS.items() for word in listed.split()}
 """By word its kind."""
+PARTS_OF_SPEECH = {
+    "noun": "anna clara eva tom ben david pierre maria monday tuesday friday school work umbrella "
+    "boots sledge coat coffee tea bread soup morning evening doctor teacher cell bone leaf map "
+    "microscope lamp guard clerk gate bank shop midnight lunch fisher child boat bridge sand hours "
+    "river sea bat bird bear fox farmer cave tree player cook ball spoon pan hand french spanish "
+    "friends children nice paris seville bilbao south north film book dog dogs house houses night "
+    "colour drink cat mat chair",
+    "verb": "took wore was raining snowing drinks eats studied locked sat watched saw held speaks "
+    "said liked hated barks barked bark is",
+    "adjective": "red blue green big small hot right left good bad last every favorite two three",
+    "other": "on her his my to because it again outside in the at under after for and a with that "
+    "very not near of",
+}
+"""What the words of ``data/world.toml`` are."""
 
 
 def read_world(world: World, encoder: Encoder) -> list[Tensor]:

@@ -17,18 +17,17 @@ Sources: Uria et al. 2014 (NADE, any order); Austin et al. 2021 (D3PM); Sahoo et
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.border import Line, Lines, checked, known_symbols, shown
-from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.checkpoint import shipped
 from cloze.generation import LINES_AT_ONCE
 from cloze.heads import MaskedLM, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
-from cloze.objectives import Objective, register
+from cloze.objectives import Objective
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 DRAWS = 4
@@ -37,10 +36,9 @@ MOST_EXACT = 16
 """The most symbols of a line of which every subset is hidden: 65 536 lines to read."""
 
 
-@lru_cache(maxsize=1)
 def shipped_diffusion() -> MaskedLM:
     """Load the model that ships with the series and was trained with any number of gaps, once."""
-    return load_model(CHECKPOINTS / "diffusion.safetensors")
+    return shipped("diffusion")
 
 
 @checked
@@ -124,13 +122,13 @@ def _paid(model: Model, batch: MaskedBatch) -> Tensor:
 
 def held_out_lines(windows: Tensor, vocabulary: Vocabulary = VOCABULARY) -> MaskedBatch:
     """Hide symbols of held-out windows ``(n, length)``, each ``DRAWS`` times, always the same."""
-    chance = seeded(0)
-    shares = (torch.arange(DRAWS) + torch.rand(len(windows), 1, generator=chance)) / DRAWS
+    generator = seeded(0)
+    shares = (torch.arange(DRAWS) + torch.rand(len(windows), 1, generator=generator)) / DRAWS
     return hide(
         windows.repeat_interleave(DRAWS, dim=0),
         shares.flatten().clamp(max=1.0),
         vocabulary=vocabulary,
-        generator=chance,
+        generator=generator,
     )
 
 
@@ -157,11 +155,11 @@ def curve(model: Model, windows: Lines) -> list[float]:
         ValueError: the windows are no ids, or hold special symbols.
     """
     n = known_symbols(windows, model.vocabulary.n_ordinary).shape[1]
-    chance = seeded(0)
+    generator = seeded(0)
     found = []
     for k in range(1, n + 1):
         shares = torch.full((len(windows),), (k - 0.5) / n)
-        batch = hide(windows, shares, vocabulary=model.vocabulary, generator=chance)
+        batch = hide(windows, shares, vocabulary=model.vocabulary, generator=generator)
         found.append(held_out_bound(model, batch))
     return found
 
@@ -229,16 +227,14 @@ def random_order_cost(costs: Tensor) -> float:
     return -math.log(written[-1]) if written[-1] else math.inf
 
 
-DIFFUSION = register(
-    Objective(
-        name="diffusion",
-        ask=lambda windows, mask_prob, chance, vocabulary: hide(  # noqa: ARG005
-            windows, spread(len(windows), chance), vocabulary=vocabulary, generator=chance
-        ),
-        loss=bound_on,
-        held_out=held_out_lines,
-        measure=held_out_bound,
-        measured="bound",
-    )
+DIFFUSION = Objective(
+    name="diffusion",
+    ask=lambda windows, mask_prob, generator, vocabulary: hide(  # noqa: ARG005
+        windows, spread(len(windows), generator), vocabulary=vocabulary, generator=generator
+    ),
+    loss=bound_on,
+    held_out=held_out_lines,
+    measure=held_out_bound,
+    measured="bound",
 )
 """Masked diffusion's: any number of symbols is hidden, all numbers equally often."""
