@@ -333,18 +333,6 @@ def test_parts_are_told_apart() -> None:
     told(check, lambda a, b: a / b if a < b else a**b, "Right: small parts. Wrong: large parts.")
 
 
-def test_a_count_is_told_term_by_term() -> None:
-    def entries(n: int, m: int) -> int:
-        return 4 * n * m + n
-
-    pairs = [(2, 3), (5, 2), (7, 11), (3, 10), (4, 1), (9, 6), (8, 5), (6, 13)]
-    check = Exercise(entries, number, "Counted.", probes=lambda _: pairs)
-    told(
-        check, lambda n, m: 2 * n * m + 3, "You have 3 too many, and `n` and 2 · `n` · `m` too few"
-    )
-    told(check, lambda n, m: 4 * n * n * m + n, "you return")
-
-
 def test_names_come_in_any_order_and_collection() -> None:
     check = Exercise(lambda a: ["x", "y"], names, "Names.", probes=lambda _: [(1,), (2,)])
     assert check(lambda a: {"y", "x"}).solved

@@ -19,7 +19,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ from cloze.teaching.symptoms import (
     refuse_nothing,
     unfilled,
 )
+from cloze.vocabulary import TextError
 
 
 @dataclass(frozen=True)
@@ -147,33 +148,6 @@ class View:
                 f"{self.direction}".rstrip()
             )
 
-    def tell_terms(self, sizes: Sequence[Mapping[str, float]]) -> None:
-        """Tell what is missing in a count that is a sum of products of the sizes, and what not."""
-        off = [
-            a.value - b.value if is_number(a.value) and is_number(b.value) else math.nan
-            for a, b in zip(self.seen, self.right, strict=True)
-        ]
-        factors = ["1", *sizes[0]]
-        terms = list(combinations_with_replacement(range(len(factors)), 2))
-        if len(off) <= len(terms) or not all(float(x).is_integer() for x in off) or not any(off):
-            return
-        given = np.array([[1, *size.values()] for size in sizes], dtype=float)
-        products = np.stack([given[:, i] * given[:, j] for i, j in terms], axis=1)
-        counts = np.linalg.lstsq(products, np.array(off, dtype=float), rcond=None)[0]
-        whole = counts.round()
-        if np.abs(products @ whole - off).max() > 0.5:
-            return
-        said: dict[bool, list[str]] = {True: [], False: []}
-        for count, (i, j) in zip(whole, terms, strict=True):
-            parts = [str(abs(int(count))), *(factors[k] for k in (i, j) if k)]
-            if count:
-                said[count > 0].append(" · ".join(parts[len(parts) > 1 and parts[0] == "1" :]))
-        much = [f"{' and '.join(said[True])} too many"] * bool(said[True])
-        little = [f"{' and '.join(said[False])} too few"] * bool(said[False])
-        raise Symptom(
-            f"{self.part}You have {', and '.join(much + little)}. {self.direction}".rstrip()
-        )
-
     def tell_related(self, sizes: Sequence[Mapping[str, float]]) -> None:
         """Tell by which of the sizes in the input, or by what factor, the result is off."""
         pairs = [(a.value, b.value) for a, b in zip(self.seen, self.right, strict=True)]
@@ -265,7 +239,7 @@ class Exercise:
             elif not callable(self.solution) and not self.judge:
                 self.compare(lambda: answer, [()])
             seen = self.judge(answer) if self.judge else None
-        except Symptom as symptom:
+        except (Symptom, TextError) as symptom:
             return not_yet(str(symptom))
         beyond = [
             remark
@@ -379,7 +353,6 @@ class Exercise:
         for view in views:
             view.tell_likeliest()
             view.tell_related(sizes)
-            view.tell_terms(sizes)
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
             raise Symptom(

@@ -20,7 +20,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cloze.vocabulary import TextError
 from cloze.world import World
 
 Function = Callable[..., Any]
@@ -201,10 +200,7 @@ def world(value: Any) -> World:
             raise Symptom(
                 f"{sentence!r}: {p!r} should be a sentence in quotes and a probability from 0 to 1."
             )
-    try:
-        return World({sentence: float(p) for sentence, p in value.items()})
-    except TextError as error:
-        raise Symptom(str(error)) from None
+    return World({sentence: float(p) for sentence, p in value.items()})
 
 
 def anything(value: Any) -> Any:

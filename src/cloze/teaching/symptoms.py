@@ -233,7 +233,7 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
     ),
     (
         TypeError,
-        "positional argument|keyword argument|combination of arguments",
+        "(positional|keyword|required) argument|combination of arguments",
         "Compare the arguments of the call with those the function expects, in the same order.",
     ),
     (

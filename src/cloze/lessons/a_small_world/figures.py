@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
+from torch import Tensor
 
 from cloze.lessons.a_small_world.calibration import Bin
 from cloze.teaching.figures import new_figure, picture
@@ -84,15 +85,15 @@ def truth_against(
 
 
 @picture
-def two_clouds(groups: Mapping[str, Sequence[tuple[float, float]]]) -> tuple[Figure, str]:
-    """Draw points of the plane in two groups, each with a colour and a sign of its own."""
+def two_clouds(groups: Mapping[str, Tensor]) -> tuple[Figure, str]:
+    """Draw two groups of points ``(n, 2)``, each with a colour and a sign of its own."""
     figure, axes = new_figure(6.4, 3.6)
     for (name, points), colour, sign in zip(groups.items(), (BLUE, ORANGE), "os", strict=True):
-        axes.plot(*zip(*points, strict=True), sign, color=colour, markersize=5, label=name)
+        axes.plot(*points.T, sign, color=colour, markersize=5, label=name)
     axes.set(xlabel="first principal axis", ylabel="second")
     figure.legend(loc="outside upper left", ncols=len(groups))
     said = ", ".join(
-        f"{name} (n = {len(points)}) around {sum(x for x, _ in points) / len(points):.1f}"
+        f"{name} (n = {len(points)}) around {points[:, 0].mean():.1f}"
         for name, points in groups.items()
     )
     return figure, f"Vectors in the plane in which they differ most; first axis: {said}."

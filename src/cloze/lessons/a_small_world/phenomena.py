@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from cloze.encoder import DIRECTIONS
-from cloze.use.vectors import cosine
 from cloze.world import World
 
 
@@ -127,22 +126,3 @@ def vectors(world: World, encoder: nn.Module, word: str, *around: str) -> Tensor
         states = encoder(input_ids, input_ids == world.vocabulary.pad_id)
     found: Tensor = states[input_ids == world.vocabulary.ids[word]]
     return found
-
-
-def mean_cosine(one: Tensor, other: Tensor) -> float:
-    """Return the mean cosine between vectors ``(n, d)`` and ``(m, d)``, none with itself."""
-    cosines = cosine(one, other)
-    if one is other:
-        cosines = cosines[~torch.eye(len(one), dtype=torch.bool)]
-    return float(cosines.mean())
-
-
-def in_a_plane(*groups: Tensor) -> list[list[tuple[float, float]]]:
-    """Return where vectors ``(n, d)`` lie along the two directions in which they differ most."""
-    together = torch.cat(groups).double()
-    centred = together - together.mean(0)
-    axes = torch.linalg.svd(centred, full_matrices=False).Vh[:2]
-    # Which end of an axis is called positive is chance; here the first vector's is.
-    axes = axes * (axes @ centred[0]).sign()[:, None]
-    places = (centred @ axes.T).split([len(group) for group in groups])
-    return [[(x, y) for x, y in place.tolist()] for place in places]

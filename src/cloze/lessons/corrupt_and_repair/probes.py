@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from cloze.heads import MaskedLM
 from cloze.masking import seeded
+from cloze.use.heads import mean_pool
 from cloze.vocabulary import PAD, frame
 from cloze.world import World
 
@@ -61,8 +62,7 @@ def _before(world: World, at: str, yes: str, no: str) -> Task:
 def vectors(model: MaskedLM, lines: Tensor) -> Tensor:
     """Return the mean hidden state over the words of each line, frozen: ``(lines, d_model)``."""
     states = model.encoder(lines, lines == model.vocabulary.ids[PAD])
-    words = (lines < model.vocabulary.n_ordinary)[..., None]
-    return (states * words).sum(1) / words.sum(1)
+    return mean_pool(states, lines >= model.vocabulary.n_ordinary)
 
 
 def bag_of_words(world: World, lines: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from cloze.prediction import predict, shipped_model, top_k
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
-from cloze.vocabulary import GAP, VOCABULARY, TextError, counted, read_line, visible
+from cloze.vocabulary import GAP, VOCABULARY, counted, read_line, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -105,10 +105,7 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
     typed, letter = value
     if not re.fullmatch("[a-z]", letter):
         raise Symptom(f"Your gap needs one small letter, not {letter!r}. {FORM}")
-    try:
-        line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
-    except TextError as error:
-        raise Symptom(str(error)) from None
+    line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
     if line.count(GAP) != 1:
         raise Symptom(
             f"Your line has {counted(line.count(GAP), 'gap')}: replace exactly one letter by _ "

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from cloze.border import Count, Lines, checked, known_symbols
 from cloze.checkpoint import CHECKPOINTS, load_model
@@ -40,9 +41,8 @@ class Faulty(NamedTuple):
 def padded(world: World, line: str) -> Tensor:
     """Return a typed line as :func:`posterior` wants it, shape ``(1, max_len)``."""
     input_ids = world.encode(line)
-    wide = torch.full((1, world.max_len), world.vocabulary.ids[PAD])
-    wide[0, : len(input_ids)] = input_ids
-    return wide
+    missing = world.max_len - len(input_ids)
+    return F.pad(input_ids, (0, missing), value=world.vocabulary.ids[PAD])[None]
 
 
 def symbols_of(world: World, input_ids: Tensor) -> Tensor:

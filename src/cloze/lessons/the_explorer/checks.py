@@ -18,7 +18,7 @@ from cloze.prediction import compare, top_k
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, number, tensor
-from cloze.vocabulary import GAP, VOCABULARY, TextError, counted, normalise, read_line, visible
+from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, read_line, visible
 
 # ── 5.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -67,10 +67,7 @@ def _judge_finding(answer: Any) -> str:
             "Your line holds no letters: the model reads a to z and spaces, and everything else is "
             f"dropped. {FORM}"
         )
-    try:
-        input_ids, _ = read_line(line)
-    except TextError as error:
-        raise Symptom(str(error)) from None
+    input_ids, _ = read_line(line)
     text = VOCABULARY.decode(input_ids, gap=GAP)
     if GAP in text or "[" in line:
         raise Symptom(

@@ -47,9 +47,9 @@ def tables(chance: random.Random) -> list[Probe]:
         if selected == sorted(selected):
             selected.reverse()
         probes.append(([row(letters) for _ in x], x, selected))
-    alike = [{"a": 0.25, "n": 0.75}] * 4
+    equal = [{"a": 0.25, "n": 0.75}] * 4
     one = chance.randrange(1, 5)
-    return [*probes, (alike, "anna", [0, 2, 3]), ([row("abn") for _ in "banana"], "banana", [one])]
+    return [*probes, (equal, "anna", [0, 2, 3]), ([row("abn") for _ in "banana"], "banana", [one])]
 
 
 check_summed_loss = Exercise(
@@ -116,7 +116,7 @@ def _look_at_favourite(name: str, gap: str, p: Mapping[str, float]) -> None:
 
 def _mean_loss(truth: Sequence[float]) -> float:
     """Return the mean cost in nats of what the right letters get."""
-    return -math.log(math.prod(truth)) / len(truth) if all(truth) else math.inf
+    return 0.0 - math.log(math.prod(truth)) / len(truth) if all(truth) else math.inf  # never −0
 
 
 def _judge_tables(tables: Any) -> str:

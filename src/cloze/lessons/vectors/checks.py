@@ -13,7 +13,7 @@ from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
 from cloze.use.vectors import embed
-from cloze.vocabulary import VOCABULARY, TextError, normalise, read_line
+from cloze.vocabulary import VOCABULARY, normalise, read_line
 
 # ── 12.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -108,10 +108,7 @@ def _lines(answer: Any) -> list[str]:
             raise Symptom(f"One of your lines is {kind_of(line)}; write it as text. {FORM}")
     lines = [normalise(line).text for line in answer]
     for line in lines:
-        try:
-            read_line(line, gaps=False)
-        except TextError as error:
-            raise Symptom(str(error)) from None
+        read_line(line, gaps=False)
     return lines
 
 
