@@ -97,10 +97,11 @@ function remember(theme) {
   }
 }
 
+const place = document.getElementById("explorer");
+
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), document.getElementById("theme"));
-  const place = document.getElementById("explorer");
   const predictors = await loadPredictors(bytes);
   const paid = new Model({ paid: [] });
   const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
@@ -131,10 +132,13 @@ async function main() {
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }
 
-main().catch((error) => {
-  // What is not said in our own words is what an older browser stumbles over.
-  const advice = error instanceof ValueError ? "" : "; open the page in a newer browser.";
-  const words = `The explorer cannot start: ${error.message}${advice}`;
-  document.getElementById("explorer").innerHTML = element("p", { role: "alert" }, words).text;
-  throw error;
-});
+place.ariaBusy = "true";
+main()
+  .catch((error) => {
+    // What is not said in our own words is what an older browser stumbles over.
+    const advice = error instanceof ValueError ? "" : "; open the page in a newer browser.";
+    const words = `The explorer cannot start: ${error.message}${advice}`;
+    place.innerHTML = element("p", { role: "alert" }, words).text;
+    throw error;
+  })
+  .finally(() => (place.ariaBusy = null));

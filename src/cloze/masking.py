@@ -148,13 +148,13 @@ def select(
         at_least_one: as for :func:`mask_tokens`.
         generator: the source of chance.
     """
-    chance = torch.rand(maskable.shape, generator=generator)
+    number = torch.rand(maskable.shape, generator=generator)
     if groups is not None:
-        chance = chance.gather(-1, groups)
+        number = number.gather(-1, groups)
     # What is not maskable gets 2, which no uniform number reaches, so it is never the smallest.
-    chance = chance.masked_fill(~maskable, 2.0)
-    selected = chance < rate
-    return selected | (maskable & (chance == chance.min())) if at_least_one else selected
+    number = number.masked_fill(~maskable, 2.0)
+    selected = number < rate
+    return selected | (maskable & (number == number.min())) if at_least_one else selected
 
 
 def ordinary(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
@@ -245,16 +245,16 @@ def mask_spans(
     at = torch.arange(input_ids.shape[-1])
     word = (letters & (groups == at)).cumsum(-1) + LONGEST - 1
     shape = (*input_ids.shape[:-1], input_ids.shape[-1] + LONGEST + 1)
-    chance = torch.rand(shape, generator=generator)
+    number = torch.rand(shape, generator=generator)
     length = torch.rand(shape, generator=generator)
     covered = torch.zeros(shape, dtype=torch.bool)
     for k, share in enumerate(SURVIVING):
-        begun = (chance < begin) & (length < share)
+        begun = (number < begin) & (length < share)
         covered[..., k:] |= begun[..., : shape[-1] - k]
     here, behind = covered.gather(-1, word), covered.gather(-1, word + 1)
     selected = (letters & here) | (between_words & here & behind)
     if not selected.any():
-        own = chance.gather(-1, word).masked_fill(~letters, 2.0)
+        own = number.gather(-1, word).masked_fill(~letters, 2.0)
         selected = own == own.min()
     return corrupt(
         input_ids,

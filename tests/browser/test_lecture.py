@@ -288,7 +288,6 @@ def test_no_screen_has_a_serious_violation(lecture: Lecture) -> None:
     for theme in ("light", "dark"):
         lecture.page.evaluate("location.hash = 1")
         for title in lecture.screens:
-            settled(lecture.page)
             found[theme, title] = violations(lecture.page)
             lecture.page.keyboard.press("PageDown")
         lecture.page.keyboard.press("d")

@@ -85,10 +85,8 @@ def test_everybody_can_use_every_page(address: str, reader: Page, name: str) -> 
     reader.goto(f"{address}/{name}.html")
     reader.evaluate(ONE_OF_EACH)
     reader.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-    settled(reader)
     assert violations(reader) == []
     reader.emulate_media(color_scheme="dark")
-    settled(reader)
     assert violations(reader, rule="color-contrast") == []
     for width in (400, 320):
         reader.set_viewport_size({"width": width, "height": 800})

@@ -70,11 +70,12 @@ def settled(page: Page) -> None:
 
 
 def low_contrasts(root: Locator, least: float = 4.5) -> list[str]:
-    """List the visible texts within an element that stand out less than this, with their ratios.
+    """List the visible texts within an element that stand out less than this, once it has settled.
 
     The ratio is WCAG's. Disabled controls, which WCAG exempts, and what only a screen reader
     gets are left out.
     """
+    settled(root.page)
     found: list[str] = root.evaluate(CONTRASTS, least)
     return found
 
@@ -83,10 +84,11 @@ def violations(page: Page, within: str | None = None, rule: str = "") -> list[st
     """List the serious and critical violations that axe-core finds, a line for each element.
 
     Args:
-        page: as it stands now; what is hidden is not looked at.
+        page: as it stands once it has settled; what is hidden is not looked at.
         within: a selector of the part that is judged; by default the whole page.
         rule: the one that is asked about; by default all.
     """
+    settled(page)
     # Without what is not asked for, which takes half of the time.
     options: dict[str, object] = {"resultTypes": ["violations"], "selectors": False}
     if rule:

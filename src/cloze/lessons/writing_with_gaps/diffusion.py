@@ -73,8 +73,8 @@ def hide(
         raise ValueError("A line without an ordinary symbol has nothing to hide; leave it out.")
     k = (1 + (shares * n).long()).minimum(n)
     # Special symbols get 2, a number that no uniform draw reaches, so they come last.
-    chance = torch.rand(input_ids.shape, generator=generator).masked_fill(~ordinary, 2.0)
-    place = chance.argsort(dim=1).argsort(dim=1)
+    number = torch.rand(input_ids.shape, generator=generator).masked_fill(~ordinary, 2.0)
+    place = number.argsort(dim=1).argsort(dim=1)
     hidden = place < k[:, None]
     return MaskedBatch(
         input_ids.masked_fill(hidden, vocabulary.mask_id), input_ids.masked_fill(~hidden, IGNORE)
