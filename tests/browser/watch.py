@@ -23,8 +23,8 @@ class Watch:
 
     requests: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    known: tuple[str, ...] = ()
-    """Which errors a test brings about, whenever they come: regular expressions."""
+    forgiven: list[str] = field(default_factory=list)
+    """Words of the errors that a test brings about."""
 
     def over(self, page: Page) -> None:
         """Begin to watch a page."""
@@ -46,9 +46,13 @@ class Watch:
         }
 
     def forgive(self, words: str) -> None:
-        """Forget the errors that contain these words: the test has brought them about."""
-        assert any(words in error for error in self.errors)
+        """Forget the errors that contain these words, also those that are still to come."""
+        self.forgiven.append(words)
         self.errors = [error for error in self.errors if words not in error]
+
+    def _met(self, error: str) -> None:
+        if not any(words in error for words in self.forgiven):
+            self.errors.append(error)
 
     def _requested(self, request: Request | WebSocket) -> None:
         parts = urlsplit(request.url)
@@ -57,11 +61,11 @@ class Watch:
             self.requests.append(request.url)
 
     def _raised(self, error: Error) -> None:
-        self.errors.append(error.stack or str(error))
+        self._met(error.stack or str(error))
 
     def _said(self, message: ConsoleMessage) -> None:
         if message.type == "error":
-            self.errors.append(f"{message.text} ({message.location.get('url', '')})")
+            self._met(f"{message.text} ({message.location.get('url', '')})")
 
 
 def settled(page: Page) -> None:
