@@ -20,6 +20,7 @@ from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of
 from tests.browser.test_presenting import GALLERY
+from tests.browser.watch import settled
 
 
 def tell(page: Page, widget: Widget) -> None:
@@ -256,6 +257,7 @@ def test_a_finger_drags_over_letters_and_taps(put: Put, page: Page, explorer: Ma
     def tap(name: str) -> None:
         control = widget.get_by_role("button", name=name, exact=True)
         control.scroll_into_view_if_needed()
+        settled(page)  # a finger touches a place, and what is there must not move on
         touch("touchStart", control)
         touch("touchEnd")
 
