@@ -86,6 +86,14 @@ def test_an_unknown_notebook_is_named(of: type) -> None:
         of("77")
 
 
+def test_questions_are_found_by_their_first_words() -> None:
+    first, second, *_ = QUESTIONS["the_loss"]
+    beginnings = second.text[:12], first.text[:12]
+    assert questions_of("the_loss", *beginnings) == (second, first)
+    with pytest.raises(ValueError, match="No question of the_loss begins with 'Who asked'"):
+        questions_of("the_loss", "Who asked")
+
+
 def test_code_and_emphasis_are_the_only_markup() -> None:
     assert inline("a `b*c*` *d e* 3 * 4") == "a <code>b*c*</code> <em>d e</em> 3 * 4"
     assert inline("*<b>*`&`") == "<em>&lt;b&gt;</em><code>&amp;</code>"

@@ -113,14 +113,15 @@ class AnswerSheet:
         )
 
 
-def questions_of(lesson: str) -> tuple[Question, ...]:
+def questions_of(lesson: str, *beginnings: str) -> tuple[Question, ...]:
     """Return the checkpoint questions of a lesson, as its ``quiz.md`` holds them.
 
     Args:
         lesson: the name of its folder in ``cloze.lessons``, such as ``"the_loss"``.
+        beginnings: the first words of each question that is wanted; by default all questions.
 
     Raises:
-        ValueError: there is no such lesson, or its file is not in the form of a quiz.
+        ValueError: there is no such lesson or question, or its file is not in the form of a quiz.
     """
     texts = {
         folder.name: folder / "quiz.md"
@@ -131,7 +132,13 @@ def questions_of(lesson: str) -> tuple[Question, ...]:
         raise ValueError(
             f"There are questions for the lessons {', '.join(sorted(texts))}, not for {lesson!r}."
         )
-    return parse_quiz(texts[lesson].read_text(encoding="utf-8"))
+    questions = parse_quiz(texts[lesson].read_text(encoding="utf-8"))
+    if not beginnings:
+        return questions
+    found = {words: [q for q in questions if q.text.startswith(words)] for words in beginnings}
+    if missing := [words for words, some in found.items() if not some]:
+        raise ValueError(f"No question of {lesson} begins with {missing[0]!r}.")
+    return tuple(some[0] for some in found.values())
 
 
 def parse_quiz(text: str) -> tuple[Question, ...]:
