@@ -296,9 +296,9 @@ def _run_starts(inside: Tensor, *, alone: bool = False) -> Tensor:
 def _begin_prob(rate: float, separators: float) -> float:
     """Return with which probability a span begins at a word, so that ``rate`` is selected.
 
-    A word is left out if none of the spans that begin at it or up to 9 words before
-    it reaches it: with probability u = Π (1 − b P(more than k words)). What stands between two
-    words is selected if both are: with probability 1 − 2u + (1 − b) u, by the same reasoning.
+    A word is left out if none of the spans that begin at it or up to 9 words before it reaches it:
+    with probability u = Π (1 − b P(more than k words)). What stands between two words is selected
+    if both are: with probability 1 − 2u + (1 − b) u, by the same reasoning.
 
     Args:
         rate: the share of positions to be selected.

@@ -319,7 +319,8 @@ def test_without_its_weights_it_says_so(fresh: BrowserContext, built: str, watch
     for answer, why in (({"status": 404}, "404"), (None, "no answer")):
         page.unroute_all()
         page.route(weights, lambda route: route.fulfill(**answer) if answer else route.abort())  # noqa: B023
-        page.goto(built)
+        with page.expect_event("pageerror"):  # a developer sees it as well
+            page.goto(built)
         expect(page.get_by_role("alert")).to_have_text(
             f"The explorer cannot start: both.safetensors cannot be loaded ({why}); "
             "reload the page."
@@ -332,7 +333,8 @@ def test_in_a_browser_that_is_too_old_it_says_what_to_do(
 ) -> None:
     page = fresh.new_page()
     page.add_init_script("window.ResizeObserver = undefined")
-    page.goto(built)
+    with page.expect_event("pageerror"):
+        page.goto(built)
     said = page.get_by_role("alert")
     expect(said).to_contain_text("The explorer cannot start: ")
     expect(said).to_contain_text("ResizeObserver is not a")

@@ -205,3 +205,10 @@ def test_bad_input_is_answered_in_a_sentence(ask: Callable[[], object], message:
     with pytest.raises((ValueError, TextError), match=message) as caught:
         ask()
     assert "\n" not in str(caught.value)
+
+
+def test_a_causal_model_pays_for_no_order_that_it_cannot_write() -> None:
+    lines = VOCABULARY.encode("the cat")[None]
+    assert path_costs(small(causal=True), lines).isfinite().all()
+    with pytest.raises(ValueError, match="A causal model knows only what is left of a gap"):
+        path_costs(small(causal=True), lines, "easiest first")

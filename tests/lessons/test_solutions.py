@@ -14,6 +14,7 @@ from cloze.encoder import attention_mask
 from cloze.lessons.the_encoder import checks as the_encoder
 from cloze.lessons.the_explorer import checks as the_explorer
 from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
+from cloze.lessons.the_loss import checks as the_loss
 from cloze.lessons.the_mask import checks as the_mask
 from cloze.masking import mask_tokens
 from cloze.prediction import mask_positions
@@ -50,3 +51,9 @@ def test_the_game_asks_the_same_price() -> None:
     for truth in "e q":
         price = the_explorer.bet_price("e", 0.8, truth, frequencies)
         assert bits(Bet("e", 80), truth, frequencies) == pytest.approx(price)
+
+
+def test_what_is_certain_pays_nothing_and_not_minus_nothing() -> None:
+    certain = [{"r": 1.0}, {"a": 1.0}]
+    said = str(the_loss.check_tables(the_loss.check_tables.solution | {"right": certain}))
+    assert "`right` pays 0.000 bits" in said

@@ -140,6 +140,8 @@ def test_both_ways_find_and_the_nearest_stands_first() -> None:
     for hits in index().find("the boat in the harbour", "raw").ways.values():
         assert [h.similarity for h in hits] == sorted((h.similarity for h in hits), reverse=True)
     assert index().find("the boat", "raw").ways["tf-idf (words)"][0].shared == ("boat", "the")
+    with pytest.raises(ValueError, match=r"vectors is one of .*raw.*, not 'rawer'"):
+        index().find("the boat", "rawer")
 
 
 def test_a_passage_is_not_its_own_neighbour() -> None:
