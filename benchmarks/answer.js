@@ -19,4 +19,4 @@
     setTimeout(() => reject(new Error(`No answer like ${pattern}.`)), patience * 1000);
   });
   return { answer }; // in an object, since a promise itself would be waited for
-}
+};

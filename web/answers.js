@@ -56,7 +56,9 @@ export class Readers {
     const said = Object.values(this.#predictors).map((each) => each.predict(held, open));
     const shown = new Set();
     if (open.includes(focus)) {
-      const named = [...Object.keys(hands[focus] ?? {}), truth[focus]].filter((each) => each !== GAP);
+      const named = [...Object.keys(hands[focus] ?? {}), truth[focus]].filter(
+        (each) => each !== GAP,
+      );
       for (const symbol of named) shown.add(known.indexOf(symbol));
       for (const answer of said) for (const i of largest(answer.at(focus), LIKELIEST)) shown.add(i);
     }
@@ -78,7 +80,10 @@ export class Readers {
         p: places.map((i) => probabilities[i]),
         costs: costs((at) => last.baseline.cost(known.indexOf(truth[at])), truths),
       },
-      pair: view === "pair" && open.length > 1 ? await this.#pair(held, open, focus, said.at(-1), signal) : null,
+      pair:
+        view === "pair" && open.length > 1
+          ? await this.#pair(held, open, focus, said.at(-1), signal)
+          : null,
       attention: view === "attention" ? last.attention(held, open, focus) : [],
       surprise:
         view === "surprise" && !truth.includes(GAP) ? await last.surprise(truth, { signal }) : [],

@@ -47,12 +47,17 @@ function readSafetensors(buffer) {
   const tensors = new Map();
   let read = 0;
   for (const name of Object.keys(layout).sort()) {
-    const { dtype, shape, data_offsets: [first, end] } = layout[name];
+    const {
+      dtype,
+      shape,
+      data_offsets: [first, end],
+    } = layout[name];
     const bytes = data.slice(first, end);
     tensors.set(name, { dtype, shape, bytes, values: FROM[dtype](bytes) });
     read += bytes.byteLength;
   }
-  if (read !== data.byteLength) throw new RangeError("The tensors are not all that is in the file.");
+  if (read !== data.byteLength)
+    throw new RangeError("The tensors are not all that is in the file.");
   return { tensors, metadata };
 }
 

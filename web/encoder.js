@@ -12,7 +12,13 @@ import { ValueError } from "./widget.js";
 
 /** Rows of numbers, `stride` numbers from the beginning of one to that of the next. */
 class Matrix {
-  constructor(rows, columns, values = new Float64Array(rows * columns), start = 0, stride = columns) {
+  constructor(
+    rows,
+    columns,
+    values = new Float64Array(rows * columns),
+    start = 0,
+    stride = columns,
+  ) {
     Object.assign(this, { rows, columns, values, start, stride });
   }
 
@@ -50,26 +56,65 @@ function product(out, x, weight, bias, m = x.rows, n = weight.rows, k = weight.c
       const i2 = Math.min(i + 2, m - 1);
       const i3 = Math.min(i + 3, m - 1);
       const [a0, a1, a2, a3] = [x.row(i), x.row(i1), x.row(i2), x.row(i3)];
-      let s00 = bias0, s01 = bias1, s02 = bias2, s03 = bias3;
-      let s10 = bias0, s11 = bias1, s12 = bias2, s13 = bias3;
-      let s20 = bias0, s21 = bias1, s22 = bias2, s23 = bias3;
-      let s30 = bias0, s31 = bias1, s32 = bias2, s33 = bias3;
+      let s00 = bias0,
+        s01 = bias1,
+        s02 = bias2,
+        s03 = bias3;
+      let s10 = bias0,
+        s11 = bias1,
+        s12 = bias2,
+        s13 = bias3;
+      let s20 = bias0,
+        s21 = bias1,
+        s22 = bias2,
+        s23 = bias3;
+      let s30 = bias0,
+        s31 = bias1,
+        s32 = bias2,
+        s33 = bias3;
       for (let at = 0; at < k; at++) {
-        const v0 = b[b0 + at], v1 = b[b1 + at], v2 = b[b2 + at], v3 = b[b3 + at];
+        const v0 = b[b0 + at],
+          v1 = b[b1 + at],
+          v2 = b[b2 + at],
+          v3 = b[b3 + at];
         const u0 = a[a0 + at];
-        s00 += u0 * v0; s01 += u0 * v1; s02 += u0 * v2; s03 += u0 * v3;
+        s00 += u0 * v0;
+        s01 += u0 * v1;
+        s02 += u0 * v2;
+        s03 += u0 * v3;
         const u1 = a[a1 + at];
-        s10 += u1 * v0; s11 += u1 * v1; s12 += u1 * v2; s13 += u1 * v3;
+        s10 += u1 * v0;
+        s11 += u1 * v1;
+        s12 += u1 * v2;
+        s13 += u1 * v3;
         const u2 = a[a2 + at];
-        s20 += u2 * v0; s21 += u2 * v1; s22 += u2 * v2; s23 += u2 * v3;
+        s20 += u2 * v0;
+        s21 += u2 * v1;
+        s22 += u2 * v2;
+        s23 += u2 * v3;
         const u3 = a[a3 + at];
-        s30 += u3 * v0; s31 += u3 * v1; s32 += u3 * v2; s33 += u3 * v3;
+        s30 += u3 * v0;
+        s31 += u3 * v1;
+        s32 += u3 * v2;
+        s33 += u3 * v3;
       }
       const [c0, c1, c2, c3] = [out.row(i), out.row(i1), out.row(i2), out.row(i3)];
-      c[c0 + j] = s00; c[c0 + j1] = s01; c[c0 + j2] = s02; c[c0 + j3] = s03;
-      c[c1 + j] = s10; c[c1 + j1] = s11; c[c1 + j2] = s12; c[c1 + j3] = s13;
-      c[c2 + j] = s20; c[c2 + j1] = s21; c[c2 + j2] = s22; c[c2 + j3] = s23;
-      c[c3 + j] = s30; c[c3 + j1] = s31; c[c3 + j2] = s32; c[c3 + j3] = s33;
+      c[c0 + j] = s00;
+      c[c0 + j1] = s01;
+      c[c0 + j2] = s02;
+      c[c0 + j3] = s03;
+      c[c1 + j] = s10;
+      c[c1 + j1] = s11;
+      c[c1 + j2] = s12;
+      c[c1 + j3] = s13;
+      c[c2 + j] = s20;
+      c[c2 + j1] = s21;
+      c[c2 + j2] = s22;
+      c[c2 + j3] = s23;
+      c[c3 + j] = s30;
+      c[c3 + j1] = s31;
+      c[c3 + j2] = s32;
+      c[c3 + j3] = s33;
     }
   }
 }
@@ -222,7 +267,11 @@ class Attention {
     if (tables) {
       gather(keys, tables.key, inputIds);
       gather(values, tables.value, inputIds);
-      gather(queries, tables.query, selected.map((at) => inputIds[at]));
+      gather(
+        queries,
+        tables.query,
+        selected.map((at) => inputIds[at]),
+      );
     } else {
       this.key.forward(keys, x, everywhere.length);
       this.value.forward(values, x, everywhere.length);
@@ -303,7 +352,12 @@ class Encoder {
   forward(inputIds, selected) {
     const everywhere = this.read(inputIds);
     this.layers.forEach((layer, l) => {
-      layer.forward(this.x, inputIds, everywhere, l < this.layers.length - 1 ? everywhere : selected);
+      layer.forward(
+        this.x,
+        inputIds,
+        everywhere,
+        l < this.layers.length - 1 ? everywhere : selected,
+      );
     });
     this.norm.forward(this.x, this.x, selected.length);
     return this.x;
@@ -359,7 +413,10 @@ export class MaskedLM {
     const [first] = sight(selected[0], inputIds.length, direction);
     const [, end] = sight(selected.at(-1), inputIds.length, direction);
     const read = inputIds.slice(first, end);
-    const states = this.encoder.forward(read, selected.map((at) => at - first));
+    const states = this.encoder.forward(
+      read,
+      selected.map((at) => at - first),
+    );
     this.head.forward(this.logits, states, selected.length);
     return selected.map((_, r) => {
       const from = this.logits.row(r);

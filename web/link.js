@@ -29,12 +29,17 @@ export class LinkedExplorer extends Explorer {
       if (text === null) throw new ValueError("It carries no line.");
       const { truth, words, n } = await this.ask("read", { text });
       if (n > truth.length)
-        throw new ValueError(`The line has ${n} characters and the model reads ${truth.length}; shorten it.`);
+        throw new ValueError(
+          `The line has ${n} characters and the model reads ${truth.length}; shorten it.`,
+        );
       const masked = (carried.get("mask") || null)?.split(",").map(Number) ?? [];
       if (!masked.every((at) => Number.isInteger(at) && at >= 0 && at < truth.length))
-        throw new ValueError(`A position in this line is a whole number from 0 to ${truth.length - 1}.`);
+        throw new ValueError(
+          `A position in this line is a whole number from 0 to ${truth.length - 1}.`,
+        );
       const view = carried.get("view") ?? "guesses";
-      if (!(view in VIEWS)) throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
+      if (!(view in VIEWS))
+        throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
       this.become({ view }, "From a link.");
     } catch (error) {

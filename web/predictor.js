@@ -127,7 +127,11 @@ export class MaskedPredictor {
       const truth = this.symbols.known.indexOf(line[hidden[r]]);
       return truth < 0 ? null : -row[truth];
     });
-    return new Answer(hidden, logProbs.map((row) => row.map(Math.exp)), costs);
+    return new Answer(
+      hidden,
+      logProbs.map((row) => row.map(Math.exp)),
+      costs,
+    );
   }
 
   /** Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b. */
@@ -241,11 +245,14 @@ export async function readPredictors(buffers) {
   );
   read.forEach(({ model }, i) => {
     if (model.vocabulary.ordinary.join("") !== ALPHABET) {
-      throw new CheckpointError(`${names[i]}.safetensors reads words, not characters; name another file.`);
+      throw new CheckpointError(
+        `${names[i]}.safetensors reads words, not characters; name another file.`,
+      );
     }
   });
   const kept = read.map(({ metadata }) => metadata.baseline).find(Boolean);
-  if (!kept) throw new CheckpointError("No file of weights holds the unigram; build the page again.");
+  if (!kept)
+    throw new CheckpointError("No file of weights holds the unigram; build the page again.");
   const { probabilities, text } = kept;
   const baseline = new Baseline(probabilities, text);
   return Object.fromEntries(

@@ -6,20 +6,26 @@ const CACHE = PREFIX + VERSION;
 self.addEventListener("install", (event) => {
   const fetched = FILES.map((name) => new Request(name, { cache: "no-cache" }));
   event.waitUntil(
-    caches.open(CACHE).then((cache) => cache.addAll(fetched)).then(() => self.skipWaiting()),
+    caches
+      .open(CACHE)
+      .then((cache) => cache.addAll(fetched))
+      .then(() => self.skipWaiting()),
   );
 });
 
 self.addEventListener("activate", (event) => {
   const old = (name) => name.startsWith(PREFIX) && name !== CACHE;
   event.waitUntil(
-    caches.keys()
+    caches
+      .keys()
       .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))))
       .then(() => self.clients.claim()),
   );
 });
 
 self.addEventListener("fetch", (event) => {
-  const kept = caches.open(CACHE).then((cache) => cache.match(event.request, { ignoreSearch: true }));
+  const kept = caches
+    .open(CACHE)
+    .then((cache) => cache.match(event.request, { ignoreSearch: true }));
   event.respondWith(kept.then((answer) => answer ?? fetch(event.request)));
 });

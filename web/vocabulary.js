@@ -31,7 +31,16 @@ export const VOCABULARY = new Vocabulary({ ordinary: ALPHABET, specials: [MASK] 
 const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 // Letters that Unicode does not decompose into a base letter and an accent.
 const WRITTEN_OUT = {
-  æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i", ħ: "h", ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+  ı: "i",
+  ħ: "h",
+  ß: "ss",
 };
 
 /**

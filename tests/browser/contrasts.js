@@ -86,4 +86,4 @@
     })
     .filter((found) => found.ratio < least)
     .map((found) => `${found.ratio.toFixed(2)} ${found.text}`);
-}
+};

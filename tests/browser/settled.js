@@ -12,7 +12,9 @@ async (size) => {
     await document.fonts.ready;
     const shown = [...document.images].filter((each) => each.checkVisibility());
     await Promise.allSettled(shown.filter((each) => !each.complete).map((each) => each.decode()));
-    const moving = document.getAnimations().filter((each) => each.effect.getTiming().iterations < 1e3);
+    const moving = document
+      .getAnimations()
+      .filter((each) => each.effect.getTiming().iterations < 1e3);
     await Promise.allSettled(moving.map((each) => each.finished));
     await frame();
     await frame();
@@ -21,4 +23,4 @@ async (size) => {
     document.querySelector("[aria-busy='true']") ||
     (size && innerWidth !== size.width)
   );
-}
+};

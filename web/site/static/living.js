@@ -63,7 +63,9 @@ async function widgetOf({ widget, state }) {
   const { module: name, model } = WIDGETS[widget];
   const { default: Class } = await module(name);
   const begins = JSON.parse(state);
-  const made = new Class(model ? await model(begins, await (loading ??= load())) : new Model(begins));
+  const made = new Class(
+    model ? await model(begins, await (loading ??= load())) : new Model(begins),
+  );
   made.refresh();
   return made;
 }

@@ -22,4 +22,6 @@ document.addEventListener("toggle", reachable, true); // what <details> had hidd
 
 // Once a page of the site was seen, all of them open without a network.
 if ("serviceWorker" in navigator)
-  navigator.serviceWorker.register(`${document.documentElement.dataset.content_root}sw.js`).catch(() => {});
+  navigator.serviceWorker
+    .register(`${document.documentElement.dataset.content_root}sw.js`)
+    .catch(() => {});

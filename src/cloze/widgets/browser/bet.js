@@ -137,13 +137,20 @@ export default class ProbabilityBet extends Widget {
 
   /** Say what the bet costs if it is right, and, once revealed, what it really costs. */
   sentences() {
-    const [each, other] = [this.letters.map((letter) => this.probability(letter)), this.probability("")];
+    const [each, other] = [
+      this.letters.map((letter) => this.probability(letter)),
+      this.probability(""),
+    ];
     const others = CHARACTERS - this.letters.length;
     const believed = sum(each.map((p) => times(p, cost(p)))) + others * times(other, cost(other));
-    const said = [`If you are right about the shares, you pay ${inNats(believed)} nats on average.`];
+    const said = [
+      `If you are right about the shares, you pay ${inNats(believed)} nats on average.`,
+    ];
     if (this.get("revealed")) {
       const truth = Object.entries(this.truth);
-      const paid = sum(truth.map(([letter, share]) => times(share, cost(this.probability(letter)))));
+      const paid = sum(
+        truth.map(([letter, share]) => times(share, cost(this.probability(letter)))),
+      );
       const least = sum(truth.map(([, share]) => times(share, cost(share))));
       const places = sum(Object.values(this.get("counts")));
       said.push(

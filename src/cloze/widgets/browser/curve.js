@@ -80,7 +80,9 @@ export default class TrainingCurve extends Widget {
       const look = said === undefined ? "asked" : said === symbol ? "asked hit" : "asked miss";
       return element("span", { class: look }, said === undefined ? "▒" : visible(said));
     };
-    const words = this.#line.map((word) => element("span", { class: "word" }, ...word.map(symbols)));
+    const words = this.#line.map((word) =>
+      element("span", { class: "word" }, ...word.map(symbols)),
+    );
     if (!words.length) return [];
     const told = this.#told() || "A line with gaps, which the model will fill as it learns";
     const spaced = words.flatMap((word) => [word, " "]);
@@ -91,8 +93,10 @@ export default class TrainingCurve extends Widget {
     const steps = this.get("steps");
     const x = (step) => LEFT + ((WIDTH - LEFT - RIGHT) * step) / steps;
     const y = (nats) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(nats, TOP_NATS) / TOP_NATS);
-    const along = (points) => points.map(([step, nats]) => `${x(step).toFixed(1)},${y(nats).toFixed(1)}`);
-    const text = (look, left, top, ...said) => element("text", { class: look, x: left, y: top }, ...said);
+    const along = (points) =>
+      points.map(([step, nats]) => `${x(step).toFixed(1)},${y(nats).toFixed(1)}`);
+    const text = (look, left, top, ...said) =>
+      element("text", { class: look, x: left, y: top }, ...said);
     const line = (look, points) =>
       points.length ? [element("polyline", { class: look, points: along(points).join(" ") })] : [];
     const end = WIDTH - RIGHT;
@@ -123,7 +127,12 @@ export default class TrainingCurve extends Widget {
       ...line("training", this.get("points")),
       ...line("held-out", measured),
       ...measured.map(([step, nats]) =>
-        element("circle", { class: "held-out", cx: x(step).toFixed(1), cy: y(nats).toFixed(1), r: 4 }),
+        element("circle", {
+          class: "held-out",
+          cx: x(step).toFixed(1),
+          cy: y(nats).toFixed(1),
+          r: 4,
+        }),
       ),
     );
   }

@@ -156,7 +156,11 @@ export default class Explorer extends Widget {
     if (hidden) return this.become({}, `Position ${at} stays masked until you reveal.`);
     if (gaps.includes(at))
       throw new ValueError(`The line does not say what belongs at ${at}; fill it instead.`);
-    this.mask(masked.filter((each) => each !== at), `Position ${at} unmasked.`, at);
+    this.mask(
+      masked.filter((each) => each !== at),
+      `Position ${at} unmasked.`,
+      at,
+    );
   }
 
   /** Mask everything from one position to another, whichever is first. */
@@ -200,8 +204,7 @@ export default class Explorer extends Widget {
   /** Show the line again. */
   do_unmask() {
     const { hidden, masked } = this.state;
-    if (hidden && masked.length)
-      throw new ValueError("“Guess first” is on; reveal, then unmask.");
+    if (hidden && masked.length) throw new ValueError("“Guess first” is on; reveal, then unmask.");
     this.mask([], "Nothing is masked.");
   }
 
@@ -251,7 +254,9 @@ export default class Explorer extends Widget {
     const at = Number(value);
     const n = Number(typed);
     if (!String(typed).trim() || !Number.isInteger(n) || n < 0 || n > MOST_HANDS)
-      throw new ValueError(`A number of hands is a whole number from 0 to ${MOST_HANDS}, not ${typed || "empty"}.`);
+      throw new ValueError(
+        `A number of hands is a whole number from 0 to ${MOST_HANDS}, not ${typed || "empty"}.`,
+      );
     const { [at]: before, ...others } = this.get("hands");
     const here = Object.entries({ ...before, [key]: n }).filter(([, count]) => count);
     const hands = here.length ? { ...others, [at]: Object.fromEntries(here) } : others;

@@ -18,7 +18,12 @@ import {
 } from "./words.js";
 
 const HINT = "Click a letter to hide it, or drag over several.";
-export const VIEWS = { guesses: "Guesses", pair: "Two gaps", attention: "Attention", surprise: "Surprise" };
+export const VIEWS = {
+  guesses: "Guesses",
+  pair: "Two gaps",
+  attention: "Attention",
+  surprise: "Surprise",
+};
 const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const LEAST = 0.005; // a probability below this is written 0.00
 const LEAST_CHANGE = 0.05; // the least change or share that is written beneath a position or in words
@@ -142,19 +147,15 @@ function letter(state, [kind, amounts], at) {
     }
   }
   const current = at === state.focus;
-  return button(
-    join([element("span", null, shown), element("small", null, below)]),
-    "toggle",
-    {
-      class: classes.join(" "),
-      style,
-      "data-with-at": at,
-      tabindex: current ? 0 : -1,
-      "aria-pressed": masked,
-      "aria-current": current ? "true" : null,
-      "aria-label": said.join(", "),
-    },
-  );
+  return button(join([element("span", null, shown), element("small", null, below)]), "toggle", {
+    class: classes.join(" "),
+    style,
+    "data-with-at": at,
+    tabindex: current ? 0 : -1,
+    "aria-pressed": masked,
+    "aria-current": current ? "true" : null,
+    "aria-label": said.join(", "),
+  });
 }
 
 /** Return the positions of the line in parts: each begins with a word and ends before the next. */
@@ -344,11 +345,21 @@ function candidates(state, { symbols, readers }, k) {
 function columnsOf(state, { symbols, readers, baseline }, withBaseline) {
   const { focus: at } = state;
   const { n } = state.symbols;
-  const found = readers.map(({ name, p, costs }) => ({ name, called: title(name), p, paid: costAt(costs, at) }));
+  const found = readers.map(({ name, p, costs }) => ({
+    name,
+    called: title(name),
+    p,
+    paid: costAt(costs, at),
+  }));
   const hands = state.hands[at];
   if (hands) {
     const p = symbols.map((symbol) => bet(hands, symbol, n));
-    found.push({ name: ROOM, called: who(raised(hands)), p, paid: cost(hands, state.truthAt(at), n) });
+    found.push({
+      name: ROOM,
+      called: who(raised(hands)),
+      p,
+      paid: cost(hands, state.truthAt(at), n),
+    });
   }
   if (withBaseline && baseline) {
     const { p, costs } = baseline;
@@ -539,8 +550,7 @@ function attention(state, answer) {
         "data-with-head": h,
         "aria-pressed": pressed,
         tabindex: pressed ? 0 : -1,
-        "aria-label":
-          `layer ${l + 1}, head ${h + 1}, looks most at position ${most}, ${fixed(each[most], 2)}`,
+        "aria-label": `layer ${l + 1}, head ${h + 1}, looks most at position ${most}, ${fixed(each[most], 2)}`,
       });
     });
     return element("div", { class: "layer" }, element("span", null, `layer ${l + 1}`), ...cells);
@@ -550,7 +560,11 @@ function attention(state, answer) {
       `Each small picture is one head: how much it looks, from position ${focus}, at each position ` +
         "of the line. Choose one to see it large.",
     ),
-    element("div", { class: "heads", role: "group", "aria-label": "Heads", "data-arrows": "head" }, ...rows),
+    element(
+      "div",
+      { class: "heads", role: "group", "aria-label": "Heads", "data-arrows": "head" },
+      ...rows,
+    ),
     bars(state, "attention", weights, Math.max(...weights)),
     paragraph(
       `Layer ${layer + 1}, head ${chosen + 1}: from position ${focus} it looks at ${places.join(", ")}.`,
@@ -567,7 +581,11 @@ function attention(state, answer) {
 /** Draw where a head looks, small: a bar for each position, and a mark where it looks from. */
 function small(weights, focus) {
   const d = weights.map((weight, at) => `M${at + 0.5} 10V${fixed(10 - 10 * weight, 1)}`);
-  const box = { viewBox: `0 0 ${weights.length} 10`, preserveAspectRatio: "none", "aria-hidden": true };
+  const box = {
+    viewBox: `0 0 ${weights.length} 10`,
+    preserveAspectRatio: "none",
+    "aria-hidden": true,
+  };
   const from = element("path", { class: "from", d: `M${focus + 0.5} 0V10` });
   return element("svg", box, from, element("path", { d: d.join("") }));
 }
@@ -595,7 +613,10 @@ function surprise(state, answer) {
 
 // ── the whole line ──────────────────────────────────────────────────────────────────────────────
 
-const costsOf = ({ costs }) => Object.values(costs).filter((cost) => cost !== null).map(Number);
+const costsOf = ({ costs }) =>
+  Object.values(costs)
+    .filter((cost) => cost !== null)
+    .map(Number);
 
 /** Write L = −Σ log P with its numbers in it. */
 function formula(costs) {
@@ -654,7 +675,10 @@ function summary(state, answer, announcement) {
   if (answer && !state.hidden) {
     const { symbols, readers } = answer;
     const { name, p, ...last } = readers.at(-1);
-    const { focus: at, symbols: { n } } = state;
+    const {
+      focus: at,
+      symbols: { n },
+    } = state;
     if (state.open.includes(at)) {
       const best = largest(p, 2).map((i) => `${spoken(symbols[i])} ${fixed(p[i], 2)}`);
       said.push(`${capitalised(title(name))}: ${best.join(", ")}.`);
@@ -662,12 +686,16 @@ function summary(state, answer, announcement) {
       const paid = hands && cost(hands, state.truthAt(at), n);
       if (hands && paid !== null) {
         const given = fixed(Math.exp(-paid), 2);
-        said.push(`${capitalised(who(raised(hands)))}: ${given} for the truth, ${inBits(paid)} bits.`);
+        said.push(
+          `${capitalised(who(raised(hands)))}: ${given} for the truth, ${inBits(paid)} bits.`,
+        );
       }
     }
     const costs = costsOf(last);
     if (costs.length)
-      said.push(`Loss ${inNats(sum(costs) / costs.length)} nats per gap, ${counted(costs.length, "gap")}.`);
+      said.push(
+        `Loss ${inNats(sum(costs) / costs.length)} nats per gap, ${counted(costs.length, "gap")}.`,
+      );
   }
   return said.join(" ");
 }
@@ -675,7 +703,10 @@ function summary(state, answer, announcement) {
 /** Write what is said, beside the button that ends the guessing. */
 function told({ guessFirst, revealed }, said) {
   if (!guessFirst) return status(said);
-  const reveal = button("Reveal", "reveal", { class: "primary", "aria-disabled": revealed || null });
+  const reveal = button("Reveal", "reveal", {
+    class: "primary",
+    "aria-disabled": revealed || null,
+  });
   return element("div", { class: "row" }, reveal, status(said));
 }
 

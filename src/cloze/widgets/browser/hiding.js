@@ -61,7 +61,13 @@ export default class Hiding extends Widget {
   }
 
   #form() {
-    const field = { type: "text", name: "text", size: 40, autocomplete: "off", value: this.get("line") };
+    const field = {
+      type: "text",
+      name: "text",
+      size: 40,
+      autocomplete: "off",
+      value: this.get("line"),
+    };
     return form(
       "line",
       { class: "row" },
@@ -113,7 +119,9 @@ export default class Hiding extends Widget {
 
   #told() {
     const costs = this.#costs();
-    const fates = Object.entries(FATES).map(([fate, name]) => `${this.#costs(fate).length} ${name}`);
+    const fates = Object.entries(FATES).map(
+      ([fate, name]) => `${this.#costs(fate).length} ${name}`,
+    );
     const note = this.get("note");
     const length = counted(this.get("line").length, "character");
     return [

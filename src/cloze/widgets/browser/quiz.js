@@ -48,7 +48,10 @@ export default class Quiz extends Widget {
     const numbers = this.present ? [this.at] : [...Array(n).keys()].map((i) => i + 1);
     const buttons = [button("Start over", "restart", { "aria-disabled": !answers.length || null })];
     if (this.present && n > 1)
-      for (const [label, to] of [["Previous", this.at - 1], ["Next", this.at + 1]]) {
+      for (const [label, to] of [
+        ["Previous", this.at - 1],
+        ["Next", this.at + 1],
+      ]) {
         const ends = to < 1 || to > n || null;
         buttons.push(button(label, "turn", { "data-with-question": to, "aria-disabled": ends }));
       }

@@ -32,7 +32,8 @@ export function who(nHands) {
  */
 export function standings(paid) {
   const names = [...new Set(paid.flatMap(({ costs }) => Object.keys(costs)))];
-  const of = (name) => paid.filter(({ costs }) => name in costs).map(({ costs }) => Number(costs[name]));
+  const of = (name) =>
+    paid.filter(({ costs }) => name in costs).map(({ costs }) => Number(costs[name]));
   return Object.fromEntries(
     names.map((name) => [name, { mean: sum(of(name)) / of(name).length, nGaps: of(name).length }]),
   );
@@ -40,7 +41,9 @@ export function standings(paid) {
 
 /** Return who paid least, of those who were asked at every gap; several if they paid alike. */
 export function best(paid) {
-  const everywhere = Object.entries(standings(paid)).filter(([, each]) => each.nGaps === paid.length);
+  const everywhere = Object.entries(standings(paid)).filter(
+    ([, each]) => each.nGaps === paid.length,
+  );
   const least = Math.min(...everywhere.map(([, { mean }]) => mean));
   return everywhere.filter(([, { mean }]) => mean === least).map(([name]) => name);
 }

@@ -21,11 +21,22 @@ export default class Search extends Widget {
 
   markup() {
     const [line, ways] = this.get("found");
-    const field = element("input", { type: "text", name: "line", value: line, maxlength: 400, size: 40 });
+    const field = element("input", {
+      type: "text",
+      name: "line",
+      value: line,
+      maxlength: 400,
+      size: 40,
+    });
     const go = element("button", { type: "submit", class: "primary" }, "Search");
     const chosen = this.get("chosen");
     const selects = Object.entries(this.get("choices")).map(([what, names]) =>
-      select(LABELS[what], what, names.map((name) => [name, name]), chosen[what]),
+      select(
+        LABELS[what],
+        what,
+        names.map((name) => [name, name]),
+        chosen[what],
+      ),
     );
     const tables = Object.entries(ways).map(([way, hits]) => this.#table(way, hits));
     return join([

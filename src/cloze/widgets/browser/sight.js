@@ -26,7 +26,10 @@ export default class Sight extends Widget {
     );
     const group = { "data-arrows": "look", "data-hover": "look" };
     const first = element("tr", group, element("th", { scope: "row" }, "looking from"), ...buttons);
-    const readers = Object.entries(this.get("masks")).map(([name, masks]) => [name, masks[position]]);
+    const readers = Object.entries(this.get("masks")).map(([name, masks]) => [
+      name,
+      masks[position],
+    ]);
     const rows = readers.map(([name, mask]) => {
       const cells = symbols.map((symbol, at) =>
         mask[at] === "1"

@@ -15,7 +15,8 @@ const LOST = {
   "text infilling": "You see where something is missing, but not how much. It may be nothing.",
   "sentence permutation": "All the words are there, but the order of the sentences is lost.",
   "document rotation": "All the words are there, but you do not see where the text begins.",
-  sentinels: "You see where something is missing, but not how much. Only the missing part is written.",
+  sentinels:
+    "You see where something is missing, but not how much. Only the missing part is written.",
 };
 const ONE_SENTENCE =
   "There is only one sentence, so no order can be lost; put a full stop between sentences.";
@@ -41,7 +42,13 @@ export default class LineSpoiler extends Widget {
     const corruption = this.get("corruption");
     const kinds = Object.keys(LOST).map((name) => {
       const checked = name === corruption;
-      const radio = { type: "radio", name: "corruption", value: name, "data-do": "choose", checked };
+      const radio = {
+        type: "radio",
+        name: "corruption",
+        value: name,
+        "data-do": "choose",
+        checked,
+      };
       return element("label", null, element("input", radio), name);
     });
     const shares = SHARES.map((share) =>
@@ -68,7 +75,9 @@ export default class LineSpoiler extends Widget {
     const [original] = this.get("spoilt");
     const look = (word) => {
       if (original.includes(word)) return "cell";
-      return word === "[MASK]" || word.startsWith("<extra_id_") ? "cell fate-sign" : "cell fate-stranger";
+      return word === "[MASK]" || word.startsWith("<extra_id_")
+        ? "cell fate-sign"
+        : "cell fate-stranger";
     };
     const shown = words.flatMap((word) => [element("span", { class: look(word) }, word), " "]);
     const told = `${name}: ${words.join(" ") || "nothing"}`;

@@ -227,12 +227,18 @@ export default class Unmasking extends Widget {
     line.forEach((symbol, at) => {
       const sign = { [NEW]: percent(said[at]), [REMASKED]: "↺" }[fates[at]] ?? "\u00a0";
       const shown = symbol === GAP ? "▒" : visible(symbol);
-      words.at(-1).push(element("span", { class: `cell ${fates[at]}` }, shown, element("small", null, sign)));
+      words
+        .at(-1)
+        .push(element("span", { class: `cell ${fates[at]}` }, shown, element("small", null, sign)));
       if (symbol === " " || this.get("separator")) words.push([]);
     });
     const label = `The line: ${this.text.replaceAll(GAP, "▒")}`;
     const look = this.get("separator") ? "unmasking words" : "unmasking";
-    return element("div", { role: "img", "aria-label": label, class: look }, ...words.map((word) => element("span", { class: "word" }, ...word)));
+    return element(
+      "div",
+      { role: "img", "aria-label": label, class: look },
+      ...words.map((word) => element("span", { class: "word" }, ...word)),
+    );
   }
 }
 

@@ -23,7 +23,8 @@ const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queu
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
-const GONE = "Nothing here responds any more, because its kernel is gone. Run this cell again (Shift + Enter).";
+const GONE =
+  "Nothing here responds any more, because its kernel is gone. Run this cell again (Shift + Enter).";
 const LOST = "Jupyter cannot be reached. Is it still running, and is this computer connected?";
 const MOTION = 250; // milliseconds
 const ASK_EVERY = 2000; // milliseconds, and so long an answer may take
@@ -142,7 +143,8 @@ function height(root) {
   if (document.fullscreenElement) return innerHeight;
   let high = innerHeight;
   for (let each = root; each; each = each.parentElement)
-    if (/auto|scroll/.test(getComputedStyle(each).overflowY)) high = Math.min(innerHeight, each.clientHeight);
+    if (/auto|scroll/.test(getComputedStyle(each).overflowY))
+      high = Math.min(innerHeight, each.clientHeight);
   return high;
 }
 
@@ -247,10 +249,13 @@ export function render({ widget, el, onEnd = () => {} }) {
   const sayFocus = (button, name) => {
     clearTimeout(waiting);
     const pause = last + FOCUS_MESSAGES_EVERY - performance.now();
-    waiting = setTimeout(() => {
-      last = performance.now();
-      say(button, name);
-    }, Math.max(0, pause));
+    waiting = setTimeout(
+      () => {
+        last = performance.now();
+        say(button, name);
+      },
+      Math.max(0, pause),
+    );
   };
 
   root.addEventListener("click", (event) => {
@@ -260,7 +265,8 @@ export function render({ widget, el, onEnd = () => {} }) {
     else if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
     else {
       // A page that may not fill the screen writes large in its place.
-      if (button.matches('[data-full][aria-pressed="false"]')) root.requestFullscreen?.().catch(() => {});
+      if (button.matches('[data-full][aria-pressed="false"]'))
+        root.requestFullscreen?.().catch(() => {});
       say(button, button.dataset.do);
     }
   });

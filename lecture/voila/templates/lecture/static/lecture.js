@@ -6,7 +6,17 @@
 //   O overview of all screens · a number and Enter go to that screen
 // index.html.j2 calls lecture.arrived after every cell.
 const lecture = (() => {
-  const MOVES = { PageDown: 1, PageUp: -1, ArrowRight: 1, ArrowDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  const MOVES = {
+    PageDown: 1,
+    PageUp: -1,
+    ArrowRight: 1,
+    ArrowDown: 1,
+    " ": 1,
+    ArrowLeft: -1,
+    ArrowUp: -1,
+    Home: -Infinity,
+    End: Infinity,
+  };
   const BAR = `
     <button type="button" data-does="back" aria-label="Back">‹</button>
     <button type="button" data-does="next" aria-label="Next">›</button>
@@ -48,7 +58,8 @@ const lecture = (() => {
   bar.innerHTML = BAR;
   const part = (css) => bar.querySelector(css);
   const screens = () => [...document.querySelectorAll(".screen")];
-  const title = (screen) => screen?.querySelector("h1, h2")?.textContent.replace("¶", "") ?? "the end";
+  const title = (screen) =>
+    screen?.querySelector("h1, h2")?.textContent.replace("¶", "") ?? "the end";
   const notes = (screen) => screen?.querySelector("template.notes")?.innerHTML ?? "";
   const minutes = (screen) => Number(/(\d+) min/.exec(notes(screen))?.[1] ?? 0);
   const sum = (list) => list.reduce((total, each) => total + minutes(each), 0);
@@ -93,25 +104,33 @@ const lecture = (() => {
 
   let complete = false;
   function arrived(cell, cells) {
-    if (!cell) watcher.observe(document.querySelector("main"), { childList: true, subtree: true, characterData: true });
+    if (!cell)
+      watcher.observe(document.querySelector("main"), {
+        childList: true,
+        subtree: true,
+        characterData: true,
+      });
     Object.assign(part("progress"), { value: cell, max: cells + 1 });
     part(".said").textContent = `Getting ready: ${cell} of ${cells}`;
     complete = cell === cells;
     if (complete) document.body.append(bar); // behind the screens, for the Tab key
     const here = screens()[at];
-    if (here ? here.hidden : complete) go(at); // it has come, or there is none of that number
+    if (here ? here.hidden : complete)
+      go(at); // it has come, or there is none of that number
     else tell();
   }
 
   function ended() {
     if (complete) return;
     const cell = screens().length;
-    part(".said").textContent = `Something failed on screen ${cell}, and nothing after it ran. The terminal says what it was.`;
+    part(".said").textContent =
+      `Something failed on screen ${cell}, and nothing after it ran. The terminal says what it was.`;
     part("progress").remove();
   }
 
   function ready() {
-    const asleep = (area) => area.querySelector(".cloze-asleep") && !area.querySelector(".cloze:not(.still)");
+    const asleep = (area) =>
+      area.querySelector(".cloze-asleep") && !area.querySelector(".cloze:not(.still)");
     const areas = [...document.querySelectorAll(".live")];
     if (!complete || areas.some((area) => asleep(area) || area.querySelector("script"))) return;
     if (!part("progress")) return;
@@ -132,7 +151,8 @@ const lecture = (() => {
   function openNotes() {
     window_ = window.open("", "cloze-notes", "popup,width=760,height=700");
     if (!window_) {
-      part(".said").textContent = "The browser blocked the second window. Please allow pop-ups for this page, then press N again.";
+      part(".said").textContent =
+        "The browser blocked the second window. Please allow pop-ups for this page, then press N again.";
       return;
     }
     part(".said").textContent = "";
@@ -160,7 +180,10 @@ const lecture = (() => {
     show("elapsed", clock(seconds));
     show("left", clock(60 * sum(all) - seconds));
     show("start", started() ? "Reset the clock" : "Start the clock");
-    show("plan", `${minutes(all[at])} min planned here, ${clock((Date.now() - entered) / 1000)} spent; done by ${clock(until)}${late > 0 ? `, ${late} min late` : ""}`);
+    show(
+      "plan",
+      `${minutes(all[at])} min planned here, ${clock((Date.now() - entered) / 1000)} spent; done by ${clock(until)}${late > 0 ? `, ${late} min late` : ""}`,
+    );
     show("here", `${at + 1} / ${all.length} · ${title(all[at])}`);
     show("after", `Next: ${title(all[at + 1])}`);
     window_.document.getElementById("notes").innerHTML = notes(all[at]);
@@ -173,8 +196,12 @@ const lecture = (() => {
     next: () => move(1),
     notes: openNotes,
     overview: openOverview,
-    theme: () => (document.body.dataset.jpThemeLight = document.body.dataset.jpThemeLight === "false"),
-    full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
+    theme: () =>
+      (document.body.dataset.jpThemeLight = document.body.dataset.jpThemeLight === "false"),
+    full: () =>
+      document.fullscreenElement
+        ? document.exitFullscreen()
+        : document.documentElement.requestFullscreen(),
     black: () => document.body.classList.add("black"),
   };
   const KEYS = { n: "notes", o: "overview", d: "theme", f: "full", b: "black", ".": "black" };
@@ -184,7 +211,9 @@ const lecture = (() => {
     if (overview.open) return;
     const { key } = event;
     const paging = key === "PageDown" || key === "PageUp";
-    const taken = event.target.closest?.("input, select, textarea, button, summary, a, .cloze-root");
+    const taken = event.target.closest?.(
+      "input, select, textarea, button, summary, a, .cloze-root",
+    );
     const does = key === "F5" ? "full" : KEYS[key.toLowerCase()];
     if (document.body.classList.contains("black")) document.body.classList.remove("black");
     else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
