@@ -46,6 +46,7 @@ usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
        python run.py site [folder]           build the series as web pages, by default in _site
+       python run.py handout [folder]        print two pages to hand out, by default into handouts
 
 The first of them makes .venv and installs the packages: 1.3 GB for `lab` and `lecture`, 2.2 GB for
 the others. Later starts need no network. To begin afresh, delete .venv.
@@ -59,6 +60,7 @@ COMMANDS = {
     "test": ("test", ("-m", "pytest")),
     "notebooks": ("test", ("notebooks/execute.py",)),
     "site": ("test", ("-m", "web.site")),
+    "handout": ("test", ("-m", "lecture.handout")),
 }
 
 # Where the packages of the lock have builds; tests/test_environment.py asks the index for them.
