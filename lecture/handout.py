@@ -215,7 +215,7 @@ def printed(browser_page: Page, text: str, path: Path) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Print every handout into a folder, by default ``handouts``; return the exit code."""
-    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+    if len(arguments) > 1 or any(name.startswith("-") for name in arguments):
         print("usage: python run.py handout [FOLDER]", file=sys.stderr)
         return 2
     folder = Path(*arguments or ["handouts"])
