@@ -26,7 +26,7 @@ from cloze.lessons.corrupt_and_repair import corruptions, exact, mending, probes
 from cloze.lessons.corrupt_and_repair.infilling import INFILLING
 from cloze.lessons.corrupt_and_repair.replaced import REPLACED, ReplacedLM, electra_loss
 from cloze.masking import seeded
-from cloze.objectives import MASKED, Objective
+from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Source, TrainingRun, fit
@@ -47,6 +47,7 @@ LINES, TYPOS = 100, 0.05
 
 VARIANTS: dict[str, tuple[Objective, float]] = {
     "masked": (MASKED, 0.3),
+    "masked, all [MASK]": (masked("masked", mask_share=1.0, random_share=0.0), 0.3),
     "replaced": (REPLACED, 0.15),
     "replaced, asked at 15%": (
         replace(REPLACED, loss=partial(electra_loss, everywhere=False)),
@@ -59,7 +60,10 @@ TEXTS = {
     "world": ["masked", "replaced", "replaced, asked at 15%"],
     "english": ["masked", "replaced"],
 }
-"""What is compared on each text."""
+"""What is compared on each text, at equal seconds."""
+CONTROLS = {"english": {"masked, all [MASK]": "masked"}}
+"""What is trained besides, for as many steps as another: here without the random symbols of 80/10/10,
+which look like the typos that are asked about."""
 
 
 def begun(source: Source, name: str, steps: int, seed: int = 0) -> TrainingRun:
@@ -166,6 +170,8 @@ def main(
         return steps | ({"infilling": infilling_steps} if text == "world" else {})
 
     steps = measure("steps", texts, affordable)["steps"]
+    for text, controls in CONTROLS.items():
+        steps[text] |= {name: steps[text][like] for name, like in controls.items()}
 
     def run(key: str) -> dict[str, Any]:
         text, name, seed = key.split("/")
@@ -176,7 +182,8 @@ def main(
             save_model(checkpoints / SHIPPED[key], model, about)
         return found
 
-    runs = [f"{text}/{name}/{seed}" for seed in seeds for text in TEXTS for name in TEXTS[text]]
+    names = {text: [*TEXTS[text], *CONTROLS.get(text, ())] for text in TEXTS}
+    runs = [f"{text}/{name}/{seed}" for seed in seeds for text in TEXTS for name in names[text]]
     measure("runs", [("world/infilling/0",), *zip(runs, strict=True)], run)
     measure("baselines", [()], lambda: baselines(world))
 

@@ -155,7 +155,7 @@ def experiments() -> dict[str, Experiment]:
             lambda: in_world,
             lambda encoder: TextClassifier(encoder, words, 2),
             share_right,
-            (4, 8, 16, 64),
+            (4, 8, 16, 24, 32, 64),
             seeds=5,
         ),
         "roles": Experiment(

@@ -94,6 +94,7 @@ ARMS: dict[str, tuple[Callable[[], MaskedLM], Training]] = {
     "ordinary, larger steps": (ordinary, LARGER),
     "born, textbook's Adam": (born, by_adam),
     "ordinary, textbook's Adam": (ordinary, by_adam),
+    "learned positions, our recipe": (placed, OURS),
     "learned positions, textbook's Adam": (placed, by_adam),
 }
 """By name, what makes a model and what trains it."""

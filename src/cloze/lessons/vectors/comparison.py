@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from cloze.corpus import Corpus, windows
 from cloze.encoder import Encoder
@@ -120,16 +121,38 @@ def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> Trainin
 def measured_late(corpus: Corpus, name: str) -> str:
     """Search by late interaction, and write a 1 for each window whose piece was found, else 0."""
     asked, encoder = held_out(corpus), shipped_model().encoder
-    if name == UNTRAINED:
-        torch.manual_seed(0)
-        encoder = Encoder(encoder.config).eval()
-    states = layer_states(encoder, asked.input_ids)[-1]
+    if name == LETTERS:
+        states = neighbourhoods(asked.input_ids)
+    else:
+        if name == UNTRAINED:
+            torch.manual_seed(0)
+            encoder = Encoder(encoder.config).eval()
+        states = layer_states(encoder, asked.input_ids)[-1]
     found = nearest(late_interaction(states, states), but_itself=True)[:, 0]
     return "".join(str(int(right)) for right in asked.pieces[found] == asked.pieces)
 
 
 UNTRAINED = "late interaction, untrained encoder"
-LATE = ("late interaction", UNTRAINED)
+LETTERS = "late interaction, raw letters"
+LATE = ("late interaction", UNTRAINED, LETTERS)
+REACH = 3
+"""How many letters to each side the vector of a position holds when no encoder is used."""
+
+
+def neighbourhoods(input_ids: Tensor) -> Tensor:
+    """Describe each position by the letters around it, without any encoder.
+
+    Args:
+        input_ids: shape ``(n, length)``.
+
+    Returns:
+        One-hot vectors of the letters at −``REACH`` … ``REACH``, side by side: shape
+        ``(n, length, (2 · REACH + 1) · |V|)``; nothing beyond the ends of a line.
+    """
+    letters = F.one_hot(input_ids, len(VOCABULARY)).float()
+    padded = F.pad(letters, (0, 0, REACH, REACH))
+    length = input_ids.shape[1]
+    return torch.cat([padded[:, i : i + length] for i in range(2 * REACH + 1)], dim=-1)
 
 
 def results() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from torch import Tensor
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, DRAWS, curve, shipped_diffusion
-from cloze.objectives import CAUSAL, MASKED, Objective
+from cloze.objectives import CAUSAL, MASKED, Objective, masked_loss
 from cloze.prediction import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
@@ -28,6 +28,9 @@ from cloze.training import EVEN, Recipe, TrainingRun, fit
 RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
 ASKED = {objective.name: objective for objective in (MASKED, DIFFUSION, CAUSAL)}
+UNWEIGHTED = replace(DIFFUSION, name="unweighted", loss=masked_loss)
+"""The control: diffusion's masks, but every hidden symbol counts the same, however many there are."""
+TRAINED = {**ASKED, "unweighted": UNWEIGHTED}
 RECIPE = replace(EVEN, evaluations=0)
 SHIPPED: dict[str, Callable[[], MaskedLM]] = {
     "masked": shipped_model,
@@ -84,13 +87,13 @@ def main(
     )
 
     def paid(seed: int, name: str) -> float:
-        model = trained(ASKED[name], corpus, replace(recipe, seed=seed))
+        model = trained(TRAINED[name], corpus, replace(recipe, seed=seed))
         return round(cost(model, windows), 4)
 
     def shipped(name: str) -> list[float]:
         return [round(nats, 4) for nats in curve(SHIPPED[name](), windows)]
 
-    measurements.measure(path, made, "runs", product(seeds, ASKED), paid)
+    measurements.measure(path, made, "runs", product(seeds, TRAINED), paid)
     measurements.measure(path, made, "curves", zip(SHIPPED), shipped)
 
 

@@ -8,6 +8,7 @@ English, and writes what came of it to samplers.json (about six minutes on an id
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -45,6 +46,8 @@ CAREFUL = Corruption(0.5, 1 - 1e-6, 1e-6)
 an answer even beside words that never stand together."""
 TRAINED = {objective.name: objective for objective in (MASKED, DIFFUSION)}
 PASSES = (1, 2, 4, 8, 16, 32, 64)
+COUNTED = ("left to right", "mask-predict", "Gibbs")
+"""Policies whose sentences are counted; the first is exact, and shows what counting adds."""
 
 
 # The small world
@@ -101,6 +104,36 @@ def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, dic
         elif policy == "random order":
             kl = random_order_kl(model, sentences, truth, max(2, draws // 100), seed)
         found[policy] = {"valid": share_of_sentences(lines, sentences), "kl": kl}
+    return found
+
+
+def counted_kl(lines: Tensor, sentences: Tensor, truth: Tensor) -> float:
+    """Return KL(truth ‖ what was written) in nats, from counts with half a count more for each.
+
+    It is never 0, because counts of so many draws vary: compare it with that of a sampler which is
+    exact.
+
+    Args:
+        lines: what a sampler wrote, ``(draws, length)``.
+        sentences: all that are possible, ``(sentences, length)``.
+        truth: the probability of each.
+    """
+    written = Counter(tuple(line) for line in lines.tolist())
+    counts = torch.tensor([written[tuple(row)] for row in sentences.tolist()]).double() + 0.5
+    shares = counts / (len(lines) + 0.5 * len(sentences))
+    return float((truth * (truth / shares).log()).sum())
+
+
+def counted(model: Model, world: World, draws: int, seed: int) -> dict[str, dict[str, float]]:
+    """Let a model write so often that sentences can be counted, by the policies of ``COUNTED``."""
+    sentences, truth = of_length(world)
+    hidden = gaps_only(sentences[:1], world).repeat(draws, 1)
+    found = {}
+    for policy in COUNTED:
+        lines = write(model, hidden, policy, temperature=1.0, generator=seeded(seed))
+        valid = {tuple(row) for row in sentences.tolist()} & {tuple(row) for row in lines.tolist()}
+        kl = counted_kl(lines, sentences, truth)
+        found[policy] = {"kl": round(kl, 4), "sentences": len(valid)}
     return found
 
 
@@ -206,6 +239,13 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
     measure("english", [("held-out text", 0), *product(["causal"], SEEDS)], english)
     measure("passes", zip(SEEDS), passes)
     measure("world", product(["exact", *TRAINED], SEEDS), of_world)
+
+    def of_counts(name: str, seed: int) -> dict[str, Any]:
+        exact = Truth(world, corruption=CAREFUL)
+        model = exact if name == "exact" else trained(TRAINED[name], world, seed, steps)
+        return counted(model, world, 2 * draws, seed)
+
+    measure("counted", product(["exact", *TRAINED], SEEDS), of_counts)
 
 
 if __name__ == "__main__":
