@@ -317,7 +317,7 @@ def _write_model(options: argparse.Namespace, run: TrainingRun) -> None:
         "seed": run.recipe.seed,
         "steps": run.step,
         "corpus_sha256": run.corpus.sha256,
-        f"{what.replace('-', '_')}_nats": round(loss, 4),
+        f"{re.sub('[^a-z]+', '_', what)}_nats": round(loss, 4),
         "torch": torch.__version__,
     }
     save_model(options.output, run.model, provenance)
@@ -372,16 +372,16 @@ def _evaluate(options: argparse.Namespace) -> None:
         model = load_model(options.checkpoint)
     else:
         model = shipped_world_model() if options.world else shipped_model()
-    if model.vocabulary != objective_named(model.objective).vocabulary(source.vocabulary):
-        raise ValueError(
-            f"{options.checkpoint or 'The shipped model'} does not read the symbols of this text; "
-            "to evaluate a model of words, name its small world with --world."
-        )
     objective = objective_named(options.objective or model.objective)
-    if objective.model.objective != model.objective:
+    if objective.model.kind != model.kind:
         raise ValueError(
             f"The objective {objective.name} needs a {objective.model.__name__}, but this "
             f"checkpoint holds a {type(model).__name__}."
+        )
+    if model.vocabulary != objective.vocabulary(source.vocabulary):
+        raise ValueError(
+            f"{options.checkpoint or 'The shipped model'} does not read the symbols of this text; "
+            "to evaluate a model of words, name its small world with --world."
         )
     if objective is not MASKED:  # the baselines answer other questions
         windows = source.held_out_windows(model.config.max_len - objective.room)

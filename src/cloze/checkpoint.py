@@ -25,13 +25,16 @@ from torch import Tensor
 from cloze.border import FilePath, checked
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.objectives import objective_named
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 CHECKPOINTS = DATA / "checkpoints"
 SHIPPED = CHECKPOINTS / "masked.safetensors"
 """The encoder of the series."""
+
+KINDS: Mapping[str, type[MaskedLM]] = {model.kind: model for model in (MaskedLM, CausalLM)}
+"""The models of the core; other kinds are known to the objective of their name."""
 
 Kind = Literal["model", "run"]
 OTHER_KIND = {
@@ -195,8 +198,10 @@ def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -
         CheckpointError: the file cannot be written, or a weight is not finite.
     """
     metadata = {"kind": "model", "config": asdict(model.config), "provenance": provenance}
-    if model.objective != MaskedLM.objective:
+    if model.objective != MaskedLM.kind:
         metadata["objective"] = model.objective
+    if model.kind != model.objective:
+        metadata["model"] = model.kind
     if model.vocabulary != VOCABULARY:
         metadata["vocabulary"] = asdict(model.vocabulary)
     write(path, model.state_dict(), metadata)
@@ -211,8 +216,11 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
     """
     tensors, metadata = read(path, "model")
     with fitting(path):
-        kind = objective_named(metadata.get("objective", MaskedLM.objective)).model
-        model = kind(EncoderConfig(**metadata["config"]), _vocabulary(metadata))
+        objective = metadata.get("objective", MaskedLM.kind)
+        kind = metadata.get("model", objective)
+        of_kind = KINDS[kind] if kind in KINDS else objective_named(kind).model
+        model = of_kind(EncoderConfig(**metadata["config"]), _vocabulary(metadata))
+        model.objective = objective
         expected = model.state_dict()
         if model.config.vocab_size < len(model.vocabulary) or (
             {name: (t.dtype, t.shape) for name, t in tensors.items()}
@@ -236,7 +244,7 @@ def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:
         CheckpointError: it answers another question, or the file cannot be used.
     """
     model = load_model(path)
-    if model.objective not in ("masked", "causal"):
+    if model.kind not in KINDS:
         raise CheckpointError(
             f"{path} was trained with the objective {model.objective}, so it cannot guess single "
             "characters; choose a masked or a causal model."

@@ -32,13 +32,15 @@ class MaskedLM(nn.Module):
         vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
     """
 
-    objective: ClassVar[str] = "masked"
-    """The name of the objective that trains such a model, under which a checkpoint remembers it."""
+    kind: ClassVar[str] = "masked"
+    """The objective that such models are made for, by whose name a checkpoint knows the class."""
 
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
     ) -> None:
         super().__init__()
+        self.objective = self.kind
+        """The name of the objective that it was trained for; its checkpoint remembers it."""
         self.vocabulary = vocabulary
         self.encoder = Encoder(config)
         self.config = self.encoder.config
@@ -75,7 +77,7 @@ class CausalLM(MaskedLM):
         ValueError: the config's ``direction`` is not "left".
     """
 
-    objective = "causal"
+    kind = "causal"
     never: Tensor
 
     def __init__(

@@ -92,6 +92,7 @@ def corrupt(
     input_ids: Ids,
     selected: Where,
     groups: Ids | None = None,
+    /,
     *,
     mask_share: Probability = 0.8,
     random_share: Probability = 0.1,

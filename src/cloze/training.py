@@ -143,7 +143,7 @@ class TrainingRun:
         objective: Objective = MASKED,
     ) -> None:
         recipe = recipe or Recipe()
-        if type(model).objective != objective.model.objective:
+        if model.kind != objective.model.kind:
             raise ValueError(
                 f"The objective {objective.name} trains a {objective.model.__name__}, not a "
                 f"{type(model).__name__}."
@@ -160,6 +160,7 @@ class TrainingRun:
                 "MaskedLM(config, vocabulary), where vocabulary is that of the corpus or world."
             )
         self.model, self.corpus, self.recipe, self.objective = model, corpus, recipe, objective
+        model.objective = objective.name
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(recipe.seed)
         self.held_out = objective.held_out(corpus.held_out_windows(recipe.length), model.vocabulary)

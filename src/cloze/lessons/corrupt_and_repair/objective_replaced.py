@@ -20,7 +20,7 @@ from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens, seeded
-from cloze.objectives import Objective
+from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 WEIGHT = 50.0
@@ -40,7 +40,7 @@ class ReplacedLM(MaskedLM):
     Source: Clark et al. 2020, ELECTRA, section 2.
     """
 
-    objective = "replaced"
+    kind = "replaced"
 
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
@@ -160,13 +160,15 @@ def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int =
     return total / count
 
 
-REPLACED = Objective(
-    name="replaced",
-    ask=hide_for_two,
-    loss=electra_loss,
-    held_out=held_out_draws,
-    measure=detection_loss,
-    model=ReplacedLM,
-    measured="detection",
+REPLACED = register(
+    Objective(
+        name="replaced",
+        ask=hide_for_two,
+        loss=electra_loss,
+        held_out=held_out_draws,
+        measure=detection_loss,
+        model=ReplacedLM,
+        measured="detection",
+    )
 )
 """ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""
