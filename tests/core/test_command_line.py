@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze import __main__ as command_line
-from cloze import checkpoint, objectives, training
+from cloze import checkpoint, objectives, train_command, training
 from cloze.__main__ import main
 from cloze.checkpoint import load_model, provenance
 from cloze.corpus import DATA, Corpus
@@ -124,7 +123,7 @@ def test_a_run_that_was_not_finished_is_not_replaced(here: Path, capsys: CAPTURE
 def test_what_of_a_recipe_may_be_chosen_is_followed(here: Path) -> None:
     values = {"steps": 4, "mask_prob": 0.2, "weight_decay": 0.1, "seed": 3}
     values |= {"matrix_learning_rate": 0.02, "query_key_learning_rate": 0.01}
-    assert values.keys() == {*command_line.CHOICES}
+    assert values.keys() == {*train_command.CHOICES}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in values.items()]
     with interrupt_in(objectives, "mlm_loss", 2):
         main(["train", AGAIN[1], "--corpus", "mine.txt", *options])
@@ -149,7 +148,7 @@ def test_a_run_is_saved_on_the_way_and_astray_is_not(
     capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     losses = iter([None, None, torch.tensor(math.nan)])
-    monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(train_command, "SAVE_EVERY", 0.0)
     with monkeypatch.context() as patch:
         patch.setattr(objectives, "mlm_loss", lambda *given: next(losses) or mlm_loss(*given))
         assert main(AGAIN) == 1
@@ -165,7 +164,7 @@ def test_saving_that_fails_on_the_way_does_not_stop_training(
     def full(*_: object) -> None:
         raise checkpoint.CheckpointError("No space left.")
 
-    monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(train_command, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(training.TrainingRun, "save", full)
     assert main(AGAIN) == 0
     assert "cloze: No space left. Training continues." in capsys.readouterr().err

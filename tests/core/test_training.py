@@ -185,7 +185,9 @@ def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         # Going on with a rate that it was not begun with would change it without a word.
         ({"recipe": {"steps": 3}}, "its recipe has other parts; begin anew"),
-        ({"config": {"d_ff": 8}}, r"Error\(s\) in loading state_dict"),
+        ({"config": {"d_ff": 8}}, r"model\.\S+ is missing, too many, or has another shape or type"),
+        ({"recipe": None}, "keys"),
+        ({"history": 3}, "not iterable"),
     ],
 )
 def test_a_run_of_another_version_is_refused(
