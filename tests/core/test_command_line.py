@@ -1,5 +1,6 @@
 """The command line: train, evaluate, fill; its exit codes and what it says when it cannot."""
 
+import argparse
 import io
 import math
 import re
@@ -182,7 +183,61 @@ def test_what_is_not_ours_is_replaced_by_force_alone(here: Path, capsys: CAPTURE
     assert main(words) == 0  # a checkpoint of ours
 
 
+TWICE = """
+import sys
+from pathlib import Path
+from cloze.checkpoint import reserved
+with reserved(Path("again.safetensors")):
+    print("reserved", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_trainings_onto_one_file_are_one_too_many(here: Path, capsys: CAPTURE) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", TWICE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline().split() == [b"reserved"]
+        assert main(AGAIN) == 1
+        says(capsys, "Another training is writing again.safetensors; wait until it ends")
+        other.kill()  # and lets go
+    assert main(AGAIN) == 0
+    assert sorted(path.name for path in here.iterdir()) == ["again.safetensors", "mine.txt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
+def test_a_link_is_not_replaced(here: Path) -> None:
+    main(TRAIN)
+    link = here / "again.safetensors"
+    link.symlink_to(here / TRAIN[1])
+    assert main([*AGAIN, "--seed", "5"]) == 0
+    assert link.is_symlink()
+    assert provenance(here / TRAIN[1])["seed"] == 5
+
+
 # The shell around it
+
+
+@CAN_INTERRUPT
+def test_ctrl_c_is_answered_from_the_beginning(capsys: CAPTURE) -> None:
+    with interrupt_in(argparse, "ArgumentParser", 1):
+        assert main(["fill", "the c_t"]) == 130
+    says(capsys, "stopped.")
+    loaded = "import sys, cloze.__main__; print('argparse' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    assert result.stdout == "False\n", "what is imported before main is not answered for"
+
+
+def test_a_folder_that_may_not_be_read_says_so(
+    capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "pieces")
+
+    monkeypatch.setattr(Corpus, "load", closed)
+    assert main(["evaluate"]) == 1
+    says(capsys, "pieces: Permission denied.")
 
 
 def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
