@@ -131,17 +131,17 @@ def electra_loss(model: ReplacedLM, batch: MasksAndDraws, *, everywhere: bool = 
     selected = batch.selected
     logits = model.generator.logits_at(batch.inputs, selected)
     guesses = mlm_loss(logits, batch.labels[selected])
-    found = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
-    return guesses + WEIGHT * found
+    detection = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
+    return guesses + WEIGHT * detection
 
 
 def _detection(
     model: ReplacedLM, batch: MasksAndDraws, read: Tensor, *, everywhere: bool = True
 ) -> Tensor:
     """Return the mean cost of "replaced or not?" in nats."""
-    asked = (read < model.vocabulary.n_ordinary) if everywhere else batch.selected
-    replaced = (read != batch.original)[asked].float()
-    return F.binary_cross_entropy_with_logits(model.logits_at(read, asked), replaced)
+    where = (read < model.vocabulary.n_ordinary) if everywhere else batch.selected
+    replaced = (read != batch.original)[where].float()
+    return F.binary_cross_entropy_with_logits(model.logits_at(read, where), replaced)
 
 
 @torch.no_grad()
