@@ -24,7 +24,8 @@ export async function readModel(buffer, name) {
   } catch {
     whole = false; // whatever is missing from it, or not what it should be
   }
-  const isMasked = metadata?.kind === "model" && (metadata.objective ?? "masked") === "masked";
+  const kindOfModel = metadata?.model ?? metadata?.objective ?? "masked";
+  const isMasked = metadata?.kind === "model" && kindOfModel === "masked";
   if (whole && !isMasked) {
     throw new CheckpointError(`${name} holds no masked language model; name another file.`);
   }

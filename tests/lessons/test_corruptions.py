@@ -184,6 +184,12 @@ def test_what_is_no_text_and_no_share_is_refused(name: str) -> None:
         corrupt(torch.tensor([1, 2]), math.nan, vocabulary=LETTERS)
 
 
+def test_no_more_is_taken_out_than_there_is() -> None:
+    with pytest.raises(ValueError, match="A line of 20 symbols has no 60 to take out"):
+        number_of_spans(20, 60)
+    assert number_of_spans(20, 20) == 1
+
+
 @pytest.mark.parametrize("spans", [[(0, 3), (2, 5)], [(4, 7), (0, 3)], [(-2, 1)], [(5, 2)]])
 def test_spans_that_do_not_follow_each_other_are_refused(spans: list[tuple[int, int]]) -> None:
     with pytest.raises(ValueError, match="Spans follow each other inside the line's 11 symbols"):

@@ -234,7 +234,10 @@ class PiecePredictor(Predictor):
             theirs, tokenizer = _loaded(path)
             model = PieceModel(theirs, Pieces.of(tokenizer))
             n_layers, n_heads = _tried(model)
-        longest = min(LONGEST, _longest(theirs, tokenizer) - len(model.before) - len(model.after))
+            longest = _longest(theirs, tokenizer) - len(model.before) - len(model.after)
+            if longest < 1:
+                raise ValueError("it has no room for a piece between its first and last symbols")
+        longest = min(LONGEST, longest)
         super().__init__(model, model.pieces, longest, name or path.resolve().name)
         self.n_layers, self.n_heads = n_layers, n_heads
 

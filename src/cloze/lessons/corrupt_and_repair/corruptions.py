@@ -282,12 +282,20 @@ def _enough_sentinels(count: int, vocabulary: Vocabulary) -> None:
         )
 
 
-def number_of_spans(length: int, taken: int) -> int:
-    """Return into how many spans that do not touch so many symbols of a line are divided."""
+@checked
+def number_of_spans(length: Count, taken: Count) -> int:
+    """Return into how many spans that do not touch so many symbols of a line are divided.
+
+    Raises:
+        ValueError: more symbols are taken than the line has.
+    """
+    if taken > length:
+        raise ValueError(f"A line of {length} symbols has no {taken} to take out; take fewer.")
     return min(max(1, round(taken / MEAN_LENGTH)), taken, length - taken + 1)
 
 
-def number_taken(length: int, share: float) -> int:
+@checked
+def number_taken(length: Count, share: Probability) -> int:
     """Return how many symbols of a line are taken out, at least one."""
     return max(1, round(share * length))
 

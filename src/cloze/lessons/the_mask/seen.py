@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from torch import Tensor
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
-from cloze.objectives import MASKED
+from cloze.objectives import masked
 from cloze.prediction import distribution
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
@@ -58,13 +57,7 @@ def proofread(model: MaskedLM, line: str) -> list[float]:
 
 def train(name: str, recipe: Recipe, corpus: Corpus) -> MaskedLM:
     """Train one model with the shares of that name."""
-    mask_share, random_share = SHARES[name]
-    masked = partial(mask_tokens, mask_share=mask_share, random_share=random_share)
-    objective = replace(
-        MASKED,
-        name=name,
-        ask=lambda windows, rate, chance, _: masked(windows, rate, generator=chance),
-    )
+    objective = masked(name, mask_tokens, *SHARES[name])
     torch.manual_seed(recipe.seed)
     run = TrainingRun(MaskedLM(), corpus, recipe, objective)
     for _ in fit(run):

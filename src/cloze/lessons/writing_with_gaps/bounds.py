@@ -19,7 +19,8 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
-from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, DRAWS, curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.diffusion import curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, DRAWS
 from cloze.objectives import CAUSAL, MASKED, Objective
 from cloze.prediction import shipped_model
 from cloze.teaching import measurements

@@ -24,11 +24,11 @@ from cloze.corpus import Corpus
 from cloze.generation import POLICIES, mask_predict, path_costs, unmask, write
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
-    DIFFUSION,
     all_costs,
     random_order_cost,
     shipped_diffusion,
 )
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
 from cloze.teaching import measurements
