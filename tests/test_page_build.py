@@ -75,7 +75,9 @@ def test_modules_become_one_script_in_the_order_they_need() -> None:
         "a.js": 'import { two as deux } from "./b.js";\nimport c from "./c.js";\n'
         "export const one = deux + c.three;\n",
         "b.js": '// a word\nimport c from "./c.js";\nexport function two() {}\n',
-        "c.js": "/** a word */\nexport default { three: 3 };\nexport async function four() {}\n",
+        "c.js": "/** a word */\nexport default { three: 3 };\nexport async function four() {}\n"
+        '/** @type {Map} */ (four).kept();\nconst text = /** @type {string} */ ("/** kept */");\n'
+        "/**\n * a word\n */\nconst last = 1;\n",
         "d.js": "never\n",
     }
     script = bundle(modules, "a.js")
@@ -84,6 +86,7 @@ def test_modules_become_one_script_in_the_order_they_need() -> None:
     assert "const { two: deux } = module_b_js;" in script
     assert "never" not in script
     assert "a word" not in script
+    assert '(four).kept();\nconst text = ("/** kept */");\nconst last = 1;' in script
     assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
 
 

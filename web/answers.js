@@ -2,13 +2,33 @@
 // the predictors of predictor.js.
 
 import { GAP } from "./explorer.js";
-import { ROOM, cost, raised } from "./room.js";
+import { cost, ROOM, raised } from "./room.js";
 import { Model } from "./widget.js";
+
+/**
+ * @import { Answers, Guesses, Line, Pairs, Question, Said, State } from "./explorer.js"
+ * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
+ * @import { Paid } from "./room.js"
+ *
+ * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
+ *
+ * @typedef {object} Beginning  What `MaskExplorer.alone` in Python returns.
+ * @property {string} line
+ * @property {number[]} masked
+ * @property {string[]} readers
+ * @property {number} focus
+ * @property {string} view
+ * @property {boolean} tools
+ */
 
 const LIKELIEST = 8; // how many symbols of each predictor an answer has
 const PAIRS_SHOWN = 5;
 
-/** Return the places of the `k` largest values, largest first. */
+/**
+ * Return the places of the `k` largest values, largest first.
+ * @param {number[]} values
+ * @param {number} k
+ */
 export function largest(values, k) {
   return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
 }
@@ -21,29 +41,42 @@ function seen() {
   });
 }
 
-/** Read a question: what is predicted, and the line with what was filled in. */
+/**
+ * Read a question: what is predicted, and the line with what was filled in.
+ * @param {Question} question
+ */
 function read({ truth, masked, filled }) {
   const open = masked.filter((at) => !(at in filled));
   return { open, held: truth.map((symbol, at) => filled[at] ?? symbol) };
 }
 
-/** Answers the explorer's questions from predictors, by name; the last is the one that is spoken of. */
+/**
+ * Answers the explorer's questions from predictors, by name; the last is the one that is spoken of.
+ * @implements {Answers}
+ */
 export class Readers {
   #predictors;
   #tally;
   #before = new AbortController(); // calls off what the question before this one still computes
 
-  /** What is paid for what a room has guessed is entered into the model `tally`. */
+  /**
+   * @param {Predictors} predictors
+   * @param {Model<{ paid: Paid[] }>} tally  Into it is entered what is paid for what a room guesses.
+   */
   constructor(predictors, tally) {
     this.#predictors = predictors;
     this.#tally = tally;
   }
 
   get #last() {
-    return Object.values(this.#predictors).at(-1);
+    return /** @type {MaskedPredictor} */ (Object.values(this.#predictors).at(-1));
   }
 
-  /** Return what is guessed, and what the view shows besides. */
+  /**
+   * Return what is guessed, and what the view shows besides.
+   * @param {Question} question
+   * @returns {Promise<Guesses>}
+   */
   async guesses(question) {
     this.#before.abort();
     this.#before = new AbortController();
@@ -54,6 +87,7 @@ export class Readers {
     const { truth, focus, view, hands } = question;
     const { open, held } = read(question);
     const said = Object.values(this.#predictors).map((each) => each.predict(held, open));
+    /** @type {Set<number>} */
     const shown = new Set();
     if (open.includes(focus)) {
       const named = [...Object.keys(hands[focus] ?? {}), truth[focus]].filter(
@@ -64,6 +98,7 @@ export class Readers {
     }
     const places = [...shown].sort((i, j) => i - j);
     const truths = open.filter((at) => truth[at] !== GAP);
+    /** @type {(of: (at: number) => number | null, at: number[]) => Said["costs"]} */
     const costs = (of, at) => Object.fromEntries(at.map((each) => [each, of(each)]));
     const readers = Object.keys(this.#predictors).map((name, r) => ({
       name,
@@ -82,7 +117,7 @@ export class Readers {
       },
       pair:
         view === "pair" && open.length > 1
-          ? await this.#pair(held, open, focus, said.at(-1), signal)
+          ? await this.#pair(held, open, focus, said[said.length - 1], signal)
           : null,
       attention: view === "attention" ? last.attention(held, open, focus) : [],
       surprise:
@@ -92,13 +127,19 @@ export class Readers {
     };
   }
 
-  /** Return what the last answer at the focus depends on; the next question calls it off. */
+  /**
+   * Return what the last answer at the focus depends on; the next question calls it off.
+   * @param {Question} question
+   */
   occlusion(question) {
     const { open, held } = read(question);
     return this.#last.occlusion(held, open, question.focus, { signal: this.#before.signal });
   }
 
-  /** Read a line as it was typed or pasted; of too many characters, the first. */
+  /**
+   * Read a line as it was typed or pasted; of too many characters, the first.
+   * @param {{ text: string }} sent
+   */
   read({ text }) {
     const { symbols, maxLen } = this.#last;
     const { line, note } = symbols.read(text, Infinity);
@@ -106,12 +147,20 @@ export class Readers {
     return { truth, words: wordsOf(symbols, truth), note, n: line.length };
   }
 
-  /** Read a symbol as it was typed. */
+  /**
+   * Read a symbol as it was typed.
+   * @param {{ typed: string }} sent
+   */
   symbol({ typed }) {
     return this.#last.symbols.readSymbol(typed);
   }
 
-  /** Enter into the tally what was paid for what is revealed, each symbol of a line once. */
+  /**
+   * Enter into the tally what was paid for what is revealed, each symbol of a line once.
+   * @param {Question} question
+   * @param {number[]} open
+   * @param {Guesses["readers"]} readers
+   */
   #enter({ truth, hands }, open, readers) {
     const { symbols } = this.#last;
     const line = symbols.write(truth);
@@ -120,6 +169,7 @@ export class Readers {
       (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
     );
     const paid = fresh.map((at) => {
+      /** @type {Paid["costs"]} */
       const costs = { [ROOM]: cost(hands[at], truth[at], symbols.known.length) };
       for (const reader of readers) costs[reader.name] = reader.costs[at];
       return { line, at, n_hands: raised(hands[at]), costs };
@@ -127,14 +177,23 @@ export class Readers {
     if (paid.length) this.#tally.set("paid", [...before, ...paid]);
   }
 
-  /** Compare the guesses at the focus and at the gap nearest to it. */
+  /**
+   * Compare the guesses at the focus and at the gap nearest to it.
+   * @param {string[]} held
+   * @param {number[]} open
+   * @param {number} focus
+   * @param {Answer} answer
+   * @param {AbortSignal} signal
+   * @returns {Promise<Guesses["pair"]>}
+   */
   async #pair(held, open, focus, answer, signal) {
-    const distance = (at) => Math.abs(at - focus);
+    const distance = (/** @type {number} */ at) => Math.abs(at - focus);
     const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
     const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
     const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
     const together = await this.#last.joint(held, open, first, second, { signal });
     const { known } = this.#last.symbols;
+    /** @type {(table: number[][]) => Pairs} */
     const pairs = (table) => {
       const flat = table.flat();
       return largest(flat, PAIRS_SHOWN).map((place) => {
@@ -146,22 +205,35 @@ export class Readers {
   }
 }
 
-const wordsOf = (symbols, line) => symbols.words(line).map((word) => [word[0], word.at(-1) + 1]);
+/** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
+const wordsOf = (symbols, line) =>
+  symbols.words(line).map((word) => [word[0], word[word.length - 1] + 1]);
 
 /**
- * Make the model of an explorer. `examples` are {line, masked} by name; `begin` is what
- * `MaskExplorer.alone` in Python returns, or nothing: then the first letter of what the first
- * example speaks of is hidden. What is paid is entered in `paid`, the model of a tally.
+ * Make the model of an explorer.
+ * @param {Predictors} predictors
+ * @param {Examples} examples
+ * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
+ *   hidden.
+ * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
+ * @returns {Model<State, Answers>}
  */
 export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
   const names = begin?.readers ?? Object.keys(predictors);
   const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
   const state = beginning(predictors.both, examples, begin);
+  /** @type {Model<State, Answers>} */
   const model = new Model(state, new Readers(asked, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }
 
+/**
+ * @param {MaskedPredictor} predictor
+ * @param {Examples} examples
+ * @param {Beginning | null} begin
+ * @returns {State}
+ */
 export function beginning({ symbols, maxLen }, examples, begin = null) {
   const listed = Object.entries(examples).map(([name, { line, masked }]) => {
     const truth = symbols.read(line, maxLen).line;

@@ -1,0 +1,1 @@
+export const VIEWS: Record<string, string>;
