@@ -1,12 +1,13 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both.
 // What it knows are its traits, MaskExplorer's in src/cloze/widgets/explorer/widget.py. A click
-// changes them and shows at once; then it asks `guesses`, and once these are shown `occlusion`,
-// which takes longer. `read` and `symbol` read what is typed. What they answer says
-// src/cloze/widgets/explorer/answers.py.
+// changes them, with all that follows from it, and shows at once; then it asks `guesses`, and once
+// these are shown what the view asks besides. `read` and `symbol` read what is typed. What is answered
+// says src/cloze/widgets/explorer/answers.py.
 
 import { chanceOf } from "./chance.js";
-import { VIEWS, explorer } from "./explorer_markup.js";
+import { explorer } from "./explorer_markup.js";
 import { MOST_HANDS, raised } from "./room.js";
+import { VIEWS } from "./views.js";
 import { ValueError, Widget } from "./widget.js";
 import { counted, visible } from "./words.js";
 
@@ -20,12 +21,17 @@ const only = (things, among) =>
 
 export default class Explorer extends Widget {
   answer = null; // to the last question that was answered
-  occlusion = []; // what the last reader's answer at the focus depends on
+  more = null; // the answer to what the view asks besides
+  waits = false; // whether that is under way
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
   #asking = false;
   #own = false; // whether it is changing its state itself
   #chance;
+
+  static {
+    for (const { actions } of Object.values(VIEWS)) Object.assign(Explorer.prototype, actions);
+  }
 
   constructor(model) {
     super(model);
@@ -71,8 +77,8 @@ export default class Explorer extends Widget {
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
     const { truth, masked, filled, hands, hidden, focus, view } = this.state;
-    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus, view };
-    const posed = JSON.stringify([question, this.get("asked"), hidden]);
+    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus };
+    const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
     this.posed = posed;
@@ -85,19 +91,21 @@ export default class Explorer extends Widget {
     this.#asking = true;
     while (this.answered !== this.posed) {
       const { posed } = this;
-      const [question, , hidden] = JSON.parse(posed);
+      const [question] = JSON.parse(posed);
       const answer = await this.#ask("guesses", question);
       this.answered = posed;
       if (posed !== this.posed) continue;
+      const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
-      this.occlusion = [];
+      this.more = null;
+      this.waits = Boolean(what);
       this.refresh();
-      const open = question.masked.includes(question.focus) && !(question.focus in question.filled);
-      if (!answer || question.view !== "guesses" || hidden || !open) continue;
+      if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
-      const occlusion = await this.#ask("occlusion", question);
+      const more = await this.#ask(what, question);
       if (posed !== this.posed || this.#asking) return;
-      this.occlusion = (occlusion ?? []).map(Number);
+      this.more = more;
+      this.waits = false;
       this.refresh();
     }
     this.#asking = false;
@@ -295,14 +303,8 @@ export default class Explorer extends Widget {
     this.become({ revealed: true }, "Revealed.");
   }
 
-  /** Look at guesses, two gaps, attention or surprise. */
+  /** Choose a view. */
   do_view({ view }) {
-    this.become({ view }, `${VIEWS[view]}.`);
-  }
-
-  /** Look at another attention head; layers and heads count from 0. */
-  do_head({ layer: l, head: h }) {
-    const [layer, head] = [Number(l), Number(h)];
-    this.become({ layer, head }, `Layer ${layer + 1}, head ${head + 1}.`);
+    this.become({ view }, `${VIEWS[view].title}.`);
   }
 }
