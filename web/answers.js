@@ -3,24 +3,24 @@
 
 import { GAP } from "./explorer.js";
 import { LEAST, largest } from "./explorer_parts.js";
-import { ROOM, bet, cost, raised, who } from "./room.js";
+import { bet, cost, ROOM, raised, who } from "./room.js";
 import { Model } from "./widget.js";
 import { sum } from "./words.js";
 
 /**
- * @import { Answer, Chart, Cost, Reader } from "./explorer_parts.js"
- * @import { Symbols } from "./predictor.js"
- * @import { Hands } from "./room.js"
+ * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "./explorer_parts.js"
+ * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
+ * @import { Paid } from "./room.js"
  *
- * @typedef {object} Question  A line, what of it is hidden, and which position is selected.
- * @property {string[]} truth
+ * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
+ *
+ * @typedef {object} Beginning  What `MaskExplorer.alone` in Python returns.
+ * @property {string} line
  * @property {number[]} masked
- * @property {Record<number, string>} filled
- * @property {Record<number, Hands>} hands
+ * @property {string[]} [readers]
  * @property {number} focus
- *
- * @typedef {Record<string, { line: string, masked: string }>} Examples
- * @typedef {{ line: string, masked: number[], focus: number, view: string, readers?: string[], tools?: boolean }} Begin
+ * @property {string} view
+ * @property {boolean} [tools]
  */
 
 const SHOWN = 5; // how many candidates a chart has; the truth is added
@@ -64,16 +64,18 @@ function read({ truth, masked, filled }) {
  */
 const byPosition = (positions, of) => Object.fromEntries(positions.map((at) => [at, of(at)]));
 
-/** Answers the explorer's questions from predictors, by name; the last is the one that is spoken of. */
+/**
+ * Answers the explorer's questions from predictors, by name; the last is the one that is spoken of.
+ * @implements {Answers}
+ */
 export class Readers {
   #predictors;
   #tally;
   #before = new AbortController(); // calls off what the question before this one still computes
 
   /**
-   * What is paid for what a room has guessed is entered into the model `tally`.
-   * @param {Record<string, any>} predictors
-   * @param {Model} tally
+   * @param {Predictors} predictors
+   * @param {Model<{ paid: Paid[] }>} tally  Into it is entered what is paid for what a room guesses.
    */
   constructor(predictors, tally) {
     this.#predictors = predictors;
@@ -81,13 +83,13 @@ export class Readers {
   }
 
   get #last() {
-    return Object.values(this.#predictors).at(-1);
+    return /** @type {MaskedPredictor} */ (Object.values(this.#predictors).at(-1));
   }
 
   /**
    * Return what is guessed.
    * @param {Question} question
-   * @returns {Promise<Answer>}
+   * @returns {Promise<Guesses>}
    */
   async guesses(question) {
     this.#before.abort();
@@ -120,13 +122,12 @@ export class Readers {
   /**
    * Return the guesses at the selected position, an open gap, as a table.
    * @param {Question} question
-   * @param {{ name: string, title: string, answer: any }[]} answers
+   * @param {{ name: string, title: string, answer: Answer }[]} answers
    * @returns {Chart}
    */
   #chart({ truth: line, focus, hands: raisedAt }, answers) {
     const { symbols, baseline } = this.#last;
-    /** @type {string[]} */
-    const known = symbols.known;
+    const { known } = symbols;
     const truth = line[focus] === GAP ? null : line[focus];
     const hands = raisedAt[focus];
     const columns = answers.map(({ name, title, answer }) => {
@@ -202,14 +203,11 @@ export class Readers {
     const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
     const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
     const answer = this.#last.predict(held, open);
-    /** @type {number[][]} */
-    const apart = answer
-      .at(first)
-      .map((/** @type {number} */ p) => answer.at(second).map((/** @type {number} */ q) => p * q));
+    const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
     const { signal } = this.#before;
     const together = await this.#last.joint(held, open, first, second, { signal });
     const { known } = this.#last.symbols;
-    /** @param {number[][]} table */
+    /** @type {(table: number[][]) => Pairs} */
     const pairs = (table) => {
       const flat = table.flat();
       return largest(flat, PAIRS_SHOWN).map((place) => {
@@ -251,12 +249,10 @@ export class Readers {
     const line = symbols.write(truth);
     const before = this.#tally.get("paid");
     const fresh = open.filter(
-      (at) =>
-        hands[at] &&
-        !before.some((/** @type {any} */ each) => each.line === line && each.at === at),
+      (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
     );
     const paid = fresh.map((at) => {
-      /** @type {Record<string, Cost | null>} */
+      /** @type {Paid["costs"]} */
       const costs = { [ROOM]: cost(hands[at], truth[at], symbols.known.length) };
       for (const reader of readers) costs[reader.name] = reader.costs[at];
       return { line, at, n_hands: raised(hands[at]), costs };
@@ -265,33 +261,35 @@ export class Readers {
   }
 }
 
-/** @type {(symbols: Symbols, line: string[]) => [start: number, stop: number][]} */
+/** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
 const wordsOf = (symbols, line) =>
   symbols.words(line).map((word) => [word[0], word[word.length - 1] + 1]);
 
 /**
- * Make the model of an explorer. `examples` are {line, masked} by name; `begin` is what
- * `MaskExplorer.alone` in Python returns, or nothing: then the first letter of what the first
- * example speaks of is hidden. What is paid is entered in `paid`, the model of a tally.
- * @param {Record<string, any>} predictors
+ * Make the model of an explorer.
+ * @param {Predictors} predictors
  * @param {Examples} examples
- * @param {Begin | null} [begin]
- * @param {Model} [paid]
+ * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
+ *   hidden.
+ * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
+ * @returns {Model<Traits, Answers>}
  */
 export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
   const names = begin?.readers ?? Object.keys(predictors);
   const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
   const state = beginning(predictors.both, examples, begin);
+  /** @type {Model<Traits, Answers>} */
   const model = new Model(state, new Readers(asked, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }
 
 /**
- * Return the state that an explorer begins with.
- * @param {{ symbols: Symbols, maxLen: number }} predictor
+ * Return what an explorer's model knows at first.
+ * @param {MaskedPredictor} predictor
  * @param {Examples} examples
- * @param {Begin | null} [begin]
+ * @param {Beginning | null} begin
+ * @returns {Traits}
  */
 export function beginning({ symbols, maxLen }, examples, begin = null) {
   const listed = Object.entries(examples).map(([name, { line, masked }]) => {

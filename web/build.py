@@ -26,7 +26,7 @@ from cloze.teaching import palette
 from cloze.training import Recipe
 from cloze.widgets import MaskExplorer, widget
 from cloze.widgets.explorer.widget import EXAMPLES
-from cloze.widgets.modules import bundle
+from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
 
 HERE = Path(__file__).parent
@@ -122,7 +122,8 @@ def build_single(path: Path, series: str | None = None) -> None:
 def modules() -> dict[str, str]:
     """Return the text of all modules by path, the view of the widgets among them."""
     own = {path.name: path.read_text("utf-8") for path in HERE.glob("*.js") if path.name != WORKER}
-    return widget.programs() | own
+    both = widget.programs() | own
+    return {name: without_comments(text) for name, text in both.items()}
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:

@@ -5,11 +5,14 @@ import Explorer from "./explorer.js";
 import { VIEWS } from "./views.js";
 import { ValueError } from "./widget.js";
 
-/** Return the part of an address, from # on, that shows what an explorer shows. */
+/**
+ * Return the part of an address, from # on, that shows what an explorer shows.
+ * @param {Explorer} explorer
+ */
 export function written({ state: { truth, masked, gaps, view } }) {
   const mask = masked.filter((at) => !gaps.includes(at)); // the line shows its own gaps
   const carried = new URLSearchParams({ line: truth.join("") });
-  if (mask.length) carried.set("mask", mask);
+  if (mask.length) carried.set("mask", `${mask}`);
   if (view !== "guesses") carried.set("view", view);
   return `#${carried.toString().replaceAll("%2C", ",")}`;
 }
@@ -20,7 +23,10 @@ export class LinkedExplorer extends Explorer {
     return join([problemOf("link"), super.markup()]);
   }
 
-  /** Show the line that a link carries, if it does. */
+  /**
+   * Show the line that a link carries, if it does.
+   * @param {{ hash: string }} sent
+   */
   async do_link({ hash }) {
     const carried = new URLSearchParams(hash.replace(/^#/, ""));
     if (![...carried.keys()].some((name) => ["line", "mask", "view"].includes(name))) return;

@@ -21,7 +21,9 @@ EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
 NOTEBOOK = "notebook.js"
 """The module that shows a widget in a notebook."""
-COMMENT = re.compile(r"^\s*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+_BLOCK = r"(?:(?!\*/)[\s\S])*\*/"
+_COMMENT = re.compile(rf"^\s*(?://.*|/\*\*{_BLOCK})\n|/\*\* @{_BLOCK} ?", re.MULTILINE)
+"""A comment on lines of its own, or a type within a line."""
 
 
 class ModuleError(ValueError):
@@ -56,6 +58,11 @@ def widget(modules: Mapping[str, str], name: str) -> str:
     return f"{_functions(modules, [name, NOTEBOOK])}\nexport default {shown};\n"
 
 
+def without_comments(text: str) -> str:
+    """Leave out of a module what only its readers need: comments, and the types in them."""
+    return _COMMENT.sub("", text)
+
+
 def _functions(modules: Mapping[str, str], wanted: Iterable[str]) -> str:
     """Write modules, and all that they import, as functions that are called in order."""
     order: list[str] = []
@@ -84,7 +91,7 @@ def _as_function(name: str, text: str) -> str:
         wanted = found["names"] or f"default: {found['default']}"
         wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
         taken.append(f"const {{ {wanted} }} = {_variable(_path(found['file'], name))};")
-    body = COMMENT.sub("", IMPORT.sub("", text))
+    body = without_comments(IMPORT.sub("", text))
     exported = [found["name"] for found in EXPORT.finditer(body)]
     body = EXPORT.sub(r"\g<what> \g<name>", body)
     if EXPORT_DEFAULT.search(body):

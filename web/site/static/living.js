@@ -3,12 +3,23 @@
 import { render } from "../explorer/view.js";
 import { Model } from "../explorer/widget.js";
 
+/**
+ * @import { Examples } from "../explorer/answers.js"
+ * @import { Game } from "../explorer/judge.js"
+ * @import { Predictors } from "../explorer/predictor.js"
+ * @import { WidgetModel } from "../explorer/widget.js"
+ *
+ * @typedef {{ predictors: Predictors, examples: Examples, game: Game }} Loaded  What the explorer's
+ *   page has.
+ */
+
 const FOLDER = new URL("../explorer/", import.meta.url);
 
 /**
  * The widgets by the name of their class in Python: the module whose default export shows one, and,
  * if somebody must answer what it asks, what makes its model of how it begins and of what the
  * explorer's page has.
+ * @type {Record<string, { module: string, model?: (state: object, loaded: Loaded) => Promise<object> }>}
  */
 const WIDGETS = {
   GuessingGame: {
@@ -38,41 +49,56 @@ const WIDGETS = {
   },
 };
 
-const module = (name) => import(new URL(name, FOLDER));
+const module = (/** @type {string} */ name) => import(new URL(name, FOLDER).href);
 
+/** @param {string} name */
 async function fetched(name) {
   const answer = await fetch(new URL(name, FOLDER));
   if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
   return answer;
 }
 
+/** @returns {Promise<Loaded>} */
 async function load() {
+  /** @type {typeof import("../explorer/predictor.js")} */
   const { loadPredictors } = await module("predictor.js");
   const [predictors, html] = await Promise.all([
     loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
     fetched("index.html").then((answer) => answer.text()),
   ]);
   const page = new DOMParser().parseFromString(html, "text/html");
-  const { examples, game } = JSON.parse(page.getElementById("settings").textContent);
+  const { examples, game } = JSON.parse(page.getElementById("settings")?.textContent ?? "");
   return { predictors, examples, game };
 }
 
+/** @type {Promise<Loaded> | undefined} */
 let loading;
 
-async function widgetOf({ widget, state }) {
+function loaded() {
+  loading ??= load();
+  return loading;
+}
+
+/** Make the widget of a place, which pages.py has given its name and how it begins. */
+async function widgetOf({ widget = "", state = "" }) {
   const { module: name, model } = WIDGETS[widget];
   const { default: Class } = await module(name);
   const begins = JSON.parse(state);
-  const made = new Class(
-    model ? await model(begins, await (loading ??= load())) : new Model(begins),
-  );
+  const made = new Class(model ? await model(begins, await loaded()) : new Model(begins));
   made.refresh();
   return made;
 }
 
+/**
+ * Where a place says what it needs.
+ * @param {HTMLElement} place
+ */
+const wordsIn = (place) => /** @type {HTMLElement} */ (place.querySelector(".needs-python"));
+
+/** @param {HTMLElement} place */
 async function wake(place) {
-  const words = place.querySelector(".needs-python");
-  const asks = WIDGETS[place.dataset.widget].model;
+  const words = wordsIn(place);
+  const asks = WIDGETS[place.dataset.widget ?? ""].model;
   words.setAttribute("role", "status");
   place.ariaBusy = "true";
   if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
@@ -80,11 +106,14 @@ async function wake(place) {
     const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");
     render({ widget, el: living });
-    if (!asks) return void place.replaceChildren(living);
+    if (!asks) {
+      place.replaceChildren(living);
+      return;
+    }
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
     const own = document.createElement("a");
-    own.href = new URL("index.html", FOLDER);
+    own.href = new URL("index.html", FOLDER).href;
     if (place.dataset.widget === "MaskExplorer") {
       const { written } = await module("link.js");
       own.href += written(widget);
@@ -99,7 +128,8 @@ async function wake(place) {
   } catch (error) {
     loading = undefined; // the next one may be luckier
     const what = asks ? "models" : "widget";
-    words.textContent = `The ${what} could not be loaded (${error.message}); reload the page.`;
+    const { message } = /** @type {Error} */ (error);
+    words.textContent = `The ${what} could not be loaded (${message}); reload the page.`;
     throw error;
   } finally {
     place.ariaBusy = null;
@@ -111,13 +141,15 @@ const soon = new IntersectionObserver(
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       soon.unobserve(target);
-      wake(target);
+      wake(/** @type {HTMLElement} */ (target));
     }
   },
   { rootMargin: "300px" },
 );
 
-for (const place of document.querySelectorAll(".living")) {
+/** @type {NodeListOf<HTMLElement>} */
+const places = document.querySelectorAll(".living");
+for (const place of places) {
   if ("atOnce" in place.dataset) {
     soon.observe(place);
     continue;
@@ -127,7 +159,9 @@ for (const place of document.querySelectorAll(".living")) {
   button.textContent = "Try this line";
   button.addEventListener("click", async () => {
     await wake(place);
-    place.querySelector('.line button[tabindex="0"]').focus();
+    /** @type {HTMLElement | null} */
+    const reached = place.querySelector('.line button[tabindex="0"]');
+    reached?.focus();
   });
-  place.querySelector(".needs-python").replaceChildren(button);
+  wordsIn(place).replaceChildren(button);
 }

@@ -1,6 +1,10 @@
 // A source of chance that gives the same numbers for the same seed.
 
-/** Return a function that draws numbers from 0 to 1 (Mulberry32). */
+/**
+ * Return a function that draws numbers from 0 to 1 (Mulberry32).
+ * @param {number} seed
+ * @returns {() => number}
+ */
 export function chanceOf(seed) {
   let state = seed;
   return () => {

@@ -10,7 +10,7 @@ import { capitalised, counted, fixed, inBits, inNats, spoken, sum, visible } fro
 
 /**
  * @import { Markup } from "./element.js"
- * @import { Answer, Seen, Shade, State, View } from "./explorer_parts.js"
+ * @import { Guesses, Seen, Shade, State, View } from "./explorer_parts.js"
  * @import Explorer from "./explorer.js"
  */
 
@@ -28,15 +28,14 @@ export function explorer(widget) {
   const answer = fresh ? widget.answer : null;
   const view = VIEWS[state.view];
   const seen = { state, answer, more: fresh ? widget.more : null, present };
-  /** @type {Record<string, any>} */
-  const shown = {
-    panel: view.panel(seen) ?? (fresh && !waits ? NOTHING : null),
-    told: fresh || state.hidden ? summary(state, answer, widget.announcement) : null,
-    sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : null,
-  };
+  const panel = view.panel(seen) ?? (fresh && !waits ? NOTHING : null);
   // What waits for an answer is what it was.
-  const busy = shown.panel === null;
-  for (const name of Object.keys(shown)) shown[name] ??= widget.shown?.[name] ?? NOTHING;
+  const before = widget.shown;
+  const shown = {
+    panel: panel ?? before.panel,
+    told: fresh || state.hidden ? summary(state, answer, widget.announcement) : before.told,
+    sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
+  };
   widget.shown = shown;
   const paid = widget.get("paid");
   const bare = !widget.get("tools");
@@ -48,7 +47,7 @@ export function explorer(widget) {
     line(seen, view),
     told(state, shown.told),
     present || bare ? NOTHING : views(state),
-    element("div", { class: "panel", "aria-busy": busy || null }, shown.panel),
+    element("div", { class: "panel", "aria-busy": panel === null || null }, shown.panel),
     element(
       "div",
       null,
@@ -202,7 +201,7 @@ function sums({ state, answer, present }, view) {
 /**
  * Say in one or two sentences what happened and what is guessed at the selected position.
  * @param {State} state
- * @param {Answer | null} answer
+ * @param {Guesses | null} answer
  * @param {string} announcement
  */
 function summary({ hidden, focus, hands }, answer, announcement) {
@@ -269,7 +268,11 @@ function controls(state, examples) {
     element("label", null, "Your line", field),
     element("button", { type: "submit" }, "Use it"),
   );
-  const listed = [["", "choose one"], ...examples.map(({ name }) => [name, name])];
+  /** @type {[value: string, name: string][]} */
+  const listed = [
+    ["", "choose one"],
+    ...examples.map(({ name }) => /** @type {[string, string]} */ ([name, name])),
+  ];
   const chosen = examples.length ? select("Examples", "example", listed) : null;
   return element(
     "div",

@@ -6,32 +6,53 @@ import { fixed, sum, visible } from "./words.js";
 
 /**
  * @import { Markup } from "./element.js"
- * @import { Hands } from "./room.js"
+ * @import { Hands, Paid } from "./room.js"
  *
- * @typedef {number | "Infinity"} Cost  −log P in nats; JSON knows no infinity.
+ * @typedef {number | string | null} Cost  −log P in nats, null where nobody knows the truth; Python
+ *   writes an infinite one as text.
  * @typedef {[symbol: string, p: number]} Guess
+ * @typedef {[symbols: [string, string], p: number][]} Pairs
  *
- * @typedef {object} State  What an explorer knows, and what follows from it.
- * @property {string[]} truth  The symbols of the line, GAP where not even the line knows the truth.
+ * @typedef {object} Line
+ * @property {string[]} truth  Its symbols, GAP where not even the line knows the truth.
  * @property {[start: number, stop: number][]} words
+ *
+ * @typedef {object} Question  A line, what of it is hidden, and which position is selected.
+ * @property {string[]} truth
  * @property {number[]} masked  Ascending.
  * @property {Record<number, string>} filled  What somebody has put into masked positions.
  * @property {Record<number, Hands>} hands
  * @property {number} focus  The selected position.
+ *
+ * @typedef {object} Looks  How a line is looked at.
  * @property {string} view
  * @property {number} layer
  * @property {number} head
  * @property {{ unit: string, known: string[] | null, n: number, size: number, wide: boolean }} symbols
- * @property {boolean} guessFirst
  * @property {boolean} revealed
+ *
+ * @typedef {object} Settings
+ * @property {boolean} guess_first
+ * @property {(Line & { name: string, masked: number[] })[]} examples
+ * @property {Paid[]} paid
+ * @property {boolean} tools
+ * @property {number} seed
+ * @property {number} revision  How often the models have changed.
+ *
+ * @typedef {Line & Question & Looks & Settings} Traits  What an explorer's model knows.
+ *
+ * @typedef {object} Derived  What follows from the traits.
+ * @property {boolean} guessFirst
  * @property {boolean} hidden  Whether truth and guesses are kept back.
  * @property {number[]} gaps  Positions whose truth nobody knows.
  * @property {number[]} open  Masked positions that nothing fills: what is predicted, ascending.
  * @property {string[]} held  The line with what was filled in.
  * @property {(at: number) => string | null} truthAt  The true symbol; null where nobody knows it.
  *
- * @typedef {{ name: string, title: string, costs: Record<number, Cost | null> }} Reader
- * @typedef {{ name: string, title: string, cost: Cost | null }} Column
+ * @typedef {Line & Question & Looks & Derived} State
+ *
+ * @typedef {{ name: string, title: string, costs: Record<number, Cost> }} Reader
+ * @typedef {{ name: string, title: string, cost: Cost }} Column
  * @typedef {{ symbol: string, truth: boolean, p: number[] }} Row
  *
  * @typedef {object} Chart  The guesses at the selected position, an open gap.
@@ -39,15 +60,24 @@ import { fixed, sum, visible } from "./words.js";
  * @property {Row[]} rows  The candidates, each with its probability by column.
  * @property {{ n: number, p: number[] }} rest  How many other symbols there are, and what is left.
  *
- * @typedef {object} Answer  What is guessed at the open positions.
+ * @typedef {object} Guesses  What is guessed at the open positions.
  * @property {Reader[]} readers  The last is the one that is spoken of.
  * @property {{ text: string, costs: Record<number, Cost> } | null} baseline
  * @property {Record<number, Guess[]>} best  The likeliest symbols of the last reader, by position.
  * @property {Chart | null} chart
  *
+ * @typedef {object} Answers  What an explorer asks, and what is answered.
+ * @property {(question: Question) => Promise<Guesses>} guesses
+ * @property {(question: Question) => Promise<Cost[]>} occlusion
+ * @property {(question: Question) => Promise<{ first: number, second: number, apart: Pairs, together: Pairs }>} pair
+ * @property {(question: Question) => number[][][]} attention  By layer, head and position.
+ * @property {(question: Question) => Promise<Cost[]>} surprise
+ * @property {(sent: { text: string }) => Line & { note: string, n: number }} read
+ * @property {(sent: { typed: string }) => string} symbol
+ *
  * @typedef {object} Seen  What a view is given.
  * @property {State} state
- * @property {Answer | null} answer  null while it is awaited.
+ * @property {Guesses | null} answer  null while it is awaited.
  * @property {any} more  The answer to what the view itself asks; null while it is awaited.
  * @property {boolean} present  Whether it is written for a lecture hall.
  *
@@ -60,8 +90,8 @@ import { fixed, sum, visible } from "./words.js";
  * @typedef {object} View  A view of the explorer: what a file in the folder views has as its default.
  * @property {string} title  What its button says.
  * @property {number} place  Where its button stands among the others.
- * @property {(state: State) => string | null} [asks]  What it asks besides the guesses, if anything:
- *   "pair" calls answer_pair in Python and pair() of web/answers.js.
+ * @property {(state: State) => keyof Answers | null} [asks]  What it asks besides the guesses, if
+ *   anything: "pair" calls answer_pair in Python and pair() of web/answers.js.
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
  * @property {(seen: Seen, at: number) => Shade | null} [shade]
  * @property {boolean} [bare]  Whether the line is shown as it is, shaded ones without their gaps.
@@ -98,7 +128,7 @@ export function heat(amount, darkest) {
 
 /**
  * Return the costs that are known.
- * @param {{ costs: Record<number, Cost | null> }} of
+ * @param {{ costs: Record<number, Cost> }} of
  */
 export function costsOf({ costs }) {
   return Object.values(costs)

@@ -1,7 +1,7 @@
 // Where each head looks from the selected position: all of them small, the chosen one large.
 
 import { button, element, join } from "../element.js";
-import { LEAST_CHANGE, columns, heat, largest, paragraph } from "../explorer_parts.js";
+import { columns, heat, LEAST_CHANGE, largest, paragraph } from "../explorer_parts.js";
 import { capitalised, fixed, visible } from "../words.js";
 
 /** @import { Seen, Shade, View } from "../explorer_parts.js" */

@@ -2,7 +2,7 @@
 // kept back, a room guesses here.
 
 import { button, element, form, join, problemOf } from "../element.js";
-import { LEAST_CHANGE, bar, heat, largest, paragraph } from "../explorer_parts.js";
+import { bar, heat, LEAST_CHANGE, largest, paragraph } from "../explorer_parts.js";
 import { MOST_HANDS, raised } from "../room.js";
 import {
   capitalised,
@@ -18,7 +18,7 @@ import {
 
 /**
  * @import { Attributes, Child, Markup } from "../element.js"
- * @import { Answer, Chart, Column, Seen, Shade, State, View } from "../explorer_parts.js"
+ * @import { Chart, Column, Guesses, Seen, Shade, State, View } from "../explorer_parts.js"
  * @import { Hands } from "../room.js"
  */
 
@@ -76,7 +76,7 @@ function shade({ state, more }, at) {
 /**
  * Say what the last answer depends on, and what misleads it.
  * @param {State} state
- * @param {Answer} answer
+ * @param {Guesses} answer
  * @param {number[]} costs
  */
 function inWords(state, { readers }, costs) {
@@ -267,7 +267,7 @@ function stakes(hands, { symbols: { n, unit } }) {
 /**
  * Say what was guessed by hand; one guess is judged by the last reader, too.
  * @param {State} state
- * @param {Answer} answer
+ * @param {Guesses} answer
  */
 function verdict(state, { readers, chart }) {
   const hands = state.hands[state.focus];

@@ -5,8 +5,8 @@ import { bar, paragraph } from "../explorer_parts.js";
 import { visible } from "../words.js";
 
 /**
- * @import { Seen, State, View } from "../explorer_parts.js"
- * @typedef {[symbols: string[], p: number][]} Pairs
+ * @import { Markup } from "../element.js"
+ * @import { Pairs, Seen, State, View } from "../explorer_parts.js"
  */
 
 /** @param {Seen} seen */
@@ -16,7 +16,7 @@ function panel({ state, more }) {
   if (!more) return null;
   const { first, second, apart, together } = more;
   const between = state.symbols.wide ? " " : "";
-  /** @type {(heading: string, pairs: Pairs) => ReturnType<typeof element>} */
+  /** @type {(heading: string, pairs: Pairs) => Markup} */
   const table = (heading, pairs) => {
     const rows = pairs.map(([symbols, p]) =>
       element(

@@ -1,0 +1,5 @@
+import { Widget } from "./widget.js";
+
+export default class Unmasking extends Widget<object> {
+  constructor(model: object);
+}
