@@ -33,7 +33,8 @@ def test_the_worker_keeps_every_file_and_knows_when_one_changes(tmp_path: Path) 
         return version, json.loads(files.removeprefix("const FILES = ").rstrip(";"))
 
     version, files = head(page)
-    assert sorted(files) == sorted(["./", *(p.name for p in page.iterdir() if p.name != "sw.js")])
+    there = (p.relative_to(page).as_posix() for p in page.rglob("*") if p.is_file())
+    assert {*files} == {"./", *there} - {"sw.js"}
     build.build_page(page)
     assert head(page)[0] == version
     build.build_page(page, "https://example.org")
@@ -52,7 +53,7 @@ def test_it_names_only_files_that_are_there(page: Path) -> None:
 
 def test_no_file_of_it_names_another_machine(page: Path, tmp_path: Path) -> None:
     build.build_single(tmp_path / "explorer.html")
-    for path in [*page.iterdir(), tmp_path / "explorer.html"]:
+    for path in [*page.rglob("*"), tmp_path / "explorer.html"]:
         if path.suffix in {".js", ".css", ".html", ".webmanifest"}:
             addresses = re.findall(r"\bhttps?://[\w.]+", path.read_text("utf-8"))
             assert addresses == [], path.name
@@ -72,22 +73,24 @@ def test_it_is_built_from_the_command_line(
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:
     modules = {
-        "a.js": 'import { two as deux } from "./b.js";\nimport c from "./c.js";\n'
+        "a.js": 'import { two as deux } from "./b.js";\nimport c from "./of/c.js";\n'
         "export const one = deux + c.three;\n",
-        "b.js": '// a word\nimport c from "./c.js";\nexport function two() {}\n',
-        "c.js": "/** a word */\nexport default { three: 3 };\nexport async function four() {}\n"
+        "b.js": '// a word\nimport c from "./of/c.js";\nexport function two() {}\n',
+        "of/d.js": 'import { one } from "../a.js";\n',
+        "of/c.js": "/** a word */\nexport default { three: 3 };\nexport async function four() {}\n"
         '/** @type {Map} */ (four).kept();\nconst text = /** @type {string} */ ("/** kept */");\n'
         "/**\n * a word\n */\nconst last = 1;\n",
         "d.js": "never\n",
     }
     script = bundle(modules, "a.js")
-    assert re.findall(r"const module_(\w)_js", script) == ["c", "b", "a"]
+    assert re.findall(r"const module_(\w+)_js", script) == ["of_c", "b", "a"]
     assert "return { four, default: whole };" in script
     assert "const { two: deux } = module_b_js;" in script
     assert "never" not in script
     assert "a word" not in script
     assert '(four).kept();\nconst text = ("/** kept */");\nconst last = 1;' in script
     assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
+    assert "const { one } = module_a_js;" in bundle(modules, "of/d.js")
 
 
 def test_what_is_written_into_the_page_cannot_end_its_script(

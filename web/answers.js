@@ -2,11 +2,13 @@
 // the predictors of predictor.js.
 
 import { GAP } from "./explorer.js";
-import { cost, ROOM, raised } from "./room.js";
+import { LEAST, largest } from "./explorer_parts.js";
+import { bet, cost, ROOM, raised, who } from "./room.js";
 import { Model } from "./widget.js";
+import { sum } from "./words.js";
 
 /**
- * @import { Answers, Guesses, Line, Pairs, Question, Said, State } from "./explorer.js"
+ * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "./explorer_parts.js"
  * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
  * @import { Paid } from "./room.js"
  *
@@ -15,23 +17,25 @@ import { Model } from "./widget.js";
  * @typedef {object} Beginning  What `MaskExplorer.alone` in Python returns.
  * @property {string} line
  * @property {number[]} masked
- * @property {string[]} readers
+ * @property {string[]} [readers]
  * @property {number} focus
  * @property {string} view
- * @property {boolean} tools
+ * @property {boolean} [tools]
  */
 
-const LIKELIEST = 8; // how many symbols of each predictor an answer has
+const SHOWN = 5; // how many candidates a chart has; the truth is added
+const BEST = 3; // how many guesses of the last predictor are told for each gap
 const PAIRS_SHOWN = 5;
-
-/**
- * Return the places of the `k` largest values, largest first.
- * @param {number[]} values
- * @param {number} k
- */
-export function largest(values, k) {
-  return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
-}
+const UNIGRAM = "unigram";
+/** @type {Record<string, string>} */
+const TITLES = {
+  left: "from the left",
+  right: "from the right",
+  both: "from both sides",
+  [UNIGRAM]: "without looking",
+};
+/** @type {Record<string, number>} */
+const WINGS = { left: 0, right: 2 }; // whose bars grow to the left, and whose to the right
 
 /** Let a frame show what was clicked before anything is computed. */
 function seen() {
@@ -42,13 +46,23 @@ function seen() {
 }
 
 /**
- * Read a question: what is predicted, and the line with what was filled in.
+ * Read a question: what is predicted, the line with what was filled in, and what is known.
  * @param {Question} question
  */
 function read({ truth, masked, filled }) {
   const open = masked.filter((at) => !(at in filled));
-  return { open, held: truth.map((symbol, at) => filled[at] ?? symbol) };
+  const held = truth.map((symbol, at) => filled[at] ?? symbol);
+  return { open, held, known: open.filter((at) => truth[at] !== GAP) };
 }
+
+/**
+ * Return something of each position.
+ * @template T
+ * @param {number[]} positions
+ * @param {(at: number) => T} of
+ * @returns {Record<number, T>}
+ */
+const byPosition = (positions, of) => Object.fromEntries(positions.map((at) => [at, of(at)]));
 
 /**
  * Answers the explorer's questions from predictors, by name; the last is the one that is spoken of.
@@ -73,67 +87,135 @@ export class Readers {
   }
 
   /**
-   * Return what is guessed, and what the view shows besides.
+   * Return what is guessed.
    * @param {Question} question
    * @returns {Promise<Guesses>}
    */
   async guesses(question) {
     this.#before.abort();
     this.#before = new AbortController();
-    const { signal } = this.#before;
     await seen();
-    const last = this.#last;
-    const { known } = last.symbols;
-    const { truth, focus, view, hands } = question;
-    const { open, held } = read(question);
-    const said = Object.values(this.#predictors).map((each) => each.predict(held, open));
-    /** @type {Set<number>} */
-    const shown = new Set();
-    if (open.includes(focus)) {
-      const named = [...Object.keys(hands[focus] ?? {}), truth[focus]].filter(
-        (each) => each !== GAP,
-      );
-      for (const symbol of named) shown.add(known.indexOf(symbol));
-      for (const answer of said) for (const i of largest(answer.at(focus), LIKELIEST)) shown.add(i);
-    }
-    const places = [...shown].sort((i, j) => i - j);
-    const truths = open.filter((at) => truth[at] !== GAP);
-    /** @type {(of: (at: number) => number | null, at: number[]) => Said["costs"]} */
-    const costs = (of, at) => Object.fromEntries(at.map((each) => [each, of(each)]));
-    const readers = Object.keys(this.#predictors).map((name, r) => ({
-      name,
-      p: places.map((i) => said[r].at(focus)[i]),
-      costs: costs((at) => said[r].cost(at), open),
-    }));
-    const { text, probabilities } = last.baseline;
-    this.#enter(question, truths, readers);
+    const { symbols, baseline } = this.#last;
+    const { truth } = question;
+    const { open, held, known } = read(question);
+    const answers = Object.entries(this.#predictors).map(([name, each]) => {
+      return { name, title: TITLES[name] ?? name, answer: each.predict(held, open) };
+    });
+    const readers = answers.map(({ name, title, answer }) => {
+      return { name, title, costs: byPosition(open, (at) => answer.cost(at)) };
+    });
+    this.#enter(question, known, readers);
+    const last = answers[answers.length - 1].answer;
     return {
-      symbols: places.map((i) => known[i]),
       readers,
       baseline: {
-        text,
-        p: places.map((i) => probabilities[i]),
-        costs: costs((at) => last.baseline.cost(known.indexOf(truth[at])), truths),
+        text: baseline.text,
+        costs: byPosition(known, (at) => baseline.cost(symbols.known.indexOf(truth[at]))),
       },
-      pair:
-        view === "pair" && open.length > 1
-          ? await this.#pair(held, open, focus, said[said.length - 1], signal)
-          : null,
-      attention: view === "attention" ? last.attention(held, open, focus) : [],
-      surprise:
-        view === "surprise" && !truth.includes(GAP) ? await last.surprise(truth, { signal }) : [],
-      n_layers: last.nLayers,
-      n_heads: last.nHeads,
+      best: byPosition(open, (at) =>
+        largest(last.at(at), BEST).map((i) => [symbols.known[i], last.at(at)[i]]),
+      ),
+      chart: open.includes(question.focus) ? this.#chart(question, answers) : null,
     };
   }
 
   /**
-   * Return what the last answer at the focus depends on; the next question calls it off.
+   * Return the guesses at the selected position, an open gap, as a table.
+   * @param {Question} question
+   * @param {{ name: string, title: string, answer: Answer }[]} answers
+   * @returns {Chart}
+   */
+  #chart({ truth: line, focus, hands: raisedAt }, answers) {
+    const { symbols, baseline } = this.#last;
+    const { known } = symbols;
+    const truth = line[focus] === GAP ? null : line[focus];
+    const hands = raisedAt[focus];
+    const columns = answers.map(({ name, title, answer }) => {
+      return { name, title, p: answer.at(focus), cost: answer.cost(focus) };
+    });
+    const last = columns[columns.length - 1].p;
+    const most = known.map((symbol, i) =>
+      Math.max(hands ? (hands[symbol] ?? 0) / raised(hands) : 0, ...columns.map(({ p }) => p[i])),
+    );
+    if (hands) {
+      const p = known.map((symbol) => bet(hands, symbol, known.length));
+      const paid = cost(hands, truth, known.length);
+      columns.push({ name: ROOM, title: who(raised(hands)), p, cost: paid });
+    }
+    columns.push({
+      name: UNIGRAM,
+      title: TITLES[UNIGRAM],
+      p: baseline.probabilities,
+      cost: truth === null ? null : baseline.cost(known.indexOf(truth)),
+    });
+    /** @param {{ name: string }} column */
+    const wing = ({ name }) => WINGS[name] ?? 3;
+    columns.sort((one, other) => wing(one) - wing(other));
+    const shown = new Set(largest(most, SHOWN).filter((i) => most[i] >= LEAST));
+    if (truth !== null) shown.add(known.indexOf(truth));
+    const order = [...shown].sort((i, j) => last[j] - last[i] || i - j);
+    return {
+      columns: columns.map(({ name, title, cost }) => ({ name, title, cost })),
+      rows: order.map((i) => {
+        return { symbol: known[i], truth: known[i] === truth, p: columns.map(({ p }) => p[i]) };
+      }),
+      rest: {
+        n: known.length - shown.size,
+        p: columns.map(({ p }) => Math.max(0, 1 - sum(order.map((i) => p[i])))),
+      },
+    };
+  }
+
+  /**
+   * Return what the last answer at the selected gap depends on; the next question calls it off.
    * @param {Question} question
    */
   occlusion(question) {
     const { open, held } = read(question);
     return this.#last.occlusion(held, open, question.focus, { signal: this.#before.signal });
+  }
+
+  /**
+   * Return where each head of each layer looks from the selected position.
+   * @param {Question} question
+   */
+  attention(question) {
+    const { open, held } = read(question);
+    return this.#last.attention(held, open, question.focus);
+  }
+
+  /**
+   * Return what each symbol of a line without gaps costs.
+   * @param {Question} question
+   */
+  surprise({ truth }) {
+    return this.#last.surprise(truth, { signal: this.#before.signal });
+  }
+
+  /**
+   * Compare the guesses at the two open gaps nearest to the selected position.
+   * @param {Question} question
+   */
+  async pair(question) {
+    const { open, held } = read(question);
+    /** @param {number} at */
+    const distance = (at) => Math.abs(at - question.focus);
+    const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
+    const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
+    const answer = this.#last.predict(held, open);
+    const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
+    const { signal } = this.#before;
+    const together = await this.#last.joint(held, open, first, second, { signal });
+    const { known } = this.#last.symbols;
+    /** @type {(table: number[][]) => Pairs} */
+    const pairs = (table) => {
+      const flat = table.flat();
+      return largest(flat, PAIRS_SHOWN).map((place) => {
+        const [a, b] = [Math.floor(place / known.length), place % known.length];
+        return [[known[a], known[b]], flat[place]];
+      });
+    };
+    return { first, second, apart: pairs(apart), together: pairs(together) };
   }
 
   /**
@@ -150,6 +232,7 @@ export class Readers {
   /**
    * Read a symbol as it was typed.
    * @param {{ typed: string }} sent
+   * @returns {string}
    */
   symbol({ typed }) {
     return this.#last.symbols.readSymbol(typed);
@@ -159,7 +242,7 @@ export class Readers {
    * Enter into the tally what was paid for what is revealed, each symbol of a line once.
    * @param {Question} question
    * @param {number[]} open
-   * @param {Guesses["readers"]} readers
+   * @param {Reader[]} readers
    */
   #enter({ truth, hands }, open, readers) {
     const { symbols } = this.#last;
@@ -176,33 +259,6 @@ export class Readers {
     });
     if (paid.length) this.#tally.set("paid", [...before, ...paid]);
   }
-
-  /**
-   * Compare the guesses at the focus and at the gap nearest to it.
-   * @param {string[]} held
-   * @param {number[]} open
-   * @param {number} focus
-   * @param {Answer} answer
-   * @param {AbortSignal} signal
-   * @returns {Promise<Guesses["pair"]>}
-   */
-  async #pair(held, open, focus, answer, signal) {
-    const distance = (/** @type {number} */ at) => Math.abs(at - focus);
-    const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
-    const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
-    const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
-    const together = await this.#last.joint(held, open, first, second, { signal });
-    const { known } = this.#last.symbols;
-    /** @type {(table: number[][]) => Pairs} */
-    const pairs = (table) => {
-      const flat = table.flat();
-      return largest(flat, PAIRS_SHOWN).map((place) => {
-        const [a, b] = [Math.floor(place / known.length), place % known.length];
-        return [[known[a], known[b]], flat[place]];
-      });
-    };
-    return { first, second, apart: pairs(apart), together: pairs(together) };
-  }
 }
 
 /** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
@@ -216,23 +272,24 @@ const wordsOf = (symbols, line) =>
  * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
  *   hidden.
  * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
- * @returns {Model<State, Answers>}
+ * @returns {Model<Traits, Answers>}
  */
 export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
   const names = begin?.readers ?? Object.keys(predictors);
   const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
   const state = beginning(predictors.both, examples, begin);
-  /** @type {Model<State, Answers>} */
+  /** @type {Model<Traits, Answers>} */
   const model = new Model(state, new Readers(asked, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }
 
 /**
+ * Return what an explorer's model knows at first.
  * @param {MaskedPredictor} predictor
  * @param {Examples} examples
  * @param {Beginning | null} begin
- * @returns {State}
+ * @returns {Traits}
  */
 export function beginning({ symbols, maxLen }, examples, begin = null) {
   const listed = Object.entries(examples).map(([name, { line, masked }]) => {
@@ -267,6 +324,6 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     paid: [],
     tools: begin?.tools ?? true,
     seed: Math.floor(Math.random() * 2 ** 31),
-    asked: 0,
+    revision: 0,
   };
 }

@@ -80,12 +80,13 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     }
     for name, text in texts.items():
         paths.append(folder / name)
+        paths[-1].parent.mkdir(exist_ok=True)
         paths[-1].write_text(text, encoding="utf-8", newline="\n")
     for size in ICON_SIZES:
         paths.append(folder / f"icon-{size}.png")
         paths[-1].write_bytes(icon.png(size))
     paths.append(folder / WORKER)
-    names = [path.name for path in paths[:-1]]
+    names = [path.relative_to(folder).as_posix() for path in paths[:-1]]
     paths[-1].write_text(worker(folder, names), encoding="utf-8", newline="\n")
     return paths
 
@@ -119,7 +120,7 @@ def build_single(path: Path, series: str | None = None) -> None:
 
 
 def modules() -> dict[str, str]:
-    """Return the text of all modules by name, the view of the widgets among them."""
+    """Return the text of all modules by path, the view of the widgets among them."""
     own = {path.name: path.read_text("utf-8") for path in HERE.glob("*.js") if path.name != WORKER}
     both = widget.programs() | own
     return {name: without_comments(text) for name, text in both.items()}

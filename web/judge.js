@@ -1,7 +1,7 @@
 // What the guessing game asks where there is no Python: which gaps a seed hides, as Python has drawn
 // them, and what everybody pays; src/cloze/lessons/the_explorer/guessing_rules.py.
 
-import { largest } from "./answers.js";
+import { largest } from "./explorer_parts.js";
 import { Model } from "./widget.js";
 import { sum } from "./words.js";
 

@@ -2,7 +2,7 @@
 
 import { join, problemOf } from "./element.js";
 import Explorer from "./explorer.js";
-import { VIEWS } from "./explorer_markup.js";
+import { VIEWS } from "./views.js";
 import { ValueError } from "./widget.js";
 
 /**
@@ -44,7 +44,7 @@ export class LinkedExplorer extends Explorer {
           `A position in this line is a whole number from 0 to ${truth.length - 1}.`,
         );
       const view = carried.get("view") ?? "guesses";
-      if (!(view in VIEWS))
+      if (!Object.hasOwn(VIEWS, view))
         throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
       this.become({ view }, "From a link.");

@@ -78,10 +78,10 @@ def test_no_text_becomes_markup(text: str, value: str) -> None:
 
 
 def test_the_programs_import_each_other_alone_and_know_no_address() -> None:
-    sources = [*BROWSER.glob("*.js"), *BROWSER.glob("*.css")]
+    sources = [*BROWSER.rglob("*.js"), *BROWSER.glob("*.css")]
     assert len(sources) > 2
     for path in sources:
         source = re.sub(r"(^|\s)// .*", "", without_comments(path.read_text()))
-        outside = r"\bimport\b(?![^;]* from \"\./)|@import|url\(|//|XMLHttp|WebSocket"
+        outside = r"\bimport\b(?![^;]* from \"\.\.?/)|@import|url\(|//|XMLHttp|WebSocket"
         assert not re.search(outside, source), path
         assert "fetch(" not in source.replace("fetch(icon,", ""), path  # of the page itself

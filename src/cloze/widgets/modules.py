@@ -6,11 +6,12 @@ few forms that the modules here are written in; any other import or export is re
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
 IMPORT = re.compile(
-    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"\./(?P<file>[\w.-]+)";\n',
+    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"(?P<file>\.{1,2}/[\w./-]+)";\n',
     re.MULTILINE,
 )
 EXPORT = re.compile(
@@ -33,7 +34,7 @@ def bundle(modules: Mapping[str, str], first: str) -> str:
     """Write a module, and all that it imports, as one script.
 
     Args:
-        modules: the text of each by the name of its file.
+        modules: the text of each by the path of its file from one folder.
         first: the name of the one that is run.
 
     Raises:
@@ -47,8 +48,8 @@ def widget(modules: Mapping[str, str], name: str) -> str:
     """Write a widget, the default export of a module, as the module that anywidget asks for.
 
     Args:
-        modules: the text of each by the name of its file.
-        name: of the widget's file.
+        modules: the text of each by the path of its file from one folder.
+        name: the path of the widget's file.
 
     Raises:
         ModuleError: as for ``bundle``.
@@ -80,7 +81,7 @@ def _visit(
     if name not in modules:
         raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
     for found in IMPORT.finditer(modules[name]):
-        _visit(found["file"], modules, (*importing, name), order)
+        _visit(_path(found["file"], name), modules, (*importing, name), order)
     order.append(name)
 
 
@@ -89,7 +90,7 @@ def _as_function(name: str, text: str) -> str:
     for found in IMPORT.finditer(text):
         wanted = found["names"] or f"default: {found['default']}"
         wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
-        taken.append(f"const {{ {wanted} }} = {_variable(found['file'])};")
+        taken.append(f"const {{ {wanted} }} = {_variable(_path(found['file'], name))};")
     body = without_comments(IMPORT.sub("", text))
     exported = [found["name"] for found in EXPORT.finditer(body)]
     body = EXPORT.sub(r"\g<what> \g<name>", body)
@@ -101,6 +102,11 @@ def _as_function(name: str, text: str) -> str:
     head = "\n".join(taken)
     gives = f"return {{ {', '.join(exported)} }};"
     return f"const {_variable(name)} = (() => {{\n{head}\n{body}\n{gives}\n}})();"
+
+
+def _path(imported: str, name: str) -> str:
+    """Return the path of what a module imports, which says where it is from the module itself."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
 
 
 def _variable(name: str) -> str:

@@ -23,8 +23,19 @@ from cloze.widgets.markup import ASLEEP, BROWSER, SHEETS, alive, element
 
 @cache
 def programs() -> dict[str, str]:
-    """Return the text of all modules of the widgets by the name of their file."""
-    return {path.name: path.read_text("utf-8") for path in sorted(BROWSER.glob("*.js"))}
+    """Return the text of all modules of the widgets by the path of their file in ``browser``."""
+    texts = {
+        path.relative_to(BROWSER).as_posix(): path.read_text("utf-8")
+        for path in sorted(BROWSER.rglob("*.js"))
+    }
+    return texts | {"views.js": views()}
+
+
+def views() -> str:
+    """Write the module that names the explorer's views: what is in the folder ``views``."""
+    names = sorted(path.stem for path in (BROWSER / "views").glob("*.js"))
+    imports = [f'import {name} from "./views/{name}.js";\n' for name in names]
+    return f"{''.join(imports)}export const VIEWS = {{ {', '.join(names)} }};\n"
 
 
 def program(name: str) -> str:

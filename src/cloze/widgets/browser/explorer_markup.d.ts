@@ -1,1 +1,0 @@
-export const VIEWS: Record<string, string>;
