@@ -1,9 +1,9 @@
 // What the page answers where a notebook asks Python: src/cloze/widgets/explorer/answers.py, for
 // the predictors of predictor.js.
 
-import { GAP } from "./explorer.js";
-import { ROOM, cost, raised } from "./room.js";
-import { Model } from "./widget.js";
+import { GAP } from "../src/cloze/widgets/browser/explorer.js";
+import { ROOM, cost, raised } from "../src/cloze/widgets/browser/room.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
 
 const LIKELIEST = 8; // how many symbols of each predictor an answer has
 const PAIRS_SHOWN = 5;

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer import guessing_rules
-from cloze.lessons.the_explorer.guessing_game import KNOWN_GAPS, KNOWN_SEEDS
+from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
 from cloze.prediction import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
@@ -30,7 +30,8 @@ from cloze.widgets.modules import bundle
 from web import icon, weights
 
 HERE = Path(__file__).parent
-FIRST = "page.js"
+ROOT = HERE.parent
+FIRST = HERE / "page.js"
 """The module that the page runs."""
 WORKER = "sw.js"
 STYLE = "page.css"
@@ -72,7 +73,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     folder.mkdir(parents=True, exist_ok=True)
     paths = weights.write(folder)
     texts = {
-        **modules(),
+        **{name: (ROOT / name).read_text("utf-8") for name in modules()},
         STYLE: style(),
         "icon.svg": icon.svg(),
         "manifest.webmanifest": manifest(),
@@ -80,12 +81,13 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     }
     for name, text in texts.items():
         paths.append(folder / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(text, encoding="utf-8", newline="\n")
     for size in ICON_SIZES:
         paths.append(folder / f"icon-{size}.png")
         paths[-1].write_bytes(icon.png(size))
     paths.append(folder / WORKER)
-    names = [path.name for path in paths[:-1]]
+    names = [path.relative_to(folder).as_posix() for path in paths[:-1]]
     paths[-1].write_text(worker(folder, names), encoding="utf-8", newline="\n")
     return paths
 
@@ -109,7 +111,7 @@ def build_single(path: Path, series: str | None = None) -> None:
         f'<link rel="icon" href="data:image/svg+xml;base64,{drawn}">',
         f"<style>{style()}</style>",
     ]
-    script = bundle(modules(), FIRST)
+    script = bundle(FIRST)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
     scripts = [*inside, f"<script>{script}</script>"]
@@ -118,10 +120,15 @@ def build_single(path: Path, series: str | None = None) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def modules() -> dict[str, str]:
-    """Return the text of all modules by name, the view of the widgets among them."""
-    own = {path.name: path.read_text("utf-8") for path in HERE.glob("*.js") if path.name != WORKER}
-    return widget.programs() | own
+def modules() -> list[str]:
+    """Find all modules: the page's own, and those of the package, which have the widgets.
+
+    Returns:
+        Their paths in the project. On a page they have the same, so that they find each other.
+    """
+    own = (path for path in HERE.glob("*.js") if path.name != WORKER)
+    found = sorted([*own, *(ROOT / "src").rglob("*.js")])
+    return [path.relative_to(ROOT).as_posix() for path in found]
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
@@ -272,7 +279,7 @@ def _hosted(series: str | None, address: str, site: str) -> str:
         f'<meta name="theme-color" content="{icon.GROUND}">',
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
-    scripts = [f'<script type="module" src="{FIRST}"></script>']
+    scripts = [f'<script type="module" src="{FIRST.relative_to(ROOT).as_posix()}"></script>']
     still = str(MaskExplorer().still()).partition("</style>")[2]  # the page has its style already
     return page(POLICY, head, HOSTED, series, {"worker": WORKER}, scripts, still)
 

@@ -1,6 +1,6 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
-import { ValueError } from "./widget.js";
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { MaskedLM } from "./encoder.js";
 import { VOCABULARY, Vocabulary } from "./vocabulary.js";
 

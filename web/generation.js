@@ -6,9 +6,9 @@
 // by filled position the model's distribution when it was written. A reader is a predictor. What is
 // drawn at a temperature above 0 is drawn by other numbers than in Python.
 
-import { chanceOf } from "./chance.js";
+import { chanceOf } from "../src/cloze/widgets/browser/chance.js";
 import { GAP } from "./vocabulary.js";
-import { Model, ValueError } from "./widget.js";
+import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 
 /** Draw the place of a symbol; of temperature 0 the likeliest is always taken. */
 function draw(said, temperature, chance) {

@@ -2,8 +2,8 @@
 // them, and what everybody pays; src/cloze/lessons/the_explorer/guessing_rules.py.
 
 import { largest } from "./answers.js";
-import { Model } from "./widget.js";
-import { sum } from "./words.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { sum } from "../src/cloze/widgets/browser/words.js";
 
 const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
 const GUESSES = 3; // how many of the model's are shown

@@ -13,8 +13,7 @@ from cloze.teaching import palette
 
 BROWSER = Path(__file__).with_name("browser")
 STILL = "still.css"
-SHEETS = (STILL, "view.css")
-"""What styles every widget, and the first of them also what stays."""
+"""What styles widgets and the pictures that stay."""
 ASLEEP = Markup(
     "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
     "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"

@@ -1,14 +1,15 @@
 """What all widgets share in Python: their state, answers to what the browser asks, and a repr.
 
-A widget's look and its actions are one JavaScript file in ``browser``. Its state are the traits
-that are synchronised; whichever side changes one, the other follows. What only Python knows it
-answers: for ``ask("predict", {line})`` in JavaScript, ``answer_predict(line)`` is called here.
+A widget's look and its actions are one JavaScript file: in ``browser``, or ``widget.js`` in the
+folder of its lesson. Its state is in the traits that are synchronised: when one side changes a
+trait, the other side follows. What only Python knows, JavaScript asks for: ``ask("predict",
+{line})`` calls ``answer_predict(line)`` here.
 """
 
 from __future__ import annotations
 
 import threading
-from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
 import anywidget
@@ -18,47 +19,49 @@ from markupsafe import Markup
 
 from cloze.teaching import palette
 from cloze.widgets import modules
-from cloze.widgets.markup import ASLEEP, BROWSER, SHEETS, alive, element
+from cloze.widgets.markup import ASLEEP, BROWSER, STILL, alive, element
+
+PACKAGE = BROWSER.parents[1]
 
 
-@cache
-def programs() -> dict[str, str]:
-    """Return the text of all modules of the widgets by the name of their file."""
-    return {path.name: path.read_text("utf-8") for path in sorted(BROWSER.glob("*.js"))}
+SHEETS = (BROWSER / STILL, BROWSER / "view.css")
+"""What styles every widget."""
 
 
-def program(name: str) -> str:
+def program(file: str | Path) -> str:
     """Return a widget's program for Jupyter, with all that it imports.
 
     Args:
-        name: of its file in ``browser``, such as ``"sight.js"``.
+        file: its path, or its name if it is in ``browser``.
     """
-    return modules.widget(programs(), name)
+    return modules.widget(BROWSER / file)
 
 
-def style(*names: str) -> str:
+def style(*files: str | Path) -> str:
     """Return the style sheet of all widgets and, after it, others.
 
     Args:
-        names: of files in ``browser``, such as ``"sight.css"``.
+        files: their paths, or the names of those that are in ``browser``.
     """
-    sheets = ((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *names))
-    return "\n".join([palette.css(), *sheets])
+    return "\n".join([palette.css(), *map(_text, (*SHEETS, *files))])
 
 
 def styles() -> str:
     """Return the style sheets of all widgets, without colours, for a page that shows several."""
-    own = sorted({path.name for path in BROWSER.glob("*.css")} - {*SHEETS})
-    return "\n".join((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *own))
+    own = sorted({*PACKAGE.rglob("*.css")} - {*SHEETS})
+    return "\n".join(map(_text, (*SHEETS, *own)))
+
+
+def _text(file: str | Path) -> str:
+    return (BROWSER / file).read_text("utf-8")
 
 
 class Widget(anywidget.AnyWidget):
     """A widget that lives in the browser.
 
-    A subclass names its program and its style, ``_esm = program("sight.js")`` and
-    ``_css = style("sight.css")``, and defines traits with ``.tag(sync=True)``. Clicks arrive on a
-    thread of their own while a cell runs, so what reads or changes more than one trait holds
-    ``lock``.
+    A subclass names its program and, if it has one, its style sheet, ``_esm = program("sight.js")``
+    and ``_css = style("sight.css")``, and defines traits with ``.tag(sync=True)``. While a cell
+    runs, clicks arrive on another thread, so hold ``lock`` to read or change more than one trait.
     """
 
     _css = style()

@@ -18,7 +18,7 @@ const ascending = (positions) => [...new Set(positions)].sort((a, b) => a - b);
 const only = (things, among) =>
   Object.fromEntries(Object.entries(things).filter(([at]) => among.includes(Number(at))));
 
-export default class Explorer extends Widget {
+export default class MaskExplorer extends Widget {
   answer = null; // to the last question that was answered
   occlusion = []; // what the last reader's answer at the focus depends on
   answered = ""; // the last question that was answered

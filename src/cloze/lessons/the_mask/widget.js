@@ -1,8 +1,8 @@
 // Masks drawn again and again: a line changes each time, and the shares close in on 80/10/10.
 
-import { button, element, join, status, tableOf } from "./element.js";
-import { Widget } from "./widget.js";
-import { fixed, sum, visible } from "./words.js";
+import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { fixed, sum, visible } from "../../widgets/browser/words.js";
 
 const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 const SELECTED = 0.15;

@@ -1,8 +1,8 @@
 // A bet on a gap: hand out probability, see what each letter would cost, and what the bet does.
 
-import { button, element, join, status, tableOf } from "./element.js";
-import { ValueError, Widget } from "./widget.js";
-import { fixed, inBits, inNats, sum } from "./words.js";
+import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
+import { ValueError, Widget } from "../../widgets/browser/widget.js";
+import { fixed, inBits, inNats, sum } from "../../widgets/browser/words.js";
 
 const CHIPS = 20; // probability is handed out in twentieths
 const CHARACTERS = 28; // among which all that is not handed out is shared

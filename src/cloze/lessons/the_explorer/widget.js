@@ -1,8 +1,8 @@
 // Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits.
 
-import { button, element, form, status, tableOf } from "./element.js";
-import { ValueError, Widget } from "./widget.js";
-import { capitalised, spoken, sum, visible } from "./words.js";
+import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
+import { ValueError, Widget } from "../../widgets/browser/widget.js";
+import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.js";
 
 const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
 const SIGHT = { left: "from the left", both: "from both sides" };

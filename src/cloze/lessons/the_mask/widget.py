@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import traitlets
 from markupsafe import Markup
 
@@ -10,6 +12,7 @@ from cloze.vocabulary import VOCABULARY, read_line
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program, style
 
+HERE = Path(__file__).parent
 NAMES = {"M": "masked", "R": "random", "K": "kept"}
 """What becomes of a selected position: ``[MASK]``, a random character, itself."""
 
@@ -28,8 +31,8 @@ class MaskDraws(Widget):
         ValueError: no such seed.
     """
 
-    _esm = program("draws.js")
-    _css = style("draws.css")
+    _esm = program(HERE / "widget.js")
+    _css = style(HERE / "widget.css")
 
     symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, symbol by symbol."""

@@ -1,44 +1,28 @@
-// The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
-// the modules, models and texts of the explorer's own page, which the browser fetches once for all.
-import { render } from "../explorer/view.js";
-import { Model } from "../explorer/widget.js";
+// The widgets on the pages of the site, which live without Python. Where site/pages.py leaves room
+// for one, it says which program shows it; the models and texts are those of the explorer's page.
+import { render } from "../src/cloze/widgets/browser/view.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
 
-const FOLDER = new URL("../explorer/", import.meta.url);
+const FOLDER = new URL("../", import.meta.url); // of the explorer's page
 
 /**
- * The widgets by the name of their class in Python: the module whose default export shows one, and,
- * if somebody must answer what it asks, what makes its model of how it begins and of what the
- * explorer's page has.
+ * What answers the widgets that ask, by the name of their class in Python: each makes a widget's
+ * model of how it begins and of what the explorer's page has. The other widgets ask nothing.
  */
-const WIDGETS = {
-  GuessingGame: {
-    module: "guessing_game.js",
-    async model(state, { predictors, game }) {
-      const { playing } = await module("judge.js");
-      return playing(predictors, game, state);
-    },
+const ANSWERS = {
+  async GuessingGame(state, { predictors, game }) {
+    const { playing } = await import("./judge.js");
+    return playing(predictors, game, state);
   },
-  MaskDraws: { module: "draws.js" },
-  MaskExplorer: {
-    module: "explorer.js",
-    async model(state, { predictors, examples }) {
-      const { exploring } = await module("answers.js");
-      return exploring(predictors, examples, state);
-    },
+  async MaskExplorer(state, { predictors, examples }) {
+    const { exploring } = await import("./answers.js");
+    return exploring(predictors, examples, state);
   },
-  ProbabilityBet: { module: "bet.js" },
-  Quiz: { module: "quiz.js" },
-  Sight: { module: "sight.js" },
-  Unmasking: {
-    module: "unmasking.js",
-    async model(state, { predictors }) {
-      const { writing } = await module("generation.js");
-      return writing(predictors.both, state);
-    },
+  async Unmasking(state, { predictors }) {
+    const { writing } = await import("./generation.js");
+    return writing(predictors.both, state);
   },
 };
-
-const module = (name) => import(new URL(name, FOLDER));
 
 async function fetched(name) {
   const answer = await fetch(new URL(name, FOLDER));
@@ -47,7 +31,7 @@ async function fetched(name) {
 }
 
 async function load() {
-  const { loadPredictors } = await module("predictor.js");
+  const { loadPredictors } = await import("./predictor.js");
   const [predictors, html] = await Promise.all([
     loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
     fetched("index.html").then((answer) => answer.text()),
@@ -59,10 +43,10 @@ async function load() {
 
 let loading;
 
-async function widgetOf({ widget, state }) {
-  const { module: name, model } = WIDGETS[widget];
-  const { default: Class } = await module(name);
+async function widgetOf({ widget, program, state }) {
+  const { default: Class } = await import(new URL(program, FOLDER));
   const begins = JSON.parse(state);
+  const model = ANSWERS[widget];
   const made = new Class(
     model ? await model(begins, await (loading ??= load())) : new Model(begins),
   );
@@ -72,7 +56,7 @@ async function widgetOf({ widget, state }) {
 
 async function wake(place) {
   const words = place.querySelector(".needs-python");
-  const asks = WIDGETS[place.dataset.widget].model;
+  const asks = place.dataset.widget in ANSWERS;
   words.setAttribute("role", "status");
   place.ariaBusy = "true";
   if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
@@ -86,7 +70,7 @@ async function wake(place) {
     const own = document.createElement("a");
     own.href = new URL("index.html", FOLDER);
     if (place.dataset.widget === "MaskExplorer") {
-      const { written } = await module("link.js");
+      const { written } = await import("./link.js");
       own.href += written(widget);
     }
     own.textContent = "a page of its own";

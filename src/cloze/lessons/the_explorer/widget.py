@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import traitlets
@@ -20,6 +21,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
 from cloze.prediction import Guess
 from cloze.widgets.widget import Widget, program, style
 
+HERE = Path(__file__).parent
 MOST_GAPS = 100
 KNOWN_SEEDS, KNOWN_GAPS = 400, 10
 """The games that a page without Python has: those of the first seeds, with so many gaps."""
@@ -41,8 +43,8 @@ class GuessingGame(Widget):
         ValueError: no such seed or number of gaps.
     """
 
-    _esm = program("guessing_game.js")
-    _css = style("guessing_game.css")
+    _esm = program(HERE / "widget.js")
+    _css = style(HERE / "widget.css")
 
     seed = traitlets.Int().tag(sync=True)
     puzzles = traitlets.List(traitlets.Dict()).tag(sync=True)

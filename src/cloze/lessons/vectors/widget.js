@@ -1,7 +1,7 @@
 // A line that is looked for, and the passages that Python finds, by vectors and by counted terms.
 
-import { button, element, form, join, select, status } from "./element.js";
-import { Widget } from "./widget.js";
+import { button, element, form, join, select, status } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
 
 const LABELS = { vectors: "Vectors ", terms: "Terms " };
 

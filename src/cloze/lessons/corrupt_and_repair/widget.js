@@ -1,8 +1,8 @@
 // A line that Python spoils: what is read, what is to be written, and what is lost.
 
-import { button, element, form, join, status } from "./element.js";
-import { Widget } from "./widget.js";
-import { counted, percent } from "./words.js";
+import { button, element, form, join, status } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { counted, percent } from "../../widgets/browser/words.js";
 
 const SHARES = [0.15, 0.3, 0.5];
 const STOP = ".";

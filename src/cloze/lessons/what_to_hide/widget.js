@@ -1,8 +1,16 @@
 // A line that Python hides as one chooses, what a model reads of it, and what its answers cost.
 
-import { button, element, form, join, select, status, tableOf } from "./element.js";
-import { Widget } from "./widget.js";
-import { counted, inNats, percent, sum } from "./words.js";
+import {
+  button,
+  element,
+  form,
+  join,
+  select,
+  status,
+  tableOf,
+} from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { counted, inNats, percent, sum } from "../../widgets/browser/words.js";
 
 const FATES = { M: "masked", R: "random", K: "kept" };
 const NOTHING = "\u00a0";

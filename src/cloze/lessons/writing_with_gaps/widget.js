@@ -1,8 +1,8 @@
 // A line full of gaps that is written step by step, in an order that the learner chooses.
 
-import { button, element, form, join, status } from "./element.js";
-import { Widget } from "./widget.js";
-import { counted, percent, spoken, visible } from "./words.js";
+import { button, element, form, join, status } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { counted, percent, spoken, visible } from "../../widgets/browser/words.js";
 
 const TEMPERATURES = [0, 0.5, 1, 1.5];
 const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
