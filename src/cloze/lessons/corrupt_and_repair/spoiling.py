@@ -67,7 +67,7 @@ def spoil(
     known = Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,))
     vocabulary = with_sentinels(known, len(words) + 2)
     line_ids = torch.tensor([vocabulary.ids[word] for word in words])
-    inputs, target = CORRUPTIONS[corruption](
+    inputs, target = CORRUPTIONS[corruption].spoil(
         line_ids, share, vocabulary=vocabulary, generator=generator
     )
     read, written = (

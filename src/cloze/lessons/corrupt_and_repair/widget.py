@@ -8,6 +8,7 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
+from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS
 from cloze.lessons.corrupt_and_repair.spoiling import SHARE, Spoilt, spoil
 from cloze.masking import seeded
 from cloze.vocabulary import counted
@@ -38,11 +39,22 @@ class LineSpoiler(Widget):
     share = traitlets.Float().tag(sync=True)
     draws = traitlets.Int(1).tag(sync=True)
     spoilt = traitlets.Instance(Spoilt).tag(sync=True)
+    corruptions: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
+    """By the name of each corruption, what it loses and whether there is a share to choose."""
 
     def __init__(self, line: str, corruption: str = "sentinels", seed: int = 0) -> None:
         self.generator = seeded(seed)
         spoilt = spoil(line, corruption, SHARE, self.generator)
-        super().__init__(line=line, corruption=corruption, share=SHARE, spoilt=spoilt)
+        super().__init__(
+            line=line,
+            corruption=corruption,
+            share=SHARE,
+            spoilt=spoilt,
+            corruptions={
+                name: {"loses": each.loses, "has_share": each.has_share}
+                for name, each in CORRUPTIONS.items()
+            },
+        )
 
     def __repr__(self) -> str:
         original, read, written = map(len, self.spoilt)
