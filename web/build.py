@@ -30,8 +30,7 @@ from cloze.widgets.modules import bundle
 from web import icon, weights
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent
-FIRST = HERE / "page.js"
+FIRST = "web/page.js"
 """The module that the page runs."""
 WORKER = "sw.js"
 STYLE = "page.css"
@@ -73,7 +72,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     folder.mkdir(parents=True, exist_ok=True)
     paths = weights.write(folder)
     texts = {
-        **{name: (ROOT / name).read_text("utf-8") for name in modules()},
+        **modules(),
         STYLE: style(),
         "icon.svg": icon.svg(),
         "manifest.webmanifest": manifest(),
@@ -111,7 +110,7 @@ def build_single(path: Path, series: str | None = None) -> None:
         f'<link rel="icon" href="data:image/svg+xml;base64,{drawn}">',
         f"<style>{style()}</style>",
     ]
-    script = bundle(FIRST)
+    script = bundle(modules(), FIRST)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
     scripts = [*inside, f"<script>{script}</script>"]
@@ -120,15 +119,14 @@ def build_single(path: Path, series: str | None = None) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def modules() -> list[str]:
-    """Find all modules: the page's own, and those of the package, which have the widgets.
+def modules() -> dict[str, str]:
+    """Return the text of all modules: the page's own and those of the widgets.
 
-    Returns:
-        Their paths in the project. On a page they have the same, so that they find each other.
+    The keys are their paths in the project. They have the same on the page, so imports hold there.
     """
     own = (path for path in HERE.glob("*.js") if path.name != WORKER)
-    found = sorted([*own, *(ROOT / "src").rglob("*.js")])
-    return [path.relative_to(ROOT).as_posix() for path in found]
+    texts = {f"web/{path.name}": path.read_text("utf-8") for path in own}
+    return texts | {f"src/cloze/{path}": text for path, text in widget.programs().items()}
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
@@ -279,7 +277,7 @@ def _hosted(series: str | None, address: str, site: str) -> str:
         f'<meta name="theme-color" content="{icon.GROUND}">',
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
-    scripts = [f'<script type="module" src="{FIRST.relative_to(ROOT).as_posix()}"></script>']
+    scripts = [f'<script type="module" src="{FIRST}"></script>']
     still = str(MaskExplorer().still()).partition("</style>")[2]  # the page has its style already
     return page(POLICY, head, HOSTED, series, {"worker": WORKER}, scripts, still)
 

@@ -1,19 +1,47 @@
 """What all widgets share in the browser: actions whose failures are seen, in their place."""
 
-from pathlib import Path
-
 import pytest
 
-from cloze.widgets.widget import Widget, program
+from cloze.widgets import modules
+from cloze.widgets.widget import Widget, programs
 from tests.browser.conftest import Take
 
+COUNTER = """
+import { button, element, form, join } from "./widgets/browser/element.js";
+import { ValueError, Widget } from "./widgets/browser/widget.js";
+
+export default class Counter extends Widget {
+  count = 0;
+
+  markup() {
+    if (this.count > 3) throw new Error("no picture" + "x".repeat(10000));
+    const clicked = button(`clicked ${this.count} times`, "twice");
+    return join([clicked, form("add"), element("p", null, "<!--break-->")]);
+  }
+
+  do_add({ by }) {
+    if (by > 9) throw new ValueError("The step is too large.");
+    this.count += by;
+  }
+
+  do_twice() {
+    this.do_add({ by: 1 });
+    this.refresh();
+    this.do_add({ by: 1 });
+  }
+
+  do_break() {
+    throw new TypeError("no such thing");
+  }
+}
+"""
 ALERT = '<p role="alert" class="problem">'
 
 
 class Counter(Widget):
     """The smallest widget."""
 
-    _esm = program(Path(__file__).with_name("counter.js"))
+    _esm = modules.widget({**programs(), "counter.js": COUNTER}, "counter.js")
 
 
 def test_a_click_calls_the_method_that_the_markup_names(hand: Take) -> None:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from cloze.widgets.markup import element
 from notebooks import colab
-from web.build import ROOT, about, modules
+from web.build import about, modules
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ASLEEP = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)<p>Here belongs', re.DOTALL)
@@ -130,8 +130,7 @@ def programs() -> dict[str, str]:
     Returns:
         Their paths from the folder of the explorer's page, where the site has them.
     """
-    texts = {path: (ROOT / path).read_text("utf-8") for path in modules()}
-    return {match[1]: path for path, text in texts.items() if (match := CLASS.search(text))}
+    return {match[1]: path for path, text in modules().items() if (match := CLASS.search(text))}
 
 
 def anchor(title: str) -> str:

@@ -1,17 +1,17 @@
 """Modules of JavaScript as one: for a widget in a notebook, and for a page that is one file.
 
-Each module becomes a function that returns what it exports. It is read line by line, in the few
-forms that the modules here are written in; any other import or export is refused.
+Each module becomes a function that returns what it exports. It is read line by line, in the
+few forms that the modules here are written in; any other import or export is refused.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 IMPORT = re.compile(
-    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"(?P<file>\.\.?/[\w./-]+)";\n',
+    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"(?P<file>\.{1,2}/[\w./-]+)";\n',
     re.MULTILINE,
 )
 EXPORT = re.compile(
@@ -19,7 +19,7 @@ EXPORT = re.compile(
 )
 EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
-NOTEBOOK = Path(__file__).parent / "browser" / "notebook.js"
+NOTEBOOK = "widgets/browser/notebook.js"
 """The module that shows a widget in a notebook."""
 COMMENT = re.compile(r"^\s*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 
@@ -28,72 +28,79 @@ class ModuleError(ValueError):
     """A module that cannot be made part of one script; the message says what in it."""
 
 
-def bundle(first: Path) -> str:
+def bundle(modules: Mapping[str, str], first: str) -> str:
     """Write a module, and all that it imports, as one script.
 
     Args:
-        first: the file of the one that is run.
+        modules: the text of each by the path of its file from one folder.
+        first: the name of the one that is run.
 
     Raises:
         ModuleError: an import or export of another form, of a file that is not there, or in a
             circle.
     """
-    return f'"use strict";\n{{\n{_functions([first])}\n}}\n'
+    return f'"use strict";\n{{\n{_functions(modules, [first])}\n}}\n'
 
 
-def widget(path: Path) -> str:
+def widget(modules: Mapping[str, str], name: str) -> str:
     """Write a widget, the default export of a module, as the module that anywidget asks for.
 
     Args:
-        path: of the widget's file.
+        modules: the text of each by the path of its file from one folder.
+        name: the path of the widget's file.
 
     Raises:
         ModuleError: as for ``bundle``.
     """
-    shown = f"{_variable(NOTEBOOK)}.inNotebook({_variable(path)}.default)"
-    return f"{_functions([path, NOTEBOOK])}\nexport default {shown};\n"
+    shown = f"{_variable(NOTEBOOK)}.inNotebook({_variable(name)}.default)"
+    return f"{_functions(modules, [name, NOTEBOOK])}\nexport default {shown};\n"
 
 
-def _functions(wanted: Iterable[Path]) -> str:
+def _functions(modules: Mapping[str, str], wanted: Iterable[str]) -> str:
     """Write modules, and all that they import, as functions that are called in order."""
-    written: dict[Path, str] = {}
-    for path in wanted:
-        _write(path, (), written)
-    return "\n".join(written.values())
+    order: list[str] = []
+    for name in wanted:
+        _visit(name, modules, (), order)
+    return "\n".join(_as_function(name, modules[name]) for name in order)
 
 
-def _write(path: Path, importing: tuple[Path, ...], written: dict[Path, str]) -> None:
-    """Write a module after those that it imports, each once."""
-    if path in written:
+def _visit(
+    name: str, modules: Mapping[str, str], importing: tuple[str, ...], order: list[str]
+) -> None:
+    if name in order:
         return
-    if path in importing:
-        circle = " → ".join(each.name for each in (*importing, path))
-        raise ModuleError(f"Modules import each other: {circle}.")
-    if not path.is_file():
-        raise ModuleError(f"{importing[-1].name} imports {path}, which is not there.")
-    text = path.read_text("utf-8")
-    taken = []
-    for match in IMPORT.finditer(text):
-        imported = (path.parent / match["file"]).resolve()
-        _write(imported, (*importing, path), written)
-        names = match["names"] or f"default: {match['default']}"
-        names = re.sub(r"\s+as\s+", ": ", names).strip()
-        taken.append(f"const {{ {names} }} = {_variable(imported)};")
-    written[path] = _as_function(path, "\n".join(taken), COMMENT.sub("", IMPORT.sub("", text)))
+    if name in importing:
+        raise ModuleError(f"Modules import each other: {' → '.join((*importing, name))}.")
+    if name not in modules:
+        raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
+    for found in IMPORT.finditer(modules[name]):
+        _visit(_path(found["file"], name), modules, (*importing, name), order)
+    order.append(name)
 
 
-def _as_function(path: Path, taken: str, body: str) -> str:
-    exported = [match["name"] for match in EXPORT.finditer(body)]
+def _as_function(name: str, text: str) -> str:
+    taken, exported = [], []
+    for found in IMPORT.finditer(text):
+        wanted = found["names"] or f"default: {found['default']}"
+        wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
+        taken.append(f"const {{ {wanted} }} = {_variable(_path(found['file'], name))};")
+    body = COMMENT.sub("", IMPORT.sub("", text))
+    exported = [found["name"] for found in EXPORT.finditer(body)]
     body = EXPORT.sub(r"\g<what> \g<name>", body)
     if EXPORT_DEFAULT.search(body):
         body = EXPORT_DEFAULT.sub("const whole = ", body)
         exported.append("default: whole")
     if left := LEFT_OVER.search(body):
-        raise ModuleError(f"{path.name}: {left[0].strip()!r} is no form that bundle() reads.")
+        raise ModuleError(f"{name}: {left[0].strip()!r} is no form that bundle() reads.")
+    head = "\n".join(taken)
     gives = f"return {{ {', '.join(exported)} }};"
-    return f"const {_variable(path)} = (() => {{\n{taken}\n{body}\n{gives}\n}})();"
+    return f"const {_variable(name)} = (() => {{\n{head}\n{body}\n{gives}\n}})();"
 
 
-def _variable(path: Path) -> str:
-    """Name a module's variable after its file and folder: every lesson may have a ``widget.js``."""
-    return re.sub(r"\W", "_", f"module_{path.parent.name}_{path.stem}")
+def _path(imported: str, name: str) -> str:
+    """Return the path of what a module imports, which says where it is from the module itself."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
+
+
+def _variable(name: str) -> str:
+    return "module_" + re.sub(r"\W", "_", name)

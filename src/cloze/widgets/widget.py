@@ -1,14 +1,15 @@
 """What all widgets share in Python: their state, answers to what the browser asks, and a repr.
 
 A widget's look and its actions are one JavaScript file: in ``browser``, or ``widget.js`` in the
-folder of its lesson. Its state is in the traits that are synchronised: when one side changes a
-trait, the other side follows. What only Python knows, JavaScript asks for: ``ask("predict",
-{line})`` calls ``answer_predict(line)`` here.
+folder of its lesson. A style sheet beside it is found and needs no mention. A widget's state is in
+the traits that are synchronised: when one side changes a trait, the other side follows. What only
+Python knows, JavaScript asks for: ``ask("predict", {line})`` calls ``answer_predict(line)`` here.
 """
 
 from __future__ import annotations
 
 import threading
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,8 +25,13 @@ from cloze.widgets.markup import ASLEEP, BROWSER, STILL, alive, element
 PACKAGE = BROWSER.parents[1]
 
 
-SHEETS = (BROWSER / STILL, BROWSER / "view.css")
-"""What styles every widget."""
+@cache
+def programs() -> dict[str, str]:
+    """Return the text of all modules of the widgets by the path of their file in the package."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8")
+        for path in sorted(PACKAGE.rglob("*.js"))
+    }
 
 
 def program(file: str | Path) -> str:
@@ -34,37 +40,25 @@ def program(file: str | Path) -> str:
     Args:
         file: its path, or its name if it is in ``browser``.
     """
-    return modules.widget(BROWSER / file)
-
-
-def style(*files: str | Path) -> str:
-    """Return the style sheet of all widgets and, after it, others.
-
-    Args:
-        files: their paths, or the names of those that are in ``browser``.
-    """
-    return "\n".join([palette.css(), *map(_text, (*SHEETS, *files))])
+    return modules.widget(programs(), (BROWSER / file).relative_to(PACKAGE).as_posix())
 
 
 def styles() -> str:
-    """Return the style sheets of all widgets, without colours, for a page that shows several."""
-    own = sorted({*PACKAGE.rglob("*.css")} - {*SHEETS})
-    return "\n".join(map(_text, (*SHEETS, *own)))
-
-
-def _text(file: str | Path) -> str:
-    return (BROWSER / file).read_text("utf-8")
+    """Return the style sheets of all widgets, without colours."""
+    shared = [BROWSER / STILL, BROWSER / "view.css"]
+    own = sorted({*PACKAGE.rglob("*.css")} - {*shared})
+    return "\n".join(path.read_text("utf-8") for path in (*shared, *own))
 
 
 class Widget(anywidget.AnyWidget):
     """A widget that lives in the browser.
 
-    A subclass names its program and, if it has one, its style sheet, ``_esm = program("sight.js")``
-    and ``_css = style("sight.css")``, and defines traits with ``.tag(sync=True)``. While a cell
-    runs, clicks arrive on another thread, so hold ``lock`` to read or change more than one trait.
+    A subclass names its program, ``_esm = program("sight.js")``, and defines traits with
+    ``.tag(sync=True)``. While a cell runs, clicks arrive on another thread, so hold ``lock`` to
+    read or change more than one trait.
     """
 
-    _css = style()
+    _css = f"{palette.css()}\n{styles()}"
 
     present = traitlets.Bool(False).tag(sync=True)
     """Whether it is written for a lecture hall: in type as large as fits its place, and without

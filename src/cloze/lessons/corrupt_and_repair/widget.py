@@ -13,9 +13,7 @@ from cloze.lessons.corrupt_and_repair.spoiling import SHARE, Spoilt, spoil
 from cloze.masking import seeded
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
-
-HERE = Path(__file__).parent
+from cloze.widgets.widget import Widget, program
 
 
 class LineSpoiler(Widget):
@@ -31,8 +29,7 @@ class LineSpoiler(Widget):
         ValueError: no such corruption or seed.
     """
 
-    _esm = program(HERE / "widget.js")
-    _css = style(HERE / "widget.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     line = traitlets.Unicode().tag(sync=True)
     corruption = traitlets.Unicode().tag(sync=True)

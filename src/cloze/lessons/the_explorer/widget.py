@@ -19,9 +19,8 @@ from cloze.lessons.the_explorer.guessing_rules import (
     judge,
 )
 from cloze.prediction import Guess
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
-HERE = Path(__file__).parent
 MOST_GAPS = 100
 KNOWN_SEEDS, KNOWN_GAPS = 400, 10
 """The games that a page without Python has: those of the first seeds, with so many gaps."""
@@ -43,8 +42,7 @@ class GuessingGame(Widget):
         ValueError: no such seed or number of gaps.
     """
 
-    _esm = program(HERE / "widget.js")
-    _css = style(HERE / "widget.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     seed = traitlets.Int().tag(sync=True)
     puzzles = traitlets.List(traitlets.Dict()).tag(sync=True)

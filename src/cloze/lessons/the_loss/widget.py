@@ -14,9 +14,7 @@ from cloze.border import checked, shown
 from cloze.lessons.the_loss.probability_bet import CHIPS, bet_of
 from cloze.vocabulary import GAP, normalise
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
-
-HERE = Path(__file__).parent
+from cloze.widgets.widget import Widget, program
 
 
 class ProbabilityBet(Widget):
@@ -32,8 +30,7 @@ class ProbabilityBet(Widget):
         ValueError: ``letters`` repeats one, or has something else than a to z.
     """
 
-    _esm = program(HERE / "widget.js")
-    _css = style(HERE / "widget.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     counts = traitlets.Dict().tag(sync=True)
     word = traitlets.Unicode().tag(sync=True)

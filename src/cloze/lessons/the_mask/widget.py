@@ -10,9 +10,8 @@ from markupsafe import Markup
 from cloze.border import Whole, checked
 from cloze.vocabulary import VOCABULARY, read_line
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
-HERE = Path(__file__).parent
 NAMES = {"M": "masked", "R": "random", "K": "kept"}
 """What becomes of a selected position: ``[MASK]``, a random character, itself."""
 
@@ -31,8 +30,7 @@ class MaskDraws(Widget):
         ValueError: no such seed.
     """
 
-    _esm = program(HERE / "widget.js")
-    _css = style(HERE / "widget.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, symbol by symbol."""

@@ -13,9 +13,8 @@ from cloze.border import checked
 from cloze.lessons.vectors.search import TERMS, Found, Hit, Index
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
-HERE = Path(__file__).parent
 LEFT = "text-align: left"
 """JupyterLab sets tables flush right where no style sheet says otherwise."""
 
@@ -31,8 +30,7 @@ class Search(Widget):
         TextError: the line cannot be read.
     """
 
-    _esm = program(HERE / "widget.js")
-    _css = style(HERE / "widget.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     found = traitlets.Instance(Found).tag(sync=True)
     chosen: traitlets.Dict[str, str] = traitlets.Dict().tag(sync=True)

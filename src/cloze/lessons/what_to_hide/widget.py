@@ -16,7 +16,6 @@ from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
 from cloze.widgets.markup import element, in_nats
 from cloze.widgets.widget import Widget, program
 
-HERE = Path(__file__).parent
 CHOICES: dict[str, list[Any]] = {"rate": list(RATES), "shape": list(SHAPES), "shares": list(SHARES)}
 """What can be chosen, by the trait that holds it."""
 
@@ -36,7 +35,7 @@ class Hiding(Widget):
         ValueError: something else cannot be chosen.
     """
 
-    _esm = program(HERE / "widget.js")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     line = traitlets.Unicode().tag(sync=True)
     note = traitlets.Unicode().tag(sync=True)

@@ -17,9 +17,8 @@ from cloze.lessons.writing_with_gaps.unmasking import NEW, REMASKED, Frame, fram
 from cloze.prediction import shipped_model, symbols_of
 from cloze.vocabulary import GAP, visible
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
-HERE = Path(__file__).parent
 APART = "display: inline-block"
 """Lets a line break between symbols even without a style sheet."""
 CHOSEN = ("line", "policy", "temperature", "seed")
@@ -41,8 +40,7 @@ class Unmasking(Widget):
         ValueError: no such model, policy, temperature or seed.
     """
 
-    _esm = program(HERE / "widget.js")
-    _css = style(HERE / "widget.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     line = traitlets.Unicode().tag(sync=True)
     """The line as it was typed."""

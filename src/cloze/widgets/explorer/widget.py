@@ -20,7 +20,7 @@ from cloze.widgets.explorer.answers import FEW, Data, Question, by_position, gue
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
 from cloze.widgets.markup import in_nats
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 VIEWS = ("guesses", "pair", "attention", "surprise")
 MOST_HANDS = 10_000
@@ -105,7 +105,6 @@ class MaskExplorer(Widget):
     """
 
     _esm = program("explorer.js")
-    _css = style("explorer.css")
 
     model = traitlets.Any()
     line = traitlets.Any()
