@@ -74,7 +74,10 @@ class GuessingGame(Widget):
                 Puzzle(**puzzle),
                 {side: Bet(*bet) for side, bet in each["bets"].items()},
                 each["bits"],
-                {side: [Guess(*best) for best in said] for side, said in each["guesses"].items()},
+                {
+                    side: [Guess(*best) for best in guesses]
+                    for side, guesses in each["guesses"].items()
+                },
             )
             for puzzle, each in zip(self.puzzles, self.rounds, strict=False)
         )

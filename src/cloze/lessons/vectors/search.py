@@ -75,12 +75,12 @@ class Found(NamedTuple):
     """By way of looking, the nearest passages, the nearest first."""
 
     def __repr__(self) -> str:
-        said = [f"nearest to {self.line!r}"]
+        lines = [f"nearest to {self.line!r}"]
         for way, hits in self.ways.items():
-            said.append(f"by {way}:")
-            said += [f"  {h.similarity:.2f}  {h.passage.text}  ({h.passage.piece})" for h in hits]
-            said += ["  no passage matches"] * (not hits)
-        return "\n".join(said)
+            lines.append(f"by {way}:")
+            lines += [f"  {h.similarity:.2f}  {h.passage.text}  ({h.passage.piece})" for h in hits]
+            lines += ["  no passage matches"] * (not hits)
+        return "\n".join(lines)
 
 
 class Index:

@@ -70,7 +70,7 @@ class Hiding(Widget):
 
     @property
     def asked(self) -> Asked:
-        """What is read, asked and paid as things stand."""
+        """What the model reads and what its answers cost, as it is chosen now."""
         return _asked(self.line, self.rate, self.shape, self.shares, self.seed + self.draws)
 
     def answer_hide(self, **chosen: Any) -> None:

@@ -131,7 +131,7 @@ export default class Unmasking extends Widget {
     if (!(await this.#forward(AHEAD))) this.set({ at: 0 });
     this.announcement = "Playing.";
     this.#wait();
-    // All of it, so that nothing has to answer while it plays; what fails is told at its step.
+    // All frames, so that nothing waits for an answer while it plays; a failure is told at its step.
     this.#load(Infinity, AHEAD).catch(() => {});
   }
 
