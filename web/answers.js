@@ -1,16 +1,16 @@
 // What the page answers where a notebook asks Python: src/cloze/widgets/explorer/answers.py, for
 // the predictors of predictor.js.
 
-import { GAP } from "./explorer.js";
-import { LEAST, largest } from "./explorer_parts.js";
-import { bet, cost, ROOM, raised, who } from "./room.js";
-import { Model } from "./widget.js";
-import { sum } from "./words.js";
+import { GAP } from "../src/cloze/widgets/browser/explorer.js";
+import { LEAST, largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { bet, cost, ROOM, raised, who } from "../src/cloze/widgets/browser/room.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { sum } from "../src/cloze/widgets/browser/words.js";
 
 /**
- * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "./explorer_parts.js"
+ * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/widgets/browser/explorer_parts.js"
  * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
- * @import { Paid } from "./room.js"
+ * @import { Paid } from "../src/cloze/widgets/browser/room.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
  *

@@ -1,8 +1,8 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { MaskedLM } from "./encoder.js";
 import { VOCABULARY, Vocabulary } from "./vocabulary.js";
-import { ValueError } from "./widget.js";
 
 /** @import { Config, Tensors } from "./encoder.js" */
 
@@ -10,6 +10,7 @@ import { ValueError } from "./widget.js";
  * What a file says of itself, under "cloze" of its metadata.
  * @typedef {object} Metadata
  * @property {string} kind  "model", for what can be read here.
+ * @property {string} [model]
  * @property {string} [objective]
  * @property {Config} config
  * @property {{ ordinary: string[], specials: string[] }} [vocabulary]

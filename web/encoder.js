@@ -6,7 +6,7 @@
 //   - what the first layer projects depends on the symbol alone, so it is a table, made at load;
 //   - the last layer finishes the gaps alone, and a twin reads only what its gaps can see.
 
-import { ValueError } from "./widget.js";
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 
 /** @import { Vocabulary } from "./vocabulary.js" */
 

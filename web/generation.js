@@ -4,9 +4,9 @@
 // Each policy is a generator of steps. A reader is a predictor. What is drawn at a temperature above
 // 0 is drawn by other numbers than in Python.
 
-import { chanceOf } from "./chance.js";
+import { chanceOf } from "../src/cloze/widgets/browser/chance.js";
+import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { GAP } from "./vocabulary.js";
-import { Model, ValueError } from "./widget.js";
 
 /**
  * @import { MaskedPredictor } from "./predictor.js"

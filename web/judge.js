@@ -1,9 +1,9 @@
 // What the guessing game asks where there is no Python: which gaps a seed hides, as Python has drawn
 // them, and what everybody pays; src/cloze/lessons/the_explorer/guessing_rules.py.
 
-import { largest } from "./explorer_parts.js";
-import { Model } from "./widget.js";
-import { sum } from "./words.js";
+import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { sum } from "../src/cloze/widgets/browser/words.js";
 
 /**
  * @import { Predictors } from "./predictor.js"

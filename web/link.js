@@ -1,9 +1,9 @@
 // Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
 
-import { join, problemOf } from "./element.js";
-import Explorer from "./explorer.js";
-import { VIEWS } from "./views.js";
-import { ValueError } from "./widget.js";
+import { join, problemOf } from "../src/cloze/widgets/browser/element.js";
+import Explorer from "../src/cloze/widgets/browser/explorer.js";
+import { VIEWS } from "../src/cloze/widgets/browser/views.js";
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 
 /**
  * Return the part of an address, from # on, that shows what an explorer shows.

@@ -1,20 +1,20 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
+import GuessingGame from "../src/cloze/lessons/the_explorer/widget.js";
+import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
+import { button, element } from "../src/cloze/widgets/browser/element.js";
+import Tally from "../src/cloze/widgets/browser/tally.js";
+import { render } from "../src/cloze/widgets/browser/view.js";
+import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { exploring } from "./answers.js";
-import { button, element } from "./element.js";
 import { writing } from "./generation.js";
-import GuessingGame from "./guessing_game.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
-import Tally from "./tally.js";
-import Unmasking from "./unmasking.js";
-import { render } from "./view.js";
-import { Model, ValueError, Widget } from "./widget.js";
 
 /**
- * @import { Paid } from "./room.js"
- * @import { Shown } from "./widget.js"
+ * @import { Paid } from "../src/cloze/widgets/browser/room.js"
+ * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
 /**

@@ -17,13 +17,13 @@ from tests.browser.hand import state_of
 from web import weights
 
 ASK = """async ([what, sent]) => {
-  const { Readers } = await import("./answers.js");
-  const { Model } = await import("./widget.js");
+  const { Readers } = await import("./web/answers.js");
+  const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
   return JSON.stringify(await new Readers(predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
-  const { beginning } = await import("./answers.js");
+  const { beginning } = await import("./web/answers.js");
   return beginning(predictors.both, examples);
 }"""
 LINE = "i do not know who it was"

@@ -23,7 +23,7 @@ from cloze.lessons.corrupt_and_repair import (
 from cloze.lessons.corrupt_and_repair.corruptions import take_out
 from cloze.lessons.corrupt_and_repair.objective_infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.objective_replaced import ReplacedLM
-from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
+from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from cloze.masking import seeded
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.corpus import Corpus
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
     RIVALS,
@@ -27,6 +26,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_result,
     spread,
 )
+from cloze.lessons.the_explorer.widget import GuessingGame
 from cloze.prediction import compare
 from cloze.vocabulary import ALPHABET
 

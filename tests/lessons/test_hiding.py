@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
-from cloze.lessons.what_to_hide.hiding import Hiding, asked
+from cloze.lessons.what_to_hide.hiding import asked
+from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.prediction import predict, shipped_model
 from cloze.vocabulary import VOCABULARY

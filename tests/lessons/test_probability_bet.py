@@ -7,13 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.corpus import Corpus, Piece
-from cloze.lessons.the_loss.probability_bet import (
-    CHIPS,
-    ProbabilityBet,
-    bet_of,
-    letter_counts,
-    shares,
-)
+from cloze.lessons.the_loss.probability_bet import CHIPS, bet_of, letter_counts, shares
+from cloze.lessons.the_loss.widget import ProbabilityBet
 from cloze.loss import expected_cost
 
 COUNTS = {"l": 5, "t": 3, "r": 2}

@@ -19,7 +19,7 @@ EXPORT = re.compile(
 )
 EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
-NOTEBOOK = "notebook.js"
+NOTEBOOK = "widgets/browser/notebook.js"
 """The module that shows a widget in a notebook."""
 _BLOCK = r"(?:(?!\*/)[\s\S])*\*/"
 _COMMENT = re.compile(rf"^\s*(?://.*|/\*\*{_BLOCK})\n|/\*\* @{_BLOCK} ?", re.MULTILINE)

@@ -35,7 +35,7 @@ const only = (things, among) =>
   Object.fromEntries(Object.entries(things).filter(([at]) => among.includes(Number(at))));
 
 /** @extends {Widget<Traits, Answers>} */
-export default class Explorer extends Widget {
+export default class MaskExplorer extends Widget {
   /** @type {Guesses | null} */
   answer = null; // to the last question that was answered
   /** @type {unknown} */
@@ -49,7 +49,7 @@ export default class Explorer extends Widget {
   #chance;
 
   static {
-    for (const { actions } of Object.values(VIEWS)) Object.assign(Explorer.prototype, actions);
+    for (const { actions } of Object.values(VIEWS)) Object.assign(MaskExplorer.prototype, actions);
   }
 
   /** @param {WidgetModel<Traits, Answers>} model */

@@ -134,9 +134,10 @@ def chart(question: Question, answers: Comparison, baseline: Baseline | None) ->
     Returns:
         ``columns``, from left to right, with the ``name`` and ``title`` of who guesses and the
         ``cost`` of the truth; ``rows``, a candidate each, in the order of the last predictor, with
-        its ``symbol``, whether it is the ``truth``, and its probabilities ``p`` by column; ``rest``,
-        how many other symbols there are, ``n``, and what is left for them, ``p``. Candidates are
-        what any reader finds likeliest, what most hands were raised for, and the truth.
+        its ``symbol``, whether it is the ``truth``, and its probabilities ``p`` by column;
+        ``rest``, how many other symbols there are, ``n``, and what is left for them, ``p``.
+        Candidates are what any reader finds likeliest, what most hands were raised for, and the
+        truth.
     """
     at, known = question.focus, answers.symbols.known
     if at not in question.open:

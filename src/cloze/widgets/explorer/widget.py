@@ -28,7 +28,7 @@ from cloze.widgets.explorer.answers import (
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
 from cloze.widgets.markup import BROWSER, in_nats
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 VIEWS = tuple(sorted(path.stem for path in (BROWSER / "views").glob("*.js")))
 """A view is a file in this folder."""
@@ -116,7 +116,6 @@ class MaskExplorer(Widget):
     """
 
     _esm = program("explorer.js")
-    _css = style("explorer.css")
 
     model = traitlets.Any()
     line = traitlets.Any()

@@ -1,55 +1,38 @@
-// The widgets of a page that live without Python: where pages.py leaves room for one, it is made of
-// the modules, models and texts of the explorer's own page, which the browser fetches once for all.
-import { render } from "../explorer/view.js";
-import { Model } from "../explorer/widget.js";
+// The widgets on the pages of the site, which live without Python. Where site/pages.py leaves room
+// for one, it says which program shows it; the models and texts are those of the explorer's page.
+import { render } from "../src/cloze/widgets/browser/view.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
 
 /**
- * @import { Examples } from "../explorer/answers.js"
- * @import { Game } from "../explorer/judge.js"
- * @import { Predictors } from "../explorer/predictor.js"
- * @import { WidgetModel } from "../explorer/widget.js"
+ * @import { Examples } from "./answers.js"
+ * @import { Game } from "./judge.js"
+ * @import { Predictors } from "./predictor.js"
  *
  * @typedef {{ predictors: Predictors, examples: Examples, game: Game }} Loaded  What the explorer's
  *   page has.
  */
 
-const FOLDER = new URL("../explorer/", import.meta.url);
+const FOLDER = new URL("../", import.meta.url); // of the explorer's page
 
 /**
- * The widgets by the name of their class in Python: the module whose default export shows one, and,
- * if somebody must answer what it asks, what makes its model of how it begins and of what the
- * explorer's page has.
- * @type {Record<string, { module: string, model?: (state: object, loaded: Loaded) => Promise<object> }>}
+ * What answers the widgets that ask, by the name of their class in Python: each makes a widget's
+ * model of how it begins and of what the explorer's page has. The other widgets ask nothing.
+ * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
  */
-const WIDGETS = {
-  GuessingGame: {
-    module: "guessing_game.js",
-    async model(state, { predictors, game }) {
-      const { playing } = await module("judge.js");
-      return playing(predictors, game, state);
-    },
+const ANSWERS = {
+  async GuessingGame(state, { predictors, game }) {
+    const { playing } = await import("./judge.js");
+    return playing(predictors, game, state);
   },
-  MaskDraws: { module: "draws.js" },
-  MaskExplorer: {
-    module: "explorer.js",
-    async model(state, { predictors, examples }) {
-      const { exploring } = await module("answers.js");
-      return exploring(predictors, examples, state);
-    },
+  async MaskExplorer(state, { predictors, examples }) {
+    const { exploring } = await import("./answers.js");
+    return exploring(predictors, examples, state);
   },
-  ProbabilityBet: { module: "bet.js" },
-  Quiz: { module: "quiz.js" },
-  Sight: { module: "sight.js" },
-  Unmasking: {
-    module: "unmasking.js",
-    async model(state, { predictors }) {
-      const { writing } = await module("generation.js");
-      return writing(predictors.both, state);
-    },
+  async Unmasking(state, { predictors }) {
+    const { writing } = await import("./generation.js");
+    return writing(predictors.both, state);
   },
 };
-
-const module = (/** @type {string} */ name) => import(new URL(name, FOLDER).href);
 
 /** @param {string} name */
 async function fetched(name) {
@@ -60,8 +43,7 @@ async function fetched(name) {
 
 /** @returns {Promise<Loaded>} */
 async function load() {
-  /** @type {typeof import("../explorer/predictor.js")} */
-  const { loadPredictors } = await module("predictor.js");
+  const { loadPredictors } = await import("./predictor.js");
   const [predictors, html] = await Promise.all([
     loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
     fetched("index.html").then((answer) => answer.text()),
@@ -79,11 +61,11 @@ function loaded() {
   return loading;
 }
 
-/** Make the widget of a place, which pages.py has given its name and how it begins. */
-async function widgetOf({ widget = "", state = "" }) {
-  const { module: name, model } = WIDGETS[widget];
-  const { default: Class } = await module(name);
+/** Make the widget of a place, which pages.py has given its name, program and how it begins. */
+async function widgetOf({ widget = "", program = "", state = "" }) {
+  const { default: Class } = await import(new URL(program, FOLDER).href);
   const begins = JSON.parse(state);
+  const model = ANSWERS[widget];
   const made = new Class(model ? await model(begins, await loaded()) : new Model(begins));
   made.refresh();
   return made;
@@ -98,7 +80,7 @@ const wordsIn = (place) => /** @type {HTMLElement} */ (place.querySelector(".nee
 /** @param {HTMLElement} place */
 async function wake(place) {
   const words = wordsIn(place);
-  const asks = WIDGETS[place.dataset.widget ?? ""].model;
+  const asks = (place.dataset.widget ?? "") in ANSWERS;
   words.setAttribute("role", "status");
   place.ariaBusy = "true";
   if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
@@ -115,7 +97,7 @@ async function wake(place) {
     const own = document.createElement("a");
     own.href = new URL("index.html", FOLDER).href;
     if (place.dataset.widget === "MaskExplorer") {
-      const { written } = await module("link.js");
+      const { written } = await import("./link.js");
       own.href += written(widget);
     }
     own.textContent = "a page of its own";

@@ -1,5 +1,0 @@
-import { Widget } from "./widget.js";
-
-export default class Unmasking extends Widget<object> {
-  constructor(model: object);
-}
