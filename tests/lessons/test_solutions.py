@@ -17,7 +17,6 @@ from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_
 from cloze.lessons.the_loss import checks as the_loss
 from cloze.lessons.the_mask import checks as the_mask
 from cloze.masking import mask_tokens
-from cloze.prediction import mask_positions
 
 
 def test_attention_is_that_of_torch() -> None:
@@ -39,11 +38,6 @@ def test_the_package_s_mask_passes_as_an_answer() -> None:
 
     assert the_mask.check_my_mask.judge
     assert "selected positions are" in str(the_mask.check_my_mask.judge(rule))
-
-
-def test_the_right_side_is_hidden_as_by_the_package() -> None:
-    line: Tensor = torch.tensor([7, 3, 9, 4, 11, 5])
-    assert torch.equal(the_explorer.hide_right(line, 2), mask_positions(line, [3, 4, 5]))
 
 
 def test_the_game_asks_the_same_price() -> None:
