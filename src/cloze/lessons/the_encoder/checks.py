@@ -25,17 +25,17 @@ def my_attention(Q: Tensor, K: Tensor, V: Tensor, look: Tensor) -> Tensor:
 
 
 def queries_keys_values(chance: random.Random) -> list[Probe]:
-    """Make Q, K, V of one shape, with sizes that are no squares, and who may look at whom.
+    """Make Q, K and V, and who may look at whom.
 
-    Every query may look at itself, so that no softmax runs over nothing, and apart from one query
-    that sees all, each has a key that it may not look at; ``look`` is never symmetric. In the
-    third shape a product of wrong axes raises nothing; in the last one every query sees everything,
-    and V has a width of its own. Values are positive, so that sums in single precision do not
-    cancel.
+    Every query may look at itself, so no softmax runs over nothing, and all but one have a key that
+    they may not look at. ``look`` is never symmetric. The first shapes are large enough to be told
+    instead of the numbers. In the third, a product of wrong axes raises nothing. In the last, every
+    query sees everything, and V has a width of its own. Values are positive, so sums in single
+    precision do not cancel.
     """
     seed = torch.Generator().manual_seed(chance.getrandbits(32))
     probes: list[Probe] = []
-    for length, width in ((3, 2), (6, 10), (5, 5)):
+    for length, width in ((6, 10), (3, 2), (5, 5)):
         query, key = 1.5 * torch.randn(2, length, width, generator=seed)
         value = 0.5 + 3 * torch.rand(length, width, generator=seed)
         look = torch.rand(length, length, generator=seed) < 0.5
