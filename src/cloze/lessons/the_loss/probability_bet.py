@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import checked, shown
+from cloze.border import Count, Some, checked, shown
 from cloze.corpus import Corpus
 from cloze.vocabulary import ALPHABET, GAP, normalise
 from cloze.widgets.markup import element
@@ -31,9 +31,11 @@ def letter_counts(corpus: Corpus, word: str) -> Counter[str]:
     Raises:
         ValueError: not one gap, or no such word in the corpus.
     """
-    pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
-    counts = Counter(letter for piece in corpus.train for letter in pattern.findall(piece.text))
-    if word.count(GAP) != 1 or not counts:
+    counts: Counter[str] = Counter()
+    if re.fullmatch(f"[a-z]*{GAP}[a-z]*", word):
+        pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
+        counts.update(letter for piece in corpus.train for letter in pattern.findall(piece.text))
+    if not counts:
         raise ValueError(
             f"The corpus has no word like {shown(word)}. Give a common one with one gap, '_ook'."
         )
@@ -56,7 +58,7 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
     Raises:
         ValueError: more chips than there are, fewer than none, or on something else.
     """
-    if sum(chips.values()) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
+    if sum(chips.values()) > CHIPS or any(n < 0 or c not in [*ALPHABET] for c, n in chips.items()):
         raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {shown(chips)}.")
     kept = CHIPS - sum(chips.values())
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}
@@ -72,7 +74,8 @@ class ProbabilityBet(Widget):
         letters: those that one can bet on one by one.
 
     Raises:
-        ValueError: ``letters`` repeats one, or has something else than a to z.
+        ValueError: ``letters`` repeats one, or has something else than a to z; the word has not one
+            gap; there are no counts, or one is below 1.
     """
 
     _esm = program("bet.js")
@@ -87,9 +90,13 @@ class ProbabilityBet(Widget):
     """Whether the true shares are shown."""
 
     @checked
-    def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
+    def __init__(
+        self, counts: Annotated[Mapping[str, Count], Some], word: str, letters: str
+    ) -> None:
         if not re.fullmatch("[a-z]+", letters) or len({*letters}) < len(letters):
             raise ValueError(f"Bet on different letters from a to z, not {shown(letters)}.")
+        if word.count(GAP) != 1:
+            raise ValueError(f"Bet on a word with one gap, such as '_ook', not {shown(word)}.")
         super().__init__(
             counts=dict(counts),
             word=normalise(word, keep=GAP).text,
