@@ -340,7 +340,7 @@ def _judge_pattern(pattern: Callable[..., Any]) -> str:
             f"No two neighbours are selected, but {share:.1%} of all positions are. It should be "
             f"{LEAST:.0%} to {MOST:.0%}."
         )
-    if len(drawn.unique(dim=0)) == 1:
+    if bool((drawn == drawn[0]).all()):
         raise Symptom(
             "Every call selects the same positions, so the others are never predicted. Draw "
             "something at random in each call."
