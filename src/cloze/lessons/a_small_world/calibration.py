@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from cloze.border import Labels, Probabilities, checked, known_symbols
 from cloze.heads import Model
 from cloze.masking import MaskedBatch
 
@@ -32,7 +33,8 @@ def said(reader: Model, batch: MaskedBatch, n: int) -> Tensor:
     return logits.softmax(dim=1)[:, :n]
 
 
-def binned(probabilities: Tensor, labels: Tensor) -> list[Bin]:
+@checked
+def binned(probabilities: Probabilities, labels: Labels) -> list[Bin]:
     """Compare what was said with what happened.
 
     Args:
@@ -41,12 +43,16 @@ def binned(probabilities: Tensor, labels: Tensor) -> list[Bin]:
 
     Returns:
         A bin per interval between two edges in which anything was said.
+
+    Raises:
+        ValueError: a probability is NaN or not between 0 and 1, or a label names no word.
     """
+    known_symbols(labels, probabilities.shape[1], "Labels")
     happened = torch.zeros_like(probabilities).scatter_(1, labels[:, None], 1.0)
-    found = []
+    bins = []
     for low, high in pairwise(EDGES):
         inside = (probabilities > low) & (probabilities <= high)
         if inside.any():
             mean, true = (float(values[inside].mean()) for values in (probabilities, happened))
-            found.append(Bin(mean, true, int(inside.sum())))
-    return found
+            bins.append(Bin(mean, true, int(inside.sum())))
+    return bins

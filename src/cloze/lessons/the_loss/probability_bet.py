@@ -25,9 +25,11 @@ def letter_counts(corpus: Corpus, word: str) -> Counter[str]:
     Raises:
         ValueError: not one gap, or no such word in the corpus.
     """
-    pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
-    counts = Counter(letter for piece in corpus.train for letter in pattern.findall(piece.text))
-    if word.count(GAP) != 1 or not counts:
+    counts: Counter[str] = Counter()
+    if re.fullmatch(f"[a-z]*{GAP}[a-z]*", word):
+        pattern = re.compile(rf"(?<![a-z]){word.replace(GAP, '([a-z])')}(?![a-z])")
+        counts.update(letter for piece in corpus.train for letter in pattern.findall(piece.text))
+    if not counts:
         raise ValueError(
             f"The corpus has no word like {shown(word)}. Give a common one with one gap, '_ook'."
         )
@@ -50,7 +52,7 @@ def bet_of(chips: Mapping[str, int]) -> dict[str, float]:
     Raises:
         ValueError: more chips than there are, fewer than none, or on something else.
     """
-    if sum(chips.values()) > CHIPS or any(n < 0 or c not in ALPHABET for c, n in chips.items()):
+    if sum(chips.values()) > CHIPS or any(n < 0 or c not in [*ALPHABET] for c, n in chips.items()):
         raise ValueError(f"Hand out {CHIPS} chips at most, by letter, not {shown(chips)}.")
     kept = CHIPS - sum(chips.values())
     return {c: (chips.get(c, 0) + kept / len(ALPHABET)) / CHIPS for c in ALPHABET}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import checked, shown
+from cloze.border import Count, Some, checked, shown
 from cloze.lessons.the_loss.probability_bet import CHIPS, bet_of
 from cloze.vocabulary import GAP, normalise
 from cloze.widgets.markup import element
@@ -27,7 +27,8 @@ class ProbabilityBet(Widget):
         letters: those that one can bet on one by one.
 
     Raises:
-        ValueError: ``letters`` repeats one, or has something else than a to z.
+        ValueError: ``letters`` repeats one, or has something else than a to z; the word has not one
+            gap; there are no counts, or one is below 1.
     """
 
     _esm = program(Path(__file__).with_suffix(".js"))
@@ -41,9 +42,13 @@ class ProbabilityBet(Widget):
     """Whether the true shares are shown."""
 
     @checked
-    def __init__(self, counts: Mapping[str, int], word: str, letters: str) -> None:
+    def __init__(
+        self, counts: Annotated[Mapping[str, Count], Some], word: str, letters: str
+    ) -> None:
         if not re.fullmatch("[a-z]+", letters) or len({*letters}) < len(letters):
             raise ValueError(f"Bet on different letters from a to z, not {shown(letters)}.")
+        if word.count(GAP) != 1:
+            raise ValueError(f"Bet on a word with one gap, such as '_ook', not {shown(word)}.")
         super().__init__(
             counts=dict(counts),
             word=normalise(word, keep=GAP).text,
