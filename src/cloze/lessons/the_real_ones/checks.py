@@ -193,7 +193,8 @@ class Mutations(NamedTuple):
 
 def proteins(value: Any) -> dict[str, float]:
     """Read a family: proteins of the same length with their probabilities."""
-    family = world(value).sentences
+    read = world(value)
+    family = dict(zip(read.sentences, read.probabilities.tolist(), strict=True))
     for protein in family:
         if strange := sorted({*protein} - {*AMINO_ACIDS}):
             raise Symptom(
@@ -202,7 +203,7 @@ def proteins(value: Any) -> dict[str, float]:
             )
     if len({len(protein) for protein in family}) > 1:
         raise Symptom("Give all proteins the same length, because a mutation only changes letters.")
-    return {protein: value[protein] for protein in family}
+    return family
 
 
 def harmless_together(family: Mapping[str, float]) -> list[Mutations]:
