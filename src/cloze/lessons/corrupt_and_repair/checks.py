@@ -93,8 +93,12 @@ Table = Mapping[str, Mapping[str, float]]
 
 def still_open(table: Table) -> float:
     """Return the conditional entropy of the original, given the line that is left, in nats."""
-    rows = [(p, sum(row.values())) for row in table.values() for p in row.values()]
-    return -sum(p * math.log(p / total) for p, total in rows)
+    nats = 0.0
+    for row in table.values():
+        total = sum(row.values())
+        for p in row.values():
+            nats -= p * math.log(p / total)
+    return nats
 
 
 def originals_of(world: Mapping[str, float]) -> Table:

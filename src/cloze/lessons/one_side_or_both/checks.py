@@ -87,7 +87,7 @@ def leaks(model: Callable[[Tensor], Tensor], line: Tensor) -> list[int]:
     before, found = model(line), set()
     for j in range(len(line)):
         changed = line.clone()
-        changed[j] = (line[j] + 1) % VOCABULARY.n_ordinary
+        changed[j] = (line[j] + 1) % 28
         moved = (model(changed) != before).any(dim=1)
         found |= {i for i in range(j + 1) if moved[i]}
     return sorted(found)
