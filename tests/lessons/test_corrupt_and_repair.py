@@ -46,7 +46,9 @@ LONGER = World(
 
 
 def test_deletion_loses_what_the_exercise_says() -> None:
-    assert exact.lost(WORLD, exact.deleted(1)) == pytest.approx(checks.still_open(SENTENCES))
+    assert exact.lost(WORLD, exact.deleted(1)) == pytest.approx(
+        checks.still_open(checks.originals_of(SENTENCES))
+    )
 
 
 def test_what_is_lost_by_hand() -> None:

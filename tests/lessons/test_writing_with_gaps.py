@@ -101,6 +101,13 @@ def test_lines_are_spoilt_in_one_place() -> None:
         assert text[at] != " " != spoilt[at]
 
 
+def test_what_has_no_words_to_exchange_is_refused() -> None:
+    with pytest.raises(ValueError, match="No two neighbouring words of 'cat' differ"):
+        scoring.exchanged("cat", random.Random(0))
+    with pytest.raises(ValueError, match="texts is a list"):
+        samplers.words_of("the cat")  # type: ignore[arg-type]
+
+
 def test_a_score_is_judged_by_what_it_notices() -> None:
     def dear_x(text: str) -> torch.Tensor:
         return torch.tensor([float(c == "x") for c in text])

@@ -402,7 +402,8 @@ class LinearProbe:
         gram.diagonal().add_(1e-3 * gram.diagonal().mean())  # keeps it from reading noise
         self.weights = torch.linalg.solve(gram, x.T @ wanted)
 
-    def __call__(self, vectors: Tensor) -> Tensor:
+    @checked
+    def __call__(self, vectors: Vectors) -> Tensor:
         """Return the class that it names for each of ``(n, d)``: shape ``(n,)``."""
         return (F.pad(vectors.double(), (0, 1), value=1.0) @ self.weights).argmax(1)
 

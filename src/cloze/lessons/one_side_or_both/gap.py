@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from cloze.border import Line, Whole, checked, positions
 from cloze.causal import log_posterior, log_probs
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
@@ -15,8 +16,9 @@ from cloze.world import GAPS_ONLY, World
 
 
 @torch.no_grad()
+@checked
 def four_answers(
-    world: World, masked: MaskedLM, causal: CausalLM, line: Tensor, gap: int
+    world: World, masked: MaskedLM, causal: CausalLM, line: Line, gap: Whole
 ) -> dict[str, Tensor]:
     """Return P(word in the gap) by four ways to answer, each of shape ``(n_ordinary,)``.
 
@@ -27,7 +29,11 @@ def four_answers(
         line: a sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``; the word in the
             gap is not read.
         gap: its position.
+
+    Raises:
+        ValueError: the position is outside the line.
     """
+    [gap] = positions([gap], len(line))
     n = world.vocabulary.n_ordinary
     hidden = line.clone()
     hidden[gap] = world.vocabulary.mask_id

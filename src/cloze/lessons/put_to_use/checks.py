@@ -204,4 +204,3 @@ check_fooling = Exercise(
     solved="Sixteen sentences had *who* in few places, and the tagger has learned the places.",
     mistakes=Mistakes(__name__, "fooling"),
 )
-"""Mark a sentence of the small world in which the tagger takes another word for *who*."""

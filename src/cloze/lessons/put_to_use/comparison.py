@@ -278,12 +278,18 @@ def results() -> dict[str, Any]:
 
 
 def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
-    """Return scores by what the encoder knew before and by number of labels."""
+    """Return scores by what the encoder knew before and by number of labels.
+
+    Raises:
+        ValueError: nothing of this kind was measured for this task.
+    """
     found: dict[str, dict[int, Repeated]] = {}
-    for start, by_labels in results()["runs"][task].items():
+    for start, by_labels in results()["runs"].get(task, {}).items():
         for n, [by_seed] in ((int(n), by_rate.values()) for n, by_rate in by_labels.items()):
             if values := [scored[what] for scored in by_seed.values() if what in scored]:
                 found.setdefault(start, {})[n] = Repeated.of(values)
+    if not found:
+        raise ValueError(f"{what!r} was not measured for the task {task!r}.")
     return found
 
 
