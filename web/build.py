@@ -21,7 +21,7 @@ from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
 from cloze.widgets import MaskExplorer, widget

@@ -216,7 +216,7 @@ def _evaluate(options: Namespace) -> None:
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
     from cloze.objectives import MASKED, objective_named
-    from cloze.prediction import shipped_model, shipped_world_model
+    from cloze.prediction.shipped import shipped_model, shipped_world_model
     from cloze.world import World
 
     source = _source(options)
@@ -255,7 +255,7 @@ def _fill(options: Namespace) -> None:
     from cloze.causal import fill_by_bayes
     from cloze.checkpoint import SHIPPED, load_guesser
     from cloze.heads import CausalLM
-    from cloze.prediction import fill
+    from cloze.prediction.lines import fill
 
     model = load_guesser(options.checkpoint or SHIPPED)
     if isinstance(model, CausalLM):

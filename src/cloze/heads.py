@@ -24,6 +24,39 @@ class Model(Protocol):
         """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
 
 
+LINES_AT_ONCE = 64
+"""How many lines a model reads in one batch: more need more memory and are not faster."""
+
+
+def symbol_log_probs(logits: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """Return log P of the ordinary symbols alone, ``(…, n_ordinary)``, from logits ``(…, |V|)``.
+
+    Special symbols are never an answer: their probability, which training has made tiny, is removed
+    and the rest scaled to sum to 1.
+    """
+    return logits[..., : vocabulary.n_ordinary].log_softmax(dim=-1)
+
+
+@torch.no_grad()
+def log_probs_at(model: Model, input_ids: Tensor, selected: Tensor) -> Tensor:
+    """Return log P(x_i | x̃) of every ordinary symbol at the selected positions.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(lines, length)``.
+        selected: boolean, of the same shape.
+
+    Returns:
+        Shape ``(|M|, n_ordinary)``, in the order of ``input_ids[selected]``.
+    """
+    parts = [torch.empty(0, model.vocabulary.n_ordinary)]
+    both = (torch.split(each, LINES_AT_ONCE) for each in (input_ids, selected))
+    for lines, here in zip(*both, strict=True):
+        if here.any():
+            parts.append(symbol_log_probs(model.logits_at(lines, here), model.vocabulary))
+    return torch.cat(parts)
+
+
 class MaskedLM(nn.Module):
     """An encoder with the head that predicts the symbol at every position.
 

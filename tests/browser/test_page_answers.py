@@ -12,7 +12,8 @@ from cloze.generation import POLICIES
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.guessing_rules import Bet, Puzzle, draw_puzzles, judge
 from cloze.lessons.writing_with_gaps.unmasking import frames
-from cloze.prediction import CHARACTERS, MaskedPredictor
+from cloze.prediction.predictors import MaskedPredictor
+from cloze.prediction.symbols import CHARACTERS
 from web import build, weights
 
 WRITTEN = """async (runs) => {

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
-from cloze.prediction import CHARACTERS, MaskedPredictor, unigram
+from cloze.prediction.predictors import MaskedPredictor, unigram
+from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import GAP
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES

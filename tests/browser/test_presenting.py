@@ -20,7 +20,7 @@ from cloze.lessons.vectors.search import EncoderVectors, Index
 from cloze.lessons.vectors.widget import Search
 from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.lessons.writing_with_gaps.widget import Unmasking
-from cloze.prediction import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve

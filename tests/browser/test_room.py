@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 from torch import Tensor
 
-from cloze.prediction import Predictor
+from cloze.prediction.predictors import Predictor
 from cloze.vocabulary import GAP, MASK, Vocabulary
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.answers import FEW

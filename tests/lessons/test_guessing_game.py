@@ -27,7 +27,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     spread,
 )
 from cloze.lessons.the_explorer.widget import GuessingGame
-from cloze.prediction import compare
+from cloze.prediction.predictors import compare
 from cloze.vocabulary import ALPHABET
 
 SURENESS = (20, 40, 60, 80, 95)

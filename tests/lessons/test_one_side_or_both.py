@@ -18,7 +18,7 @@ from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.one_side_or_both import checks, filling
 from cloze.lessons.one_side_or_both.gap import distances, four_answers
 from cloze.lessons.one_side_or_both.steps import steps
-from cloze.prediction import predict
+from cloze.prediction.answers import predict
 from cloze.training import Recipe
 from cloze.vocabulary import PAD, VOCABULARY
 from cloze.world import World

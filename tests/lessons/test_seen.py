@@ -12,7 +12,7 @@ import torch
 from cloze.heads import MaskedLM
 from cloze.lessons.the_mask import seen
 from cloze.masking import IGNORE, MaskedBatch, mask_tokens
-from cloze.prediction import distribution
+from cloze.prediction.answers import distribution
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 

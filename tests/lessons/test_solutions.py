@@ -18,7 +18,7 @@ from cloze.lessons.the_loss import checks as the_loss
 from cloze.lessons.the_mask import checks as the_mask
 from cloze.lessons.training import checks as training
 from cloze.masking import mask_tokens
-from cloze.prediction import fill
+from cloze.prediction.lines import fill
 
 
 def test_attention_is_that_of_torch() -> None:

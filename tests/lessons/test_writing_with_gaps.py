@@ -16,7 +16,7 @@ from cloze.corpus import Corpus
 from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
 from cloze.objectives import MASKED
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Truth, World

@@ -10,7 +10,8 @@ import torch
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.prediction import score, top_k
+from cloze.prediction.answers import top_k
+from cloze.prediction.lines import score
 from cloze.vocabulary import VOCABULARY
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES, Example

@@ -25,7 +25,8 @@ from torch import Tensor, nn
 
 from cloze.border import FilePath, checked, shown
 from cloze.handover.packages import need, quiet
-from cloze.prediction import Predictor, Symbols
+from cloze.prediction.predictors import Predictor
+from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, MASK, TextError, Vocabulary, counted
 
 LONGEST = 128

@@ -13,7 +13,7 @@ import traitlets
 
 from cloze.border import checked
 from cloze.heads import MaskedLM
-from cloze.prediction import MaskedPredictor
+from cloze.prediction.predictors import MaskedPredictor
 from cloze.training import Record, TrainingRun, fit
 from cloze.vocabulary import GAP, VOCABULARY, TextError
 from cloze.widgets.widget import Widget, program

@@ -6,11 +6,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from cloze.border import Labels, Probabilities, checked, known_symbols
-from cloze.heads import Model
-from cloze.masking import MaskedBatch
 
 EDGES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Probabilities below the first are left out: those of nearly all words at nearly all gaps."""
@@ -24,13 +21,6 @@ class Bin(NamedTuple):
     came_true: float
     """The share of them that were right."""
     n: int
-
-
-def said(reader: Model, batch: MaskedBatch, n: int) -> Tensor:
-    """Return the probabilities that a reader gives the ``n`` ordinary words: ``(|M|, n)``."""
-    with torch.no_grad():
-        logits = reader.logits_at(batch.inputs, batch.selected).double()
-    return logits.softmax(dim=1)[:, :n]
 
 
 @checked

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.objectives import Objective, register
@@ -114,7 +114,7 @@ def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = No
     selected = batch.selected
     with torch.no_grad():
         logits = model.generator.logits_at(batch.inputs, selected) if logits is None else logits
-        ends = logits[:, : model.vocabulary.n_ordinary].softmax(1).cumsum(1)
+        ends = symbol_log_probs(logits, model.vocabulary).exp().cumsum(1)
         at = torch.searchsorted(ends, batch.draws[selected][:, None] * ends[:, -1:])
     drawn = at.squeeze(1).clamp(max=ends.shape[1] - 1)
     return batch.inputs.masked_scatter(selected, drawn)
@@ -145,7 +145,9 @@ def _detection(
 
 
 @torch.no_grad()
-def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
+def detection_loss(
+    model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = LINES_AT_ONCE
+) -> float:
     """Return the mean cost of "replaced or not?" at every position of held-out windows, in nats.
 
     What has to be found is what the model's *own* generator put in, so the better that is, the

@@ -16,7 +16,8 @@ from torch import Tensor
 from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
 from cloze.masking import seeded
-from cloze.prediction import predict, shipped_model, top_k
+from cloze.prediction.answers import predict, top_k
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions

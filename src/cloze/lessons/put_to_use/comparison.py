@@ -31,7 +31,7 @@ from cloze.lessons.put_to_use.faults import (
 )
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
-from cloze.prediction import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.teaching import measurements
 from cloze.use.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
 from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span

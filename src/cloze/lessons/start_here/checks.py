@@ -6,7 +6,7 @@ import random
 import re
 from typing import Any
 
-from cloze.prediction import fill
+from cloze.prediction.lines import fill
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number

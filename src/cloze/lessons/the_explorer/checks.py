@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 from cloze.corpus import Corpus
-from cloze.prediction import compare, top_k
+from cloze.prediction.answers import top_k
+from cloze.prediction.predictors import compare
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, number

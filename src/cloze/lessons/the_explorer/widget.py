@@ -18,7 +18,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     draw_puzzles,
     judge,
 )
-from cloze.prediction import Guess
+from cloze.prediction.answers import Guess
 from cloze.widgets.widget import Widget, program
 
 MOST_GAPS = 100

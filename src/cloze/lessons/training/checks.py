@@ -17,7 +17,8 @@ from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens
-from cloze.prediction import predict, shipped_model, top_k
+from cloze.prediction.answers import predict, top_k
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise, Outcomes
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from cloze.border import Line, Whole, checked
+from cloze.heads import log_probs_at
 from cloze.lessons.what_to_hide.choices import SHAPES, SHARES, Shape, Shares
 from cloze.masking import IGNORE, seeded
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY
 
 
@@ -64,8 +65,7 @@ def asked(
     # The same numbers with [MASK] for the random ones too: one may be the original by chance.
     either = masker(mask_share=hide + swap, random_share=0.0, generator=seeded(seed)).inputs
     selected = labels != IGNORE
-    logits = model.logits_at(inputs, selected)[:, : VOCABULARY.n_ordinary]
-    costs = -logits.log_softmax(-1).gather(1, labels[selected][:, None]).squeeze(1)
+    costs = -log_probs_at(model, inputs, selected).gather(1, labels[selected][:, None]).squeeze(1)
     at = selected[0].nonzero().flatten().tolist()
     hidden = VOCABULARY.mask_id
     fates = {

@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.lessons.writing_with_gaps.diffusion import all_costs, line_bound
-from cloze.prediction import score, shipped_model
+from cloze.prediction.lines import score
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from cloze.border import Line, Lines, checked, known_symbols
 from cloze.checkpoint import shipped
-from cloze.generation import LINES_AT_ONCE
-from cloze.heads import MaskedLM, Model
+from cloze.heads import LINES_AT_ONCE, MaskedLM, Model
 from cloze.lessons.writing_with_gaps.objective_diffusion import held_out_bound, hidden_costs, hide
 from cloze.masking import IGNORE, MaskedBatch, seeded
 

@@ -21,8 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.border import Lines, checked, known_symbols, shown
-from cloze.generation import LINES_AT_ONCE
-from cloze.heads import Model
+from cloze.heads import LINES_AT_ONCE, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary

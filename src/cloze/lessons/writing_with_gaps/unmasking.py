@@ -12,7 +12,7 @@ from cloze.border import Temperature, Whole, among, checked
 from cloze.generation import POLICIES, Step
 from cloze.heads import MaskedLM, Model
 from cloze.masking import seeded
-from cloze.prediction import Symbols, symbols_of
+from cloze.prediction.symbols import Symbols, symbols_of
 from cloze.vocabulary import GAP, TextError
 
 GIVEN, OPEN, WRITTEN, NEW, REMASKED = "given", "open", "written", "new", "remasked"

@@ -14,7 +14,8 @@ from cloze.border import whole_number
 from cloze.generation import POLICIES
 from cloze.heads import MaskedLM
 from cloze.lessons.writing_with_gaps.unmasking import NEW, REMASKED, Frame, frames, read
-from cloze.prediction import shipped_model, symbols_of
+from cloze.prediction.shipped import shipped_model
+from cloze.prediction.symbols import symbols_of
 from cloze.vocabulary import GAP, visible
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any, NamedTuple
 
-from cloze.prediction import Baseline, Comparison, Predictor
+from cloze.prediction.predictors import Baseline, Comparison, Predictor
 from cloze.vocabulary import GAP
 from cloze.widgets.explorer.tally import ROOM, bet, cost, who, written
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from cloze.prediction import Comparison
+from cloze.prediction.predictors import Comparison
 from cloze.vocabulary import GAP, counted, visible
 from cloze.widgets.explorer.answers import LEAST, TITLES, Data, Question, chart, largest
 from cloze.widgets.explorer.tally import read

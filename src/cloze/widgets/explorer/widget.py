@@ -14,7 +14,9 @@ from markupsafe import Markup
 from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.prediction import Comparison, Predictor, Symbols, predictors_of, shipped_models
+from cloze.prediction.predictors import Comparison, Predictor, predictors_of
+from cloze.prediction.shipped import shipped_models
+from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
 from cloze.widgets.explorer.answers import (
     FEW,
