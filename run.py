@@ -175,7 +175,7 @@ def packages(root: Path) -> list[str]:
 
 def made_as(root: Path) -> list[str]:
     """Read what .venv was made as; nothing if it is unfinished, half deleted or does not run."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):
         *made, n_packages = (root / ".venv" / STAMP).read_text(encoding="utf-8").split("\n")
         # The interpreter that it was made from may be gone.
         runs = not subprocess.run([str(venv_python(root)), "-c", ""], check=False).returncode

@@ -32,7 +32,9 @@ from cloze.lessons.training.figures import loss_curves
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import mlm_loss, to_bits
 from cloze.masking import IGNORE, held_out_batch, mask_tokens, seeded
-from cloze.prediction import compare, predict, shipped_model, shipped_models, shipped_world_model
+from cloze.prediction.answers import predict
+from cloze.prediction.predictors import compare
+from cloze.prediction.shipped import shipped_model, shipped_models, shipped_world_model
 from cloze.teaching.figures import Picture
 from cloze.vocabulary import VOCABULARY, visible
 from cloze.world import World

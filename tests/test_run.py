@@ -249,6 +249,9 @@ def test_a_venv_is_remade_when_half_of_it_is_gone_or_its_python_or_it_was_moved(
 ) -> None:
     run.ensure(project, "lecture")
     installer.asked()
+    (project / ".venv" / run.STAMP).write_text("Python 3.11, by uv\ntest")  # of an older run.py
+    run.ensure(project, "lecture")
+    assert installer.asked() == LEARNER
     shutil.rmtree(project / ".venv/lib/python3/site-packages/cpu")
     run.ensure(project, "lecture")
     assert installer.asked() == LEARNER

@@ -32,8 +32,9 @@ print(Corpus.load().sha256)
 print(sum(parameter.numel() for parameter in load_model().parameters()))
 print(sorted(path.name for path in CHECKPOINTS.iterdir()))
 print(sorted(path.name for path in (DATA / "labelled").iterdir()), (DATA / "sample.txt").is_file())
+home = markup.BROWSER.parents[1]
 for pattern in ("*.js", "*.css", "quiz.md", "overrides.json", "SHA256SUMS"):
-    print(sorted(path.name for path in markup.BROWSER.parents[1].rglob(pattern)))
+    print(sorted(path.relative_to(home).as_posix() for path in home.rglob(pattern)))
 """
 
 

@@ -31,7 +31,7 @@ QUESTIONS = 600
 
 
 def results() -> dict[str, dict[str, Repeated]]:
-    """Return the nats per patch above the floor, by share hidden in training and in the question."""
+    """Return the nats per patch above the floor, by share hidden in training and question."""
     runs = measurements.read(RESULTS)["runs"]
     return {
         trained: {

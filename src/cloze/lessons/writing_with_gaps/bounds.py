@@ -19,9 +19,10 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
-from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, DRAWS, curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.diffusion import curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, DRAWS
 from cloze.objectives import CAUSAL, MASKED, Objective, masked_loss
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 
@@ -29,7 +30,7 @@ RESULTS = Path(__file__).with_suffix(".json")
 SEEDS = (0, 1, 2)
 ASKED = {objective.name: objective for objective in (MASKED, DIFFUSION, CAUSAL)}
 UNWEIGHTED = replace(DIFFUSION, name="unweighted", loss=masked_loss)
-"""The control: diffusion's masks, but every hidden symbol counts the same, however many there are."""
+"""The control: diffusion's masks, but every hidden symbol counts the same, however many it has."""
 TRAINED = {**ASKED, "unweighted": UNWEIGHTED}
 RECIPE = replace(EVEN, evaluations=0)
 SHIPPED: dict[str, Callable[[], MaskedLM]] = {

@@ -5,7 +5,7 @@ model on every tenth training piece, with three seeds each, and writes to repeat
 held-out pieces cost after 1, 2, 5, … epochs: the next characters of the causal model, the bound of
 the two that read both sides. The step sizes stay as they are after the warm-up, so each point of a
 curve is a training that could have ended there as well as gone on (about ten minutes a run on an
-idle core, nine runs). The file is written after each run, and a run that is in it is not done again.
+idle core, nine runs). The file is written after each run, and no run in it is done again.
 
 Source of the question: Prabhudesai et al. 2025, Diffusion Beats Autoregressive in Data-Constrained
 Settings; Ni et al. 2025, Diffusion Language Models are Super Data Learners.
@@ -34,7 +34,7 @@ class Steady(Recipe):
     """A recipe whose step sizes stay at their peak after the warm-up."""
 
     def schedule(self, step: int) -> float:
-        """Return the factor on the step sizes at ``step`` = 0, 1, …"""
+        """Return the factor on the step sizes at a step, counted from 0."""
         return min(1.0, (step + 1) / self.warmup_steps)
 
     @property
@@ -83,7 +83,9 @@ def curve(name: str, corpus: Corpus, steady: Steady) -> list[float]:
     return costs
 
 
-def main(path: Path = RESULTS, corpus: Corpus | None = None, seeds: tuple[int, ...] = SEEDS) -> None:
+def main(
+    path: Path = RESULTS, corpus: Corpus | None = None, seeds: tuple[int, ...] = SEEDS
+) -> None:
     """Train every model, and keep its curve in ``path`` when it has ended."""
     corpus = tenth(corpus or Corpus.load())
     steady = recipe(corpus)
