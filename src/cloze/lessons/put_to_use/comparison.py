@@ -285,7 +285,8 @@ def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
     """
     found: dict[str, dict[int, Repeated]] = {}
     for start, by_labels in results()["runs"].get(task, {}).items():
-        for n, [by_seed] in ((int(n), by_rate.values()) for n, by_rate in by_labels.items()):
+        for n in sorted(map(int, by_labels)):
+            [by_seed] = by_labels[str(n)].values()
             if values := [scored[what] for scored in by_seed.values() if what in scored]:
                 found.setdefault(start, {})[n] = Repeated.of(values)
     if not found:

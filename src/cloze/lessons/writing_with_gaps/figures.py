@@ -7,6 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from cloze.evaluation import Repeated
 from cloze.teaching.figures import (
     baseline_lines,
     empty_figure,
@@ -18,6 +19,7 @@ from cloze.teaching.palette import BLUE, GREY, ORANGE, SHADE, VIOLET
 STYLES = {
     "masked": (BLUE, "--", "o"),
     "diffusion": (VIOLET, "-", "s"),
+    "causal": (ORANGE, "-", "D"),
     "exact": (GREY, "-", "D"),
     "random order": (VIOLET, "-", "s"),
     "mask-predict": (ORANGE, "--", "o"),
@@ -51,6 +53,41 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
 
 
 @picture
+def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> tuple[Figure, str]:
+    """Draw what unseen text costs over how often the training text has been read.
+
+    Args:
+        costs: by training and number of epochs, nats per character over the seeds.
+    """
+    figure, axes = new_figure(7.2, 3.6)
+    texts = []
+    for name, by_epoch in costs.items():
+        colour, line, marker = STYLES[name]
+        means, spreads = zip(*by_epoch.values(), strict=True)
+        label = name if name == "causal" else f"{name} (bound)"
+        axes.errorbar(
+            [*by_epoch],
+            means,
+            spreads,
+            linestyle=line,
+            marker=marker,
+            markersize=4,
+            color=colour,
+            label=label,
+        )
+        texts.append(f"{label} {', '.join(f'{mean:.2f}' for mean in means)}")
+    epochs = [*next(iter(costs.values()))]
+    axes.set(xscale="log", xlabel="times that the text was read", ylabel="nats per character")
+    axes.set_xticks(epochs, [str(epoch) for epoch in epochs])
+    axes.minorticks_off()
+    axes.legend()
+    return figure, (
+        f"Curves over readings of the text: after {', '.join(map(str, epochs))}, unseen text costs "
+        f"{'; '.join(texts)} nats per character."
+    )
+
+
+@picture
 def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figure, str]:
     """Draw the share of valid sentences and KL(truth ‖ sampler) of every policy.
 
@@ -68,7 +105,7 @@ def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figu
             lengths = [rows[name][column] or 0.0 for name in names]
             axes.barh(at, lengths, 0.9 * height, color=colour, label=model)
     left.set(xlabel="valid sentences", xlim=(0, 1), yticks=range(len(names)), yticklabels=names)
-    right.set(xlabel="KL(truth ‖ sampler), nats", xscale="symlog")
+    right.set(xlabel="KL(truth ‖ sampler), nats (log scale above 1)", xscale="symlog")
     left.invert_yaxis()
     for axes in (left, right):
         axes.tick_params(axis="y", length=0)

@@ -20,6 +20,7 @@ from pathlib import Path
 import torch
 
 from cloze.corpus import Corpus
+from cloze.evaluation import Repeated
 from cloze.lessons.writing_with_gaps.bounds import ASKED, SEEDS, cost
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
@@ -60,10 +61,16 @@ def recipe(corpus: Corpus) -> Steady:
     )
 
 
-def results() -> dict[str, dict[str, list[float]]]:
-    """Return held-out nats per character after each of ``EPOCHS``, by seed and training."""
-    found: dict[str, dict[str, list[float]]] = measurements.read(RESULTS)["runs"]
-    return found
+def results() -> dict[str, dict[int, Repeated]]:
+    """Return held-out nats per character, by training and epochs, over the seeds."""
+    runs = measurements.read(RESULTS)["runs"].values()
+    return {
+        name: {
+            epoch: Repeated.of(of_seed[name][i] for of_seed in runs)
+            for i, epoch in enumerate(EPOCHS)
+        }
+        for name in ASKED
+    }
 
 
 def curve(name: str, corpus: Corpus, steady: Steady) -> list[float]:
