@@ -13,8 +13,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -48,6 +46,7 @@ usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
        python run.py site [folder]           build the series as web pages, by default in _site
+       python run.py handout [folder]        print two pages to hand out, by default into handouts
 
 The first of them makes .venv and installs the packages: 1.3 GB for `lab` and `lecture`, 2.2 GB for
 the others. Later starts need no network. To begin afresh, delete .venv.
@@ -61,6 +60,7 @@ COMMANDS = {
     "test": ("test", ("-m", "pytest")),
     "notebooks": ("test", ("notebooks/execute.py",)),
     "site": ("test", ("-m", "web.site")),
+    "handout": ("test", ("-m", "lecture.handout")),
 }
 
 # Where the packages of the lock have builds; tests/test_environment.py asks the index for them.
@@ -69,12 +69,8 @@ PLATFORMS = (
     "(Apple silicon), for 64-bit Python 3.11 to 3.14"
 )
 
-STAMP = "cloze-installed"
 LOCK = "requirements.lock"
-# What the lock names is installed, and only if its hash is that of the lock. Nothing is built but
-# the package itself, and what this needs is in the lock as well.
-INSTALL_CLOZE = ("--constraint", LOCK, "--build-constraint", LOCK, "--only-binary", ":all:")
-CPU_TORCH = ("--torch-backend", "cpu")
+STAMP = "cloze-installed"
 GIVE_UP_SOON = {"UV_HTTP_RETRIES": "0", "UV_HTTP_TIMEOUT": "10", "PIP_RETRIES": "1"}
 # Importing it leaves the bytecode of what a first start needs, and shows that it can be imported.
 WARM = (
@@ -139,7 +135,10 @@ def refusal(error: OSError, root: Path) -> str:
     return explain(str(error), root) or f"The operating system refused: {error}."
 
 
-# --- child processes --------------------------------------------------------------------------
+# --- the environment --------------------------------------------------------------------------
+
+# The stamp is written last and says what .venv was made as. It is empty while something is being
+# installed: an installation that was killed is made anew, in seconds, from uv's cache.
 
 
 def venv_python(root: Path) -> Path:
@@ -158,118 +157,30 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
-@contextlib.contextmanager
-def child(
-    command: Sequence[str], root: Path, settings: Mapping[str, str], output: int | None = None
-) -> Iterator[subprocess.Popen[str]]:
-    """Start a command in the project's folder; it ends, at the latest, when this block does."""
-    with subprocess.Popen(
-        command,
-        cwd=root,
-        env={**environment(root), **settings},
-        stdout=output,
-        stderr=output and subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(10)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-
-
-def run(command: Sequence[str], root: Path) -> int:
-    """Run a command in this terminal and return its exit code."""
-    interruptions = []
-    # The terminal sends Ctrl-C to the child too. JupyterLab asks whether it is meant, pytest sums
-    # up: let them. (An exception instead of this note could come between the child's end and us.)
-    before = signal.signal(signal.SIGINT, lambda *_: interruptions.append(True))
-    try:
-        with child(command, root, {}) as process:
-            code = process.wait()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if interruptions and code:
-        return 130
-    return code if code >= 0 else 128 - code
-
-
-def said_by(
-    command: Sequence[str], root: Path, doing: str, settings: Mapping[str, str]
-) -> tuple[int, str]:
-    """Run an installer behind one line of progress; return its exit code and what it printed."""
-    began, lines = time.monotonic(), [""]
-    temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(work(root)))
-    with child(command, root, {**temporary, **settings}, subprocess.PIPE) as process:
-
-        def listen() -> None:
-            assert process.stdout is not None
-            lines.extend(process.stdout)
-
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        while listener.is_alive():
-            if sys.stdout.isatty():
-                width = shutil.get_terminal_size().columns - 1
-                line = f"{doing}: {time.monotonic() - began:.0f} s  {lines[-1].strip()}"
-                print(f"\r{line[:width]:<{width}}", end="", flush=True)
-            listener.join(0.2)
-        return process.wait(), "".join(lines)
-
-
-def install(
-    command: Sequence[str], root: Path, doing: str, settings: Mapping[str, str] | None = None
-) -> None:
-    """Run an installer, and say in a sentence why it failed if it did."""
-    code, said = said_by(command, root, doing, settings or {})
-    if code:
-        sys.stderr.write("\n" + "".join(said.splitlines(keepends=True)[-30:]))
-        if shutil.disk_usage(root).free < 50_000_000:  # some fail without a word
-            said = "No space left"
-        tried = "The installation failed, for the reason above: run the same command to try again."
-        raise SetupError(explain(said, root) or tried)
-
-
-# --- the environment --------------------------------------------------------------------------
-
-# An environment cannot be moved: its files hold its path. So a new one is made in its place, .venv,
-# while the one before waits in .venv.work, and comes back whatever stops the new one. The stamp is
-# written last; without it an environment is unfinished, and never mended, since an installer takes
-# a half copied package for an installed one. It is made anew instead, in seconds, from uv's cache.
-# A killed start leaves .venv.work, which the next one settles.
-
-
-def work(root: Path) -> Path:
-    """Name the folder that is there only during an installation, also for temporary files."""
-    return root / ".venv.work"
-
-
-def stamp(root: Path, extra: str) -> list[str]:
+def recipe(root: Path, extra: str) -> list[str]:
     """Describe an environment: its Python and place, a hash of what it is made of, its extra.
 
-    The first is what an environment cannot outlive; the second it can follow later.
+    The first is what an environment cannot outlive; the others it can follow later.
     """
-    import tomllib
-
-    pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    pyproject.pop("tool", None)  # the settings of linters and tests
-    recipe = repr((INSTALL_CLOZE, CPU_TORCH, pyproject)).encode() + (root / LOCK).read_bytes()
-    place = "Python {}.{} in {}, by uv".format(*sys.version_info[:2], root)
-    return [place, hashlib.sha256(recipe).hexdigest(), extra]
+    place = "Python {}.{} in {}".format(*sys.version_info[:2], root)
+    parts = [(root / name).read_bytes() for name in (LOCK, "pyproject.toml")]
+    return [place, hashlib.sha256(b"".join(parts)).hexdigest(), extra]
 
 
-def found_stamp(root: Path) -> list[str]:
-    """Read what .venv was made as; nothing if it is unfinished or does not run."""
-    with contextlib.suppress(OSError):
-        found = (root / ".venv" / STAMP).read_text(encoding="utf-8").splitlines()
+def packages(root: Path) -> list[str]:
+    """List what lies in .venv's folder of packages."""
+    pattern = "Lib/site-packages/*" if os.name == "nt" else "lib/python*/site-packages/*"
+    return sorted(path.name for path in (root / ".venv").glob(pattern))
+
+
+def made_as(root: Path) -> list[str]:
+    """Read what .venv was made as; nothing if it is unfinished, half deleted or does not run."""
+    with contextlib.suppress(OSError, ValueError):
+        *made, n_packages = (root / ".venv" / STAMP).read_text(encoding="utf-8").split("\n")
         # The interpreter that it was made from may be gone.
-        if not subprocess.run([str(venv_python(root)), "-c", ""], check=False).returncode:
-            return found
+        runs = not subprocess.run([str(venv_python(root)), "-c", ""], check=False).returncode
+        if made and runs and len(packages(root)) >= int(n_packages):
+            return made
     return []
 
 
@@ -278,37 +189,42 @@ def ensure(root: Path, extra: str) -> None:
 
     Where that fails, an environment that works stays, and is good enough to start with.
     """
-    wanted = stamp(root, extra)
-    all_of_it = [*wanted[:2], "test"]
-    if not work(root).exists() and found_stamp(root) in (wanted, all_of_it):
-        return
-    venv = root / ".venv"
-    if os.path.lexists(venv) and not (venv / STAMP).is_file() and not work(root).exists():
+    venv, wanted = root / ".venv", recipe(root, extra)
+    if os.path.lexists(venv) and not (venv / STAMP).is_file():
         raise SetupError(
-            f"This program has not made {venv}, so it is left as it is: move or delete it and run "
+            f"This program has not made {venv}, or it is half deleted: move or delete it and run "
             "this again."
         )
+    made = made_as(root)
+    if made in (wanted, [*wanted[:2], "test"]):
+        return
+    works = made[:1] == wanted[:1]
+    enough = works and made[2] in (extra, "test")
     with alone(root):
-        found = found_stamp(root)
-        if found in (wanted, all_of_it):
-            return
-        works = found[:1] == wanted[:1]
-        enough = works and found[2] in (extra, "test")
+        before = packages(root)
         try:
-            build(root, all_of_it if works and found[2] == "test" else wanted, may_wait=enough)
-        except (SetupError, OSError) as error:
-            if not enough:
+            if works:
+                wanted[2] = "test" if "test" in (extra, made[2]) else extra  # what is there stays
+                print("Bringing .venv up to date.", flush=True)
+            else:
+                make(root, extra)
+            install(root, wanted[2], GIVE_UP_SOON if enough else {})
+            wanted.append(str(len(packages(root))))
+            (venv / STAMP).write_text("\n".join(wanted), encoding="utf-8")
+        except BaseException as error:
+            # uv has everything at hand before it changes anything.
+            unchanged = works and packages(root) == before
+            if unchanged:
+                (venv / STAMP).write_text("\n".join([*made, str(len(before))]), encoding="utf-8")
+            if not (unchanged and enough and isinstance(error, SetupError | OSError)):
                 raise
             reason = refusal(error, root) if isinstance(error, OSError) else error
-            print(
-                f"\nThe list of packages has changed, but .venv stays as it was. {reason}",
-                flush=True,
-            )
+            print(f"The list of packages has changed, but .venv stays as it was. {reason}")
 
 
 @contextlib.contextmanager
 def alone(root: Path) -> Iterator[None]:
-    """Keep other starts of this program out, and leave nothing but one environment behind."""
+    """Keep other starts of this program out."""
     with (root / LOCK).open("rb") as lock:
         try:
             if sys.platform == "win32":
@@ -320,66 +236,87 @@ def alone(root: Path) -> Iterator[None]:
             raise SetupError(
                 "Another start of this program is still installing: wait until it is done."
             ) from None
-        try:
-            settle(root)
-            work(root).mkdir()
-            yield
-        finally:
-            settle(root)
+        yield
 
 
-def settle(root: Path) -> None:
-    """Leave one environment: the new one if it is finished, else the one before, if there was."""
-    venv, before = root / ".venv", work(root) / "before"
-    if work(root).exists():
-        if venv.exists() and not (venv / STAMP).exists():
-            venv.rename(work(root) / "unfinished")
-        if before.exists() and not venv.exists():
-            before.rename(venv)
-        shutil.rmtree(work(root), ignore_errors=True)
-
-
-def build(root: Path, wanted: list[str], *, may_wait: bool) -> None:
-    """Make a new .venv; give up soon where that may wait."""
-    venv, extra = root / ".venv", wanted[2]
-    try:
-        if venv.exists():
-            venv.rename(work(root) / "before")
-    except OSError as error:  # on Windows, as long as a program runs from it
-        raise SetupError(
-            f"{venv} is in use ({error}): close JupyterLab and what else runs from it, "
-            "`deactivate` it, and run the same command again."
-        ) from None
+def make(root: Path, extra: str) -> None:
+    """Make an empty .venv in the place of what is there."""
     size = "2.2" if extra == "test" else "1.3"
     print(f"Installing {size} GB into .venv, this once.", flush=True)
-    # The Python that this one, which may be the one in .venv, was made from.
+    venv = root / ".venv"
+    if venv.exists():
+        shutil.rmtree(venv)
+    venv.mkdir()
+    (venv / STAMP).touch()
+    # The Python that this one, which may be the one that was in .venv, was made from.
     base = getattr(sys, "_base_executable", sys.executable)
-    install([base, "-m", "venv", str(venv)], root, "Making .venv")
-    python = str(venv_python(root))
-    settings = GIVE_UP_SOON if may_wait else {}
-    pin = work(root) / "uv.txt"
-    pin.write_text(locked(root, "uv"), encoding="utf-8")
-    pip_install = [python, "-m", "pip", "install", "--no-deps", "--requirement", str(pin)]
-    install(pip_install, root, "Installing uv", settings)
+    carry_out([base, "-m", "venv", str(venv)], root, {})
 
-    uv_install = [python, "-m", "uv", "pip", "install", "--python", python]
+
+def install(root: Path, extra: str, settings: Mapping[str, str]) -> None:
+    """Install into .venv what the lock names, and only if its hash is that of the lock."""
+    python = str(venv_python(root))
+    pin = root / ".venv" / "uv.txt"
+    pin.write_text(locked(root, "uv"), encoding="utf-8")
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", str(pin)]
+    carry_out(pip, root, settings)
+
+    uv = [python, "-m", "uv", "pip", "install", "--python", python]
     settings = {**uv_settings(root), **settings}
-    if extra == "test":
-        settings["UV_COMPILE_BYTECODE"] = "1"
+    (root / ".venv" / STAMP).write_text("")
     if sys.platform == "linux":
         # PyTorch's own index has the build for the CPU, others one with several GB of CUDA. Every
         # build has a hash of its own, and which of them an index has cannot be known beforehand:
         # so this package is asked for by its version alone, and below it is there already.
-        torch = [*uv_install, "--no-deps", locked(root, "torch").split()[0]]
-        asked = [*torch, *CPU_TORCH, "--dry-run"]
-        if not said_by(asked, root, "Looking for PyTorch", {**settings, **GIVE_UP_SOON})[0]:
-            torch += CPU_TORCH
-        install(torch, root, "Installing PyTorch", settings)
-    packages = [*uv_install, *INSTALL_CLOZE, "--editable", f".[{extra}]"]
-    install(packages, root, "Installing the packages", settings)
-    install([python, "-c", WARM], root, "Starting them once", {"PYTHONDONTWRITEBYTECODE": ""})
-    (venv / STAMP).write_text("\n".join(wanted), encoding="utf-8")
-    print("\nInstalled.", flush=True)
+        torch = [*uv, "--no-deps", locked(root, "torch").split()[0]]
+        for_cpu = [*torch, "--torch-backend", "cpu"]
+        code, _ = output([*for_cpu, "--dry-run"], root, {**settings, **GIVE_UP_SOON}, show=False)
+        carry_out(torch if code else for_cpu, root, settings)
+    # Nothing is built but the package itself, and what this needs is in the lock as well.
+    pins = ["--constraint", LOCK, "--build-constraint", LOCK, "--only-binary", ":all:"]
+    compiled = {"UV_COMPILE_BYTECODE": "1"} if extra == "test" else {}
+    carry_out([*uv, *pins, "--editable", f".[{extra}]"], root, {**settings, **compiled})
+    print("Starting them once.", flush=True)
+    carry_out([python, "-c", WARM], root, {"PYTHONDONTWRITEBYTECODE": ""}, show=False)
+
+
+def carry_out(
+    command: Sequence[str], root: Path, settings: Mapping[str, str], *, show: bool = True
+) -> None:
+    """Run an installer, and say in a sentence why it failed if it did."""
+    code, printed = output(command, root, settings, show=show)
+    if code:
+        if not show:
+            print(printed[-3000:])
+        if shutil.disk_usage(root).free < 50_000_000:  # some fail without a word
+            printed = "No space left"
+        again = "The installation failed, for the reason above: run the same command to try again."
+        raise SetupError(explain(printed, root) or again)
+
+
+def output(
+    command: Sequence[str], root: Path, settings: Mapping[str, str], *, show: bool = True
+) -> tuple[int, str]:
+    """Run an installer; return its exit code and what it prints, which is shown as it comes."""
+    lines = []
+    with subprocess.Popen(
+        command,
+        cwd=root,
+        env={**environment(root), **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                lines.append(line)
+                if show and not line.startswith((" + ", " - ", " ~ ")):  # each of 150 packages
+                    print(line, end="", flush=True)
+        finally:
+            process.terminate()
+    return process.returncode, "".join(lines)
 
 
 def locked(root: Path, name: str) -> str:
@@ -409,13 +346,26 @@ def uv_settings(root: Path) -> dict[str, str]:
 
 
 def port_problem(arguments: Sequence[str]) -> str:
-    """Say that the port which is named is in use; Jupyter would silently take another one."""
+    """Say that the port which is named cannot be had; Jupyter would silently take another one."""
     named = re.search(r"--(?:\w+\.)?port[ =](\d+)", " ".join(arguments))
-    with contextlib.suppress(OSError, OverflowError):
-        if named:
-            socket.create_connection(("localhost", int(named[1])), 0.5).close()
-            return f"Port {named[1]} is in use: stop what runs there, or name another port."
+    if not named:
+        return ""
+    if int(named[1]) > 65535:
+        return f"There is no port {named[1]}: name one up to 65535."
+    with contextlib.suppress(OSError):
+        socket.create_connection(("localhost", int(named[1])), 0.5).close()
+        return f"Port {named[1]} is in use: stop what runs there, or name another port."
     return ""
+
+
+def start(command: list[str], root: Path) -> int:
+    """Become another program, which has the terminal's Ctrl-C and the exit code for itself."""
+    os.chdir(root)
+    if os.name != "nt":
+        os.execve(command[0], command, environment(root))  # noqa: S606
+    # There a program cannot become another one.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    return subprocess.call(command, env=environment(root))
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
@@ -432,7 +382,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
         ensure(root, extra)
         if command in ("lab", "lecture"):
             print(f"Starting the {command}; Ctrl-C here stops it.", flush=True)
-        return run([str(venv_python(root)), *started, *arguments[1:]], root)
+        return start([str(venv_python(root)), *started, *arguments[1:]], root)
     except KeyboardInterrupt:
         print("\nStopped. The same command takes it up again.", file=sys.stderr)
         return 130
@@ -445,6 +395,6 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
 
 
 if __name__ == "__main__":
-    # An exception, so that `kill` ends the child as well.
+    # An exception, so that `kill` ends an installation as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main(sys.argv[1:]))

@@ -1,9 +1,9 @@
 // Promise how long, in seconds, it takes from the next press of the mouse within `root` until its
 // text has changed into one that matches `wanted`, and until the frame that shows it.
-(root, [wanted, patience]) => {
+(/** @type {HTMLElement} */ root, /** @type {[string, number]} */ [wanted, patience]) => {
   const pattern = new RegExp(wanted);
   const answer = new Promise((resolve, reject) => {
-    const begin = (press) => {
+    const begin = (/** @type {MouseEvent} */ press) => {
       const before = root.textContent;
       const observer = new MutationObserver(() => {
         const { textContent } = root;

@@ -93,7 +93,7 @@ class Learner:
             queue.Empty: nothing has arrived for so many seconds.
         """
         state = {"masked": [at], "focus": at}
-        line = {"truth": list(LINE), "filled": {}, "hands": {}, "view": "guesses"}
+        line = {"truth": list(LINE), "filled": {}, "hands": {}}
         question = {"ask": "guesses", "id": "0", "sent": line | state}
         started = time.perf_counter()
         for data in (

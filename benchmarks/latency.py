@@ -37,7 +37,8 @@ from tqdm import tqdm
 from benchmarks import jupyter
 from benchmarks.jupyter import Answer, Notebook, click_and_time
 from benchmarks.machine import machine
-from cloze.prediction import predict, shipped_models
+from cloze.prediction.answers import predict
+from cloze.prediction.shipped import shipped_models
 from cloze.vocabulary import VOCABULARY
 from web.browser import NO_CHROMIUM, browsing, chromium, served
 from web.build import build_page
@@ -45,7 +46,7 @@ from web.build import build_page
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINE = "the old man walked slowly down to the harbour and looked at ships"[:64]
-MODULES = ("torch", "cloze", "cloze.prediction", "cloze.widgets.explorer.widget")
+MODULES = ("torch", "cloze", "cloze.prediction.lines", "cloze.widgets.explorer.widget")
 
 # ── clicks ──
 

@@ -1,6 +1,6 @@
 """Print the handouts: for each lecture two pages, on A4 and on US Letter.
 
-The command is ``python -m lecture.handout [FOLDER]``. The words are in ``handout.html`` beside this
+The command is ``python run.py handout [FOLDER]``. The words are in ``handout.html`` beside this
 file; every number and every figure is computed here, from the models and results that ship with the
 series, and Chromium prints them.
 """
@@ -32,7 +32,9 @@ from cloze.lessons.training.figures import loss_curves
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import mlm_loss, to_bits
 from cloze.masking import IGNORE, held_out_batch, mask_tokens, seeded
-from cloze.prediction import compare, predict, shipped_model, shipped_models, shipped_world_model
+from cloze.prediction.answers import predict
+from cloze.prediction.predictors import compare
+from cloze.prediction.shipped import shipped_model, shipped_models, shipped_world_model
 from cloze.teaching.figures import Picture
 from cloze.vocabulary import VOCABULARY, visible
 from cloze.world import World
@@ -215,8 +217,8 @@ def printed(browser_page: Page, text: str, path: Path) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Print every handout into a folder, by default ``handouts``; return the exit code."""
-    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
-        print("usage: python -m lecture.handout [FOLDER]", file=sys.stderr)
+    if len(arguments) > 1 or any(name.startswith("-") for name in arguments):
+        print("usage: python run.py handout [FOLDER]", file=sys.stderr)
         return 2
     folder = Path(*arguments or ["handouts"])
     executable = chromium()

@@ -14,7 +14,6 @@ from benchmarks import (
     cost,
     environments,
     latency,
-    lines,
     mutants,
     operations,
     page,
@@ -121,15 +120,6 @@ def test_what_is_counted_is_what_the_textbook_counts() -> None:
 def test_environments_quick(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert environments.main([name, "--only", "00_"]) == 0
     assert re.search(r"\n\| 00_start_here \| \d+ \|  \|\n\nPython 3", capsys.readouterr().out)
-
-
-def test_lines_of_code_are_counted_without_what_is_only_said(tmp_path: Path) -> None:
-    text = '"""Say."""\n\n# Say.\ndef f(\n    x,\n):\n    """Say."""\n    return """a\nb"""\n'
-    assert lines.of_python(text) == 5
-    (tmp_path / "mistakes.md").write_text(f"# A\n\n```python\n{text}```\n\n```text\nno\n```\n")
-    (tmp_path / "a.js").write_text("/* say\nmore */\n// say\nf();\n\n  g(); // and say\n")
-    assert lines.of_file(tmp_path / "mistakes.md") == 5
-    assert lines.of_file(tmp_path / "a.js") == 2
 
 
 def at_least(values: list[float], least: float) -> int:

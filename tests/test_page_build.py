@@ -24,6 +24,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def names(folder: Path) -> list[str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path.relative_to(folder).as_posix() for path in files]
+
+
 def test_the_worker_keeps_every_file_and_knows_when_one_changes(tmp_path: Path) -> None:
     page = tmp_path
     build.build_page(page)
@@ -33,7 +38,7 @@ def test_the_worker_keeps_every_file_and_knows_when_one_changes(tmp_path: Path) 
         return version, json.loads(files.removeprefix("const FILES = ").rstrip(";"))
 
     version, files = head(page)
-    assert sorted(files) == sorted(["./", *(p.name for p in page.iterdir() if p.name != "sw.js")])
+    assert sorted(files) == sorted(["./", *(name for name in names(page) if name != "sw.js")])
     build.build_page(page)
     assert head(page)[0] == version
     build.build_page(page, "https://example.org")
@@ -43,7 +48,7 @@ def test_the_worker_keeps_every_file_and_knows_when_one_changes(tmp_path: Path) 
 def test_it_names_only_files_that_are_there(page: Path) -> None:
     index = (page / "index.html").read_text("utf-8")
     named = re.findall(r'(?:src|href)="([^"#]+)', index)
-    assert {"page.js", "page.css", "manifest.webmanifest", "icon.svg"} < set(named)
+    assert {"web/page.js", "page.css", "manifest.webmanifest", "icon.svg"} < set(named)
     for manifest_icon in json.loads((page / "manifest.webmanifest").read_text("utf-8"))["icons"]:
         named.append(manifest_icon["src"])
     for name in named:
@@ -52,7 +57,7 @@ def test_it_names_only_files_that_are_there(page: Path) -> None:
 
 def test_no_file_of_it_names_another_machine(page: Path, tmp_path: Path) -> None:
     build.build_single(tmp_path / "explorer.html")
-    for path in [*page.iterdir(), tmp_path / "explorer.html"]:
+    for path in [*page.rglob("*"), tmp_path / "explorer.html"]:
         if path.suffix in {".js", ".css", ".html", ".webmanifest"}:
             addresses = re.findall(r"\bhttps?://[\w.]+", path.read_text("utf-8"))
             assert addresses == [], path.name
@@ -72,18 +77,23 @@ def test_it_is_built_from_the_command_line(
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:
     modules = {
-        "a.js": 'import { two as deux } from "./b.js";\nimport c from "./c.js";\n'
+        "own/a.js": 'import { two as deux } from "./b.js";\nimport c from "../shared/c.js";\n'
         "export const one = deux + c.three;\n",
-        "b.js": '// a word\nimport c from "./c.js";\nexport function two() {}\n',
-        "c.js": "/** a word */\nexport default { three: 3 };\nexport async function four() {}\n",
-        "d.js": "never\n",
+        "own/b.js": '// a word\nimport c from "../shared/c.js";\nexport function two() {}\n',
+        "shared/c.js": "/** a word */\nexport default { three: 3 };\n"
+        "export async function four() {}\n"
+        '/** @type {Map} */ (four).kept();\nconst text = /** @type {string} */ ("/** kept */");\n'
+        "/**\n * a word\n */\nconst last = 1;\n",
+        "shared/a.js": "never\n",
     }
-    script = bundle(modules, "a.js")
-    assert re.findall(r"const module_(\w)_js", script) == ["c", "b", "a"]
+    script = bundle(modules, "own/a.js")
+    named = ["shared_c", "own_b", "own_a"]
+    assert re.findall(r"const module_(\w+)_js =", script) == named
     assert "return { four, default: whole };" in script
-    assert "const { two: deux } = module_b_js;" in script
+    assert "const { two: deux } = module_own_b_js;" in script
     assert "never" not in script
     assert "a word" not in script
+    assert '(four).kept();\nconst text = ("/** kept */");\nconst last = 1;' in script
     assert not re.search(r"^\s*(import|export)\b", script, re.MULTILINE)
 
 

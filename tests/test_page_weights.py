@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load_file
 
 from cloze.encoder import DIRECTIONS
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from web import weights
 
 WEB = Path(weights.__file__).parent

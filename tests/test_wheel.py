@@ -1,5 +1,6 @@
 """The package as others install it: what it reads comes along, and a build can be repeated."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -31,8 +32,9 @@ print(Corpus.load().sha256)
 print(sum(parameter.numel() for parameter in load_model().parameters()))
 print(sorted(path.name for path in CHECKPOINTS.iterdir()))
 print(sorted(path.name for path in (DATA / "labelled").iterdir()), (DATA / "sample.txt").is_file())
+home = markup.BROWSER.parents[1]
 for pattern in ("*.js", "*.css", "quiz.md", "overrides.json", "SHA256SUMS"):
-    print(sorted(path.name for path in markup.BROWSER.parents[1].rglob(pattern)))
+    print(sorted(path.relative_to(home).as_posix() for path in home.rglob(pattern)))
 """
 
 
@@ -135,6 +137,21 @@ def test_the_notebooks_are_laid_out_and_nothing_is_overwritten(
     assert "--LabApp.default_url=/lab/tree/00_start_here.ipynb" in first
     assert first[-3:] == ["--no-browser", "--port", "9999"]
     assert second[-1] == lab.OPTIONS[-1]
+
+
+def test_a_full_disk_leaves_no_half_of_a_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def copy_half(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes()[:1000])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(shutil, "copyfile", copy_half)
+        with pytest.raises(ValueError, match="No space left on device"):
+            lab.lay_out(tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert lab.lay_out(tmp_path) == []
 
 
 def test_a_checkout_opens_its_own_notebooks(started: list[list[str]]) -> None:

@@ -1,17 +1,41 @@
 // What the page answers where a notebook asks Python: src/cloze/widgets/explorer/answers.py, for
 // the predictors of predictor.js.
 
-import { GAP } from "./explorer.js";
-import { ROOM, cost, raised } from "./room.js";
-import { Model } from "./widget.js";
+import { GAP } from "../src/cloze/widgets/browser/explorer.js";
+import { LEAST, largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { bet, cost, ROOM, raised, who } from "../src/cloze/widgets/browser/room.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { sum } from "../src/cloze/widgets/browser/words.js";
 
-const LIKELIEST = 8; // how many symbols of each predictor an answer has
+/**
+ * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/widgets/browser/explorer_parts.js"
+ * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
+ * @import { Paid } from "../src/cloze/widgets/browser/room.js"
+ *
+ * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
+ *
+ * @typedef {object} Beginning  What `MaskExplorer.alone` in Python returns.
+ * @property {string} line
+ * @property {number[]} masked
+ * @property {string[]} [readers]
+ * @property {number} focus
+ * @property {string} view
+ * @property {boolean} [tools]
+ */
+
+const SHOWN = 5; // how many candidates a chart has; the truth is added
+const BEST = 3; // how many guesses of the last predictor are told for each gap
 const PAIRS_SHOWN = 5;
-
-/** Return the places of the `k` largest values, largest first. */
-export function largest(values, k) {
-  return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
-}
+const UNIGRAM = "unigram";
+/** @type {Record<string, string>} */
+const TITLES = {
+  left: "from the left",
+  right: "from the right",
+  both: "from both sides",
+  [UNIGRAM]: "without looking",
+};
+/** @type {Record<string, number>} */
+const WINGS = { left: 0, right: 2 }; // whose bars grow to the left, and whose to the right
 
 /** Let a frame show what was clicked before anything is computed. */
 function seen() {
@@ -21,120 +45,169 @@ function seen() {
   });
 }
 
-/** Read a question: what is predicted, and the line with what was filled in. */
+/**
+ * Read a question: what is predicted, the line with what was filled in, and what is known.
+ * @param {Question} question
+ */
 function read({ truth, masked, filled }) {
   const open = masked.filter((at) => !(at in filled));
-  return { open, held: truth.map((symbol, at) => filled[at] ?? symbol) };
+  const held = truth.map((symbol, at) => filled[at] ?? symbol);
+  return { open, held, known: open.filter((at) => truth[at] !== GAP) };
 }
 
-/** Answers the explorer's questions from predictors, by name; the last is the one that is spoken of. */
+/**
+ * Return something of each position.
+ * @template T
+ * @param {number[]} positions
+ * @param {(at: number) => T} of
+ * @returns {Record<number, T>}
+ */
+const byPosition = (positions, of) => Object.fromEntries(positions.map((at) => [at, of(at)]));
+
+/**
+ * Answers the explorer's questions from predictors, by name; the last is the one that is spoken of.
+ * @implements {Answers}
+ */
 export class Readers {
   #predictors;
   #tally;
   #before = new AbortController(); // calls off what the question before this one still computes
 
-  /** What is paid for what a room has guessed is entered into the model `tally`. */
+  /**
+   * @param {Predictors} predictors
+   * @param {Model<{ paid: Paid[] }>} tally  Into it is entered what is paid for what a room guesses.
+   */
   constructor(predictors, tally) {
     this.#predictors = predictors;
     this.#tally = tally;
   }
 
   get #last() {
-    return Object.values(this.#predictors).at(-1);
+    return /** @type {MaskedPredictor} */ (Object.values(this.#predictors).at(-1));
   }
 
-  /** Return what is guessed, and what the view shows besides. */
+  /**
+   * Return what is guessed.
+   * @param {Question} question
+   * @returns {Promise<Guesses>}
+   */
   async guesses(question) {
     this.#before.abort();
     this.#before = new AbortController();
-    const { signal } = this.#before;
     await seen();
-    const last = this.#last;
-    const { known } = last.symbols;
-    const { truth, focus, view, hands } = question;
-    const { open, held } = read(question);
-    const said = Object.values(this.#predictors).map((each) => each.predict(held, open));
-    const shown = new Set();
-    if (open.includes(focus)) {
-      const named = [...Object.keys(hands[focus] ?? {}), truth[focus]].filter(
-        (each) => each !== GAP,
-      );
-      for (const symbol of named) shown.add(known.indexOf(symbol));
-      for (const answer of said) for (const i of largest(answer.at(focus), LIKELIEST)) shown.add(i);
-    }
-    const places = [...shown].sort((i, j) => i - j);
-    const truths = open.filter((at) => truth[at] !== GAP);
-    const costs = (of, at) => Object.fromEntries(at.map((each) => [each, of(each)]));
-    const readers = Object.keys(this.#predictors).map((name, r) => ({
-      name,
-      p: places.map((i) => said[r].at(focus)[i]),
-      costs: costs((at) => said[r].cost(at), open),
-    }));
-    const { text, probabilities } = last.baseline;
-    this.#enter(question, truths, readers);
+    const { symbols, baseline } = this.#last;
+    const { truth } = question;
+    const { open, held, known } = read(question);
+    const answers = Object.entries(this.#predictors).map(([name, each]) => {
+      return { name, title: TITLES[name] ?? name, answer: each.predict(held, open) };
+    });
+    const readers = answers.map(({ name, title, answer }) => {
+      return { name, title, costs: byPosition(open, (at) => answer.cost(at)) };
+    });
+    this.#enter(question, known, readers);
+    const last = answers[answers.length - 1].answer;
     return {
-      symbols: places.map((i) => known[i]),
       readers,
       baseline: {
-        text,
-        p: places.map((i) => probabilities[i]),
-        costs: costs((at) => last.baseline.cost(known.indexOf(truth[at])), truths),
+        text: baseline.text,
+        costs: byPosition(known, (at) => baseline.cost(symbols.known.indexOf(truth[at]))),
       },
-      pair:
-        view === "pair" && open.length > 1
-          ? await this.#pair(held, open, focus, said.at(-1), signal)
-          : null,
-      attention: view === "attention" ? last.attention(held, open, focus) : [],
-      surprise:
-        view === "surprise" && !truth.includes(GAP) ? await last.surprise(truth, { signal }) : [],
-      n_layers: last.nLayers,
-      n_heads: last.nHeads,
+      best: byPosition(open, (at) =>
+        largest(last.at(at), BEST).map((i) => [symbols.known[i], last.at(at)[i]]),
+      ),
+      chart: open.includes(question.focus) ? this.#chart(question, answers) : null,
     };
   }
 
-  /** Return what the last answer at the focus depends on; the next question calls it off. */
+  /**
+   * Return the guesses at the selected position, an open gap, as a table.
+   * @param {Question} question
+   * @param {{ name: string, title: string, answer: Answer }[]} answers
+   * @returns {Chart}
+   */
+  #chart({ truth: line, focus, hands: raisedAt }, answers) {
+    const { symbols, baseline } = this.#last;
+    const { known } = symbols;
+    const truth = line[focus] === GAP ? null : line[focus];
+    const hands = raisedAt[focus];
+    const columns = answers.map(({ name, title, answer }) => {
+      return { name, title, p: answer.at(focus), cost: answer.cost(focus) };
+    });
+    const last = columns[columns.length - 1].p;
+    const most = known.map((symbol, i) =>
+      Math.max(hands ? (hands[symbol] ?? 0) / raised(hands) : 0, ...columns.map(({ p }) => p[i])),
+    );
+    if (hands) {
+      const p = known.map((symbol) => bet(hands, symbol, known.length));
+      const paid = cost(hands, truth, known.length);
+      columns.push({ name: ROOM, title: who(raised(hands)), p, cost: paid });
+    }
+    columns.push({
+      name: UNIGRAM,
+      title: TITLES[UNIGRAM],
+      p: baseline.probabilities,
+      cost: truth === null ? null : baseline.cost(known.indexOf(truth)),
+    });
+    /** @param {{ name: string }} column */
+    const wing = ({ name }) => WINGS[name] ?? 3;
+    columns.sort((one, other) => wing(one) - wing(other));
+    const shown = new Set(largest(most, SHOWN).filter((i) => most[i] >= LEAST));
+    if (truth !== null) shown.add(known.indexOf(truth));
+    const order = [...shown].sort((i, j) => last[j] - last[i] || i - j);
+    return {
+      columns: columns.map(({ name, title, cost }) => ({ name, title, cost })),
+      rows: order.map((i) => {
+        return { symbol: known[i], truth: known[i] === truth, p: columns.map(({ p }) => p[i]) };
+      }),
+      rest: {
+        n: known.length - shown.size,
+        p: columns.map(({ p }) => Math.max(0, 1 - sum(order.map((i) => p[i])))),
+      },
+    };
+  }
+
+  /**
+   * Return what the last answer at the selected gap depends on; the next question calls it off.
+   * @param {Question} question
+   */
   occlusion(question) {
     const { open, held } = read(question);
     return this.#last.occlusion(held, open, question.focus, { signal: this.#before.signal });
   }
 
-  /** Read a line as it was typed or pasted; of too many characters, the first. */
-  read({ text }) {
-    const { symbols, maxLen } = this.#last;
-    const { line, note } = symbols.read(text, Infinity);
-    const truth = symbols.read(symbols.write(line.slice(0, maxLen)), maxLen).line;
-    return { truth, words: wordsOf(symbols, truth), note, n: line.length };
+  /**
+   * Return where each head of each layer looks from the selected position.
+   * @param {Question} question
+   */
+  attention(question) {
+    const { open, held } = read(question);
+    return this.#last.attention(held, open, question.focus);
   }
 
-  /** Read a symbol as it was typed. */
-  symbol({ typed }) {
-    return this.#last.symbols.readSymbol(typed);
+  /**
+   * Return what each symbol of a line without gaps costs.
+   * @param {Question} question
+   */
+  surprise({ truth }) {
+    return this.#last.surprise(truth, { signal: this.#before.signal });
   }
 
-  /** Enter into the tally what was paid for what is revealed, each symbol of a line once. */
-  #enter({ truth, hands }, open, readers) {
-    const { symbols } = this.#last;
-    const line = symbols.write(truth);
-    const before = this.#tally.get("paid");
-    const fresh = open.filter(
-      (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
-    );
-    const paid = fresh.map((at) => {
-      const costs = { [ROOM]: cost(hands[at], truth[at], symbols.known.length) };
-      for (const reader of readers) costs[reader.name] = reader.costs[at];
-      return { line, at, n_hands: raised(hands[at]), costs };
-    });
-    if (paid.length) this.#tally.set("paid", [...before, ...paid]);
-  }
-
-  /** Compare the guesses at the focus and at the gap nearest to it. */
-  async #pair(held, open, focus, answer, signal) {
-    const distance = (at) => Math.abs(at - focus);
+  /**
+   * Compare the guesses at the two open gaps nearest to the selected position.
+   * @param {Question} question
+   */
+  async pair(question) {
+    const { open, held } = read(question);
+    /** @param {number} at */
+    const distance = (at) => Math.abs(at - question.focus);
     const near = [...open].sort((a, b) => distance(a) - distance(b) || a - b);
     const [first, second] = near.slice(0, 2).sort((a, b) => a - b);
+    const answer = this.#last.predict(held, open);
     const apart = answer.at(first).map((p) => answer.at(second).map((q) => p * q));
+    const { signal } = this.#before;
     const together = await this.#last.joint(held, open, first, second, { signal });
     const { known } = this.#last.symbols;
+    /** @type {(table: number[][]) => Pairs} */
     const pairs = (table) => {
       const flat = table.flat();
       return largest(flat, PAIRS_SHOWN).map((place) => {
@@ -144,24 +217,80 @@ export class Readers {
     };
     return { first, second, apart: pairs(apart), together: pairs(together) };
   }
+
+  /**
+   * Read a line as it was typed or pasted; of too many characters, the first.
+   * @param {{ text: string }} sent
+   */
+  read({ text }) {
+    const { symbols, maxLen } = this.#last;
+    const { line, note } = symbols.read(text, Infinity);
+    const truth = symbols.read(symbols.write(line.slice(0, maxLen)), maxLen).line;
+    return { truth, words: wordsOf(symbols, truth), note, n: line.length };
+  }
+
+  /**
+   * Read a symbol as it was typed.
+   * @param {{ typed: string }} sent
+   * @returns {string}
+   */
+  symbol({ typed }) {
+    return this.#last.symbols.readSymbol(typed);
+  }
+
+  /**
+   * Enter into the tally what was paid for what is revealed, each symbol of a line once.
+   * @param {Question} question
+   * @param {number[]} open
+   * @param {Reader[]} readers
+   */
+  #enter({ truth, hands }, open, readers) {
+    const { symbols } = this.#last;
+    const line = symbols.write(truth);
+    const before = this.#tally.get("paid");
+    const fresh = open.filter(
+      (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
+    );
+    const paid = fresh.map((at) => {
+      /** @type {Paid["costs"]} */
+      const costs = { [ROOM]: cost(hands[at], truth[at], symbols.known.length) };
+      for (const reader of readers) costs[reader.name] = reader.costs[at];
+      return { line, at, n_hands: raised(hands[at]), costs };
+    });
+    if (paid.length) this.#tally.set("paid", [...before, ...paid]);
+  }
 }
 
-const wordsOf = (symbols, line) => symbols.words(line).map((word) => [word[0], word.at(-1) + 1]);
+/** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
+const wordsOf = (symbols, line) =>
+  symbols.words(line).map((word) => [word[0], word[word.length - 1] + 1]);
 
 /**
- * Make the model of an explorer. `examples` are {line, masked} by name; `begin` is what
- * `MaskExplorer.alone` in Python returns, or nothing: then the first letter of what the first
- * example speaks of is hidden. What is paid is entered in `paid`, the model of a tally.
+ * Make the model of an explorer.
+ * @param {Predictors} predictors
+ * @param {Examples} examples
+ * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
+ *   hidden.
+ * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
+ * @returns {Model<Traits, Answers>}
  */
 export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
   const names = begin?.readers ?? Object.keys(predictors);
   const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
   const state = beginning(predictors.both, examples, begin);
+  /** @type {Model<Traits, Answers>} */
   const model = new Model(state, new Readers(asked, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }
 
+/**
+ * Return what an explorer's model knows at first.
+ * @param {MaskedPredictor} predictor
+ * @param {Examples} examples
+ * @param {Beginning | null} begin
+ * @returns {Traits}
+ */
 export function beginning({ symbols, maxLen }, examples, begin = null) {
   const listed = Object.entries(examples).map(([name, { line, masked }]) => {
     const truth = symbols.read(line, maxLen).line;
@@ -195,6 +324,6 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     paid: [],
     tools: begin?.tools ?? true,
     seed: Math.floor(Math.random() * 2 ** 31),
-    asked: 0,
+    revision: 0,
   };
 }

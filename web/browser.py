@@ -73,8 +73,9 @@ def served(folder: Path) -> Iterator[str]:
 # --- the page's engine, alone ---------------------------------------------------------------------
 
 LOAD = """async () => {
-  for (const name of ["checkpoint", "predictor", "vocabulary", "widget"])
-    Object.assign(window, await import(`./${name}.js`));
+  const own = ["checkpoint", "predictor", "vocabulary"].map((name) => `web/${name}`);
+  for (const path of [...own, "src/cloze/widgets/browser/widget"])
+    Object.assign(window, await import(`./${path}.js`));
   // Not from the cache, which believes that a file stays the same for a second.
   window.bytes = async (name) => (await fetch(name, { cache: "no-store" })).arrayBuffer();
   const names = ["left", "right", "both"];

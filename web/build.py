@@ -20,17 +20,17 @@ from markupsafe import Markup, escape
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer import guessing_rules
-from cloze.lessons.the_explorer.guessing_game import KNOWN_GAPS, KNOWN_SEEDS
-from cloze.prediction import shipped_model
+from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
 from cloze.widgets import MaskExplorer, widget
 from cloze.widgets.explorer.widget import EXAMPLES
-from cloze.widgets.modules import bundle
+from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
 
 HERE = Path(__file__).parent
-FIRST = "page.js"
+FIRST = "web/page.js"
 """The module that the page runs."""
 WORKER = "sw.js"
 STYLE = "page.css"
@@ -80,12 +80,13 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     }
     for name, text in texts.items():
         paths.append(folder / name)
+        paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(text, encoding="utf-8", newline="\n")
     for size in ICON_SIZES:
         paths.append(folder / f"icon-{size}.png")
         paths[-1].write_bytes(icon.png(size))
     paths.append(folder / WORKER)
-    names = [path.name for path in paths[:-1]]
+    names = [path.relative_to(folder).as_posix() for path in paths[:-1]]
     paths[-1].write_text(worker(folder, names), encoding="utf-8", newline="\n")
     return paths
 
@@ -119,9 +120,14 @@ def build_single(path: Path, series: str | None = None) -> None:
 
 
 def modules() -> dict[str, str]:
-    """Return the text of all modules by name, the view of the widgets among them."""
-    own = {path.name: path.read_text("utf-8") for path in HERE.glob("*.js") if path.name != WORKER}
-    return widget.programs() | own
+    """Return the text of all modules: the page's own and those of the widgets.
+
+    The keys are their paths in the project. They have the same on the page, so imports hold there.
+    """
+    own = (path for path in HERE.glob("*.js") if path.name != WORKER)
+    texts = {f"web/{path.name}": path.read_text("utf-8") for path in own}
+    texts |= {f"src/cloze/{path}": text for path, text in widget.programs().items()}
+    return {name: without_comments(text) for name, text in texts.items()}
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:

@@ -6,12 +6,36 @@
 //   - what the first layer projects depends on the symbol alone, so it is a table, made at load;
 //   - the last layer finishes the gaps alone, and a twin reads only what its gaps can see.
 
-import { ValueError } from "./widget.js";
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
+
+/** @import { Vocabulary } from "./vocabulary.js" */
+
+/**
+ * @typedef {object} Config  As EncoderConfig of src/cloze/encoder.py.
+ * @property {number} vocab_size
+ * @property {number} d_model
+ * @property {number} n_heads
+ * @property {number} n_layers
+ * @property {number} d_ff
+ * @property {number} max_len
+ * @property {number} rotary_base
+ * @property {string} direction  "left", "right" or "both".
+ *
+ * @typedef {{ dtype: string, shape: number[], bytes: ArrayBuffer, values: Float64Array }} Tensor
+ * @typedef {Map<string, Tensor>} Tensors  By name.
+ */
 
 // ── numbers ──
 
 /** Rows of numbers, `stride` numbers from the beginning of one to that of the next. */
 class Matrix {
+  /**
+   * @param {number} rows
+   * @param {number} columns
+   * @param {Float64Array} [values]
+   * @param {number} [start]
+   * @param {number} [stride]
+   */
   constructor(
     rows,
     columns,
@@ -19,15 +43,26 @@ class Matrix {
     start = 0,
     stride = columns,
   ) {
-    Object.assign(this, { rows, columns, values, start, stride });
+    this.rows = rows;
+    this.columns = columns;
+    this.values = values;
+    this.start = start;
+    this.stride = stride;
   }
 
-  /** Some of the columns, in the same memory. */
+  /**
+   * Some of the columns, in the same memory.
+   * @param {number} first
+   * @param {number} count
+   */
   slice(first, count) {
     return new Matrix(this.rows, count, this.values, this.start + first, this.stride);
   }
 
-  /** Where a row begins. */
+  /**
+   * Where a row begins.
+   * @param {number} at
+   */
   row(at) {
     return this.start + at * this.stride;
   }
@@ -39,6 +74,10 @@ class Matrix {
  * Reading a number takes as long as multiplying by it, so four rows of each are read together: eight
  * numbers for sixteen products, whose sums stay in registers. At an edge, where fewer are left, the
  * last row stands in for those that are missing, and is computed again.
+ * @param {Matrix} out
+ * @param {Matrix} x
+ * @param {Matrix} weight
+ * @param {Float64Array | null} bias
  */
 function product(out, x, weight, bias, m = x.rows, n = weight.rows, k = weight.columns) {
   const [a, b, c] = [x.values, weight.values, out.values];
@@ -119,7 +158,12 @@ function product(out, x, weight, bias, m = x.rows, n = weight.rows, k = weight.c
   }
 }
 
-/** Copy row rows[r] of x to row r of out. Where rows ascend, out may be x itself. */
+/**
+ * Copy row rows[r] of x to row r of out. Where rows ascend, out may be x itself.
+ * @param {Matrix} out
+ * @param {Matrix} x
+ * @param {number[]} rows
+ */
 function gather(out, x, rows) {
   for (let r = 0; r < rows.length; r++) {
     const from = x.row(rows[r]);
@@ -127,7 +171,12 @@ function gather(out, x, rows) {
   }
 }
 
-/** Add the first rows of another matrix to those of x. */
+/**
+ * Add the first rows of another matrix to those of x.
+ * @param {Matrix} x
+ * @param {Matrix} more
+ * @param {number} rows
+ */
 function add(x, more, rows) {
   const count = rows * x.columns;
   for (let i = 0; i < count; i++) x.values[i] += more.values[i];
@@ -135,27 +184,53 @@ function add(x, more, rows) {
 
 // ── modules ──
 
+/**
+ * The tensor of a name; checkpoint.js has seen that it is there.
+ * @param {Tensors} tensors
+ * @param {string} name
+ */
+const tensor = (tensors, name) => /** @type {Tensor} */ (tensors.get(name));
+
+/** @param {Tensor} tensor */
 function matrix({ shape: [rows, columns], values }) {
   return new Matrix(rows, columns, values);
 }
 
 class Linear {
+  /**
+   * @param {Tensors} tensors
+   * @param {string} name
+   */
   constructor(tensors, name) {
-    this.weight = matrix(tensors.get(`${name}.weight`));
-    this.bias = tensors.get(`${name}.bias`).values;
+    this.weight = matrix(tensor(tensors, `${name}.weight`));
+    this.bias = tensor(tensors, `${name}.bias`).values;
   }
 
+  /**
+   * @param {Matrix} out
+   * @param {Matrix} x
+   * @param {number} rows
+   */
   forward(out, x, rows) {
     product(out, x, this.weight, this.bias, rows);
   }
 }
 
 class LayerNorm {
+  /**
+   * @param {Tensors} tensors
+   * @param {string} name
+   */
   constructor(tensors, name) {
-    this.weight = tensors.get(`${name}.weight`).values;
-    this.bias = tensors.get(`${name}.bias`).values;
+    this.weight = tensor(tensors, `${name}.weight`).values;
+    this.bias = tensor(tensors, `${name}.bias`).values;
   }
 
+  /**
+   * @param {Matrix} out
+   * @param {Matrix} x
+   * @param {number} rows
+   */
   forward(out, x, rows) {
     const { weight, bias } = this;
     const n = weight.length;
@@ -175,7 +250,12 @@ class LayerNorm {
   }
 }
 
-/** Cosine and sine of the angle of each pair of a head, side by side; a row for each position. */
+/**
+ * Cosine and sine of the angle of each pair of a head, side by side; a row for each position.
+ * @param {number} length
+ * @param {number} dHead
+ * @param {number} base
+ */
 function rotaryTurns(length, dHead, base) {
   const turns = new Matrix(length, dHead);
   for (let position = 0; position < length; position++) {
@@ -188,7 +268,12 @@ function rotaryTurns(length, dHead, base) {
   return turns;
 }
 
-/** Turn each pair of numbers in every head by the angle of its row's position, in place. */
+/**
+ * Turn each pair of numbers in every head by the angle of its row's position, in place.
+ * @param {Matrix} x
+ * @param {Matrix} turns
+ * @param {number[]} positions
+ */
 function rotate(x, turns, positions) {
   for (let r = 0; r < positions.length; r++) {
     const turn = turns.row(positions[r]);
@@ -206,13 +291,23 @@ function rotate(x, turns, positions) {
   }
 }
 
-/** The first position that a position may look at, and the one behind the last. */
+/**
+ * The first position that a position may look at, and the one behind the last.
+ * @param {number} position
+ * @param {number} length
+ * @param {string} direction
+ */
 function sight(position, length, direction) {
   return [direction === "right" ? position : 0, direction === "left" ? position + 1 : length];
 }
 
 /** Multi-head self-attention with rotary positions. */
 class Attention {
+  /**
+   * @param {Config} config
+   * @param {Tensors} tensors
+   * @param {string} name
+   */
   constructor(config, tensors, name) {
     this.direction = config.direction;
     this.query = new Linear(tensors, `${name}.query`);
@@ -230,19 +325,31 @@ class Attention {
     this.valuesAcross = new Matrix(width, length); // a row for each number, a column for each position
     this.scores = new Matrix(length, length);
     this.gathered = new Matrix(length, width);
+    /** @type {Record<"query" | "key" | "value", Matrix> | null} */
     this.tables = null;
   }
 
-  /** Project each symbol once and for all; x holds a row for each. */
+  /**
+   * Project each symbol once and for all; x holds a row for each.
+   * @param {Matrix} x
+   */
   tabulate(x) {
-    this.tables = {};
-    for (const name of ["query", "key", "value"]) {
-      this.tables[name] = new Matrix(x.rows, x.columns);
-      this[name].forward(this.tables[name], x, x.rows);
-    }
+    const table = (/** @type {Linear} */ projection) => {
+      const out = new Matrix(x.rows, x.columns);
+      projection.forward(out, x, x.rows);
+      return out;
+    };
+    this.tables = { query: table(this.query), key: table(this.key), value: table(this.value) };
   }
 
-  /** Let the selected positions gather what they need from the positions they may look at. */
+  /**
+   * Let the selected positions gather what they need from the positions they may look at.
+   * @param {Matrix} out
+   * @param {Matrix} x
+   * @param {number[]} inputIds
+   * @param {number[]} everywhere
+   * @param {number[]} selected
+   */
   forward(out, x, inputIds, everywhere, selected) {
     const { dHead, scores, valuesAcross, values } = this;
     this.project(x, inputIds, everywhere, selected);
@@ -261,7 +368,13 @@ class Attention {
     this.output.forward(out, this.gathered, selected.length);
   }
 
-  /** Project to queries at the selected positions, and to keys and values everywhere. */
+  /**
+   * Project to queries at the selected positions, and to keys and values everywhere.
+   * @param {Matrix} x
+   * @param {number[]} inputIds
+   * @param {number[]} everywhere
+   * @param {number[]} selected
+   */
   project(x, inputIds, everywhere, selected) {
     const { tables, asked, queries, keys, values } = this;
     if (tables) {
@@ -282,7 +395,12 @@ class Attention {
     rotate(queries, this.turns, selected);
   }
 
-  /** Write how much each query looks at each key into the rows of `scores`; each sums to 1. */
+  /**
+   * Write how much each query looks at each key into the rows of `scores`; each sums to 1.
+   * @param {number} head
+   * @param {number} length
+   * @param {number[]} selected
+   */
   weights(head, length, selected) {
     const { dHead, scores } = this;
     const [queries, keys] = [this.queries, this.keys].map((x) => x.slice(head * dHead, dHead));
@@ -304,6 +422,11 @@ class Attention {
 
 /** Attention, then a feed-forward network, each added to its input. */
 class Layer {
+  /**
+   * @param {Config} config
+   * @param {Tensors} tensors
+   * @param {string} name
+   */
   constructor(config, tensors, name) {
     this.attentionNorm = new LayerNorm(tensors, `${name}.attention_norm`);
     this.attention = new Attention(config, tensors, `${name}.attention`);
@@ -315,7 +438,13 @@ class Layer {
     this.wide = new Matrix(config.max_len, config.d_ff);
   }
 
-  /** Refine x in place, so that its first rows are those of the selected positions. */
+  /**
+   * Refine x in place, so that its first rows are those of the selected positions.
+   * @param {Matrix} x
+   * @param {number[]} inputIds
+   * @param {number[]} everywhere
+   * @param {number[]} selected
+   */
   forward(x, inputIds, everywhere, selected) {
     const { normed, more, wide } = this;
     const rows = selected.length;
@@ -334,9 +463,13 @@ class Layer {
 
 /** Ids in, one vector for every position out, informed by all positions it may see. */
 class Encoder {
+  /**
+   * @param {Config} config
+   * @param {Tensors} tensors
+   */
   constructor(config, tensors) {
     this.config = config;
-    this.embedding = matrix(tensors.get("encoder.embedding.weight"));
+    this.embedding = matrix(tensor(tensors, "encoder.embedding.weight"));
     this.layers = Array.from(
       { length: config.n_layers },
       (_, l) => new Layer(config, tensors, `encoder.layers.${l}`),
@@ -348,7 +481,11 @@ class Encoder {
     this.layers[0].attention.tabulate(normed);
   }
 
-  /** Compute the hidden states of the selected positions (ascending), the first rows of a Matrix. */
+  /**
+   * Compute the hidden states of the selected positions (ascending), the first rows of a Matrix.
+   * @param {number[]} inputIds
+   * @param {number[]} selected
+   */
   forward(inputIds, selected) {
     const everywhere = this.read(inputIds);
     this.layers.forEach((layer, l) => {
@@ -363,7 +500,11 @@ class Encoder {
     return this.x;
   }
 
-  /** Where every head of every layer looks from a position: weights that sum to 1. */
+  /**
+   * Where every head of every layer looks from a position: weights that sum to 1.
+   * @param {number[]} inputIds
+   * @param {number} position
+   */
   attention(inputIds, position) {
     const everywhere = this.read(inputIds);
     return this.layers.map((layer) => {
@@ -379,7 +520,10 @@ class Encoder {
     });
   }
 
-  /** Put the embedding of a line into x, and number the line's positions. */
+  /**
+   * Put the embedding of a line into x, and number the line's positions.
+   * @param {number[]} inputIds
+   */
   read(inputIds) {
     if (inputIds.length > this.config.max_len) {
       throw new ValueError(
@@ -394,6 +538,11 @@ class Encoder {
 
 /** An encoder with the head that predicts the symbol at every position. */
 export class MaskedLM {
+  /**
+   * @param {Config} config
+   * @param {Vocabulary} vocabulary
+   * @param {Tensors} tensors
+   */
   constructor(config, vocabulary, tensors) {
     this.config = config;
     this.vocabulary = vocabulary;
@@ -411,7 +560,7 @@ export class MaskedLM {
     // Rotary positions know distances only, so what no gap can see may be left out altogether.
     const { direction } = this.config;
     const [first] = sight(selected[0], inputIds.length, direction);
-    const [, end] = sight(selected.at(-1), inputIds.length, direction);
+    const [, end] = sight(selected[selected.length - 1], inputIds.length, direction);
     const read = inputIds.slice(first, end);
     const states = this.encoder.forward(
       read,

@@ -1,50 +1,97 @@
 // Generation: a line written by a model that fills gaps, in any order. The port of
 // src/cloze/generation.py for one line, and what answers the widget that shows it.
 //
-// Each policy is a generator of steps {line, filled, remasked, said}: the line after the step, the
-// positions that were written in it, those that are open again though they had been written, and
-// by filled position the model's distribution when it was written. A reader is a predictor. What is
-// drawn at a temperature above 0 is drawn by other numbers than in Python.
+// Each policy is a generator of steps. A reader is a predictor. What is drawn at a temperature above
+// 0 is drawn by other numbers than in Python.
 
-import { chanceOf } from "./chance.js";
+import { chanceOf } from "../src/cloze/widgets/browser/chance.js";
+import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { GAP } from "./vocabulary.js";
-import { Model, ValueError } from "./widget.js";
 
-/** Draw the place of a symbol; of temperature 0 the likeliest is always taken. */
+/**
+ * @import { MaskedPredictor } from "./predictor.js"
+ *
+ * @typedef {Record<number, number[]>} Said  The model's distribution by position.
+ * @typedef {{ temperature: number, chance: () => number }} Options
+ * @typedef {{ line: string, policy: string, temperature: number, seed: number }} Chosen
+ * @typedef {{ line: string[], fates: string[], said: number[] }} Frame  A symbol, what has become of
+ *   it, and where it is new its probability.
+ *
+ * @typedef {object} Step
+ * @property {string[]} line  After the step.
+ * @property {number[]} filled  The positions that were written in it.
+ * @property {number[]} remasked  Those that are open again though they had been written.
+ * @property {Said} said  What the model said of each filled position when it was written.
+ */
+
+/**
+ * Draw the place of a symbol; of temperature 0 the likeliest is always taken.
+ * @param {number[]} said
+ * @param {number} temperature
+ * @param {() => number} chance
+ */
 function draw(said, temperature, chance) {
   if (!temperature) return said.indexOf(Math.max(...said));
   const most = Math.max(...said);
   const bent = said.map((p) => (p / most) ** (1 / temperature));
   const total = bent.reduce((sum, p) => sum + p);
   let left = chance() * total;
-  const drawn = bent.findIndex((p) => (left -= p) < 0);
+  const drawn = bent.findIndex((p) => {
+    left -= p;
+    return left < 0;
+  });
   return drawn < 0 ? said.indexOf(most) : drawn;
 }
 
-/** Choose the `count` positions of highest priority; of equals the leftmost. */
+/**
+ * Choose the `count` positions of highest priority; of equals the leftmost.
+ * @param {Record<number, number>} priority
+ * @param {number[]} among
+ * @param {number} count
+ */
 function first(priority, among, count) {
   const order = [...among].sort((a, b) => priority[b] - priority[a] || a - b);
   return order.slice(0, count).sort((a, b) => a - b);
 }
 
-const gapsOf = (line) => [...line.keys()].filter((at) => line[at] === GAP);
+const gapsOf = (/** @type {string[]} */ line) => [...line.keys()].filter((at) => line[at] === GAP);
 
-/** Read the distributions at some of the gaps of a line, by position. */
+/**
+ * Read the distributions at some of the gaps of a line, by position.
+ * @param {MaskedPredictor} reader
+ * @param {string[]} line
+ * @param {number[]} positions
+ * @returns {Said}
+ */
 function asked(reader, line, positions) {
   if (!positions.length) return {};
   const answer = reader.predict(line, positions);
   return Object.fromEntries(positions.map((at) => [at, Array.from(answer.at(at))]));
 }
 
-/** Write a symbol into each position that something is said of. */
+/**
+ * Write a symbol into each position that something is said of.
+ * @param {MaskedPredictor} reader
+ * @param {string[]} line
+ * @param {Said} said
+ * @param {Options} options
+ */
 function write(reader, line, said, { temperature, chance }) {
   const written = [...line];
   for (const [at, p] of Object.entries(said))
-    written[at] = reader.symbols.known[draw(p, temperature, chance)];
+    written[Number(at)] = reader.symbols.known[draw(p, temperature, chance)];
   return written;
 }
 
-/** Fill gaps one after the other, or several in one forward pass; what is written stays. */
+/**
+ * Fill gaps one after the other, or several in one forward pass; what is written stays.
+ * @param {MaskedPredictor} reader
+ * @param {string[]} line
+ * @param {Options} options
+ * @param {string} order
+ * @param {number | null} steps
+ * @returns {Generator<Step>}
+ */
 function* unmask(reader, line, options, order, steps = null) {
   let gaps = gapsOf(line);
   const total = gaps.length;
@@ -52,12 +99,13 @@ function* unmask(reader, line, options, order, steps = null) {
   for (let step = 1; step <= passes; step++) {
     const count = gaps.length - (total - Math.floor((total * step) / passes));
     let chosen;
+    /** @type {Said} */
     let said;
     if (order === "easiest first") {
-      said = asked(reader, line, gaps);
-      const sure = Object.fromEntries(gaps.map((at) => [at, Math.max(...said[at])]));
+      const all = asked(reader, line, gaps);
+      const sure = Object.fromEntries(gaps.map((at) => [at, Math.max(...all[at])]));
       chosen = first(sure, gaps, count);
-      said = Object.fromEntries(chosen.map((at) => [at, said[at]]));
+      said = Object.fromEntries(chosen.map((at) => [at, all[at]]));
     } else {
       const random = order === "random order";
       const priority = line.map((_, at) => (random ? options.chance() : -at));
@@ -70,10 +118,17 @@ function* unmask(reader, line, options, order, steps = null) {
   }
 }
 
-/** Fill all gaps in one forward pass, remask what the model is least sure of, and fill again. */
+/**
+ * Fill all gaps in one forward pass, remask what the model is least sure of, and fill again.
+ * @param {MaskedPredictor} reader
+ * @param {string[]} line
+ * @param {Options} options
+ * @returns {Generator<Step>}
+ */
 function* maskPredict(reader, line, options) {
   const all = gapsOf(line);
   const steps = Math.min(10, all.length);
+  /** @type {Record<number, number>} */
   const doubt = {};
   let open = all;
   for (let step = 1; step <= steps; step++) {
@@ -89,7 +144,13 @@ function* maskPredict(reader, line, options) {
 
 const ROUNDS = 3; // how often every symbol is drawn anew
 
-/** Fill all gaps in one forward pass; then remask one symbol after the other and draw it anew. */
+/**
+ * Fill all gaps in one forward pass; then remask one symbol after the other and draw it anew.
+ * @param {MaskedPredictor} reader
+ * @param {string[]} line
+ * @param {Options} options
+ * @returns {Generator<Step>}
+ */
 function* gibbs(reader, line, options) {
   const gaps = gapsOf(line);
   for (const step of unmask(reader, line, options, "left to right", 1)) {
@@ -110,7 +171,10 @@ function* gibbs(reader, line, options) {
   }
 }
 
-/** Every way to fill gaps by its name: (reader, line, {temperature, chance}) to steps. */
+/**
+ * Every way to fill gaps by its name.
+ * @type {Record<string, (reader: MaskedPredictor, line: string[], options: Options) => Generator<Step>>}
+ */
 const POLICIES = {
   "all at once": (reader, line, options) => unmask(reader, line, options, "left to right", 1),
   "left to right": (reader, line, options) => unmask(reader, line, options, "left to right"),
@@ -121,8 +185,11 @@ const POLICIES = {
 };
 
 /**
- * Yield a line as it was typed, and then after each step in which its gaps are filled:
- * {line, fates, said}, a symbol, what has become of it, and where it is new its probability.
+ * Yield a line as it was typed, and then after each step in which its gaps are filled.
+ * @param {MaskedPredictor} reader
+ * @param {string[]} shown
+ * @param {Omit<Chosen, "line">} chosen
+ * @returns {Generator<Frame>}
  */
 function* framesOf(reader, shown, { policy, temperature, seed }) {
   const gaps = shown.map((symbol) => symbol === GAP);
@@ -130,26 +197,33 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
   yield { line: shown, fates, said: shown.map(() => 0) };
   const options = { temperature, chance: chanceOf(seed) };
   for (const { line, filled, remasked, said } of POLICIES[policy](reader, shown, options)) {
-    const fate = (symbol, at) => {
+    const fate = (/** @type {string} */ symbol, /** @type {number} */ at) => {
       if (remasked.includes(at)) return "remasked";
       if (filled.includes(at)) return "new";
       if (!gaps[at]) return "given";
       return symbol === GAP ? "open" : "written";
     };
-    const p = (symbol, at) => said[at]?.[reader.symbols.known.indexOf(symbol)] ?? 0;
+    const p = (/** @type {string} */ symbol, /** @type {number} */ at) =>
+      said[at]?.[reader.symbols.known.indexOf(symbol)] ?? 0;
     yield { line, fates: line.map(fate), said: line.map(p) };
   }
 }
 
-/** Return the model of an `Unmasking` whose lines a predictor writes. */
+/**
+ * Return the model of an `Unmasking` whose lines a predictor writes.
+ * @param {MaskedPredictor} reader
+ * @param {Partial<Chosen> & { line: string }} begins
+ */
 export function writing(reader, { line, policy = "easiest first", temperature = 1, seed = 0 }) {
-  let begun; // {of, coming, seen}: none is computed twice in a row
+  /** @type {{ of: string, coming: Generator<Frame>, seen: Frame[] } | undefined} */
+  let begun; // none is computed twice in a row
   const engine = {
-    read({ line: typed }) {
+    read(/** @type {{ line: string }} */ { line: typed }) {
       const { line: shown, note } = reader.symbols.read(typed, reader.maxLen);
       if (shown.includes(GAP)) return { shown, note };
       throw new ValueError("The line has no gap; put a _ wherever something is missing.");
     },
+    /** @param {{ start: number, count: number } & Chosen} sent */
     frames({ start, count, ...chosen }) {
       const of = JSON.stringify(chosen);
       if (begun?.of !== of)

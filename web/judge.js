@@ -1,9 +1,17 @@
 // What the guessing game asks where there is no Python: which gaps a seed hides, as Python has drawn
 // them, and what everybody pays; src/cloze/lessons/the_explorer/guessing_rules.py.
 
-import { largest } from "./answers.js";
-import { Model } from "./widget.js";
-import { sum } from "./words.js";
+import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { sum } from "../src/cloze/widgets/browser/words.js";
+
+/**
+ * @import { Predictors } from "./predictor.js"
+ *
+ * @typedef {{ text: string, games: string[], counts: string }} Game  What build.py has written.
+ * @typedef {Record<string, number>} Frequencies  By symbol.
+ * @typedef {[letter: string | null, percent: number]} Bet
+ */
 
 const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
 const GUESSES = 3; // how many of the model's are shown
@@ -11,18 +19,24 @@ const DAY = 24 * 60 * 60 * 1000; // milliseconds
 
 /**
  * Read the games that build.py has written: for each seed the puzzles, {line, at}.
+ * @param {Game} game
  * @returns {(seed: number) => {line: string, at: number}[]}
  */
 function gamesOf({ text, games }) {
   return (seed) =>
-    games[seed].match(/.{6}/g).map((digits) => {
+    (games[seed].match(/.{6}/g) ?? []).map((digits) => {
       const number = parseInt(digits, 36);
       const [start, length, at] = [number >> 12, (number >> 6) & 63, number & 63];
       return { line: text.slice(start, start + length), at };
     });
 }
 
-/** Return −log2 P(truth): what a bet costs in bits. What it leaves is shared by frequency. */
+/**
+ * Return −log2 P(truth): what a bet costs in bits. What it leaves is shared by frequency.
+ * @param {Bet} bet
+ * @param {string} truth
+ * @param {Frequencies} frequencies
+ */
 function bits([letter, percent], truth, frequencies) {
   if (letter === null) return -Math.log2(frequencies[truth]);
   const sure = percent / 100;
@@ -45,14 +59,21 @@ class Neighbours {
     return this.#symbols;
   }
 
-  /** `packed` are the counts by left neighbour, right neighbour and character, in base 36. */
+  /**
+   * @param {string} packed  The counts by left neighbour, right neighbour and character, in base 36.
+   * @param {number} nSymbols
+   */
   constructor(packed, nSymbols) {
     this.#counts = packed.split(",").map((each) => (each ? parseInt(each, 36) : 0));
     this.#symbols = nSymbols;
     this.#contexts = nSymbols + 1;
   }
 
-  /** Return P(character) by its place given the left neighbour and, if it is named, the right. */
+  /**
+   * Return P(character) by its place given the left neighbour and, if it is named, the right.
+   * @param {number} left
+   * @param {number | null} right
+   */
   given(left, right = null) {
     const all = Array.from({ length: this.#contexts }, (_, i) => i);
     let said = Array(this.#symbols).fill(1 / this.#symbols);
@@ -61,6 +82,11 @@ class Neighbours {
     return right === null ? said : this.#smoothed([left], [right], said);
   }
 
+  /**
+   * @param {number[]} lefts
+   * @param {number[]} rights
+   * @param {number[]} shorter
+   */
   #smoothed(lefts, rights, shorter) {
     const counts = shorter.map((p) => Neighbours.#STRENGTH * p);
     for (const left of lefts)
@@ -76,10 +102,15 @@ class Neighbours {
 /**
  * Let model and baselines guess the same gap, and say what everybody pays: {bits, guesses}, by side.
  * On the left side they all see what the guesser sees.
+ * @param {{ line: string, at: number, bets: Record<string, Bet> }} sent
+ * @param {Predictors} predictors
+ * @param {Neighbours} neighbours
  */
 function judge({ line, at, bets }, predictors, neighbours) {
   const truth = line[at];
+  /** @type {Record<string, Record<string, number>>} */
   const paid = {};
+  /** @type {Record<string, [symbol: string, probability: number][]>} */
   const guesses = {};
   for (const side of SIDES) {
     const predictor = predictors[side];
@@ -88,13 +119,14 @@ function judge({ line, at, bets }, predictors, neighbours) {
     const frequencies = Object.fromEntries(known.map((symbol, i) => [symbol, probabilities[i]]));
     const answer = predictor.predict([...line], [at]);
     const said = Array.from(answer.at(at));
-    const place = (symbol) => known.indexOf(symbol);
-    const beside = (symbol) => (symbol === undefined ? neighbours.edge : place(symbol));
+    const place = (/** @type {string} */ symbol) => known.indexOf(symbol);
+    const beside = (/** @type {string | undefined} */ symbol) =>
+      symbol === undefined ? neighbours.edge : place(symbol);
     const right = side === "both" ? beside(line[at + 1]) : null;
     const counted = neighbours.given(beside(line[at - 1]), right).slice(0, known.length);
     paid[side] = {
       you: bits(bets[side], truth, frequencies),
-      model: answer.cost(at) / Math.LN2,
+      model: Number(answer.cost(at)) / Math.LN2,
       neighbours: -Math.log2(counted[place(truth)] / sum(counted)),
       unigram: -Math.log2(frequencies[truth]),
     };
@@ -106,9 +138,11 @@ function judge({ line, at, bets }, predictors, neighbours) {
 /**
  * Return the seed and the date of a day. The seeds go backwards, so that whoever goes on to the next
  * seed plays the gaps of the day before.
+ * @param {Date} now
+ * @param {number} seeds
  */
 function day(now, seeds) {
-  const number = Math.floor((now - now.getTimezoneOffset() * 60_000) / DAY);
+  const number = Math.floor((now.getTime() - now.getTimezoneOffset() * 60_000) / DAY);
   const date = now.toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
   return { seed: seeds - 1 - (number % seeds), date };
 }
@@ -116,19 +150,23 @@ function day(now, seeds) {
 /**
  * Return the model of a `GuessingGame` that `predictors` play: with the gaps of a seed or, where an
  * address or "" is given that is told with a game's end, with those of the day.
+ * @param {Predictors} predictors
+ * @param {Game} game
+ * @param {{ seed?: number, gaps?: number, address?: string | null, now?: Date }} begins
  */
 export function playing(predictors, game, { seed, gaps = 10, address = null, now = new Date() }) {
   const puzzles = gamesOf(game);
   const neighbours = new Neighbours(game.counts, predictors.both.symbols.size);
   const seeds = game.games.length;
   const engine = {
-    puzzles: (asked) => {
+    puzzles: (/** @type {{ seed: number, gaps: number }} */ asked) => {
       const known = asked.seed % seeds; // after the last comes the first
       return { seed: known, puzzles: puzzles(known).slice(0, asked.gaps) };
     },
-    judge: (asked) => judge(asked, predictors, neighbours),
+    judge: (/** @type {Parameters<typeof judge>[0]} */ asked) =>
+      judge(asked, predictors, neighbours),
   };
   const today = address === null ? null : { ...day(now, seeds), address };
-  const begun = engine.puzzles({ seed: seed ?? today.seed, gaps });
+  const begun = engine.puzzles({ seed: seed ?? today?.seed ?? 0, gaps });
   return new Model({ ...begun, rounds: [], bets: {}, letter: "", today }, engine);
 }

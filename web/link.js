@@ -1,15 +1,18 @@
 // Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
 
-import { join, problemOf } from "./element.js";
-import Explorer from "./explorer.js";
-import { VIEWS } from "./explorer_markup.js";
-import { ValueError } from "./widget.js";
+import { join, problemOf } from "../src/cloze/widgets/browser/element.js";
+import Explorer from "../src/cloze/widgets/browser/explorer.js";
+import { VIEWS } from "../src/cloze/widgets/browser/views.js";
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 
-/** Return the part of an address, from # on, that shows what an explorer shows. */
+/**
+ * Return the part of an address, from # on, that shows what an explorer shows.
+ * @param {Explorer} explorer
+ */
 export function written({ state: { truth, masked, gaps, view } }) {
   const mask = masked.filter((at) => !gaps.includes(at)); // the line shows its own gaps
   const carried = new URLSearchParams({ line: truth.join("") });
-  if (mask.length) carried.set("mask", mask);
+  if (mask.length) carried.set("mask", `${mask}`);
   if (view !== "guesses") carried.set("view", view);
   return `#${carried.toString().replaceAll("%2C", ",")}`;
 }
@@ -20,7 +23,10 @@ export class LinkedExplorer extends Explorer {
     return join([problemOf("link"), super.markup()]);
   }
 
-  /** Show the line that a link carries, if it does. */
+  /**
+   * Show the line that a link carries, if it does.
+   * @param {{ hash: string }} sent
+   */
   async do_link({ hash }) {
     const carried = new URLSearchParams(hash.replace(/^#/, ""));
     if (![...carried.keys()].some((name) => ["line", "mask", "view"].includes(name))) return;
@@ -38,7 +44,7 @@ export class LinkedExplorer extends Explorer {
           `A position in this line is a whole number from 0 to ${truth.length - 1}.`,
         );
       const view = carried.get("view") ?? "guesses";
-      if (!(view in VIEWS))
+      if (!Object.hasOwn(VIEWS, view))
         throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
       this.become({ view }, "From a link.");

@@ -1,41 +1,64 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
+import GuessingGame from "../src/cloze/lessons/the_explorer/widget.js";
+import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
+import { button, element } from "../src/cloze/widgets/browser/element.js";
+import Tally from "../src/cloze/widgets/browser/tally.js";
+import { render } from "../src/cloze/widgets/browser/view.js";
+import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { exploring } from "./answers.js";
-import { button, element } from "./element.js";
 import { writing } from "./generation.js";
-import GuessingGame from "./guessing_game.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
-import Tally from "./tally.js";
-import Unmasking from "./unmasking.js";
-import { render } from "./view.js";
-import { Model, ValueError, Widget } from "./widget.js";
+
+/**
+ * @import { Paid } from "../src/cloze/widgets/browser/room.js"
+ * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
+ */
+
+/**
+ * The element of a name; page.html has one of each.
+ * @param {string} id
+ */
+const named = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
-const settings = JSON.parse(document.getElementById("settings").textContent);
+const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
-/** The bytes of a file beside the page, or of one that is written into it. */
+/**
+ * The bytes of a file beside the page, or of one that is written into it.
+ * @param {string} name
+ */
 async function bytes(name) {
   const inside = document.getElementById(name);
   if (inside) return Uint8Array.from(atob(inside.textContent), (c) => c.charCodeAt(0)).buffer;
-  const answer = await fetch(name).catch(() => ({ status: "no answer" }));
-  if (!answer.ok) {
-    throw new ValueError(`${name} cannot be loaded (${answer.status}); reload the page.`);
+  const answer = await fetch(name).catch(() => null);
+  if (!answer?.ok) {
+    const status = answer?.status ?? "no answer";
+    throw new ValueError(`${name} cannot be loaded (${status}); reload the page.`);
   }
   return answer.arrayBuffer();
 }
 
+/**
+ * @param {Shown & { refresh(): void }} widget
+ * @param {HTMLElement} place
+ */
 function show(widget, place) {
   widget.refresh();
   render({ widget, el: place });
 }
 
-/** A link to what the explorer shows, to be copied. */
+/**
+ * A link to what the explorer shows, to be copied.
+ * @extends {Widget<object>}
+ */
 class Link extends Widget {
   static presents = false;
 
+  /** @param {LinkedExplorer} explorer */
   constructor(explorer) {
     super(new Model({}));
     this.explorer = explorer;
@@ -54,7 +77,10 @@ class Link extends Widget {
   }
 }
 
-/** The colours: those of the system until somebody chooses. */
+/**
+ * The colours: those of the system until somebody chooses.
+ * @extends {Widget<object>}
+ */
 class Theme extends Widget {
   static presents = false;
   #system = matchMedia("(prefers-color-scheme: dark)");
@@ -89,6 +115,7 @@ function remembered() {
   }
 }
 
+/** @param {string} theme */
 function remember(theme) {
   try {
     localStorage.setItem("cloze-theme", theme);
@@ -97,12 +124,13 @@ function remember(theme) {
   }
 }
 
-const place = document.getElementById("explorer");
+const place = named("explorer");
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
-  show(new Theme(), document.getElementById("theme"));
+  show(new Theme(), named("theme"));
   const predictors = await loadPredictors(bytes);
+  /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });
   const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
   const follow = () => explorer.act("link", { hash: location.hash });
@@ -112,22 +140,26 @@ async function main() {
   addEventListener("hashchange", async () => {
     await follow();
     place.scrollIntoView({ block: "nearest" });
-    place.querySelector('[data-arrows] [tabindex="0"]').focus({ preventScroll: true });
+    /** @type {HTMLElement | null} */
+    const reached = place.querySelector('[data-arrows] [tabindex="0"]');
+    reached?.focus({ preventScroll: true });
   });
   // The address is that of what is seen, for a reload and for the way back.
   explorer.listen(() => {
     const seen = written(explorer);
     if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
   });
-  show(new Link(explorer), document.getElementById("link"));
-  const tally = document.getElementById("tally");
-  paid.on("change", () => (tally.hidden = !paid.get("paid").length));
+  show(new Link(explorer), named("link"));
+  const tally = named("tally");
+  paid.on("change", () => {
+    tally.hidden = !paid.get("paid").length;
+  });
   show(new Tally(paid), tally);
   const lines = writing(predictors.both, { line: TO_WRITE });
-  show(new Unmasking(lines), document.getElementById("unmasking"));
+  show(new Unmasking(lines), named("unmasking"));
   const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
   const played = playing(predictors, settings.game, { address });
-  show(new GuessingGame(played), document.getElementById("game"));
+  show(new GuessingGame(played), named("game"));
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }
@@ -141,4 +173,6 @@ main()
     place.innerHTML = element("p", { role: "alert" }, words).text;
     throw error;
   })
-  .finally(() => (place.ariaBusy = null));
+  .finally(() => {
+    place.ariaBusy = null;
+  });

@@ -23,6 +23,8 @@
  * @property {(line: Line) => string} write
  * @property {(line: Line) => Positions[]} words  The positions of each word.
  *
+ * @typedef {Record<string, MaskedPredictor>} Predictors  By name: "left", "right" and "both".
+ *
  * A predictor has
  *   name      "left", "right" or "both"
  *   symbols   CHARACTERS
@@ -37,7 +39,9 @@
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
 import { CheckpointError, readModel } from "./checkpoint.js";
-import { ALPHABET, GAP, TextError, VOCABULARY, readLine } from "./vocabulary.js";
+import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
+
+/** @import { MaskedLM } from "./encoder.js" */
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
@@ -67,15 +71,23 @@ export class Answer {
    * @param {(number | null)[]} costs  −log P of the truth in nats; null where nobody knows it.
    */
   constructor(positions, probabilities, costs) {
-    Object.assign(this, { positions, probabilities, costs });
+    this.positions = positions;
+    this.probabilities = probabilities;
+    this.costs = costs;
   }
 
-  /** The distribution at a gap. */
+  /**
+   * The distribution at a gap.
+   * @param {number} position
+   */
   at(position) {
     return this.probabilities[this.positions.indexOf(position)];
   }
 
-  /** −log P of the truth at a gap in nats; null when it is not known. */
+  /**
+   * −log P of the truth at a gap in nats; null when it is not known.
+   * @param {number} position
+   */
   cost(position) {
     return this.costs[this.positions.indexOf(position)];
   }
@@ -94,12 +106,19 @@ export class Answer {
 
 /** What one knows without looking at the line: how frequent each symbol is in some text. */
 export class Baseline {
-  /** `text` says which text, in words that follow "in". */
+  /**
+   * @param {number[]} probabilities
+   * @param {string} text  Which text, in words that follow "in".
+   */
   constructor(probabilities, text) {
-    Object.assign(this, { probabilities, text });
+    this.probabilities = probabilities;
+    this.text = text;
   }
 
-  /** −log P of a symbol, given by its place in `known`, in nats; infinite if it never occurred. */
+  /**
+   * −log P of a symbol, given by its place in `known`, in nats; infinite if it never occurred.
+   * @param {number} symbol
+   */
   cost(symbol) {
     return -Math.log(this.probabilities[symbol]);
   }
@@ -111,14 +130,26 @@ const PIECE = 8; // milliseconds: half a frame, so that a page stays responsive 
 
 /** A masked language model. */
 export class MaskedPredictor {
-  constructor(model, name = model.config.direction, baseline = null) {
-    Object.assign(this, { model, name, baseline, symbols: CHARACTERS });
+  /**
+   * @param {MaskedLM} model
+   * @param {string} name
+   * @param {Baseline} baseline
+   */
+  constructor(model, name, baseline) {
+    this.model = model;
+    this.name = name;
+    this.baseline = baseline;
+    this.symbols = CHARACTERS;
     this.maxLen = model.config.max_len;
     this.nLayers = model.config.n_layers;
     this.nHeads = model.config.n_heads;
   }
 
-  /** Guess all gaps from one look at the line, each without knowing what the others hold. */
+  /**
+   * Guess all gaps from one look at the line, each without knowing what the others hold.
+   * @param {Line} line
+   * @param {Positions} gaps
+   */
   predict(line, gaps) {
     const masked = this.#masked(line, gaps);
     const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
@@ -134,7 +165,14 @@ export class MaskedPredictor {
     );
   }
 
-  /** Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b. */
+  /**
+   * Guess two gaps together: P(a | x̃) · P(b | x̃ with a filled in), row a, column b.
+   * @param {Line} line
+   * @param {Positions} gaps
+   * @param {number} first
+   * @param {number} second
+   * @param {Options} [options]
+   */
   async joint(line, gaps, first, second, { signal } = {}) {
     const masked = this.#masked(line, [...gaps, first, second]);
     const [before] = this.#logProbs(masked, [first]);
@@ -144,7 +182,11 @@ export class MaskedPredictor {
     });
   }
 
-  /** −log P of each symbol of a line without gaps when it alone is hidden, in nats. */
+  /**
+   * −log P of each symbol of a line without gaps when it alone is hidden, in nats.
+   * @param {Line} line
+   * @param {Options} [options]
+   */
   async surprise(line, { signal } = {}) {
     const ids = this.#masked(line, []);
     const known = [...ids.keys()].filter((at) => ids[at] !== this.#mask);
@@ -158,6 +200,10 @@ export class MaskedPredictor {
    * What it costs the answer at one of the gaps to hide each symbol as well, in nats: the rise of
    * −log P of the truth, below 0 where the symbol misled; if the truth is unknown, the divergence
    * of the answer from the one without the symbol. Gaps cost nothing.
+   * @param {Line} line
+   * @param {Positions} gaps
+   * @param {number} at
+   * @param {Options} [options]
    */
   async occlusion(line, gaps, at, { signal } = {}) {
     const masked = this.#masked(line, gaps);
@@ -171,7 +217,12 @@ export class MaskedPredictor {
     });
   }
 
-  /** Where every head of every layer looks from a position: weights that sum to 1. */
+  /**
+   * Where every head of every layer looks from a position: weights that sum to 1.
+   * @param {Line} line
+   * @param {Positions} gaps
+   * @param {number} at
+   */
   attention(line, gaps, at) {
     return this.model.encoder.attention(this.#masked(line, gaps), at);
   }
@@ -180,7 +231,11 @@ export class MaskedPredictor {
     return this.model.vocabulary.maskId;
   }
 
-  // What the model reads: ids, with [MASK] at every gap.
+  /**
+   * What the model reads: ids, with [MASK] at every gap.
+   * @param {Line} line
+   * @param {Positions} gaps
+   */
   #masked(line, gaps) {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
@@ -189,7 +244,11 @@ export class MaskedPredictor {
     return ids;
   }
 
-  // log P of every ordinary symbol at some positions; special symbols are never an answer.
+  /**
+   * log P of every ordinary symbol at some positions; special symbols are never an answer.
+   * @param {number[]} masked
+   * @param {Positions} selected
+   */
   #logProbs(masked, selected) {
     return this.model.logitsAt(masked, selected).map((logits) => {
       const ordinary = Array.from(logits.subarray(0, this.symbols.known.length));
@@ -200,8 +259,15 @@ export class MaskedPredictor {
   }
 }
 
-// Work through items, giving the page a turn whenever a piece of time is over.
+/**
+ * Work through items, giving the page a turn whenever a piece of time is over.
+ * @template Result
+ * @param {Iterable<number>} items
+ * @param {AbortSignal | undefined} signal
+ * @param {(item: number) => Result} work
+ */
 async function inPieces(items, signal, work) {
+  /** @type {Result[]} */
   const results = [];
   let started = performance.now();
   for (const item of items) {
@@ -221,8 +287,8 @@ function turn() {
 
 /**
  * The predictors of the page: one that reads to the left, one to the right, one on both sides.
- * @param {function(string): Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
- * @returns {Promise<Object<string, MaskedPredictor>>}
+ * @param {(name: string) => Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
+ * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
 export async function loadPredictors(bytes) {
@@ -233,9 +299,9 @@ export async function loadPredictors(bytes) {
 
 /**
  * The predictors of some files, by name and in the order given.
- * @param {Object<string, ArrayBuffer>} buffers  The files that web/weights.py writes, by name; one
+ * @param {Record<string, ArrayBuffer>} buffers  The files that web/weights.py writes, by name; one
  *   of them has the baseline.
- * @returns {Promise<Object<string, MaskedPredictor>>}
+ * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
 export async function readPredictors(buffers) {

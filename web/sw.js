@@ -1,29 +1,30 @@
 // Keeps a whole page, or a whole site, so that it opens without a network. build.py writes the first
 // line: what there is, and a digest of it, so that what has changed is fetched anew.
-const PREFIX = `cloze ${self.registration.scope} `;
+const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
+const PREFIX = `cloze ${worker.registration.scope} `;
 const CACHE = PREFIX + VERSION;
 
-self.addEventListener("install", (event) => {
+worker.addEventListener("install", (event) => {
   const fetched = FILES.map((name) => new Request(name, { cache: "no-cache" }));
   event.waitUntil(
     caches
       .open(CACHE)
       .then((cache) => cache.addAll(fetched))
-      .then(() => self.skipWaiting()),
+      .then(() => worker.skipWaiting()),
   );
 });
 
-self.addEventListener("activate", (event) => {
-  const old = (name) => name.startsWith(PREFIX) && name !== CACHE;
+worker.addEventListener("activate", (event) => {
+  const old = (/** @type {string} */ name) => name.startsWith(PREFIX) && name !== CACHE;
   event.waitUntil(
     caches
       .keys()
       .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))))
-      .then(() => self.clients.claim()),
+      .then(() => worker.clients.claim()),
   );
 });
 
-self.addEventListener("fetch", (event) => {
+worker.addEventListener("fetch", (event) => {
   const kept = caches
     .open(CACHE)
     .then((cache) => cache.match(event.request, { ignoreSearch: true }));

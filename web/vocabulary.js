@@ -1,8 +1,8 @@
 // What text becomes: symbols and their ids, and how any text is reduced to 28 characters;
 // src/cloze/vocabulary.py, with the same sentences.
 
-import { ValueError } from "./widget.js";
-import { counted } from "./words.js";
+import { ValueError } from "../src/cloze/widgets/browser/widget.js";
+import { counted } from "../src/cloze/widgets/browser/words.js";
 
 /** Text that cannot be used as it is; the message says why and what to do. */
 export class TextError extends ValueError {
@@ -17,6 +17,7 @@ const MASK = "[MASK]";
 
 /** Every symbol a model knows: ordinary symbols first, special symbols after them. */
 export class Vocabulary {
+  /** @param {{ ordinary: string | string[], specials: string[] }} kinds */
   constructor({ ordinary, specials }) {
     this.ordinary = [...ordinary];
     this.symbols = [...ordinary, ...specials];
@@ -28,8 +29,10 @@ export class Vocabulary {
 export const VOCABULARY = new Vocabulary({ ordinary: ALPHABET, specials: [MASK] });
 
 // What Python counts as white space; JavaScript's \s is another set.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: to Python, four of them are white space
 const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 // Letters that Unicode does not decompose into a base letter and an accent.
+/** @type {Record<string, string>} */
 const WRITTEN_OUT = {
   æ: "ae",
   œ: "oe",
@@ -45,6 +48,8 @@ const WRITTEN_OUT = {
 
 /**
  * Reduce any text to the 28 characters: newline, space, a–z; characters in `keep` pass unchanged.
+ * @param {string} text
+ * @param {string} keep
  * @returns {{ text: string, folded: number, dropped: number }} folded: how many letters lost an
  *   accent or were written out; dropped: how many characters became a space or vanished.
  */
@@ -67,7 +72,10 @@ export function normalise(text, keep = "") {
   return { text: tidy.replace(/^[ \n]+|[ \n]+$/g, ""), folded, dropped };
 }
 
-// The letters a–z that a character stands for, or what else is put in its place.
+/**
+ * The letters a–z that a character stands for, or what else is put in its place.
+ * @param {string} character
+ */
 function inAscii(character) {
   if (/\p{L}/u.test(character)) {
     const decomposed = [...character.normalize("NFKD").toLowerCase()];
@@ -79,8 +87,11 @@ function inAscii(character) {
   return SPACE.test(character) ? " " : "?"; // becomes a space, as all punctuation does
 }
 
-// Whether Unicode gives a character a combining class: then, and only then, it changes places with
-// a mark of a lower class before it (the highest is that of U+0345, the lowest that of U+0334).
+/**
+ * Whether Unicode gives a character a combining class: then, and only then, it changes places with
+ * a mark of a lower class before it (the highest is that of U+0345, the lowest that of U+0334).
+ * @param {string} character
+ */
 function isCombining(character) {
   const behind = `a${character}\u0334`.normalize("NFD");
   const before = `a\u0345${character}`.normalize("NFD");
@@ -89,6 +100,8 @@ function isCombining(character) {
 
 /**
  * Read a line as a learner types it: _ or [MASK] marks a gap.
+ * @param {string} text
+ * @param {number} maxLen
  * @returns {{ line: string[], note: string }} note: what normalising changed ("" if nothing).
  * @throws {TextError} Nothing usable is left, or more than `maxLen` characters.
  */
@@ -112,8 +125,12 @@ export function readLine(text, maxLen) {
   return { line: [...clean.text], note: notes.join(", ") };
 }
 
-// What kinds of characters of a text, none of which is usable, are in it.
+/**
+ * What kinds of characters of a text, none of which is usable, are in it.
+ * @param {string} text
+ */
 function unknown(text) {
+  /** @type {Record<string, (character: string) => boolean>} */
   const kinds = {
     digits: (c) => /\p{Nd}/u.test(c),
     "letters of other scripts": (c) => /\p{L}/u.test(c),

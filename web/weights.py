@@ -14,7 +14,8 @@ from cloze import checkpoint
 from cloze.checkpoint import CHECKPOINTS
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
-from cloze.prediction import shipped_model, unigram
+from cloze.prediction.predictors import unigram
+from cloze.prediction.shipped import shipped_model
 
 
 def write(folder: Path) -> list[Path]:

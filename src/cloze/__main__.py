@@ -1,40 +1,21 @@
-"""The command line: ``cloze lab | fill | evaluate | train | explore | export``."""
+"""The command line: ``cloze lab | fill | evaluate | train | explore | export``.
+
+A command imports what it needs, so that none waits for what another needs, and Ctrl-C is answered
+from the beginning.
+"""
 
 from __future__ import annotations
 
-import argparse
-import io
-import re
-import shlex
 import sys
-import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cloze import __version__
 
-if TYPE_CHECKING:  # what takes a second to load is imported by the command that needs it
-    from cloze.corpus import Corpus
-    from cloze.distributed import Team
-    from cloze.training import TrainingRun
-    from cloze.world import World
+TYPE_CHECKING = False  # typing's takes longer to import than all else here
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
-CHOICES = (
-    "steps",
-    "mask_prob",
-    "weight_decay",
-    "matrix_learning_rate",
-    "query_key_learning_rate",
-    "seed",
-)
-"""What of a recipe may be chosen; a field of ``cloze.training.Recipe`` and an option each."""
-LEAST = {"mask_prob": 0.01, "seconds": 1.0}
-"""With less of these, a model would be replaced after learning next to nothing."""
-SAVE_EVERY = 60.0
-"""Seconds of training that a kill may cost: after so many the run is saved."""
+    from cloze.corpus import Corpus
+    from cloze.world import World
 
 
 def main(words: list[str] | None = None) -> int:
@@ -43,22 +24,17 @@ def main(words: list[str] | None = None) -> int:
     Returns:
         0 if all went well, 1 for an error, 130 after Ctrl-C. Wrong usage exits with 2.
     """
-    words = sys.argv[1:] if words is None else words
-    if words[:1] == ["fill"]:  # a line may begin with -; with a space before it is no option
-        is_line = re.compile(r"-[^=]*_[^=]*").fullmatch
-        words = [f" {word}" if is_line(word) else word for word in words]
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # not every terminal can show a ␣
-            stream.reconfigure(errors="backslashreplace")
-    options = _parser().parse_args(words)
-    options.command = shlex.join(["python", "-m", "cloze", *map(_portable, words)])
     try:
+        options = _read(sys.argv[1:] if words is None else words)
         options.run(options)
     except KeyboardInterrupt:
         _say("stopped.")
         return 130
+    except OSError as error:
+        _say(f"{error.filename}: {error.strerror}." if error.filename else str(error))
+        return 1
     # TextError and CheckpointError are ValueErrors, a loss that is not finite is arithmetic.
-    except (ValueError, OSError, ArithmeticError, MemoryError) as error:
+    except (ValueError, ArithmeticError, MemoryError) as error:
         _say(str(error) or type(error).__name__)
         return 1
     return 0
@@ -68,7 +44,27 @@ def _say(sentence: str) -> None:
     print("cloze:", sentence, file=sys.stderr, flush=True)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _read(words: list[str]) -> Namespace:
+    """Read the words of a command."""
+    import io
+    import re
+    import shlex
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not every terminal can show a ␣
+            stream.reconfigure(errors="backslashreplace")
+    if words[:1] == ["fill"]:  # a line may begin with -; with a space before it is no option
+        is_line = re.compile(r"-[^=]*_[^=]*").fullmatch
+        words = [f" {word}" if is_line(word) else word for word in words]
+    options = _parser().parse_args(words)
+    options.command = shlex.join(["python", "-m", "cloze", *map(_portable, words)])
+    return options
+
+
+def _parser() -> ArgumentParser:
+    import argparse
+    from pathlib import Path
+
     name = "cloze" if Path(sys.argv[0]).stem == "cloze" else "python -m cloze"
     parser = argparse.ArgumentParser(prog=name, description="Masked language modeling")
     parser.add_argument("--version", action="version", version=f"cloze {__version__}")
@@ -167,11 +163,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _portable(word: str) -> str:
     """Leave the folders of this machine out of a word of the command, for provenance."""
+    from pathlib import Path
+
     option, equals, value = word.rpartition("=")
     return f"{option}{equals}{Path(value).name}" if Path(value).is_absolute() else word
 
 
-def _source(options: argparse.Namespace) -> Corpus | World:
+def _source(options: Namespace) -> Corpus | World:
     """Load what a command trains or measures on."""
     from cloze.corpus import Corpus
     from cloze.world import World
@@ -186,163 +184,10 @@ def _source(options: argparse.Namespace) -> Corpus | World:
     return corpus
 
 
-# Training
+# The commands
 
 
-def _train(options: argparse.Namespace) -> None:
-    """Train a model and save it; whatever ends it before that, the run is kept beside it."""
-    from cloze.checkpoint import probe
-    from cloze.distributed import Team
-    from cloze.training import held_signals
-
-    for name, least in LEAST.items():
-        given = getattr(options, name)
-        if given is not None and not given >= least:
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} is a number of at least {least:g}, not {given:g}.")
-    source = _source(options)
-    run = _resumed(options, source) if options.resume else None
-    probe(options.output, force=options.force)  # now rather than after training
-    kept = options.output.with_name(f"{options.output.name}.run.safetensors")
-    probe(kept, force=options.force)
-    going_on = options.resume and kept.exists() and kept.samefile(options.resume)
-    if kept.exists() and not going_on and not options.force:
-        raise ValueError(
-            f"{kept} holds an unfinished run; add --resume {shlex.quote(str(kept))} to continue "
-            "it, or --force to start over."
-        )
-    team = Team()
-    run = team.share_out(run) if run else _begun(options, source, team)
-    # From the first step until the last byte is written, whatever ends us finds the run saved.
-    with held_signals() as asked_to_stop:
-        try:
-            _take_steps(run, team, kept, asked_to_stop)
-            if not run.finished:
-                raise KeyboardInterrupt
-            if team.leads:
-                _write_model(options, run)
-                kept.unlink(missing_ok=True)
-        except BaseException as end:
-            if team.leads:
-                _keep(run, kept, astray=isinstance(end, ArithmeticError))
-            raise
-
-
-def _begun(options: argparse.Namespace, source: Corpus | World, team: Team) -> TrainingRun:
-    """Begin a run as the command says."""
-    import torch
-
-    from cloze.encoder import EncoderConfig
-    from cloze.heads import CausalLM
-    from cloze.objectives import objective_named
-    from cloze.training import Recipe, TrainingRun, steps_in
-    from cloze.world import World
-
-    objective = objective_named(options.objective or "masked")
-    usual = Recipe()
-    if isinstance(source, World):
-        usual = Recipe(batch_size=64, length=source.max_len)
-    chosen = {name: getattr(options, name) for name in CHOICES}
-    recipe = replace(usual, **{name: value for name, value in chosen.items() if value is not None})
-    vocabulary = objective.vocabulary(source.vocabulary)
-    left = issubclass(objective.model, CausalLM)
-    config = EncoderConfig(
-        vocab_size=len(vocabulary),
-        max_len=recipe.length + objective.room,
-        direction=options.direction or ("left" if left else "both"),
-    )
-
-    def begin() -> TrainingRun:
-        torch.manual_seed(recipe.seed)
-        model = objective.model(config, vocabulary)
-        return team.share_out(TrainingRun(model, source, recipe, objective))
-
-    if options.seconds is not None:
-        recipe = replace(recipe, steps=team.highest(steps_in(options.seconds, begin())))
-    return begin()
-
-
-def _resumed(options: argparse.Namespace, source: Corpus | World) -> TrainingRun:
-    """Load the run to go on with, and say which options it does not follow."""
-    from cloze.training import TrainingRun
-
-    run = TrainingRun.load(options.resume, source)
-    recipe, direction = run.recipe, run.model.config.direction
-    has = {name: getattr(recipe, name) for name in CHOICES}
-    has |= {"seconds": None, "direction": direction, "objective": run.objective.name}
-    ignored = [
-        f"--{name.replace('_', '-')} {given}"
-        for name in has
-        if (given := getattr(options, name)) not in (None, has[name])
-    ]
-    if ignored:
-        _say(f"the run continues with the settings it began with; ignored: {', '.join(ignored)}.")
-    return run
-
-
-def _take_steps(
-    run: TrainingRun, team: Team, kept: Path, asked_to_stop: Callable[[], bool]
-) -> None:
-    """Train until the end, or until somebody in the team is asked to stop."""
-    from cloze.checkpoint import CheckpointError
-    from cloze.training import fit
-
-    read = "positions" if run.model.vocabulary.separator else "characters"
-    saved = time.monotonic()
-    for record in fit(run, stop=lambda: team.highest(asked_to_stop()) > 0, progress=team.leads):
-        if team.leads and record.held_out is not None:
-            print(
-                f"step {record.step:>6}  {record.characters:>12,} {read}  "
-                f"{record.seconds:>7.1f} s  {run.objective.measured} "
-                f"{record.held_out:.3f} nats",
-                flush=True,
-            )
-        if team.leads and time.monotonic() - saved >= SAVE_EVERY:
-            try:
-                run.save(kept)
-            except CheckpointError as error:
-                _say(f"{error} Training continues.")
-            saved = time.monotonic()
-
-
-def _write_model(options: argparse.Namespace, run: TrainingRun) -> None:
-    import torch
-
-    from cloze.checkpoint import save_model
-
-    what, loss = run.objective.measured, run.history[-1].held_out
-    loss = run.measure() if loss is None else loss
-    provenance = {
-        "command": options.command,
-        "seed": run.recipe.seed,
-        "steps": run.step,
-        "corpus_sha256": run.corpus.sha256,
-        f"{what.replace('-', '_')}_nats": round(loss, 4),
-        "torch": torch.__version__,
-    }
-    save_model(options.output, run.model, provenance)
-    print(f"{options.output}: {what} {loss:.3f} nats after {run.step} steps", flush=True)
-
-
-def _keep(run: TrainingRun, path: Path, *, astray: bool) -> None:
-    """Save a run that has to end, and say where it is; one that went astray is not saved."""
-    from cloze.checkpoint import CheckpointError
-
-    if not astray:
-        try:
-            run.save(path)
-        except CheckpointError:
-            path = Path(tempfile.mkdtemp(prefix="cloze-")) / path.name
-            run.save(path)
-    if path.exists():
-        what = "An earlier state of the run" if astray else "The run"
-        _say(f"{what} is saved; to continue, add --resume {shlex.quote(str(path))} to the command.")
-
-
-# The other commands
-
-
-def _lab(options: argparse.Namespace) -> None:
+def _lab(options: Namespace) -> None:
     """Lay out the notebooks and open them in JupyterLab."""
     from cloze.serving.lab import NOTEBOOKS, lay_out, start
 
@@ -356,7 +201,14 @@ def _lab(options: argparse.Namespace) -> None:
     start(options.folder, options.arguments)
 
 
-def _evaluate(options: argparse.Namespace) -> None:
+def _train(options: Namespace) -> None:
+    """Train a model and save it."""
+    from cloze.train_command import train
+
+    train(options, _source(options), _say)
+
+
+def _evaluate(options: Namespace) -> None:
     """Print what a model pays for its questions, beside what it is judged against."""
     from cloze.baselines import baseline_losses
     from cloze.checkpoint import load_model
@@ -364,7 +216,7 @@ def _evaluate(options: argparse.Namespace) -> None:
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
     from cloze.objectives import MASKED, objective_named
-    from cloze.prediction import shipped_model, shipped_world_model
+    from cloze.prediction.shipped import shipped_model, shipped_world_model
     from cloze.world import World
 
     source = _source(options)
@@ -372,16 +224,16 @@ def _evaluate(options: argparse.Namespace) -> None:
         model = load_model(options.checkpoint)
     else:
         model = shipped_world_model() if options.world else shipped_model()
-    if model.vocabulary != objective_named(model.objective).vocabulary(source.vocabulary):
-        raise ValueError(
-            f"{options.checkpoint or 'The shipped model'} does not read the symbols of this text; "
-            "to evaluate a model of words, name its small world with --world."
-        )
     objective = objective_named(options.objective or model.objective)
-    if objective.model.objective != model.objective:
+    if objective.model.kind != model.kind:
         raise ValueError(
             f"The objective {objective.name} needs a {objective.model.__name__}, but this "
             f"checkpoint holds a {type(model).__name__}."
+        )
+    if model.vocabulary != objective.vocabulary(source.vocabulary):
+        raise ValueError(
+            f"{options.checkpoint or 'The shipped model'} does not read the symbols of this text; "
+            "to evaluate a model of words, name its small world with --world."
         )
     if objective is not MASKED:  # the baselines answer other questions
         windows = source.held_out_windows(model.config.max_len - objective.room)
@@ -398,12 +250,12 @@ def _evaluate(options: argparse.Namespace) -> None:
             print(f"{name:<16} {nats:6.3f} nats  {to_bits(nats):6.3f} bits")
 
 
-def _fill(options: argparse.Namespace) -> None:
+def _fill(options: Namespace) -> None:
     """Print what the model would write in the gaps of a line."""
     from cloze.causal import fill_by_bayes
     from cloze.checkpoint import SHIPPED, load_guesser
     from cloze.heads import CausalLM
-    from cloze.prediction import fill
+    from cloze.prediction.lines import fill
 
     model = load_guesser(options.checkpoint or SHIPPED)
     if isinstance(model, CausalLM):
@@ -412,14 +264,14 @@ def _fill(options: argparse.Namespace) -> None:
         print(fill(options.line, model, k=options.k))
 
 
-def _explore(options: argparse.Namespace) -> None:
+def _explore(options: Namespace) -> None:
     """Show a model in the browser."""
     from cloze.serving.explore import explore
 
     explore(options.folder, options.arguments)
 
 
-def _export(options: argparse.Namespace) -> None:
+def _export(options: Namespace) -> None:
     """Write a model as other programs read it."""
     from cloze.checkpoint import SHIPPED
     from cloze.handover.export import to_hugging_face, to_onnx

@@ -110,6 +110,10 @@ Distributions = Annotated[
     ),
 ]
 """Probabilities, a row of |V| for each position; a row need not sum to 1."""
+Probabilities = Annotated[
+    Logits, _such(lambda p: bool(((p >= 0) & (p <= 1 + 1e-6)).all()), "of numbers from 0 to 1")
+]
+"""Probabilities that each lie between 0 and 1, a row for each position."""
 Positions = Iterable[SupportsIndex]
 """Positions in a line, in any collection; :func:`positions` reads them."""
 Values = Float[Tensor, "*positions"]

@@ -18,16 +18,17 @@ from cloze.border import Count, Line, Lines, Positions, between, checked, known_
 from cloze.checkpoint import shipped
 from cloze.fast import Past
 from cloze.generation import draw
-from cloze.heads import CausalLM
-from cloze.prediction import Baseline, Filled, Predictor, symbols_of, top_k
+from cloze.heads import LINES_AT_ONCE, CausalLM, log_probs_at
+from cloze.prediction.answers import top_k
+from cloze.prediction.lines import Filled
+from cloze.prediction.predictors import Baseline, Predictor
+from cloze.prediction.symbols import symbols_of
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
 
 MOST_FILLINGS = 100_000
 """How many fillings of the gaps of one line are scored at the most: some minutes of work."""
 MOST_GAPS = 2
 """How many gaps of a line a click may ask about: more would take longer than anybody waits."""
-LINES_AT_ONCE = 128
-"""How many lines are scored in one batch: more need more memory and are not faster."""
 
 
 def shipped_causal() -> CausalLM:
@@ -127,13 +128,12 @@ def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
     return _next(_of_characters(model), _read(text))
 
 
-@torch.no_grad()
 def _next(model: CausalLM, input_ids: Tensor) -> Tensor:
     before = input_ids[max(0, len(input_ids) + 1 - model.config.max_len) :]
-    asked = torch.cat([before, before.new_zeros(1)])[None]  # what is asked about is never read
-    last = torch.zeros_like(asked, dtype=torch.bool)
+    line = torch.cat([before, before.new_zeros(1)])[None]  # the last symbol is never read
+    last = torch.zeros_like(line, dtype=torch.bool)
     last[0, -1] = True
-    return model.logits_at(asked, last)[0, : VOCABULARY.n_ordinary].softmax(dim=-1)
+    return log_probs_at(model, line, last)[0].exp()
 
 
 @checked
@@ -156,7 +156,7 @@ def generate(
 
     Raises:
         TextError: the text has gaps, or a character that the model does not know.
-        ValueError: a length or a temperature that is none.
+        ValueError: ``length`` is not from 0 to 10 000, or ``temperature`` is below 0.
     """
     model, input_ids = _of_characters(model), _read(text)
     for _ in range(length):

@@ -11,12 +11,13 @@ import json
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -25,13 +26,16 @@ from torch import Tensor
 from cloze.border import FilePath, checked
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.objectives import objective_named
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 CHECKPOINTS = DATA / "checkpoints"
 SHIPPED = CHECKPOINTS / "masked.safetensors"
 """The encoder of the series."""
+
+KINDS: Mapping[str, type[MaskedLM]] = {model.kind: model for model in (MaskedLM, CausalLM)}
+"""The models of the core; other kinds are known to the objective of their name."""
 
 Kind = Literal["model", "run"]
 OTHER_KIND = {
@@ -56,7 +60,7 @@ def write(path: FilePath, tensors: Mapping[str, Tensor], metadata: Mapping[str, 
     Raises:
         CheckpointError: the file cannot be written, or a number is not finite.
     """
-    path = Path(path)
+    path = followed(Path(path))
     tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
@@ -106,6 +110,48 @@ def written(path: Path) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or error
         raise CheckpointError(f"{path!s:.200} cannot be written: {reason}.") from None
+
+
+def followed(path: Path) -> Path:
+    """Return where a link leads, so that its target is written and the link stays."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+@contextmanager
+def reserved(path: Path) -> Iterator[None]:
+    """Keep other processes from reserving ``path``; however this one ends, the system lets go.
+
+    Raises:
+        CheckpointError: another process has reserved it.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    with lock.open("wb") as file:
+        try:
+            _lock(file)
+        except (BlockingIOError, PermissionError):
+            raise CheckpointError(
+                f"Another training is writing {path}; wait until it ends, or choose another name."
+            ) from None
+        except OSError:  # this file system has no locks
+            pass
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows removes no file that is open
+                lock.unlink()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: IO[bytes]) -> None:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: IO[bytes]) -> None:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -158,15 +204,17 @@ def read(path: FilePath, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any]]
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
         whole = _sealed(tensors, metadata) == text
-    except (SafetensorError, KeyError, TypeError, ValueError):
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError):
         whole = False
     if not whole:
         raise CheckpointError(
             f"{path} is damaged: it is not what was written; restore it, or train it again "
             "(data/README.md says how each shipped one is made)."
         )
-    if metadata["kind"] != kind:
-        raise CheckpointError(f"{path} {OTHER_KIND[metadata['kind']]}")
+    if (other := metadata.get("kind")) != kind:
+        raise CheckpointError(
+            f"{path} {OTHER_KIND.get(str(other), 'is neither a model nor a run.')}"
+        )
     return tensors, metadata
 
 
@@ -175,7 +223,7 @@ def _sealed_text(path: Path) -> str | None:
     try:
         if not path.is_file():
             raise CheckpointError(f"There is no checkpoint at {path}; check the path.")
-        with safe_open(path, framework="pt") as file:
+        with path.open("rb"), safe_open(path, framework="pt") as file:  # Python says why it cannot
             return (file.metadata() or {}).get("cloze")
     except SafetensorError:
         return None
@@ -195,8 +243,10 @@ def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -
         CheckpointError: the file cannot be written, or a weight is not finite.
     """
     metadata = {"kind": "model", "config": asdict(model.config), "provenance": provenance}
-    if model.objective != MaskedLM.objective:
+    if model.objective != MaskedLM.kind:
         metadata["objective"] = model.objective
+    if model.kind != model.objective:
+        metadata["model"] = model.kind
     if model.vocabulary != VOCABULARY:
         metadata["vocabulary"] = asdict(model.vocabulary)
     write(path, model.state_dict(), metadata)
@@ -211,14 +261,14 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
     """
     tensors, metadata = read(path, "model")
     with fitting(path):
-        kind = objective_named(metadata.get("objective", MaskedLM.objective)).model
-        model = kind(EncoderConfig(**metadata["config"]), _vocabulary(metadata))
-        expected = model.state_dict()
-        if model.config.vocab_size < len(model.vocabulary) or (
-            {name: (t.dtype, t.shape) for name, t in tensors.items()}
-            != {name: (t.dtype, t.shape) for name, t in expected.items()}
-        ):
-            raise ValueError("its weights are not those of its config and vocabulary")
+        objective = metadata.get("objective", MaskedLM.kind)
+        kind = metadata.get("model", objective)
+        of_kind = KINDS[kind] if kind in KINDS else objective_named(kind).model
+        model = of_kind(EncoderConfig(**metadata["config"]), _vocabulary(metadata))
+        model.objective = objective
+        if model.config.vocab_size < len(model.vocabulary):
+            raise ValueError("its vocabulary has more symbols than its config")
+        alike(tensors, model.state_dict())
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
 
@@ -236,7 +286,7 @@ def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:
         CheckpointError: it answers another question, or the file cannot be used.
     """
     model = load_model(path)
-    if model.objective not in ("masked", "causal"):
+    if model.kind not in KINDS:
         raise CheckpointError(
             f"{path} was trained with the objective {model.objective}, so it cannot guess single "
             "characters; choose a masked or a causal model."
@@ -246,16 +296,29 @@ def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:
 
 @contextmanager
 def fitting(path: FilePath) -> Iterator[None]:
-    """Say in one sentence that what a file describes cannot be made here.
+    """Say in one sentence why what a file describes cannot be made here.
 
     Raises:
-        CheckpointError: it cannot.
+        CheckpointError: something in the block cannot be done with what the file holds.
     """
     try:
         yield
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:  # torch's for other weights
-        reason = str(error).partition("\n")[0].rstrip(".:")
+    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        missing = " is missing" * isinstance(error, KeyError)
+        reason = str(error).partition("\n")[0].rstrip(".:") + missing
         raise CheckpointError(f"{path} does not fit this version of Cloze: {reason}.") from None
+
+
+def alike(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    """Hold the tensors of a file to those of what it is loaded into: names, shapes, dtypes.
+
+    Raises:
+        ValueError: one is missing, or differs; the sentence names it.
+    """
+    ours, theirs = ({(k, t.dtype, t.shape) for k, t in each.items()} for each in (tensors, wanted))
+    if ours != theirs:
+        name = min(name for name, *_ in ours ^ theirs)
+        raise ValueError(f"{name} is missing, too many, or has another shape or type")
 
 
 def _vocabulary(metadata: Mapping[str, Any]) -> Vocabulary:
@@ -273,5 +336,5 @@ def provenance(path: FilePath = SHIPPED) -> dict[str, Any]:
         CheckpointError: the file is missing, damaged or foreign.
     """
     _, metadata = read(path, "model")
-    made_by: dict[str, Any] = metadata["provenance"]
+    made_by: dict[str, Any] = metadata.get("provenance", {})
     return made_by

@@ -45,14 +45,14 @@ class Team:
         return run
 
     def highest(self, mine: int) -> int:
-        """Return the highest number that anybody in the team says; all get the same answer."""
-        said = torch.tensor(mine)
+        """Return the highest number in the team; all its processes get the same answer."""
+        highest = torch.tensor(mine)
         if self.size > 1:
-            distributed.all_reduce(said, distributed.ReduceOp.MAX)
-        return int(said)
+            distributed.all_reduce(highest, distributed.ReduceOp.MAX)
+        return int(highest)
 
     def share(self, batch: Batch) -> tuple[Batch, float]:
-        """Return the lines of a batch that are for this process, and the weight of their loss.
+        """Return the lines of a batch that this process works on, and the weight of their loss.
 
         Lines differ in how many positions are selected. With its weight, a share's mean loss counts
         by its number of positions, so the average over the team is the mean over the whole batch.
@@ -67,7 +67,7 @@ class Team:
         return shares[self.rank], counts[self.rank] * self.size / sum(counts)
 
     def _loss(self, objective: Objective, model: MaskedLM) -> Callable[[MaskedLM, Batch], Tensor]:
-        """Return the loss of an objective, for which each process is asked its share."""
+        """Return the loss of an objective, to which each process contributes its share."""
         my_loss = DistributedDataParallel(_Loss(objective, model))
 
         def loss(_: MaskedLM, batch: Batch) -> Tensor:

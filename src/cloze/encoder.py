@@ -13,19 +13,6 @@ from torch.nn import functional as F
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
-# Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
-# asks for more memory than there is.
-SIZES = {
-    "vocab_size": 1 << 18,
-    "max_len": 1 << 14,
-    "d_model": 1 << 13,
-    "n_heads": 1 << 10,
-    "n_layers": 1 << 8,
-    "d_ff": 1 << 16,
-}
-RANGES = {"rotary_base": (1, 1e9), "neighbour_focus": (0, 100)}
-MOST_PARAMETERS = 1 << 28
-
 
 @dataclass(frozen=True)
 class EncoderConfig:
@@ -47,26 +34,7 @@ class EncoderConfig:
     """How sharply the heads look at a neighbour before the first step; 0 gives ordinary heads."""
 
     def __post_init__(self) -> None:
-        for name, most in SIZES.items():
-            size = getattr(self, name)
-            if type(size) is not int or not 1 <= size <= most:
-                raise ValueError(f"{name} is a whole number from 1 to {most}, not {size!r:.60}.")
-        for name, (low, high) in RANGES.items():
-            number = getattr(self, name)
-            if type(number) not in (int, float) or not low <= number <= high:  # NaN is neither
-                raise ValueError(f"{name} is a number from {low} to {high:g}, not {number!r:.60}.")
-        if self.d_model % (2 * self.n_heads):
-            raise ValueError(
-                f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
-                f"rotates pairs of numbers), not {self.d_model}."
-            )
-        if self.direction not in DIRECTIONS:
-            raise ValueError(f"direction is 'both', 'left' or 'right', not {self.direction!r:.60}.")
-        if self.n_parameters > MOST_PARAMETERS:
-            raise ValueError(
-                f"An encoder of this shape has {self.n_parameters} parameters; at most "
-                f"{MOST_PARAMETERS} are allowed, choose smaller sizes."
-            )
+        _must_be_possible(self)
 
     @property
     def n_parameters(self) -> int:
@@ -95,14 +63,18 @@ def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) 
         prefix: how many positions at the beginning are in everybody's sight besides; with
             ``direction="left"`` this is the mask of a prefix language model. A number for each line
             of a batch, ``(batch,)``, gives each a mask of its own: ``(batch, 1, length, length)``.
+
+    Raises:
+        ValueError: there is no such direction.
     """
-    if direction == "both":
+    if known_direction(direction) == "both":
         return None
     everywhere = torch.ones(length, length, dtype=torch.bool)
-    mask = everywhere.tril() if direction == "left" else everywhere.triu()
+    mask = everywhere.tril() if direction == "left" else everywhere.triu()  # (length, length)
     if isinstance(prefix, Tensor):
         column = torch.arange(length, device=prefix.device)
-        return mask.to(prefix.device) | (column < prefix[:, None, None, None])
+        shown = column < prefix[:, None, None, None]  # (batch, 1, 1, length)
+        return mask.to(prefix.device) | shown  # (batch, 1, length, length)
     mask[:, :prefix] = True
     return mask
 
@@ -112,8 +84,8 @@ def rotary_angles(length: int, d_head: int, base: float) -> Tensor:
 
     Source: Su et al. 2021, RoFormer, section 3.2.2.
     """
-    rates = base ** -(torch.arange(d_head // 2) / (d_head // 2))
-    return torch.outer(torch.arange(length), rates)
+    rates = base ** -(torch.arange(d_head // 2) / (d_head // 2))  # (d_head / 2,)
+    return torch.outer(torch.arange(length), rates)  # (length, d_head / 2)
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
@@ -128,8 +100,9 @@ def rotate(x: Tensor, angles: Tensor) -> Tensor:
     """
     # A pair is a complex number, and turning is multiplying by a number of length 1.
     pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], x.shape[-1] // 2, 2))
-    turns = torch.polar(torch.ones_like(angles), angles)
-    return torch.view_as_real(pairs * turns).flatten(-2)
+    turns = torch.polar(torch.ones_like(angles), angles)  # (length, d_head / 2)
+    turned = pairs * turns  # (…, length, d_head / 2)
+    return torch.view_as_real(turned).flatten(-2)  # (…, length, d_head)
 
 
 class Attention(nn.Module):
@@ -160,7 +133,8 @@ class Attention(nn.Module):
             Shape ``(batch, length, d_model)``.
         """
         query, key, value = self.split(self.query(x), self.key(x), self.value(x))
-        return self.output(join(self.gather(query, key, value, mask)))
+        gathered = self.gather(query, key, value, mask)  # (batch, n_heads, length, d_head)
+        return self.output(join(gathered))  # (batch, length, d_model)
 
     def gather(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
         """Return what each query finds: values, weighted by how well their keys answer it.
@@ -172,7 +146,8 @@ class Attention(nn.Module):
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
         query, key, _ = self.split(self.query(x), self.key(x), self.value(x))
-        scores = query @ key.transpose(-1, -2) / math.sqrt(self.config.d_head)
+        scale = math.sqrt(self.config.d_head)
+        scores = query @ key.transpose(-1, -2) / scale  # (batch, n_heads, length, length)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         return scores.softmax(dim=-1)
@@ -189,9 +164,10 @@ class Attention(nn.Module):
         """
         heads = (self.config.n_heads, self.config.d_head)
         query, key, value = (
-            torch.unflatten(x, -1, heads).transpose(1, 2) for x in (query, key, value)
+            torch.unflatten(x, -1, heads).transpose(1, 2)  # (batch, n_heads, length, d_head)
+            for x in (query, key, value)
         )
-        angles = self.angles[start : start + query.shape[2]]
+        angles = self.angles[start : start + query.shape[2]]  # (length, d_head / 2)
         return rotate(query, angles), rotate(key, angles), value
 
     @torch.no_grad()
@@ -205,12 +181,13 @@ class Attention(nn.Module):
         config = self.config
         if not config.neighbour_focus:
             return
-        ahead = torch.zeros(config.n_heads, config.d_head)
+        ahead = torch.zeros(config.n_heads, config.d_head)  # (1, 0), (1, 0) … for every head
         ahead[:, ::2] = config.neighbour_focus
-        rates = rotary_angles(2, config.d_head, config.rotary_base)[1]
-        offsets = torch.tensor(neighbour_offsets(config), dtype=torch.float32)
-        self.key.bias.copy_(ahead.flatten())
-        self.query.bias.copy_(rotate(ahead, torch.outer(offsets, rates)).flatten())
+        rates = rotary_angles(2, config.d_head, config.rotary_base)[1]  # (d_head / 2,)
+        offsets = torch.tensor(neighbour_offsets(config), dtype=torch.float32)  # (n_heads,)
+        turned = rotate(ahead, torch.outer(offsets, rates))  # (n_heads, d_head)
+        self.key.bias.copy_(ahead.flatten())  # (d_model,)
+        self.query.bias.copy_(turned.flatten())
 
 
 def join(heads: Tensor) -> Tensor:
@@ -230,7 +207,7 @@ class SquaredReLU(nn.Module):
     """max(0, x)²: as good as GELU here and cheaper (So et al. 2021, Primer)."""
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the same shape."""
+        """Apply it to each number of a tensor of any shape."""
         return x.relu().square()
 
 
@@ -250,8 +227,8 @@ class Layer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Refine ``x`` of shape ``(batch, length, d_model)``."""
-        x = x + self.attention(self.attention_norm(x), mask)
-        return x + self.feed_forward(self.feed_forward_norm(x))
+        x = x + self.attention(self.attention_norm(x), mask)  # (batch, length, d_model)
+        return x + self.feed_forward(self.feed_forward_norm(x))  # d_model → d_ff → d_model
 
 
 class Encoder(nn.Module):
@@ -285,7 +262,7 @@ class Encoder(nn.Module):
         mask = self.mask(input_ids, padding_mask, prefix)
         x = self.embedding(input_ids)  # (batch, length, d_model)
         for layer in self.layers:
-            x = layer(x, mask)
+            x = layer(x, mask)  # (batch, length, d_model)
         return self.norm(x)
 
     @torch.no_grad()
@@ -295,7 +272,7 @@ class Encoder(nn.Module):
         Row i of a head says how position i spreads its attention; each row sums to 1.
         """
         mask = self.mask(input_ids)
-        x = self.embedding(input_ids)
+        x = self.embedding(input_ids)  # (batch, length, d_model)
         weights = []
         for layer in self.layers:
             assert isinstance(layer, Layer)
@@ -320,7 +297,7 @@ class Encoder(nn.Module):
             return mask
         # A padding position still sees itself: a softmax over nothing would be NaN.
         itself = torch.eye(length, dtype=torch.bool, device=input_ids.device)
-        real = ~padding_mask[:, None, None, :] | itself
+        real = ~padding_mask[:, None, None, :] | itself  # (batch, 1, length, length)
         return real if mask is None else real & mask
 
     def checked_length(self, input_ids: Tensor, read: int = 0) -> int:
@@ -365,3 +342,53 @@ class Encoder(nn.Module):
         )
         wider.load_state_dict(state)
         return wider
+
+
+# What cannot be made
+
+# Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
+# asks for more memory than there is.
+SIZES = {
+    "vocab_size": 1 << 18,
+    "max_len": 1 << 14,
+    "d_model": 1 << 13,
+    "n_heads": 1 << 10,
+    "n_layers": 1 << 8,
+    "d_ff": 1 << 16,
+}
+RANGES = {"rotary_base": (1, 1e9), "neighbour_focus": (0, 100)}
+MOST_PARAMETERS = 1 << 28
+
+
+def known_direction(direction: Direction) -> Direction:
+    """Return a direction that there is.
+
+    Raises:
+        ValueError: it is another word.
+    """
+    if direction not in DIRECTIONS:
+        raise ValueError(f"direction is 'both', 'left' or 'right', not {direction!r:.60}.")
+    return direction
+
+
+def _must_be_possible(config: EncoderConfig) -> None:
+    """Refuse a shape that no encoder can have, or that asks for too much memory."""
+    for name, most in SIZES.items():
+        size = getattr(config, name)
+        if type(size) is not int or not 1 <= size <= most:
+            raise ValueError(f"{name} is a whole number from 1 to {most}, not {size!r:.60}.")
+    for name, (low, high) in RANGES.items():
+        number = getattr(config, name)
+        if type(number) not in (int, float) or not low <= number <= high:  # NaN is neither
+            raise ValueError(f"{name} is a number from {low} to {high:g}, not {number!r:.60}.")
+    if config.d_model % (2 * config.n_heads):
+        raise ValueError(
+            f"d_model must be a multiple of 2 · n_heads = {2 * config.n_heads} (each head "
+            f"rotates pairs of numbers), not {config.d_model}."
+        )
+    known_direction(config.direction)
+    if config.n_parameters > MOST_PARAMETERS:
+        raise ValueError(
+            f"An encoder of this shape has {config.n_parameters} parameters; at most "
+            f"{MOST_PARAMETERS} are allowed, choose smaller sizes."
+        )

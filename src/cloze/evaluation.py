@@ -13,14 +13,14 @@ import torch
 from torch import Tensor
 
 from cloze.border import Count, Values, Where, checked
-from cloze.heads import Model
+from cloze.heads import LINES_AT_ONCE, Model
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch
 
 
 @checked
 @torch.no_grad()
-def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = 32) -> float:
+def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = LINES_AT_ONCE) -> float:
     """Return the mean loss in nats over the selected positions of fixed masks."""
     total = sum(
         mlm_loss(logits, labels, reduction="sum").item()
@@ -30,7 +30,7 @@ def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = 32) -
 
 
 def answers(
-    model: Model, held_out: MaskedBatch, batch_size: int = 32
+    model: Model, held_out: MaskedBatch, batch_size: int = LINES_AT_ONCE
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield logits ``(|M|, |V|)`` and labels ``(|M|,)`` of so many windows at a time."""
     for start in range(0, len(held_out.inputs), batch_size):

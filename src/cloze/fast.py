@@ -45,20 +45,21 @@ def states_at(
     if {type(part) for part in (encoder.embedding, *layers)} != {nn.Embedding, Layer}:
         return encoder(input_ids, padding_mask, prefix)[selected]  # a part of somebody's own
     mask = encoder.mask(input_ids, padding_mask, prefix)
-    x = encoder.embedding(input_ids)
+    x = encoder.embedding(input_ids)  # (batch, length, d_model)
     for layer in layers:
         assert isinstance(layer, Layer)
         attention = layer.attention
         projections = (attention.query, attention.key, attention.value)
         if layer is layers[0] and input_ids.numel() > encoder.config.vocab_size:
-            table = layer.attention_norm(encoder.embedding.weight)
+            table = layer.attention_norm(encoder.embedding.weight)  # (|V|, d_model)
             query, key, value = (F.embedding(input_ids, made(table)) for made in projections)
         else:
             normed = layer.attention_norm(x)
             query, key, value = (made(normed) for made in projections)
-        gathered = join(attention.gather(*attention.split(query, key, value), mask))
+        heads = attention.split(query, key, value)  # three of (batch, n_heads, length, d_head)
+        gathered = join(attention.gather(*heads, mask))  # (batch, length, d_model)
         if layer is layers[-1]:
-            x, gathered = x[selected], gathered[selected]
+            x, gathered = x[selected], gathered[selected]  # (|M|, d_model)
         x = x + attention.output(gathered)
         x = x + layer.feed_forward(layer.feed_forward_norm(x))
     return encoder.norm(x)
@@ -88,8 +89,8 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
         )
     read = past[0][0].shape[2] if past else 0
     length = encoder.checked_length(input_ids, read)
-    mask = torch.ones(length - read, length, dtype=torch.bool).tril(read)
-    x = encoder.embedding(input_ids)
+    mask = torch.ones(length - read, length, dtype=torch.bool).tril(read)  # (new, read and new)
+    x = encoder.embedding(input_ids)  # (batch, new, d_model)
     kept = []
     for n, layer in enumerate(encoder.layers):
         assert isinstance(layer, Layer)
@@ -99,6 +100,7 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
         )
         if past:
             key, value = (torch.cat(both, 2) for both in zip(past[n], (key, value), strict=True))
+            # (batch, n_heads, read and new, d_head)
         kept.append((key, value))
         x = x + attention.output(join(attention.gather(query, key, value, mask)))
         x = x + layer.feed_forward(layer.feed_forward_norm(x))

@@ -15,12 +15,10 @@ import torch
 from torch import Tensor
 
 from cloze.border import Distributions, Lines, Temperature, among, between, checked, known_symbols
-from cloze.heads import CausalLM, Model
+from cloze.heads import CausalLM, Model, log_probs_at
 from cloze.vocabulary import TextError
 
 Order = Literal["left to right", "easiest first", "random order"]
-LINES_AT_ONCE = 256
-"""How many lines a model reads in one batch: more need more memory and are not faster."""
 Steps = Annotated[int, between(1, 10_000)]
 
 
@@ -34,31 +32,12 @@ class Step(NamedTuple):
     remasked: Tensor
     """Where what was written was remasked at the end of the step: boolean."""
     probabilities: Tensor
-    """What the model said where it wrote, in the order of ``filled``: ``(written, n_ordinary)``."""
+    """P of each symbol where it wrote, in the order of ``filled``: ``(written, n_ordinary)``."""
 
 
 Policy = Callable[..., Iterator[Step]]
 """From a model, lines with gaps ``(lines, length)``, a temperature and a source of chance to the
 steps in which the gaps are filled."""
-
-
-@torch.no_grad()
-def probabilities_at(model: Model, input_ids: Tensor, selected: Tensor) -> Tensor:
-    """Return P(x_i | x̃) at the selected positions, ordinary symbols alone: ``(|M|, n_ordinary)``.
-
-    Args:
-        model: any model.
-        input_ids: shape ``(lines, length)``.
-        selected: boolean, of the same shape.
-    """
-    parts = [
-        model.logits_at(lines, here)[:, : model.vocabulary.n_ordinary].softmax(dim=-1)
-        for lines, here in zip(
-            torch.split(input_ids, LINES_AT_ONCE), torch.split(selected, LINES_AT_ONCE), strict=True
-        )
-        if here.any()
-    ]
-    return torch.cat(parts) if parts else torch.empty(0, model.vocabulary.n_ordinary)
 
 
 @checked
@@ -156,8 +135,8 @@ def path_costs(
         model, hidden, gaps, order, _steps(steps, gaps), 1.0, generator, truth=input_ids
     )
     for step in written:
-        said = step.probabilities.double().gather(1, input_ids[step.filled][:, None]).squeeze(1)
-        paid.index_add_(0, step.filled.nonzero(as_tuple=True)[0], -said.log())
+        of_truth = step.probabilities.double().gather(1, input_ids[step.filled][:, None]).squeeze(1)
+        paid.index_add_(0, step.filled.nonzero(as_tuple=True)[0], -of_truth.log())
     return paid
 
 
@@ -177,20 +156,20 @@ def _unmask(
     for step in range(1, steps + 1):
         count = gaps.sum(dim=1) - (total - total * step // steps)
         if order == "easiest first":
-            said = probabilities_at(model, lines, gaps)
-            sure = torch.zeros(gaps.shape, dtype=said.dtype)
-            sure[gaps] = said.max(dim=-1).values
+            probs = log_probs_at(model, lines, gaps).exp()
+            sure = torch.zeros(gaps.shape, dtype=probs.dtype)
+            sure[gaps] = probs.max(dim=-1).values
             chosen = _first(sure, gaps, count)
-            said = said[chosen[gaps]]
+            probs = probs[chosen[gaps]]
         else:
             random = order == "random order"
             priority = torch.rand(gaps.shape, generator=generator) if random else places
             chosen = _first(priority, gaps, count)
-            said = probabilities_at(model, lines, chosen)
+            probs = log_probs_at(model, lines, chosen).exp()
         lines = lines.clone()
-        lines[chosen] = draw(said, temperature, generator) if truth is None else truth[chosen]
+        lines[chosen] = draw(probs, temperature, generator) if truth is None else truth[chosen]
         gaps = gaps & ~chosen
-        yield Step(lines, chosen, nothing, said)
+        yield Step(lines, chosen, nothing, probs)
 
 
 @checked
@@ -238,14 +217,14 @@ def _mask_predict(
     doubt = torch.zeros(all_gaps.shape)
     open_gaps = all_gaps
     for step in range(1, steps + 1):
-        said = probabilities_at(model, lines, open_gaps)
-        written = draw(said, temperature, generator)
+        probs = log_probs_at(model, lines, open_gaps).exp()
+        written = draw(probs, temperature, generator)
         lines = lines.clone()
         lines[open_gaps] = written
-        doubt[open_gaps] = -said.gather(1, written[:, None]).squeeze(1).float()
+        doubt[open_gaps] = -probs.gather(1, written[:, None]).squeeze(1).float()
         again = _first(doubt, all_gaps, total - total * step // steps)
         lines = lines.masked_fill(again, model.vocabulary.mask_id)
-        yield Step(lines, open_gaps, again, said)
+        yield Step(lines, open_gaps, again, probs)
         open_gaps = again
 
 
@@ -299,11 +278,11 @@ def _gibbs(
         while left.any():
             chosen = _first(torch.rand(gaps.shape, generator=generator), left, one)
             asked = lines.masked_fill(chosen, model.vocabulary.mask_id)
-            said = probabilities_at(model, asked, chosen)
+            probs = log_probs_at(model, asked, chosen).exp()
             lines = lines.clone()
-            lines[chosen] = draw(said, temperature, generator)
+            lines[chosen] = draw(probs, temperature, generator)
             left = left & ~chosen
-            yield Step(lines, chosen, nothing, said)
+            yield Step(lines, chosen, nothing, probs)
 
 
 POLICIES: dict[str, Policy] = {

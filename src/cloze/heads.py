@@ -14,7 +14,7 @@ from cloze.vocabulary import END, VOCABULARY, Vocabulary
 
 @runtime_checkable
 class Model(Protocol):
-    """Whatever answers at selected positions: a ``MaskedLM``, one of another kind, the truth."""
+    """Whatever answers at selected positions: a ``MaskedLM``, another model, a world's truth."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -22,6 +22,39 @@ class Model(Protocol):
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
+
+
+LINES_AT_ONCE = 64
+"""How many lines a model reads in one batch: more need more memory and are not faster."""
+
+
+def symbol_log_probs(logits: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """Return log P of the ordinary symbols alone, ``(…, n_ordinary)``, from logits ``(…, |V|)``.
+
+    Special symbols are never an answer: their probability, which training has made tiny, is removed
+    and the rest scaled to sum to 1.
+    """
+    return logits[..., : vocabulary.n_ordinary].log_softmax(dim=-1)
+
+
+@torch.no_grad()
+def log_probs_at(model: Model, input_ids: Tensor, selected: Tensor) -> Tensor:
+    """Return log P(x_i | x̃) of every ordinary symbol at the selected positions.
+
+    Args:
+        model: any model.
+        input_ids: shape ``(lines, length)``.
+        selected: boolean, of the same shape.
+
+    Returns:
+        Shape ``(|M|, n_ordinary)``, in the order of ``input_ids[selected]``.
+    """
+    parts = [torch.empty(0, model.vocabulary.n_ordinary)]
+    both = (torch.split(each, LINES_AT_ONCE) for each in (input_ids, selected))
+    for lines, here in zip(*both, strict=True):
+        if here.any():
+            parts.append(symbol_log_probs(model.logits_at(lines, here), model.vocabulary))
+    return torch.cat(parts)
 
 
 class MaskedLM(nn.Module):
@@ -32,13 +65,15 @@ class MaskedLM(nn.Module):
         vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
     """
 
-    objective: ClassVar[str] = "masked"
-    """The name of the objective that trains such a model, under which a checkpoint remembers it."""
+    kind: ClassVar[str] = "masked"
+    """The objective that such models are made for, by whose name a checkpoint knows the class."""
 
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
     ) -> None:
         super().__init__()
+        self.objective = self.kind
+        """The name of the objective that it was trained for; its checkpoint remembers it."""
         self.vocabulary = vocabulary
         self.encoder = Encoder(config)
         self.config = self.encoder.config
@@ -46,7 +81,8 @@ class MaskedLM(nn.Module):
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
-        return self.head(self.encoder(input_ids, self._padding(input_ids)))
+        states = self.encoder(input_ids, self._padding(input_ids))  # (batch, length, d_model)
+        return self.head(states)  # (batch, length, |V|)
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions only, shape ``(|M|, |V|)``.
@@ -55,7 +91,9 @@ class MaskedLM(nn.Module):
             input_ids: shape ``(batch, length)``.
             selected: boolean, shape ``(batch, length)``.
         """
-        return self.head(states_at(self.encoder, input_ids, selected, self._padding(input_ids)))
+        padding = self._padding(input_ids)  # (batch, length), or None
+        states = states_at(self.encoder, input_ids, selected, padding)  # (|M|, d_model)
+        return self.head(states)  # (|M|, |V|)
 
     def _padding(self, input_ids: Tensor) -> Tensor | None:
         pad_id = self.vocabulary.pad_id
@@ -75,7 +113,7 @@ class CausalLM(MaskedLM):
         ValueError: the config's ``direction`` is not "left".
     """
 
-    objective = "causal"
+    kind = "causal"
     never: Tensor
 
     def __init__(
@@ -89,16 +127,18 @@ class CausalLM(MaskedLM):
             )
         follows = [*vocabulary.ordinary, *({END} & set(vocabulary.specials))]
         never = torch.ones(self.config.vocab_size, dtype=torch.bool)
-        never[[vocabulary.ids[symbol] for symbol in follows]] = False
+        never[[vocabulary.ids[symbol] for symbol in follows]] = False  # (|V|,)
         self.register_buffer("never", never, persistent=False)
 
     def forward(self, input_ids: Tensor) -> Tensor:
         """Return logits of shape ``(batch, length, |V|)`` for ids ``(batch, length)``."""
-        return self._answers(self.encoder(self.one_place_late(input_ids)))
+        states = self.encoder(self.one_place_late(input_ids))  # (batch, length, d_model)
+        return self._answers(states)
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions only, shape ``(|M|, |V|)``."""
-        return self._answers(states_at(self.encoder, self.one_place_late(input_ids), selected))
+        read = self.one_place_late(input_ids)
+        return self._answers(states_at(self.encoder, read, selected))  # (|M|, |V|)
 
     def extend(self, read: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
         """Read on from where another call stopped, without reading what came before again.
@@ -111,13 +151,13 @@ class CausalLM(MaskedLM):
             The logits of the symbol that follows each one read, ``(batch, length, |V|)``, and what
             the next call needs.
         """
-        states, past = read_on(self.encoder, read, past)
+        states, past = read_on(self.encoder, read, past)  # (batch, length, d_model)
         return self._answers(states), past
 
     def one_place_late(self, input_ids: Tensor) -> Tensor:
-        """Return what is read: lines ``(batch, length)`` moved to the right behind ``[MASK]``."""
-        front = torch.full_like(input_ids[:, :1], self.vocabulary.mask_id)
-        return torch.cat([front, input_ids[:, :-1]], dim=1)
+        """Return what is read: ``[MASK]``, and then all but the last of ``(batch, length)``."""
+        front = torch.full_like(input_ids[:, :1], self.vocabulary.mask_id)  # (batch, 1)
+        return torch.cat([front, input_ids[:, :-1]], dim=1)  # (batch, length)
 
     def _answers(self, states: Tensor) -> Tensor:
         return self.head(states).masked_fill(self.never, float("-inf"))

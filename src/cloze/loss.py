@@ -36,7 +36,8 @@ def mlm_loss(logits: Logits, labels: Labels, reduction: Literal["mean", "sum"] =
             "No position is selected: every label is -100, so there is nothing to average over."
         )
     rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
-    return F.cross_entropy(rows, labels.flatten(), ignore_index=IGNORE, reduction=reduction)
+    answers = labels.flatten()  # (positions,)
+    return F.cross_entropy(rows, answers, ignore_index=IGNORE, reduction=reduction)
 
 
 @checked

@@ -48,7 +48,7 @@ def mask_tokens(
     """Select positions to predict and corrupt them by BERT's rule.
 
     Each ordinary symbol is selected with probability ``mask_prob``, independently. **One**
-    uniform number a per position then says what becomes of a selected one: ``[MASK]`` if
+    uniform number a for each position then decides what becomes of a selected symbol: ``[MASK]`` if
     a < 0.8, a random symbol if 0.8 ≤ a < 0.9, left as it is otherwise. (Two independent draws
     multiply: 10% random first and ``[MASK]`` for 0.9 of the rest gives 81/10/9, as in some
     public versions.)
@@ -71,11 +71,11 @@ def mask_tokens(
         ``inputs`` and ``labels``, both with the shape of ``input_ids``.
 
     Raises:
-        ValueError: a rate outside 0 … 1, ids that are none, or nothing can be selected.
+        ValueError: a rate lies outside 0 … 1, an id has no symbol, or nothing can be selected.
 
     Source: Devlin et al. 2019, BERT, section 3.1.
     """
-    maskable = ordinary(input_ids, vocabulary)
+    maskable = ordinary(input_ids, vocabulary)  # (…, length), as are all tensors here
     selected = select(maskable, mask_prob, at_least_one=at_least_one, generator=generator)
     return corrupt(
         input_ids,
@@ -92,6 +92,7 @@ def corrupt(
     input_ids: Ids,
     selected: Where,
     groups: Ids | None = None,
+    /,
     *,
     mask_share: Probability = 0.8,
     random_share: Probability = 0.1,
@@ -102,32 +103,29 @@ def corrupt(
 
     Args:
         input_ids: ids of shape ``(…, length)``; never changed.
-        selected: the set M, boolean, of the same shape; no special symbol is in it.
-        groups: for each position, the position in its line whose random number it uses, so that all
-            of a group meet one fate; by default each position has its own number.
+        selected: the set M of ordinary symbols, boolean, of the same shape.
+        groups: for each position, the position in its line whose random number it uses, so that a
+            whole group is treated alike; by default each position has its own number.
         mask_share: the share of selected positions that become ``[MASK]``.
         random_share: the share that become an ordinary symbol, drawn uniformly from all of them.
         vocabulary: what the ids mean.
         generator: the source of chance.
 
     Raises:
-        ValueError: the shares are more than all, or the selection does not fit the ids.
+        ValueError: the shares are more than 1 together, or something else than ordinary symbols is
+            selected.
     """
-    if mask_share + random_share > 1 + 1e-9:
-        raise ValueError(
-            "mask_share and random_share are shares of the selected positions: at most 1 together, "
-            f"not {mask_share} and {random_share}."
-        )
-    action = torch.rand(input_ids.shape, generator=generator)
+    _must_be_corruptible(input_ids, selected, vocabulary, mask_share, random_share)
+    action = torch.rand(input_ids.shape, generator=generator)  # (…, length)
     if groups is not None:
-        action = action.gather(-1, groups)
+        action = action.gather(-1, groups)  # the number of the group for each of its positions
     random_ids = torch.randint(vocabulary.n_ordinary, input_ids.shape, generator=generator)
     hide = selected & (action < mask_share)
     swap = selected & (action >= mask_share) & (action < mask_share + random_share)
 
     inputs = input_ids.masked_fill(hide, vocabulary.mask_id)
-    inputs = torch.where(swap, random_ids, inputs)
-    labels = input_ids.masked_fill(~selected, IGNORE)
+    inputs = torch.where(swap, random_ids, inputs)  # (…, length)
+    labels = input_ids.masked_fill(~selected, IGNORE)  # (…, length)
     return MaskedBatch(inputs, labels)
 
 
@@ -144,11 +142,11 @@ def select(
     Args:
         maskable: where something can be selected, boolean, ``(…, length)``.
         rate: of selection.
-        groups: as for :func:`corrupt`: all of a group are selected, or none.
+        groups: as for :func:`corrupt`: a whole group is selected, or none of it.
         at_least_one: as for :func:`mask_tokens`.
         generator: the source of chance.
     """
-    number = torch.rand(maskable.shape, generator=generator)
+    number = torch.rand(maskable.shape, generator=generator)  # (…, length)
     if groups is not None:
         number = number.gather(-1, groups)
     # What is not maskable gets 2, which no uniform number reaches, so it is never the smallest.
@@ -158,10 +156,10 @@ def select(
 
 
 def ordinary(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Return where an ordinary symbol stands; only these are ever selected.
+    """Return where ordinary symbols are, boolean ``(…, length)``; only these are ever selected.
 
     Raises:
-        ValueError: there is none, or an id has no symbol.
+        ValueError: there is no ordinary symbol, or an id has no symbol.
     """
     where = known_symbols(input_ids, len(vocabulary)) < vocabulary.n_ordinary
     if not where.any():
@@ -183,11 +181,11 @@ def mask_words(
     A word is a run of letters; a space or a new line is a word of its own, and so is every symbol
     of a vocabulary of words, for which this is :func:`mask_tokens`. A word at the edge of a line
     may be cut, and is what is left of it. Each word is selected with probability ``mask_prob``,
-    independently of the others, and so is each position; but those of one word go together, so the
-    rate over many characters varies more than that of single ones: over a million characters of
-    English, it lies within 0.005 of ``mask_prob``.
+    independently of the others, and so is each position. But the positions of one word go together,
+    so the rate varies more than that of single characters: over a million characters of English, it
+    lies within 0.005 of ``mask_prob``.
 
-    One uniform number per word says what becomes of it: all of it is ``[MASK]``, or each of its
+    One uniform number per word decides what becomes of it: all of it is ``[MASK]``, or each of its
     characters is random, or it stays. With a number for each letter, one letter left in sight would
     give the word away.
 
@@ -217,17 +215,17 @@ def mask_spans(
 
     A span has k = 1, 2, … 10 words with a probability proportional to 0.8ᵏ⁻¹, scaled so that these
     sum to 1. That makes 3.8 words on average, some twenty characters of English. Spans begin where
-    a word begins and end where one ends; what stands between two words of a span, a space, goes
-    with them. Spans may meet, and are one then.
+    a word begins and end where one ends; the space between two words of a span goes with them. Two
+    spans that meet become one.
 
-    A line is taken for a piece of a longer text: a span may have begun before it and may end
-    behind it. So every word of it is as likely to be selected as any other. How often spans begin
-    is chosen so that the share of selected positions is ``mask_prob`` in expectation. Of a line
-    nothing or nearly all may be selected, and over a million characters of English the rate lies
+    A line is taken for a piece of a longer text: a span may have begun before it and may end after
+    it, so every word of the line is equally likely to be selected. How often spans begin is chosen
+    so that the share of selected positions is ``mask_prob`` in expectation. In a single line
+    nothing or nearly everything may be selected; over a million characters of English the rate lies
     within 0.01 of ``mask_prob``.
 
-    One uniform number per span says what becomes of it, as in SpanBERT: all of it is ``[MASK]``, or
-    each of its symbols is random, or it stays.
+    One uniform number per span decides what becomes of it, as in SpanBERT: all of it is ``[MASK]``,
+    or each of its symbols is random, or it stays.
 
     Arguments, result and errors are those of :func:`mask_tokens`; special symbols part words, and
     there must be a word.
@@ -240,19 +238,19 @@ def mask_spans(
     between_words = maskable & ~letters
     begin = _begin_prob(mask_prob, int(between_words.sum()) / int(maskable.sum()))
 
-    # Words are numbered along the line behind LONGEST others that stand before it.
+    # Words are numbered along the line, after LONGEST others that came before it.
     groups = _run_starts(letters, alone=bool(vocabulary.separator))
     at = torch.arange(input_ids.shape[-1])
-    word = (letters & (groups == at)).cumsum(-1) + LONGEST - 1
+    word = (letters & (groups == at)).cumsum(-1) + LONGEST - 1  # (…, length)
     shape = (*input_ids.shape[:-1], input_ids.shape[-1] + LONGEST + 1)
-    number = torch.rand(shape, generator=generator)
+    number = torch.rand(shape, generator=generator)  # (…, words), for each word
     length = torch.rand(shape, generator=generator)
     covered = torch.zeros(shape, dtype=torch.bool)
     for k, share in enumerate(SURVIVING):
         begun = (number < begin) & (length < share)
         covered[..., k:] |= begun[..., : shape[-1] - k]
-    here, behind = covered.gather(-1, word), covered.gather(-1, word + 1)
-    selected = (letters & here) | (between_words & here & behind)
+    here, after = covered.gather(-1, word), covered.gather(-1, word + 1)  # (…, length)
+    selected = (letters & here) | (between_words & here & after)
     if not selected.any():
         own = number.gather(-1, word).masked_fill(~letters, 2.0)
         selected = own == own.min()
@@ -267,10 +265,10 @@ def mask_spans(
 
 
 def _letters(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Return where a letter of a word stands, or a word of a vocabulary of words: boolean.
+    """Return where the letters of words are, or the words of a vocabulary of words: boolean.
 
     Raises:
-        ValueError: the ids are no lines.
+        ValueError: the ids are a single number and not a line.
     """
     if not input_ids.dim():
         raise ValueError("Words stand in lines, ids of shape (…, length); this is a single id.")
@@ -294,15 +292,15 @@ def _run_starts(inside: Tensor, *, alone: bool = False) -> Tensor:
 
 
 def _begin_prob(rate: float, separators: float) -> float:
-    """Return with which probability a span begins at a word, so that ``rate`` is selected.
+    """Return the probability b that a span begins at a word, for ``rate`` to be selected.
 
     A word is left out if none of the spans that begin at it or up to 9 words before it reaches it:
-    with probability u = Π (1 − b P(more than k words)). What stands between two words is selected
-    if both are: with probability 1 − 2u + (1 − b) u, by the same reasoning.
+    with probability u = Π (1 − b P(more than k words)). The space between two words is selected if
+    both are: with probability 1 − 2u + (1 − b) u, by the same reasoning.
 
     Args:
         rate: the share of positions to be selected.
-        separators: the share of positions that stand between words.
+        separators: the share of positions that lie between words.
     """
 
     def selected(begin: float) -> float:
@@ -360,3 +358,21 @@ def held_out_batch(
     two of its numbers can be compared.
     """
     return mask_tokens(windows, mask_prob, vocabulary=vocabulary, generator=seeded(seed))
+
+
+def _must_be_corruptible(
+    input_ids: Tensor,
+    selected: Tensor,
+    vocabulary: Vocabulary,
+    mask_share: float,
+    random_share: float,
+) -> None:
+    """Refuse what :func:`corrupt` cannot do; its docstring names the errors."""
+    if mask_share + random_share > 1 + 1e-9:
+        raise ValueError(
+            "mask_share and random_share are shares of the selected positions: at most 1 together, "
+            f"not {mask_share} and {random_share}."
+        )
+    special = known_symbols(input_ids, len(vocabulary)) >= vocabulary.n_ordinary
+    if (selected & special).any():
+        raise ValueError("Only ordinary symbols are predicted; select no [MASK] or other special.")

@@ -20,21 +20,21 @@ POLYNOMIALS = (
 def orthogonalise(matrices: Tensor) -> Tensor:
     """Bring the singular values of each matrix near 1 and keep its singular vectors.
 
-    Three steps are not many: values from a thousandth of the matrix's norm up to all of it end
-    between 0.13 and 1.87. For training that is near enough.
+    Three steps are few: singular values from a thousandth of the matrix's norm up to the whole of
+    it end between 0.13 and 1.87. That is near enough for training.
 
     Args:
         matrices: shape ``(n, rows, columns)``.
 
     Returns:
-        The same shape.
+        The orthogonalised matrices, ``(n, rows, columns)``.
     """
     wide = matrices.shape[1] <= matrices.shape[2]
-    x = matrices if wide else matrices.transpose(1, 2)
+    x = matrices if wide else matrices.transpose(1, 2)  # (n, short, long)
     x = x / (1.01 * x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for a, b, c in POLYNOMIALS:
         # x ← a·x + b·(x xᵀ)x + c·(x xᵀ)²x works on each singular value s as a·s + b·s³ + c·s⁵.
-        gram = x @ x.transpose(1, 2)
+        gram = x @ x.transpose(1, 2)  # (n, short, short)
         x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return x if wide else x.transpose(1, 2)
 

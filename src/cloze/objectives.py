@@ -1,15 +1,17 @@
 """Objectives: what training asks about windows of text, and what the answers cost.
 
 Training draws windows and improves the model; everything in between belongs to the objective.
-Another way to train is another :class:`Objective` in a file of its own, and a row in ``OBJECTIVES``
-that says where it is. Training and checkpoints know names only.
+Another way to train is another :class:`Objective`, registered in a file of its own,
+``objective….py`` in the folder of its lesson. Training and checkpoints know names only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pkgutil import resolve_name
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,7 +20,7 @@ from torch import Tensor
 from cloze.evaluation import held_out_loss
 from cloze.heads import CausalLM, MaskedLM
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
+from cloze.masking import IGNORE, MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import BEGIN, PAD, Vocabulary
 
 Batch = Any
@@ -31,7 +33,7 @@ class Objective:
     """A way to train: windows become questions, and the model's answers a loss."""
 
     name: str
-    """Under which a saved run remembers it."""
+    """Under which checkpoints remember it."""
     ask: Callable[[Tensor, float, torch.Generator, Vocabulary], Batch]
     """From windows ``(n, length)``, ``mask_prob``, a source of chance and what the ids mean to a
     batch."""
@@ -57,32 +59,64 @@ class Objective:
         return vocabulary.with_specials(*self.specials)
 
 
-OBJECTIVES = {
-    "masked": "cloze.objectives:MASKED",
-    "causal": "cloze.objectives:CAUSAL",
-    "infilling": "cloze.lessons.corrupt_and_repair.infilling:INFILLING",
-    "replaced": "cloze.lessons.corrupt_and_repair.replaced:REPLACED",
-    "diffusion": "cloze.lessons.writing_with_gaps.diffusion:DIFFUSION",
-}
-"""Where each objective is defined; the module is imported when somebody asks for it."""
+# What they are called
+
+_registered: dict[str, tuple[str, Objective]] = {}
+"""By name, the module that registered an objective, and the objective."""
+
+
+def register(objective: Objective) -> Objective:
+    """Make an objective known by its name, to the command line and to saved runs.
+
+    A cell that registers one may be run again: the new one takes the place of the old one.
+
+    Raises:
+        ValueError: the name is taken by an objective of another module.
+    """
+    home = sys._getframe(1).f_globals["__name__"]
+    taken, _ = _registered.get(objective.name, (home, None))
+    if taken != home:
+        raise ValueError(
+            f"Two objectives are called {objective.name!r:.50}, one of {taken} and one of {home}; "
+            "choose another name for yours."
+        )
+    _registered[objective.name] = home, objective
+    return objective
 
 
 def objective_named(name: str) -> Objective:
-    """Return the objective of a name.
+    """Return the objective of a name, and import the lessons' objectives until it is found.
 
     Raises:
         ValueError: there is none.
     """
-    if name not in OBJECTIVES:
-        raise ValueError(f"There is no objective {name!r:.50}; there are {', '.join(OBJECTIVES)}.")
-    objective: Objective = resolve_name(OBJECTIVES[name])
-    return objective
+    modules = _modules_of_lessons()
+    for module in sorted(modules, key=lambda module: name not in module):  # the likeliest first
+        if name in _registered:
+            break
+        import_module(module)
+    if name not in _registered:
+        raise ValueError(
+            f"There is no objective {name!r:.50}, only {', '.join(_registered)}; choose one of "
+            "these, or register yours with cloze.objectives.register."
+        )
+    return _registered[name][1]
+
+
+def _modules_of_lessons() -> Iterator[str]:
+    """Yield the names of all files of lessons that hold an objective."""
+    for folder in import_module("cloze.lessons").__path__:
+        for path in sorted(Path(folder).glob("*/objective*.py")):
+            yield f"cloze.lessons.{path.parent.name}.{path.stem}"
+
+
+# What the core trains for
 
 
 def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
     """Return what the model pays at the selected positions, on average."""
-    selected = batch.selected
-    return mlm_loss(model.logits_at(batch.inputs, selected), batch.labels[selected])
+    logits = model.logits_at(batch.inputs, batch.selected)  # (|M|, |V|)
+    return mlm_loss(logits, batch.labels[batch.selected])
 
 
 Masker = Callable[..., MaskedBatch]
@@ -90,17 +124,19 @@ Masker = Callable[..., MaskedBatch]
 
 
 def masked(
-    name: str = "masked",
+    name: str,
     mask: Masker = mask_tokens,
     mask_share: float = 0.8,
     random_share: float = 0.1,
 ) -> Objective:
     """Make a masked objective that hides in another shape, or corrupts in other shares.
 
-    It is measured as all of them are: at 15%, single symbols, 80/10/10.
+    It is measured on questions of its own kind, at 15% and always the same, and that loss has the
+    objective's name. For one that is measured on the series' own questions, which makes losses
+    comparable, write ``replace(masked(…), held_out=MASKED.held_out, measured=MASKED.measured)``.
 
     Args:
-        name: under which a saved run remembers it.
+        name: under which checkpoints remember it.
         mask: what selects and corrupts.
         mask_share: the share of selected symbols that become ``[MASK]``.
         random_share: the share that become a random one; the rest stay.
@@ -122,12 +158,13 @@ def masked(
         name=name,
         ask=ask,
         loss=masked_loss,
-        held_out=lambda windows, vocabulary: held_out_batch(windows, vocabulary=vocabulary),
+        held_out=lambda windows, vocabulary: ask(windows, 0.15, seeded(0), vocabulary),
         measure=held_out_loss,
+        measured=name,
     )
 
 
-MASKED = masked()
+MASKED = register(replace(masked("masked"), measured="held-out"))
 """BERT's: predict the characters that were selected and corrupted (Devlin et al. 2019)."""
 
 
@@ -142,13 +179,15 @@ def next_symbols(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:
     return MaskedBatch(windows, windows.masked_fill(no_question, IGNORE))
 
 
-CAUSAL = Objective(
-    name="causal",
-    ask=lambda windows, mask_prob, generator, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
-    loss=masked_loss,
-    held_out=next_symbols,
-    measure=held_out_loss,
-    model=CausalLM,
-    measured="next-symbol",
+CAUSAL = register(
+    Objective(
+        name="causal",
+        ask=lambda windows, mask_prob, generator, vocabulary: next_symbols(windows, vocabulary),  # noqa: ARG005
+        loss=masked_loss,
+        held_out=next_symbols,
+        measure=held_out_loss,
+        model=CausalLM,
+        measured="next-symbol",
+    )
 )
 """GPT's: predict every symbol from those before it; nothing is hidden and nothing drawn."""

@@ -1,14 +1,10 @@
-"""Training: the loop, the recipe it follows, and runs that can be stopped, saved and resumed."""
+"""Training: the recipe, the loop and its step, and runs that can be stopped, saved and resumed."""
 
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, NamedTuple, Protocol, runtime_checkable
 
@@ -21,6 +17,7 @@ from cloze.border import FilePath, Probability, Whole, between, checked
 from cloze.checkpoint import CheckpointError
 from cloze.encoder import EncoderConfig, Layer
 from cloze.heads import MaskedLM
+from cloze.interrupts import held_signals
 from cloze.muon import Muon
 from cloze.objectives import MASKED, Objective, objective_named
 from cloze.vocabulary import Vocabulary
@@ -120,6 +117,50 @@ class Source(Protocol):
 border.NAMES[Source] = "a Corpus or a World"
 
 
+def fit(
+    run: TrainingRun, *, stop: Callable[[], bool] = lambda: False, progress: bool = True
+) -> Iterator[Record]:
+    """Train until the recipe's last step, yielding a record after each step.
+
+    It can be left at any record, by ``break``, by a ``stop`` function that returns True, or by
+    interrupting (Ctrl-C, ■): a step is never left half done. The run keeps model and history, and
+    ``fit(run)`` goes on where it stopped.
+
+    Args:
+        run: what to train; a finished run yields nothing. If its last measurement of held-out
+            loss was interrupted, that is done first and its record yielded.
+        stop: asked after every step whether to stop.
+        progress: show a bar with the time left.
+
+    Raises:
+        KeyboardInterrupt: after the step during which it was asked for.
+        FloatingPointError: a loss is not finite.
+    """
+    with _bar(run, progress) as bar:
+        while run.unmeasured or not run.finished:
+            if not run.unmeasured:  # as it is if measuring was interrupted
+                with held_signals():
+                    run.train_step()
+                bar.update()
+            if run.unmeasured:
+                run.measure()
+            bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
+            yield run.history[-1]
+            if stop():
+                return
+
+
+def _bar(run: TrainingRun, progress: bool) -> tqdm:
+    return tqdm(
+        total=run.recipe.steps,
+        initial=run.step,
+        desc="training",
+        unit="step",
+        disable=not progress,
+        leave=False,
+    )
+
+
 class TrainingRun:
     """A training in progress: model, optimizers, source of chance, history.
 
@@ -143,66 +184,36 @@ class TrainingRun:
         objective: Objective = MASKED,
     ) -> None:
         recipe = recipe or Recipe()
-        if type(model).objective != objective.model.objective:
-            raise ValueError(
-                f"The objective {objective.name} trains a {objective.model.__name__}, not a "
-                f"{type(model).__name__}."
-            )
-        if recipe.length + objective.room > model.config.max_len:
-            with_room = f" and {objective.room} symbols more" * bool(objective.room)
-            raise ValueError(
-                f"Windows of {recipe.length} characters{with_room} are too long for this "
-                f"model, which reads at most max_len = {model.config.max_len}."
-            )
-        if model.vocabulary != objective.vocabulary(corpus.vocabulary):
-            raise ValueError(
-                "The model reads other symbols than there are to train on; make it with "
-                "MaskedLM(config, vocabulary), where vocabulary is that of the corpus or world."
-            )
+        _must_fit(model, corpus, recipe, objective)
         self.model, self.corpus, self.recipe, self.objective = model, corpus, recipe, objective
+        model.objective = objective.name
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(recipe.seed)
         self.held_out = objective.held_out(corpus.held_out_windows(recipe.length), model.vocabulary)
         self.optimizers = _optimizers(model, recipe, head=objective.head)
         self._measured_after = recipe.evaluated_after()
 
-    @property
-    def step(self) -> int:
-        """How many steps are done."""
-        return len(self.history)
-
-    @property
-    def seconds(self) -> float:
-        """The time spent in steps."""
-        return self.history[-1].seconds if self.history else 0.0
-
-    @property
-    def finished(self) -> bool:
-        """Whether all steps of the recipe are done."""
-        return self.step >= self.recipe.steps
-
-    @property
-    def unmeasured(self) -> bool:
-        """Whether held-out loss is still to be measured after the last step."""
-        return self.step in self._measured_after and self.history[-1].held_out is None
-
     def train_step(self) -> float:
-        """Take one step and return its loss: sample, mask, predict, compare, improve.
+        """Take one step and return its loss: sample, mask, predict and compare, improve.
 
         Raises:
             FloatingPointError: the loss is not finite; the weights stay as they were.
         """
-        started, recipe = time.perf_counter(), self.recipe
+        started = time.perf_counter()
+        model, recipe, chance = self.model, self.recipe, self.generator
         for optimizer, peak in self.optimizers:
             optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
-        windows = self.corpus.sample(recipe.batch_size, recipe.length, self.generator)
-        batch = self.objective.ask(windows, recipe.mask_prob, self.generator, self.model.vocabulary)
-        loss = self.objective.loss(self.model, batch)
+
+        windows = self.corpus.sample(recipe.batch_size, recipe.length, chance)  # (batch, length)
+        batch = self.objective.ask(windows, recipe.mask_prob, chance, model.vocabulary)
+        loss = self.objective.loss(model, batch)  # a scalar: the mean over the selected positions
         nats = self._finite(loss.item())
-        self.model.zero_grad()
+
+        model.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         for optimizer, _ in self.optimizers:
             optimizer.step()
+
         seconds = self.seconds + time.perf_counter() - started
         characters = (self.step + 1) * recipe.batch_size * recipe.length
         self.history.append(Record(self.step + 1, characters, seconds, nats, None))
@@ -226,6 +237,31 @@ class TrainingRun:
             f"The loss is not finite any more after step {self.step}: training went astray; "
             "train with smaller learning rates or less weight decay."
         )
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return len(self.history)
+
+    @property
+    def seconds(self) -> float:
+        """The time spent in steps."""
+        return self.history[-1].seconds if self.history else 0.0
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps of the recipe are done."""
+        return self.step >= self.recipe.steps
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether held-out loss is still to be measured after the last step."""
+        return self.step in self._measured_after and self.history[-1].held_out is None
+
+    def __repr__(self) -> str:
+        return f"TrainingRun(step {self.step} of {self.recipe.steps})"
+
+    # Saved and resumed
 
     @checked
     def save(self, path: FilePath) -> None:
@@ -262,7 +298,7 @@ class TrainingRun:
                 objective.
         """
         tensors, metadata = checkpoint.read(path, "run")
-        if metadata["corpus"] != corpus.sha256:
+        if metadata.get("corpus") != corpus.sha256:
             raise CheckpointError(
                 f"{path} was trained on another corpus; load the corpus it was started with."
             )
@@ -276,8 +312,7 @@ class TrainingRun:
             vocabulary = objective.vocabulary(corpus.vocabulary)
             model = objective.model(EncoderConfig(**metadata["config"]), vocabulary)
             run = cls(model, corpus, Recipe(**metadata["recipe"]), objective)
-            run.history = [Record(*record) for record in metadata["history"]]
-            run._restore(tensors)
+            run._take_over(tensors, [Record(*record) for record in metadata["history"]])
         return run
 
     def _tensors(self) -> dict[str, Tensor]:
@@ -288,66 +323,44 @@ class TrainingRun:
                 tensors |= {f"optimizer.{k}.{i}.{name}": t for name, t in state.items()}
         return tensors | {"generator": self.generator.get_state()}
 
-    def _restore(self, tensors: dict[str, Tensor]) -> None:
-        """Take over the tensors that :meth:`_tensors` returned of another run."""
-        parts: dict[str, dict[str, Tensor]] = defaultdict(dict)
-        for name, tensor in tensors.items():
-            part, _, rest = name.partition(".")
-            parts[part][rest] = tensor
-        self.model.load_state_dict(parts["model"])
-        for k, (optimizer, _) in enumerate(self.optimizers):
-            state: dict[int, dict[str, Tensor]] = defaultdict(dict)
-            for name, tensor in parts["optimizer"].items():
-                which, i, entry = name.split(".")
-                if which == str(k):
-                    state[int(i)][entry] = tensor
-            groups = optimizer.state_dict()["param_groups"]
-            optimizer.load_state_dict({"state": state, "param_groups": groups})
+    def _take_over(self, tensors: dict[str, Tensor], history: list[Record]) -> None:
+        """Go on from the tensors and the history of another run.
+
+        Raises:
+            ValueError: a tensor is missing, or is not one that belongs to such a run.
+        """
+        if history:
+            self.train_step()  # what optimizers remember exists from the first step on
+        own = self._tensors()
+        checkpoint.alike(tensors, own)
+        for name, tensor in own.items():
+            tensor.copy_(tensors[name])
         self.generator.set_state(tensors["generator"])
-
-    def __repr__(self) -> str:
-        return f"TrainingRun(step {self.step} of {self.recipe.steps})"
+        self.history = history
 
 
-def fit(
-    run: TrainingRun, *, stop: Callable[[], bool] | None = None, progress: bool = True
-) -> Iterator[Record]:
-    """Train until the recipe's last step, yielding a record after each step.
-
-    It can be left at any record, by ``break``, by a ``stop`` function that returns True, or by
-    interrupting (Ctrl-C, ■): a step is never left half done. The run keeps model and history, and
-    ``fit(run)`` goes on where it stopped.
-
-    Args:
-        run: what to train; a finished run yields nothing. If its last measurement of held-out
-            loss was interrupted, that is done first and its record yielded.
-        stop: asked after every step whether to stop.
-        progress: show a bar with the time left.
+def _must_fit(model: MaskedLM, corpus: Source, recipe: Recipe, objective: Objective) -> None:
+    """Refuse a model that cannot be trained on a corpus in this way.
 
     Raises:
-        KeyboardInterrupt: after the step during which it was asked for.
-        FloatingPointError: a loss is not finite.
+        ValueError: it is of another kind, reads other symbols, or shorter lines.
     """
-    bar = tqdm(
-        total=run.recipe.steps,
-        initial=run.step,
-        desc="training",
-        unit="step",
-        disable=not progress,
-        leave=False,
-    )
-    with bar:
-        while run.unmeasured or not run.finished:
-            if not run.unmeasured:
-                with held_signals():
-                    run.train_step()
-                bar.update()
-            if run.unmeasured:
-                run.measure()
-            bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
-            yield run.history[-1]
-            if stop is not None and stop():
-                return
+    if model.kind != objective.model.kind:
+        raise ValueError(
+            f"The objective {objective.name} trains a {objective.model.__name__}, not a "
+            f"{type(model).__name__}."
+        )
+    if recipe.length + objective.room > model.config.max_len:
+        with_room = f" and {objective.room} symbols more" * bool(objective.room)
+        raise ValueError(
+            f"Windows of {recipe.length} characters{with_room} are too long for this "
+            f"model, which reads at most max_len = {model.config.max_len}."
+        )
+    if model.vocabulary != objective.vocabulary(corpus.vocabulary):
+        raise ValueError(
+            "The model reads other symbols than there are to train on; make it with "
+            "MaskedLM(config, vocabulary), where vocabulary is that of the corpus or world."
+        )
 
 
 @checked
@@ -389,32 +402,3 @@ def _optimizers(
         (Muon(others, lr=fast, weight_decay=recipe.weight_decay), fast),
         (adam, recipe.learning_rate),
     ]
-
-
-@contextmanager
-def held_signals() -> Iterator[Callable[[], bool]]:
-    """Hold back what asks a program to end; the first of it is delivered after the block.
-
-    That is Ctrl-C, ``kill``, and a closed terminal. In other threads than the main one the block
-    simply runs: Python handles signals in the main thread alone.
-
-    Yields:
-        A function that says whether one is waiting.
-    """
-    waiting: list[int] = []
-
-    def deliver() -> None:
-        for number in waiting[:1]:
-            signal.raise_signal(number)
-
-    # A stack undoes all of it even if the next Ctrl-C arrives while it does.
-    with ExitStack() as stack:
-        stack.callback(deliver)
-        if threading.current_thread() is threading.main_thread():
-            for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # the last is unknown to Windows
-                number = getattr(signal, name, None)
-                before = number and signal.getsignal(number)
-                if number and before not in (None, signal.SIG_IGN):  # what nohup ignores stays so
-                    stack.callback(signal.signal, number, before)
-                    signal.signal(number, lambda n, _: waiting.append(n))
-        yield lambda: bool(waiting)

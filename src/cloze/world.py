@@ -34,7 +34,7 @@ from cloze.border import (
 )
 from cloze.corpus import DATA, Windows, read_text
 from cloze.encoder import Direction, EncoderConfig
-from cloze.heads import Model
+from cloze.heads import LINES_AT_ONCE, Model, log_probs_at
 from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -273,8 +273,8 @@ class World:
         """
         rows, at = selected.nonzero(as_tuple=True)
         parts = []
-        for start in range(0, len(rows), 256):  # so many at a time, for the sake of memory
-            mine = slice(start, start + 256)
+        for start in range(0, len(rows), LINES_AT_ONCE):
+            mine = slice(start, start + LINES_AT_ONCE)
             weights, symbols = self._weighed(
                 inputs[rows[mine]], at[mine, None], direction, corruption
             )
@@ -372,10 +372,8 @@ class World:
     ) -> Mean:
         """Return the mean KL(truth ‖ model) in nats: what the model pays above the floor."""
         truth = self.truth(batch.inputs, batch.selected, direction, corruption)
-        with torch.no_grad():
-            logits = model.logits_at(batch.inputs, batch.selected).double()
-        said = logits.log_softmax(dim=1)[:, : self.vocabulary.n_ordinary]
-        surplus = torch.where(truth > 0, truth * (truth.log() - said), 0.0).sum(1)
+        log_probs = log_probs_at(model, batch.inputs, batch.selected)
+        surplus = torch.where(truth > 0, truth * (truth.log() - log_probs), 0.0).sum(1)
         return _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
 
     def __repr__(self) -> str:

@@ -1,6 +1,6 @@
 // Settle when the window has the size that it was given, letters and pictures are there, nothing
 // waits for an answer, what moves has arrived, and two frames in a row have the same layout.
-async (size) => {
+async (/** @type {{ width: number } | null} */ size) => {
   const frame = () => new Promise(requestAnimationFrame);
   const layout = () => {
     const { scrollWidth, scrollHeight } = document.documentElement;
@@ -14,7 +14,7 @@ async (size) => {
     await Promise.allSettled(shown.filter((each) => !each.complete).map((each) => each.decode()));
     const moving = document
       .getAnimations()
-      .filter((each) => each.effect.getTiming().iterations < 1e3);
+      .filter((each) => Number(each.effect?.getTiming().iterations) < 1e3);
     await Promise.allSettled(moving.map((each) => each.finished));
     await frame();
     await frame();

@@ -5,7 +5,8 @@ import math
 import pytest
 from playwright.sync_api import Page, expect
 
-from cloze.lessons.the_loss.probability_bet import CHIPS, ProbabilityBet, bet_of, shares
+from cloze.lessons.the_loss.probability_bet import CHIPS, bet_of, shares
+from cloze.lessons.the_loss.widget import ProbabilityBet
 from cloze.loss import expected_cost
 from tests.browser.conftest import Put, Take
 from tests.markup import assert_works, check, said_by

@@ -4,7 +4,7 @@ import math
 
 from playwright.sync_api import Page, expect
 
-from cloze.lessons.the_mask.mask_draws import MaskDraws
+from cloze.lessons.the_mask.widget import MaskDraws
 from tests.browser.conftest import Put, Take
 from tests.markup import assert_works, check, said_by
 

@@ -14,7 +14,8 @@ from playwright.sync_api import Page
 from cloze.baselines import letter_frequencies
 from cloze.encoder import DIRECTIONS
 from cloze.loss import to_bits
-from cloze.prediction import occlusion, shipped_model, top_k
+from cloze.prediction.answers import occlusion, top_k
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import GAP, VOCABULARY
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES, VIEWS

@@ -8,7 +8,7 @@ from benchmarks.jupyter import Notebook
 from tests.browser.watch import Watch
 
 GAME = """
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.the_explorer.widget import GuessingGame
 
 game = GuessingGame(seed=7, gaps=2)
 game

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import LETTERS, Bet, Puzzle, read_result
+from cloze.lessons.the_explorer.widget import GuessingGame
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand, state_of
 from tests.markup import assert_usable, read

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from cloze.lessons.what_to_hide.hiding import Hiding
+from cloze.lessons.what_to_hide.widget import Hiding
 from tests.browser.conftest import Put, Take
 from tests.markup import check, said_by
 

@@ -12,11 +12,12 @@ from cloze.generation import POLICIES
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.guessing_rules import Bet, Puzzle, draw_puzzles, judge
 from cloze.lessons.writing_with_gaps.unmasking import frames
-from cloze.prediction import CHARACTERS, MaskedPredictor
+from cloze.prediction.predictors import MaskedPredictor
+from cloze.prediction.symbols import CHARACTERS
 from web import build, weights
 
 WRITTEN = """async (runs) => {
-  const { writing } = await import("./generation.js");
+  const { writing } = await import("./web/generation.js");
   const answers = runs.map(async (chosen) =>
     writing(predictors.both, chosen).ask("frames", { ...chosen, start: 0, count: 100 }));
   return Promise.all(answers);
@@ -77,7 +78,7 @@ def test_what_is_drawn_is_as_frequent_as_it_is_probable(engine: Page) -> None:
 
 
 PLAYED = """async ([game, seeds, bets]) => {
-  const { playing } = await import("./judge.js");
+  const { playing } = await import("./web/judge.js");
   const model = playing(predictors, game, { seed: 0 });
   const answers = seeds.map(async (seed) => {
     const drawn = await model.ask("puzzles", { seed, gaps: 10 });
@@ -111,7 +112,7 @@ def test_games_are_those_of_python_and_paid_as_there(
 
 
 DAYS = """async ([game, days]) => {
-  const { playing } = await import("./judge.js");
+  const { playing } = await import("./web/judge.js");
   const of = (day) => playing(predictors, game, { address: "", now: new Date(day) });
   return days.map(of).map((model) => [model.get("seed"), model.get("today")]);
 }"""

@@ -21,7 +21,9 @@ from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
-from cloze.prediction import CHARACTERS, MaskedPredictor, shipped_model, unigram
+from cloze.prediction.predictors import MaskedPredictor, unigram
+from cloze.prediction.shipped import shipped_model
+from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import ALPHABET, GAP, normalise
 from web import weights
 from web.browser import load_engine

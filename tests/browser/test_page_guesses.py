@@ -9,20 +9,22 @@ import pytest
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
-from cloze.prediction import CHARACTERS, MaskedPredictor, unigram
+from cloze.prediction.predictors import MaskedPredictor, unigram
+from cloze.prediction.symbols import CHARACTERS
+from cloze.vocabulary import GAP
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser.hand import state_of
 from web import weights
 
 ASK = """async ([what, sent]) => {
-  const { Readers } = await import("./answers.js");
-  const { Model } = await import("./widget.js");
+  const { Readers } = await import("./web/answers.js");
+  const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
   return JSON.stringify(await new Readers(predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
-  const { beginning } = await import("./answers.js");
+  const { beginning } = await import("./web/answers.js");
   return beginning(predictors.both, examples);
 }"""
 LINE = "i do not know who it was"
@@ -49,10 +51,10 @@ def close(found: Any, expected: Any) -> bool:
 
 QUESTIONS: list[dict[str, Any]] = [
     {"masked": [14], "focus": 14},
-    {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}, "view": "pair"},
+    {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}},
     {"masked": [14], "focus": 14, "hands": {"14": {"q": 2, " ": 1}}},
-    {"masked": [3, 14], "focus": 5, "view": "attention"},
-    {"masked": [], "focus": 0, "view": "surprise"},
+    {"masked": [3, 14], "focus": 5},
+    {"masked": [], "focus": 0},
     {"truth": list(GAPPED), "masked": [6], "focus": 6},
 ]
 
@@ -61,12 +63,18 @@ QUESTIONS: list[dict[str, Any]] = [
 def test_a_question_is_answered_alike(
     engine: Page, explorer: MaskExplorer, question: dict[str, Any]
 ) -> None:
-    sent = {"truth": list(LINE), "filled": {}, "hands": {}, "view": "guesses"} | question
-    if question["focus"] in question["masked"]:
-        ours = json.loads(json.dumps(explorer.answer_occlusion(**sent)))
-        assert close(json.loads(engine.evaluate(ASK, ["occlusion", sent])), ours)
-    ours = json.loads(json.dumps(explorer.answer_guesses(**sent)))
-    assert close(json.loads(engine.evaluate(ASK, ["guesses", sent])), ours)
+    sent = {"truth": list(LINE), "filled": {}, "hands": {}} | question
+    asked = {
+        "guesses": True,
+        "occlusion": sent["focus"] in sent["masked"],
+        "pair": len(sent["masked"]) > 1,
+        "attention": True,
+        "surprise": GAP not in sent["truth"],
+    }
+    for name in filter(asked.get, asked):
+        ours = json.loads(json.dumps(getattr(explorer, f"answer_{name}")(**sent)))
+        assert close(json.loads(engine.evaluate(ASK, [name, sent])), ours), name
+    engine.evaluate(ASK, ["guesses", sent])
     paid = engine.evaluate("paid.get('paid')")
     assert [each["n_hands"] for each in paid] == ([3] if sent["hands"] else [])
 

@@ -11,14 +11,16 @@ from benchmarks.jupyter import Notebook
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
-from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
-from cloze.lessons.the_loss.probability_bet import ProbabilityBet, letter_counts
-from cloze.lessons.the_mask.mask_draws import MaskDraws
-from cloze.lessons.vectors.search import EncoderVectors, Index, Search
-from cloze.lessons.what_to_hide.hiding import Hiding
-from cloze.lessons.writing_with_gaps.unmasking import Unmasking
-from cloze.prediction import shipped_model, shipped_world_model
+from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
+from cloze.lessons.the_explorer.widget import GuessingGame
+from cloze.lessons.the_loss.probability_bet import letter_counts
+from cloze.lessons.the_loss.widget import ProbabilityBet
+from cloze.lessons.the_mask.widget import MaskDraws
+from cloze.lessons.vectors.search import EncoderVectors, Index
+from cloze.lessons.vectors.widget import Search
+from cloze.lessons.what_to_hide.widget import Hiding
+from cloze.lessons.writing_with_gaps.widget import Unmasking
+from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
@@ -241,7 +243,7 @@ def test_a_quiz_turns_its_pages_in_a_lecture_hall(put: Put) -> None:
 
 def test_in_jupyterlab_it_fits_the_notebooks_panel_and_the_screen(lab: Notebook) -> None:
     lab.new(
-        "from cloze.lessons.what_to_hide.hiding import Hiding\n"
+        "from cloze.lessons.what_to_hide.widget import Hiding\n"
         f"hiding = Hiding({LINE!r}, rate=0.3, shape='words')\nhiding.present = True\nhiding"
     )
     lab.page.set_viewport_size({"width": 1280, "height": 800})

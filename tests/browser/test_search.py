@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from cloze.lessons.vectors.search import EncoderVectors, Index, Search
-from cloze.prediction import shipped_model
+from cloze.lessons.vectors.search import EncoderVectors, Index
+from cloze.lessons.vectors.widget import Search
+from cloze.prediction.shipped import shipped_model
 from cloze.use.vectors import Passage
 from tests.browser.conftest import Put, Take
 from tests.markup import check

@@ -1,7 +1,7 @@
 """A line that is spoilt, by hand."""
 
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS
-from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
+from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from tests.browser.conftest import Take
 from tests.markup import check, said_by
 

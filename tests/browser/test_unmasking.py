@@ -8,14 +8,14 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from benchmarks.jupyter import Notebook
-from cloze.lessons.writing_with_gaps.unmasking import Unmasking
+from cloze.lessons.writing_with_gaps.widget import Unmasking
 from cloze.vocabulary import GAP
 from tests.browser.conftest import Put, Take
 from tests.lessons.test_unmasking import LINE, MODEL, WORLD, small
 from tests.markup import assert_works, check, read, said_by
 
 PLAYER = """
-from cloze.lessons.writing_with_gaps.unmasking import Unmasking
+from cloze.lessons.writing_with_gaps.widget import Unmasking
 
 player = Unmasking("the ___ sat on the ___ and ______ at ___ ___", policy="left to right")
 player

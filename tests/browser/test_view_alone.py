@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
+from cloze.lessons.the_explorer.widget import GuessingGame
 from cloze.training import TrainingRun
 from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.widget import Widget

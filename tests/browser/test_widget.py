@@ -7,8 +7,8 @@ from cloze.widgets.widget import Widget, programs
 from tests.browser.conftest import Take
 
 COUNTER = """
-import { button, element, form, join } from "./element.js";
-import { ValueError, Widget } from "./widget.js";
+import { button, element, form, join } from "./widgets/browser/element.js";
+import { ValueError, Widget } from "./widgets/browser/widget.js";
 
 export default class Counter extends Widget {
   count = 0;

@@ -87,7 +87,7 @@ def test_what_is_said_of_the_shades_is_what_is_seen(
     driven: Hand, page: Page, costs: list[float], said: str
 ) -> None:
     tell(driven, masked={1})
-    page.evaluate("costs => { widget.occlusion = costs; widget.refresh() }", costs)
+    page.evaluate("costs => { widget.more = costs; widget.refresh() }", costs)
     assert said in driven.html
     shaded = [str(each["style"]) for each in read(driven.html).select(".letter.heat")]
     assert ("shaded" in said) == any(style != "--heat: 0%" for style in shaded)

@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
-from cloze.prediction import Predictor, TruthPredictor, shipped_world_model
+from cloze.prediction.predictors import Predictor, TruthPredictor
+from cloze.prediction.shipped import shipped_world_model
 from cloze.widgets import MaskExplorer
 from cloze.world import World
 from tests.browser.conftest import Put

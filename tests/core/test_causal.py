@@ -24,7 +24,7 @@ from cloze.causal import (
 )
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM
-from cloze.prediction import fill, score
+from cloze.prediction.lines import fill, score
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 
 SHAPE: Any = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 24}

@@ -1,5 +1,6 @@
 """The command line: train, evaluate, fill; its exit codes and what it says when it cannot."""
 
+import argparse
 import io
 import math
 import re
@@ -11,8 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze import __main__ as command_line
-from cloze import checkpoint, objectives, training
+from cloze import checkpoint, objectives, train_command, training
 from cloze.__main__ import main
 from cloze.checkpoint import load_model, provenance
 from cloze.corpus import DATA, Corpus
@@ -124,7 +124,7 @@ def test_a_run_that_was_not_finished_is_not_replaced(here: Path, capsys: CAPTURE
 def test_what_of_a_recipe_may_be_chosen_is_followed(here: Path) -> None:
     values = {"steps": 4, "mask_prob": 0.2, "weight_decay": 0.1, "seed": 3}
     values |= {"matrix_learning_rate": 0.02, "query_key_learning_rate": 0.01}
-    assert values.keys() == {*command_line.CHOICES}
+    assert values.keys() == {*train_command.CHOICES}
     options = [f"--{name.replace('_', '-')}={value}" for name, value in values.items()]
     with interrupt_in(objectives, "mlm_loss", 2):
         main(["train", AGAIN[1], "--corpus", "mine.txt", *options])
@@ -149,7 +149,7 @@ def test_a_run_is_saved_on_the_way_and_astray_is_not(
     capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     losses = iter([None, None, torch.tensor(math.nan)])
-    monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(train_command, "SAVE_EVERY", 0.0)
     with monkeypatch.context() as patch:
         patch.setattr(objectives, "mlm_loss", lambda *given: next(losses) or mlm_loss(*given))
         assert main(AGAIN) == 1
@@ -165,7 +165,7 @@ def test_saving_that_fails_on_the_way_does_not_stop_training(
     def full(*_: object) -> None:
         raise checkpoint.CheckpointError("No space left.")
 
-    monkeypatch.setattr(command_line, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(train_command, "SAVE_EVERY", 0.0)
     monkeypatch.setattr(training.TrainingRun, "save", full)
     assert main(AGAIN) == 0
     assert "cloze: No space left. Training continues." in capsys.readouterr().err
@@ -183,7 +183,61 @@ def test_what_is_not_ours_is_replaced_by_force_alone(here: Path, capsys: CAPTURE
     assert main(words) == 0  # a checkpoint of ours
 
 
+TWICE = """
+import sys
+from pathlib import Path
+from cloze.checkpoint import reserved
+with reserved(Path("again.safetensors")):
+    print("reserved", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_trainings_onto_one_file_are_one_too_many(here: Path, capsys: CAPTURE) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", TWICE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline().split() == [b"reserved"]
+        assert main(AGAIN) == 1
+        says(capsys, "Another training is writing again.safetensors; wait until it ends")
+        other.kill()  # and lets go
+    assert main(AGAIN) == 0
+    assert sorted(path.name for path in here.iterdir()) == ["again.safetensors", "mine.txt"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
+def test_a_link_is_not_replaced(here: Path) -> None:
+    main(TRAIN)
+    link = here / "again.safetensors"
+    link.symlink_to(here / TRAIN[1])
+    assert main([*AGAIN, "--seed", "5"]) == 0
+    assert link.is_symlink()
+    assert provenance(here / TRAIN[1])["seed"] == 5
+
+
 # The shell around it
+
+
+@CAN_INTERRUPT
+def test_ctrl_c_is_answered_from_the_beginning(capsys: CAPTURE) -> None:
+    with interrupt_in(argparse, "ArgumentParser", 1):
+        assert main(["fill", "the c_t"]) == 130
+    says(capsys, "stopped.")
+    loaded = "import sys, cloze.__main__; print('argparse' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    assert result.stdout == "False\n", "what is imported before main is not answered for"
+
+
+def test_a_folder_that_may_not_be_read_says_so(
+    capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "pieces")
+
+    monkeypatch.setattr(Corpus, "load", closed)
+    assert main(["evaluate"]) == 1
+    says(capsys, "pieces: Permission denied.")
 
 
 def test_what_a_terminal_cannot_show_is_described(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,8 +24,9 @@ from cloze.corpus import DATA, Corpus
 from cloze.distributed import Team
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
+from cloze.interrupts import held_signals
 from cloze.masking import MaskedBatch
-from cloze.training import Recipe, TrainingRun, fit, held_signals
+from cloze.training import Recipe, TrainingRun, fit
 
 RECIPE = Recipe(steps=6, batch_size=5, length=32, evaluations=2)  # 5 lines: shares of 3 and 2
 SCARCE = replace(RECIPE, mask_prob=0.0)  # one position in the whole batch

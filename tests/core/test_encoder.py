@@ -99,6 +99,8 @@ def test_attention_mask() -> None:
     assert right is not None
     assert left.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
     assert torch.equal(right, left.T)
+    with pytest.raises(ValueError, match="direction is 'both', 'left' or 'right', not 'LEFT'"):
+        attention_mask(3, "LEFT")  # type: ignore[arg-type]
 
 
 @each_direction

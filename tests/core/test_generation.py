@@ -15,11 +15,10 @@ from cloze.generation import (
     gibbs,
     mask_predict,
     path_costs,
-    probabilities_at,
     unmask,
     write,
 )
-from cloze.heads import CausalLM, MaskedLM
+from cloze.heads import CausalLM, MaskedLM, log_probs_at
 from cloze.masking import seeded
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import Corruption, Truth, World
@@ -70,10 +69,10 @@ def test_each_step_says_what_it_wrote_and_what_the_model_gave_it(policy: str) ->
         assert len(step.probabilities) == int(step.filled.sum())
         # What the model saw: the gaps as they were, and for Gibbs what it draws anew.
         seen = before if policy != "Gibbs" else before.masked_fill(step.filled, MASK)
-        said = probabilities_at(MODEL, seen, step.filled)
-        assert torch.allclose(step.probabilities, said, atol=1e-5)
+        probs = log_probs_at(MODEL, seen, step.filled).exp()
+        assert torch.allclose(step.probabilities, probs, atol=1e-5)
         best = torch.zeros_like(lines)
-        best[step.filled] = said.argmax(1)
+        best[step.filled] = probs.argmax(1)
         now = step.filled & ~step.remasked
         assert torch.equal(step.lines[now], best[now])
         assert ((step.lines == MASK) == (open_gaps & ~step.filled | step.remasked)).all()
@@ -90,7 +89,7 @@ def test_left_to_right_and_easiest_first_take_the_gap_they_are_named_for() -> No
     before = lines
     for step in unmask(MODEL, lines, "easiest first", temperature=0.0):
         sure = torch.zeros(lines.shape)
-        sure[before == MASK] = probabilities_at(MODEL, before, before == MASK).amax(1)
+        sure[before == MASK] = log_probs_at(MODEL, before, before == MASK).exp().amax(1)
         for row in set(step.filled.nonzero()[:, 0].tolist()):
             assert sure[row].argmax() == step.filled[row].nonzero().item()
         before = step.lines

@@ -12,12 +12,9 @@ from cloze.__main__ import main
 from cloze.checkpoint import load_model, save_model
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.prediction import (
-    MaskedPredictor,
-    TruthPredictor,
-    Words,
-    score,
-)
+from cloze.prediction.lines import score
+from cloze.prediction.predictors import MaskedPredictor, TruthPredictor
+from cloze.prediction.symbols import Words
 from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
 from cloze.world import GAPS_ONLY, World
 

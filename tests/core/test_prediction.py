@@ -17,26 +17,21 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.masking import seeded
-from cloze.prediction import (
-    CHARACTERS,
+from cloze.prediction.answers import (
     Guess,
-    MaskedPredictor,
     attention_from,
-    compare,
     distribution,
-    fill,
     joint,
     mask_positions,
     occlusion,
     predict,
-    predictors_of,
-    score,
-    shipped_model,
-    shipped_models,
     top_k,
-    unigram,
     visible_costs,
 )
+from cloze.prediction.lines import fill, score
+from cloze.prediction.predictors import MaskedPredictor, compare, predictors_of, unigram
+from cloze.prediction.shipped import shipped_model, shipped_models
+from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError, read_line
 
 T = TypeVar("T")

@@ -21,7 +21,7 @@ import torch
 import cloze
 from cloze import border
 from cloze.corpus import Corpus
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY
 
 CALLS = 100

@@ -1,6 +1,7 @@
 """Training: runs that repeat, stop anywhere and go on exactly; Muon; measuring on the way."""
 
 import math
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -185,7 +186,9 @@ def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         # Going on with a rate that it was not begun with would change it without a word.
         ({"recipe": {"steps": 3}}, "its recipe has other parts; begin anew"),
-        ({"config": {"d_ff": 8}}, r"Error\(s\) in loading state_dict"),
+        ({"config": {"d_ff": 8}}, r"model\.\S+ is missing, too many, or has another shape or type"),
+        ({"recipe": None}, "keys"),
+        ({"history": 3}, "not iterable"),
     ],
 )
 def test_a_run_of_another_version_is_refused(
@@ -195,6 +198,30 @@ def test_a_run_of_another_version_is_refused(
     checkpoint.write(tmp_path / "run", tensors, metadata | change)
     with pytest.raises(CheckpointError, match=f"run does not fit this version .*{reason}"):
         TrainingRun.load(tmp_path / "run", corpus)
+
+
+def test_a_run_is_taken_up_only_with_all_its_tensors_as_they_were(
+    saved: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    tensors, metadata = checkpoint.read(saved, "run")
+    moment = next(name for name in tensors if name.endswith(".exp_avg"))
+    for wrong, changed in (
+        (moment, {moment: tensors[moment].new_zeros(3)}),  # another shape corrupted the heap
+        (moment, {moment: tensors[moment].double()}),
+        (moment, {moment: None}),
+        ("generator", {"generator": None}),
+        ("model.head.bias", {"model.head.bias": None}),
+        ("optimizer.7.0.step", {"optimizer.7.0.step": torch.zeros(())}),
+    ):
+        kept = {name: tensor for name, tensor in (tensors | changed).items() if tensor is not None}
+        checkpoint.write(tmp_path / "run", kept, metadata)
+        with pytest.raises(CheckpointError, match=f"{re.escape(wrong)} is missing, too many, or"):
+            TrainingRun.load(tmp_path / "run", corpus)
+    for part in ("recipe", "config", "history", "objective"):
+        rest = {name: value for name, value in metadata.items() if name != part}
+        checkpoint.write(tmp_path / "run", tensors, rest)
+        with pytest.raises(CheckpointError, match=f"'{part}' is missing"):
+            TrainingRun.load(tmp_path / "run", corpus)
 
 
 # Losses that are not finite

@@ -32,7 +32,8 @@ from cloze.encoder import EncoderConfig
 from cloze.handover import export, packages
 from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
-from cloze.prediction import distribution, fill
+from cloze.prediction.answers import distribution
+from cloze.prediction.lines import fill
 from cloze.vocabulary import ALPHABET, MASK, PAD, Vocabulary, normalise, read_line
 from cloze.world import World
 

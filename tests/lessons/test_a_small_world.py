@@ -5,14 +5,15 @@ import math
 import pytest
 import torch
 
+from cloze.heads import log_probs_at
 from cloze.lessons.a_small_world import checks
-from cloze.lessons.a_small_world.calibration import binned, said
+from cloze.lessons.a_small_world.calibration import binned
 from cloze.lessons.a_small_world.phenomena import (
     PHENOMENA,
     Phenomenon,
     known_from,
 )
-from cloze.prediction import shipped_world_model
+from cloze.prediction.shipped import shipped_world_model
 from cloze.world import GAPS_ONLY, Truth, World
 
 
@@ -54,20 +55,30 @@ def test_excess_of_the_exercises_is_the_package_s(world: World) -> None:
     batch = world.questions(30)
     truth = world.truth(batch.inputs, batch.selected)
     model = shipped_world_model()
-    answers = said(model, batch, len(world.vocabulary)).tolist()
-    padded = torch.nn.functional.pad(truth, (0, 4)).tolist()
-    each = [checks.excess(p, q) for p, q in zip(padded, answers, strict=True)]
+    answers = log_probs_at(model, batch.inputs, batch.selected).exp()
+    each = [checks.excess(p, q) for p, q in zip(truth.tolist(), answers.tolist(), strict=True)]
     assert sum(each) / len(each) == pytest.approx(world.excess(model, batch).nats, abs=1e-6)
 
 
 def test_what_the_truth_says_comes_true(world: World) -> None:
     batch = world.questions(2000)
-    answers = said(Truth(world), batch, world.vocabulary.n_ordinary)
+    answers = log_probs_at(Truth(world), batch.inputs, batch.selected).exp()
     bins = binned(answers, batch.labels[batch.selected])
     assert len(bins) > 5
     for each in bins:
         spread = math.sqrt(each.said * (1 - each.said) / each.n)
         assert abs(each.said - each.came_true) < 5 * spread + 1e-3
+
+
+def test_what_is_no_probability_is_refused() -> None:
+    for p in (math.nan, 1.5, -0.1):
+        with pytest.raises(ValueError, match=r"probabilities is a tensor .* from 0 to 1"):
+            binned(torch.tensor([[p, 0.5]]), torch.tensor([0]))
+    for label in (2, -100):
+        with pytest.raises(ValueError, match="Labels run from 0 to 1"):
+            binned(torch.tensor([[0.5, 0.5]]), torch.tensor([label]))
+    with pytest.raises(ValueError, match="labels has the shape"):
+        binned(torch.tensor([[0.5, 0.5]]), torch.tensor([0, 1]))
 
 
 @pytest.mark.parametrize("direction", ["left", "right", "both"])

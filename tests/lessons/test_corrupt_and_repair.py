@@ -21,9 +21,9 @@ from cloze.lessons.corrupt_and_repair import (
     probes,
 )
 from cloze.lessons.corrupt_and_repair.corruptions import take_out
-from cloze.lessons.corrupt_and_repair.infilling import INFILLING, PrefixLM
-from cloze.lessons.corrupt_and_repair.replaced import ReplacedLM
-from cloze.lessons.corrupt_and_repair.spoiling import LineSpoiler
+from cloze.lessons.corrupt_and_repair.objective_infilling import INFILLING, PrefixLM
+from cloze.lessons.corrupt_and_repair.objective_replaced import ReplacedLM
+from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from cloze.masking import seeded
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
@@ -46,7 +46,9 @@ LONGER = World(
 
 
 def test_deletion_loses_what_the_exercise_says() -> None:
-    assert exact.lost(WORLD, exact.deleted(1)) == pytest.approx(checks.still_open(SENTENCES))
+    assert exact.lost(WORLD, exact.deleted(1)) == pytest.approx(
+        checks.still_open(checks.originals_of(SENTENCES))
+    )
 
 
 def test_what_is_lost_by_hand() -> None:

@@ -59,7 +59,7 @@ def test_every_corruption_repeats_and_changes_nothing_it_is_given(
 ) -> None:
     before = line.clone()
     first, again = (
-        CORRUPTIONS[name](line, vocabulary=WORDS, generator=seeded(seed)) for _ in range(2)
+        CORRUPTIONS[name].spoil(line, vocabulary=WORDS, generator=seeded(seed)) for _ in range(2)
     )
     assert all(map(torch.equal, first, again))
     assert torch.equal(line, before)
@@ -173,7 +173,7 @@ def test_restoring_leaves_out_what_belongs_to_no_gap() -> None:
 
 @pytest.mark.parametrize("name", CORRUPTIONS)
 def test_what_is_no_text_and_no_share_is_refused(name: str) -> None:
-    corrupt = CORRUPTIONS[name]
+    corrupt = CORRUPTIONS[name].spoil
     with pytest.raises(ValueError, match="line is empty, so there is nothing to spoil"):
         corrupt(torch.tensor([], dtype=torch.int64), vocabulary=LETTERS)
     with pytest.raises(ValueError, match=r"Only text can be spoilt, and this line holds \[MASK\]"):
@@ -182,6 +182,12 @@ def test_what_is_no_text_and_no_share_is_refused(name: str) -> None:
         corrupt(torch.tensor([1, 500]), vocabulary=LETTERS)
     with pytest.raises(ValueError, match="share is a number from 0 to 1, not nan"):
         corrupt(torch.tensor([1, 2]), math.nan, vocabulary=LETTERS)
+
+
+def test_no_more_is_taken_out_than_there_is() -> None:
+    with pytest.raises(ValueError, match="A line of 20 symbols has no 60 to take out"):
+        number_of_spans(20, 60)
+    assert number_of_spans(20, 20) == 1
 
 
 @pytest.mark.parametrize("spans", [[(0, 3), (2, 5)], [(4, 7), (0, 3)], [(-2, 1)], [(5, 2)]])

@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
-    DIFFUSION,
     all_costs,
     curve,
-    hide,
     line_bound,
-    line_bounds,
     random_order_cost,
 )
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, hide, line_bounds
 from cloze.masking import seeded
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 from cloze.world import GAPS_ONLY, Truth, World

@@ -8,7 +8,8 @@ from cloze.__main__ import main
 from cloze.checkpoint import CHECKPOINTS, load_model, provenance
 from cloze.corpus import DATA, Corpus
 from cloze.heads import MaskedLM
-from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, shipped_diffusion
+from cloze.lessons.writing_with_gaps.diffusion import shipped_diffusion
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.vocabulary import VOCABULARY
 
 CAPTURE = pytest.CaptureFixture[str]

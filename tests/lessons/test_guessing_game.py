@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.corpus import Corpus
-from cloze.lessons.the_explorer.guessing_game import GuessingGame
 from cloze.lessons.the_explorer.guessing_rules import (
     LETTERS,
     RIVALS,
@@ -27,7 +26,8 @@ from cloze.lessons.the_explorer.guessing_rules import (
     read_result,
     spread,
 )
-from cloze.prediction import compare
+from cloze.lessons.the_explorer.widget import GuessingGame
+from cloze.prediction.predictors import compare
 from cloze.vocabulary import ALPHABET
 
 SURENESS = (20, 40, 60, 80, 95)

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
-from cloze.lessons.what_to_hide.hiding import Hiding, asked
+from cloze.lessons.what_to_hide.hiding import asked
+from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.masking import IGNORE, mask_tokens, seeded
-from cloze.prediction import predict, shipped_model
+from cloze.prediction.answers import predict
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY
 
 TEXT = "rain fell on the old umbrella"

@@ -11,12 +11,11 @@ from cloze.checkpoint import load_model, save_model
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig, attention_mask
 from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, take_out
-from cloze.lessons.corrupt_and_repair.infilling import (
+from cloze.lessons.corrupt_and_repair.infilling import fill, log_probability
+from cloze.lessons.corrupt_and_repair.objective_infilling import (
     INFILLING,
     PrefixLM,
-    fill,
     joined,
-    log_probability,
     questions,
 )
 from cloze.masking import seeded

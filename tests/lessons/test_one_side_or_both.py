@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from pathlib import Path
+from typing import cast
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from cloze.causal import log_posterior
 from cloze.encoder import EncoderConfig
@@ -16,7 +18,7 @@ from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.one_side_or_both import checks, filling
 from cloze.lessons.one_side_or_both.gap import distances, four_answers
 from cloze.lessons.one_side_or_both.steps import steps
-from cloze.prediction import predict
+from cloze.prediction.answers import predict
 from cloze.training import Recipe
 from cloze.vocabulary import PAD, VOCABULARY
 from cloze.world import World
@@ -162,10 +164,23 @@ def test_the_command_writes_what_the_committed_file_holds(
     assert new["filling"]["1"].keys() == committed["filling"]["1"].keys()
 
 
+def test_a_gap_is_in_its_line() -> None:
+    with pytest.raises(ValueError, match="A position in this line"):
+        four_answers(WORLD, MaskedLM(), true_model(), WORLD.input_ids[0], 99)
+
+
 # What the exercises ask for is what the package computes.
 
 
+def _of_one(model: nn.Module, ids: Tensor) -> Tensor:
+    return cast(Tensor, model(ids[None])[0])
+
+
 def test_the_exercises_are_the_package() -> None:
-    windows = torch.randint(28, (2, 6))
-    late = CausalLM().one_place_late(windows)
-    assert torch.equal(checks.one_place_late(windows, VOCABULARY.mask_id), late)
+    line = VOCABULARY.encode("the cat sat on the mat")
+    causal, masked = CausalLM().eval(), MaskedLM().eval()
+    with torch.no_grad():
+        assert checks.leaks(lambda ids: causal(ids[None])[0], line) == []
+        for leaky in (causal.encoder, masked):  # the encoder alone: its input is not moved
+            leaks = checks.leaks(functools.partial(_of_one, leaky), line)
+            assert leaks == [*range(len(line))]

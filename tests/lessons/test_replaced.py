@@ -12,8 +12,8 @@ from torch.nn import functional as F
 from cloze.checkpoint import load_model, save_model
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
-from cloze.lessons.corrupt_and_repair import replaced
-from cloze.lessons.corrupt_and_repair.replaced import (
+from cloze.lessons.corrupt_and_repair import objective_replaced
+from cloze.lessons.corrupt_and_repair.objective_replaced import (
     REPLACED,
     MasksAndDraws,
     ReplacedLM,
@@ -87,7 +87,7 @@ def test_no_gradient_flows_from_the_discriminator_to_the_generator(
     gradients = []
     for weight in (0.0, 50.0):
         both.zero_grad()
-        monkeypatch.setattr(replaced, "WEIGHT", weight)
+        monkeypatch.setattr(objective_replaced, "WEIGHT", weight)
         electra_loss(both, asked).backward()  # type: ignore[no-untyped-call]
         gradients.append(
             [p.grad.clone() for p in both.generator.parameters() if p.grad is not None]

@@ -12,7 +12,7 @@ import torch
 from cloze.heads import MaskedLM
 from cloze.lessons.the_mask import seen
 from cloze.masking import IGNORE, MaskedBatch, mask_tokens
-from cloze.prediction import distribution
+from cloze.prediction.answers import distribution
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 
@@ -44,7 +44,7 @@ def test_the_command_writes_what_the_committed_file_holds(
     monkeypatch.setattr(seen, "mask_tokens", ask)
     path = tmp_path / "seen.json"
     seen.main(path, Recipe(steps=1, evaluations=0))
-    assert asked == [(0.8, 0.1), (1.0, 0.0), (0.8, 0.0)]
+    assert [*dict.fromkeys(asked)] == [(0.8, 0.1), (1.0, 0.0), (0.8, 0.0)]
     new, committed = (json.loads(p.read_text(encoding="utf-8")) for p in (path, seen.RESULTS))
     assert new.keys() == committed.keys()
     assert new["models"].keys() == committed["models"].keys()

@@ -16,8 +16,9 @@ from cloze.lessons.the_explorer import checks as the_explorer
 from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
 from cloze.lessons.the_loss import checks as the_loss
 from cloze.lessons.the_mask import checks as the_mask
+from cloze.lessons.training import checks as training
 from cloze.masking import mask_tokens
-from cloze.prediction import mask_positions
+from cloze.prediction.lines import fill
 
 
 def test_attention_is_that_of_torch() -> None:
@@ -41,11 +42,6 @@ def test_the_package_s_mask_passes_as_an_answer() -> None:
     assert "selected positions are" in str(the_mask.check_my_mask.judge(rule))
 
 
-def test_the_right_side_is_hidden_as_by_the_package() -> None:
-    line: Tensor = torch.tensor([7, 3, 9, 4, 11, 5])
-    assert torch.equal(the_explorer.hide_right(line, 2), mask_positions(line, [3, 4, 5]))
-
-
 def test_the_game_asks_the_same_price() -> None:
     frequencies = frequencies_of_letters()
     for truth in "e q":
@@ -57,3 +53,7 @@ def test_what_is_certain_pays_nothing_and_not_minus_nothing() -> None:
     certain = [{"r": 1.0}, {"a": 1.0}]
     said = str(the_loss.check_tables(the_loss.check_tables.solution | {"right": certain}))
     assert "`right` pays 0.000 bits" in said
+
+
+def test_the_check_trains_the_notebook_s_parrot() -> None:
+    assert fill("a cup of _ea", training._parrot()).text == "a cup of kea"

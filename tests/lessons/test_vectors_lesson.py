@@ -13,8 +13,9 @@ import torch
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
-from cloze.lessons.vectors.search import EncoderVectors, Found, Index, Search, read_query
-from cloze.prediction import shipped_model, shipped_world_model
+from cloze.lessons.vectors.search import EncoderVectors, Found, Index, read_query
+from cloze.lessons.vectors.widget import Search
+from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.use.vectors import (
     Passage,
     late_interaction,

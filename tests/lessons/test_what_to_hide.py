@@ -16,7 +16,8 @@ from cloze.lessons.what_to_hide import checks, comparison
 from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, seeded
-from cloze.prediction import predict, shipped_model
+from cloze.prediction.answers import predict
+from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World

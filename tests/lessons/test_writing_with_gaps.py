@@ -16,7 +16,7 @@ from cloze.corpus import Corpus
 from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
 from cloze.objectives import MASKED
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Truth, World
@@ -99,6 +99,13 @@ def test_lines_are_spoilt_in_one_place() -> None:
         spoilt, at = scoring.misspelt(text, chance)
         assert [i for i in range(len(text)) if text[i] != spoilt[i]] == [at]
         assert text[at] != " " != spoilt[at]
+
+
+def test_what_has_no_words_to_exchange_is_refused() -> None:
+    with pytest.raises(ValueError, match="No two neighbouring words of 'cat' differ"):
+        scoring.exchanged("cat", random.Random(0))
+    with pytest.raises(ValueError, match="texts is a list"):
+        samplers.words_of("the cat")  # type: ignore[arg-type]
 
 
 def test_a_score_is_judged_by_what_it_notices() -> None:

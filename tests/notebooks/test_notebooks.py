@@ -117,6 +117,19 @@ def test_links_resolve_and_images_have_a_text(path: Path) -> None:
     assert all("alt=" in tag for tag in re.findall(r"<img[^>]*>", text))
 
 
+def test_first_hints_ask_and_show_no_code() -> None:
+    for path in NOTEBOOKS:
+        text = "\n".join(prose(path))
+        hints = re.findall(
+            r"<summary>(First|Second) hint</summary>\s*(.+?)\s*</details>", text, re.S
+        )
+        if hints:  # two for each exercise
+            exercises = re.findall(r"^### Exercise", text, re.M)
+            assert [which for which, _ in hints] == ["First", "Second"] * len(exercises), path.stem
+        for which, hint in hints:
+            assert which == "Second" or ("?" in hint and "`" not in hint), hint
+
+
 @each_notebook
 def test_the_checkpoint_is_a_form_and_its_answers_stay(path: Path) -> None:
     cells, lesson = read(path).cells, path.stem[3:]

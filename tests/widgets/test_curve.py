@@ -11,7 +11,7 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.objectives import MASKED
-from cloze.prediction import shipped_world_model
+from cloze.prediction.shipped import shipped_world_model
 from cloze.training import Recipe, Record, TrainingRun, fit
 from cloze.widgets.curve import Filling, TrainingCurve, averaged, status_line
 

@@ -10,7 +10,8 @@ import torch
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.prediction import top_k
+from cloze.prediction.answers import top_k
+from cloze.prediction.lines import score
 from cloze.vocabulary import VOCABULARY
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import EXAMPLES, Example
@@ -36,11 +37,11 @@ def explorer() -> MaskExplorer:
     return MaskExplorer(MODELS, LINE, corpus=CORPUS)
 
 
-def asked(explorer: MaskExplorer, **other: object) -> dict[str, Any]:
+def question(explorer: MaskExplorer) -> dict[str, Any]:
     """Return what the browser asks about what is seen."""
-    names = ("truth", "masked", "filled", "hands", "focus", "view")
+    names = ("truth", "masked", "filled", "hands", "focus")
     state = json.loads(json.dumps(explorer.get_state(names)))
-    return {name: state[name] for name in names} | other
+    return {name: state[name] for name in names}
 
 
 def test_the_default_line_opens_with_a_gap_and_no_other_line_does() -> None:
@@ -76,31 +77,42 @@ def test_a_line_takes_its_masks_with_it(explorer: MaskExplorer) -> None:
     assert explorer.masked == {6}, "its truth is not known"
 
 
-def test_what_is_masked_no_more_takes_its_guesses_with_it(explorer: MaskExplorer) -> None:
+def test_a_cell_that_masks_begins_afresh(explorer: MaskExplorer) -> None:
     explorer.masked = {1, 2, 4}
     explorer.filled, explorer.hands = {4: "x"}, {1: {"h": 3}, 2: {"e": 1}}
+    explorer.focus = 2
     explorer.guess_first = explorer.revealed = True
-    explorer.masked = {2, 3}
-    assert (explorer.filled, explorer.hands) == ({}, {2: {"e": 1}})
-    assert (explorer.focus, explorer.revealed) == (2, False)
     with pytest.raises(TypeError):
         explorer.hands[2]["e"] = 9
+    explorer.masked = {1, 2}
+    assert (explorer.filled, explorer.hands) == ({}, {})
+    assert (explorer.focus, explorer.revealed) == (1, False)
+    with pytest.raises(TypeError):
+        explorer.filled[1] = "x"
 
 
 def test_a_cell_and_a_click_are_answered_alike(explorer: MaskExplorer) -> None:
     explorer.masked = {0, 4}
     explorer.focus = 4
-    answer = explorer.answer_guesses(**asked(explorer))
-    for reader in answer["readers"]:
-        said = explorer.predictions[reader["name"]]
-        chosen = [VOCABULARY.ids[symbol] for symbol in answer["symbols"]]
-        assert reader["p"] == said[4][chosen].tolist()
-        assert {top_k(said[4], 8)[i].character for i in range(8)} <= set(answer["symbols"])
-        assert reader["costs"] == {0: said.cost(0), 4: said.cost(4)}
-    assert "t" in answer["symbols"]
-    assert answer["baseline"]["costs"][4] == pytest.approx(
-        -math.log(answer["baseline"]["p"][answer["symbols"].index("t")])
-    )
+    answer = explorer.answer_guesses(**question(explorer))
+    columns, rows = answer["chart"]["columns"], answer["chart"]["rows"]
+    assert [column["name"] for column in columns] == [*DIRECTIONS, "unigram"]
+    shown = [VOCABULARY.ids[row["symbol"]] for row in rows]
+    for i, reader in enumerate(answer["readers"]):
+        theirs = explorer.predictions[reader["name"]]
+        assert [row["p"][i] for row in rows] == theirs[4][shown].tolist()
+        assert reader["costs"] == {0: theirs.cost(0), 4: theirs.cost(4)}
+        assert columns[i]["cost"] == theirs.cost(4)
+    for at in (0, 4):
+        best = top_k(explorer.predictions["both"][at])
+        assert answer["best"][at] == [pytest.approx(tuple(guess)) for guess in best]
+    [truth] = [row for row in rows if row["truth"]]
+    assert truth["symbol"] == "t"
+    assert answer["baseline"]["costs"][4] == pytest.approx(-math.log(truth["p"][3]))
+    rest = answer["chart"]["rest"]
+    assert rest["n"] + len(rows) == 28
+    for i, left in enumerate(rest["p"]):
+        assert left + sum(row["p"][i] for row in rows) == pytest.approx(1)
     assert explorer.loss == pytest.approx(sum(explorer.predictions["both"].known_costs) / 2)
     assert repr(explorer) == f"MaskExplorer('{LINE}', 2 masked, loss {explorer.loss:.2f} nats)"
 
@@ -115,25 +127,25 @@ def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
 
 def test_a_letter_that_the_baseline_never_saw_costs_infinitely_much(explorer: MaskExplorer) -> None:
     explorer.masked = {13}
-    costs = explorer.answer_guesses(**asked(explorer))["baseline"]["costs"]
+    costs = explorer.answer_guesses(**question(explorer))["baseline"]["costs"]
     assert costs == {13: "Infinity"}, "JSON knows no infinity"
 
 
 def test_each_view_is_answered_with_what_it_shows(explorer: MaskExplorer) -> None:
     explorer.masked = {4, 13, 14}
     explorer.focus = 14
-    pair = explorer.answer_guesses(**asked(explorer, view="pair"))["pair"]
+    pair = explorer.answer_pair(**question(explorer))
     answer = explorer.predictions["both"]
     assert (pair["first"], pair["second"]) == (13, 14)
     assert pair["apart"][0][1] == pytest.approx((answer[13].max() * answer[14].max()).item())
     assert len(pair["together"]) == 5
-    looks = explorer.answer_guesses(**asked(explorer, view="attention"))["attention"]
+    looks = explorer.answer_attention(**question(explorer))
     masked = VOCABULARY.encode(LINE)
     masked[[4, 13, 14]] = VOCABULARY.mask_id
     expected = MODELS["both"].encoder.attention(masked[None])[:, 0, :, 14]
     torch.testing.assert_close(torch.tensor(looks), expected)
-    surprise = explorer.answer_guesses(**asked(explorer, view="surprise"))["surprise"]
-    assert len(surprise) == len(LINE)
+    costs = score(LINE, MODELS["both"])
+    assert explorer.answer_surprise(**question(explorer)) == pytest.approx(costs.tolist())
 
 
 def test_what_is_typed_is_read(explorer: MaskExplorer) -> None:
@@ -186,7 +198,9 @@ def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer)
     [
         ("masked", {99}, "A position in this line is a whole number from 0 to 20, not 99"),
         ("masked", "abc", "Positions are a list of whole numbers"),
-        ("view", "x", "A view is one of guesses, pair, attention, surprise"),
+        ("view", "x", "A view is one of "),
+        ("hands", {13: 4}, "hands maps open positions to numbers by symbol"),
+        ("revealed", 1, "guess_first and revealed are True or False"),
         ("filled", {0: "e"}, "Position 0 is not masked"),
         ("hands", {0: {"e": 1}}, "Position 0 is not an open gap"),
         ("model", "x", "model is a MaskedLM"),

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from cloze.prediction import Characters, Predictor
+from cloze.prediction.predictors import Predictor
+from cloze.prediction.symbols import Characters
 from cloze.vocabulary import Vocabulary
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.tally import Tally, bet, cost

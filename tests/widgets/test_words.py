@@ -3,7 +3,7 @@
 import pytest
 
 from cloze.heads import MaskedLM
-from cloze.prediction import TruthPredictor
+from cloze.prediction.predictors import TruthPredictor
 from cloze.widgets import MaskExplorer
 from cloze.widgets.explorer.widget import Example
 from cloze.world import GAPS_ONLY, World

@@ -6,6 +6,7 @@ import copy
 import html as entities
 import re
 import textwrap
+from functools import cache
 from typing import Any
 
 import nbformat
@@ -14,13 +15,15 @@ from markupsafe import Markup
 
 from cloze.widgets.markup import element
 from notebooks import colab
-from web.build import about
+from web.build import about, modules
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ASLEEP = re.compile(r'<div class="cloze-asleep"[^>]*>(.*)<p>Here belongs', re.DOTALL)
 """What a widget leaves behind, and the picture in it."""
 LIVES = re.compile(r'data-widget="(\w+)" data-state="([^"]*)"')
 """What can live without Python, and how it begins."""
+CLASS = re.compile(r"^export default class (\w+)", re.MULTILINE)
+"""The class of a widget in its program, which has the same name in Python."""
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 """What a notebook brings along with each output; a page has its style sheets once."""
 
@@ -98,7 +101,7 @@ def unstyled(html: str) -> Markup:
 
 
 def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup:
-    """Leave room for a widget that ``static/living.js`` makes.
+    """Leave room for a widget that ``web/living.js`` makes.
 
     Args:
         picture: what stands there until then, and for good where no program may run.
@@ -108,8 +111,26 @@ def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup
     """
     words = "Where the page may run its programs, this widget answers to clicks and keys."
     asked = element("p", words, class_="needs-python")
-    begins = {"data_widget": widget, "data_state": state, "data_at_once": at_once}
-    return element("div", picture, asked, class_="living", **begins)
+    return element(
+        "div",
+        picture,
+        asked,
+        class_="living",
+        data_widget=widget,
+        data_program=programs()[widget],
+        data_state=state,
+        data_at_once=at_once,
+    )
+
+
+@cache
+def programs() -> dict[str, str]:
+    """Find the program of every widget, by the name of its class.
+
+    Returns:
+        Their paths from the folder of the explorer's page, where the site has them.
+    """
+    return {match[1]: path for path, text in modules().items() if (match := CLASS.search(text))}
 
 
 def anchor(title: str) -> str:

@@ -33,7 +33,8 @@ from cloze.checkpoint import (
 from cloze.encoder import EncoderConfig
 from cloze.handover.packages import need, quiet
 from cloze.heads import CausalLM, MaskedLM
-from cloze.prediction import MaskedPredictor, fill
+from cloze.prediction.lines import fill
+from cloze.prediction.predictors import MaskedPredictor
 from cloze.vocabulary import BEGIN, END, GAP, MASK, PAD, WRITTEN_OUT, TextError, Vocabulary
 
 if TYPE_CHECKING:

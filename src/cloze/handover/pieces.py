@@ -25,7 +25,8 @@ from torch import Tensor, nn
 
 from cloze.border import FilePath, checked, shown
 from cloze.handover.packages import need, quiet
-from cloze.prediction import Predictor, Symbols
+from cloze.prediction.predictors import Predictor
+from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, MASK, TextError, Vocabulary, counted
 
 LONGEST = 128
@@ -234,7 +235,10 @@ class PiecePredictor(Predictor):
             theirs, tokenizer = _loaded(path)
             model = PieceModel(theirs, Pieces.of(tokenizer))
             n_layers, n_heads = _tried(model)
-        longest = min(LONGEST, _longest(theirs, tokenizer) - len(model.before) - len(model.after))
+            longest = _longest(theirs, tokenizer) - len(model.before) - len(model.after)
+            if longest < 1:
+                raise ValueError("it has no room for a piece between its first and last symbols")
+        longest = min(LONGEST, longest)
         super().__init__(model, model.pieces, longest, name or path.resolve().name)
         self.n_layers, self.n_heads = n_layers, n_heads
 

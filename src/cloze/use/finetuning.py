@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.border import Count, Labels, Lines, Logits, Whole, between, checked, known_symbols, shown
+from cloze.heads import LINES_AT_ONCE
 from cloze.masking import IGNORE, seeded
 from cloze.use.heads import FineTuned
 
@@ -109,7 +110,7 @@ def label_loss(logits: Logits, labels: Labels) -> Tensor:
 @torch.no_grad()
 def answers(model: FineTuned, input_ids: Lines) -> Tensor:
     """Return the logits of a model for lines ``(n, length)``, some lines at a time."""
-    return torch.cat([model(lines) for lines in torch.split(input_ids, 256)])
+    return torch.cat([model(lines) for lines in torch.split(input_ids, LINES_AT_ONCE)])
 
 
 def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cloze.border import Count, Lines, Selected, checked, known_symbols
+from cloze.border import Count, Lines, NotNaN, Selected, checked, known_symbols
 from cloze.encoder import Encoder
 from cloze.vocabulary import Vocabulary
 
 Pooling = Literal["first", "mean"]
-SpanLogits = Float[Tensor, "batch 2 length"]
+StartsAndEnds = Float[Tensor, "batch 2 length"]
+SpanLogits = Annotated[StartsAndEnds, NotNaN]
 """Of the start and the end of a span at each position."""
+BatchStates = Float[Tensor, "batch length d_model"]
+"""Hidden states of several texts, position by position."""
 
 
 class FineTuned(nn.Module):
@@ -82,7 +85,8 @@ class TextClassifier(FineTuned):
         return self.head(states[:, 0] if self.pooling == "first" else mean_pool(states, padding))
 
 
-def mean_pool(states: Tensor, padding: Tensor) -> Tensor:
+@checked
+def mean_pool(states: BatchStates, padding: Selected) -> Tensor:
     """Average hidden states over what is not padding.
 
     Args:

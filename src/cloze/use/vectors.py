@@ -31,7 +31,7 @@ from cloze.border import (
 )
 from cloze.corpus import Corpus, Piece, sample_windows
 from cloze.encoder import Encoder
-from cloze.heads import MaskedLM
+from cloze.heads import LINES_AT_ONCE, MaskedLM
 from cloze.masking import MaskedBatch, mask_tokens
 from cloze.objectives import Objective
 from cloze.use.heads import mean_pool
@@ -372,7 +372,7 @@ class TfIdf:
         return torch.cat(
             [
                 torch.sparse.mm(self._vectors, some.T).T
-                for some in torch.split(asked.to_dense(), 256)
+                for some in torch.split(asked.to_dense(), LINES_AT_ONCE)
             ]
         )
 
@@ -402,7 +402,8 @@ class LinearProbe:
         gram.diagonal().add_(1e-3 * gram.diagonal().mean())  # keeps it from reading noise
         self.weights = torch.linalg.solve(gram, x.T @ wanted)
 
-    def __call__(self, vectors: Tensor) -> Tensor:
+    @checked
+    def __call__(self, vectors: Vectors) -> Tensor:
         """Return the class that it names for each of ``(n, d)``: shape ``(n,)``."""
         return (F.pad(vectors.double(), (0, 1), value=1.0) @ self.weights).argmax(1)
 

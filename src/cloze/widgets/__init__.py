@@ -1,6 +1,6 @@
-"""Widgets that more than one lesson shows: thin views over controllers that own every number.
+"""Widgets that more than one lesson shows.
 
-Each loads what it needs when it is first asked for, so a quiz alone does not load torch.
+Each loads what it needs when it is first imported, so a quiz alone does not load torch.
 """
 
 from __future__ import annotations

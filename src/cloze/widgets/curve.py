@@ -13,10 +13,10 @@ import traitlets
 
 from cloze.border import checked
 from cloze.heads import MaskedLM
-from cloze.prediction import MaskedPredictor
+from cloze.prediction.predictors import MaskedPredictor
 from cloze.training import Record, TrainingRun, fit
 from cloze.vocabulary import GAP, VOCABULARY, TextError
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 UPDATES_PER_SECOND = 5
 POINTS = 150
@@ -112,7 +112,6 @@ class TrainingCurve(Widget):
     """
 
     _esm = program("curve.js")
-    _css = style("curve.css")
 
     steps = traitlets.Int().tag(sync=True)
     """How many steps the whole run has."""

@@ -1,4 +1,4 @@
-"""Markup that stays in a notebook, below a widget or in place of one, and cannot be unsafe."""
+"""Markup that stays in a notebook, below a widget or in its place; all text in it is escaped."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from cloze.teaching import palette
 
 BROWSER = Path(__file__).with_name("browser")
 STILL = "still.css"
-SHEETS = (STILL, "view.css")
-"""What styles every widget, and the first of them also what stays."""
+"""What styles widgets and the pictures that stay."""
 ASLEEP = Markup(
     "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
     "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
     "</style>"
 )
-"""Stands below every widget, in HTML, for when nothing runs; ``view.css`` hides it as long as the
-widget is there. Where it is not, Jupyter would say "model not found", which this hides in turn."""
+"""What is below every widget, for when nothing runs. While the widget is there, ``view.css`` hides
+these words; when it is not, they hide Jupyter's "model not found"."""
 
 
 def still_style() -> str:

@@ -6,11 +6,12 @@ few forms that the modules here are written in; any other import or export is re
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
 IMPORT = re.compile(
-    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"\./(?P<file>[\w.-]+)";\n',
+    r'^import\s+(?:(?P<default>\w+)|\{(?P<names>[^}]*)\})\s+from\s+"(?P<file>\.{1,2}/[\w./-]+)";\n',
     re.MULTILINE,
 )
 EXPORT = re.compile(
@@ -18,9 +19,11 @@ EXPORT = re.compile(
 )
 EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
-NOTEBOOK = "notebook.js"
+NOTEBOOK = "widgets/browser/notebook.js"
 """The module that shows a widget in a notebook."""
-COMMENT = re.compile(r"^\s*(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
+_BLOCK = r"(?:(?!\*/)[\s\S])*\*/"
+_COMMENT = re.compile(rf"^\s*(?://.*|/\*\*{_BLOCK})\n|/\*\* @{_BLOCK} ?", re.MULTILINE)
+"""A comment on lines of its own, or a type within a line."""
 
 
 class ModuleError(ValueError):
@@ -31,7 +34,7 @@ def bundle(modules: Mapping[str, str], first: str) -> str:
     """Write a module, and all that it imports, as one script.
 
     Args:
-        modules: the text of each by the name of its file.
+        modules: the text of each by the path of its file from one folder.
         first: the name of the one that is run.
 
     Raises:
@@ -45,14 +48,19 @@ def widget(modules: Mapping[str, str], name: str) -> str:
     """Write a widget, the default export of a module, as the module that anywidget asks for.
 
     Args:
-        modules: the text of each by the name of its file.
-        name: of the widget's file.
+        modules: the text of each by the path of its file from one folder.
+        name: the path of the widget's file.
 
     Raises:
         ModuleError: as for ``bundle``.
     """
     shown = f"{_variable(NOTEBOOK)}.inNotebook({_variable(name)}.default)"
     return f"{_functions(modules, [name, NOTEBOOK])}\nexport default {shown};\n"
+
+
+def without_comments(text: str) -> str:
+    """Leave out of a module what only its readers need: comments, and the types in them."""
+    return _COMMENT.sub("", text)
 
 
 def _functions(modules: Mapping[str, str], wanted: Iterable[str]) -> str:
@@ -73,7 +81,7 @@ def _visit(
     if name not in modules:
         raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
     for found in IMPORT.finditer(modules[name]):
-        _visit(found["file"], modules, (*importing, name), order)
+        _visit(_path(found["file"], name), modules, (*importing, name), order)
     order.append(name)
 
 
@@ -82,8 +90,8 @@ def _as_function(name: str, text: str) -> str:
     for found in IMPORT.finditer(text):
         wanted = found["names"] or f"default: {found['default']}"
         wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
-        taken.append(f"const {{ {wanted} }} = {_variable(found['file'])};")
-    body = COMMENT.sub("", IMPORT.sub("", text))
+        taken.append(f"const {{ {wanted} }} = {_variable(_path(found['file'], name))};")
+    body = without_comments(IMPORT.sub("", text))
     exported = [found["name"] for found in EXPORT.finditer(body)]
     body = EXPORT.sub(r"\g<what> \g<name>", body)
     if EXPORT_DEFAULT.search(body):
@@ -94,6 +102,11 @@ def _as_function(name: str, text: str) -> str:
     head = "\n".join(taken)
     gives = f"return {{ {', '.join(exported)} }};"
     return f"const {_variable(name)} = (() => {{\n{head}\n{body}\n{gives}\n}})();"
+
+
+def _path(imported: str, name: str) -> str:
+    """Return the path of what a module imports, which says where it is from the module itself."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
 
 
 def _variable(name: str) -> str:

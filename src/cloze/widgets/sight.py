@@ -11,7 +11,7 @@ from cloze.border import whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 Look = Direction | int
 """Where a reader may look; a number is a prefix of so many positions that everybody sees, after
@@ -63,7 +63,6 @@ class Sight(Widget):
     """
 
     _esm = program("sight.js")
-    _css = style("sight.css")
 
     symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, as it is seen."""

@@ -1,14 +1,16 @@
 """What all widgets share in Python: their state, answers to what the browser asks, and a repr.
 
-A widget's look and its actions are one JavaScript file in ``browser``. Its state are the traits
-that are synchronised; whichever side changes one, the other follows. What only Python knows it
-answers: for ``ask("predict", {line})`` in JavaScript, ``answer_predict(line)`` is called here.
+A widget's look and its actions are one JavaScript file: in ``browser``, or ``widget.js`` in the
+folder of its lesson. A style sheet beside it is found and needs no mention. A widget's state is in
+the traits that are synchronised: when one side changes a trait, the other side follows. What only
+Python knows, JavaScript asks for: ``ask("predict", {line})`` calls ``answer_predict(line)`` here.
 """
 
 from __future__ import annotations
 
 import threading
 from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
 import anywidget
@@ -18,50 +20,53 @@ from markupsafe import Markup
 
 from cloze.teaching import palette
 from cloze.widgets import modules
-from cloze.widgets.markup import ASLEEP, BROWSER, SHEETS, alive, element
+from cloze.widgets.markup import ASLEEP, BROWSER, STILL, alive, element
+
+PACKAGE = BROWSER.parents[1]
 
 
 @cache
 def programs() -> dict[str, str]:
-    """Return the text of all modules of the widgets by the name of their file."""
-    return {path.name: path.read_text("utf-8") for path in sorted(BROWSER.glob("*.js"))}
+    """Return the text of all modules of the widgets by the path of their file in the package."""
+    texts = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8")
+        for path in sorted(PACKAGE.rglob("*.js"))
+    }
+    return texts | {"widgets/browser/views.js": views()}
 
 
-def program(name: str) -> str:
+def views() -> str:
+    """Write the module that names the explorer's views: what is in the folder ``views``."""
+    names = sorted(path.stem for path in (BROWSER / "views").glob("*.js"))
+    imports = [f'import {name} from "./views/{name}.js";\n' for name in names]
+    return f"{''.join(imports)}export const VIEWS = {{ {', '.join(names)} }};\n"
+
+
+def program(file: str | Path) -> str:
     """Return a widget's program for Jupyter, with all that it imports.
 
     Args:
-        name: of its file in ``browser``, such as ``"sight.js"``.
+        file: its path, or its name if it is in ``browser``.
     """
-    return modules.widget(programs(), name)
-
-
-def style(*names: str) -> str:
-    """Return the style sheet of all widgets and, after it, others.
-
-    Args:
-        names: of files in ``browser``, such as ``"sight.css"``.
-    """
-    sheets = ((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *names))
-    return "\n".join([palette.css(), *sheets])
+    return modules.widget(programs(), (BROWSER / file).relative_to(PACKAGE).as_posix())
 
 
 def styles() -> str:
-    """Return the style sheets of all widgets, without colours, for a page that shows several."""
-    own = sorted({path.name for path in BROWSER.glob("*.css")} - {*SHEETS})
-    return "\n".join((BROWSER / name).read_text("utf-8") for name in (*SHEETS, *own))
+    """Return the style sheets of all widgets, without colours."""
+    shared = [BROWSER / STILL, BROWSER / "view.css"]
+    own = sorted({*PACKAGE.rglob("*.css")} - {*shared})
+    return "\n".join(path.read_text("utf-8") for path in (*shared, *own))
 
 
 class Widget(anywidget.AnyWidget):
     """A widget that lives in the browser.
 
-    A subclass names its program and its style, ``_esm = program("sight.js")`` and
-    ``_css = style("sight.css")``, and defines traits with ``.tag(sync=True)``. Clicks arrive on a
-    thread of their own while a cell runs, so what reads or changes more than one trait holds
-    ``lock``.
+    A subclass names its program, ``_esm = program("sight.js")``, and defines traits with
+    ``.tag(sync=True)``. While a cell runs, clicks arrive on another thread, so hold ``lock`` to
+    read or change more than one trait.
     """
 
-    _css = style()
+    _css = f"{palette.css()}\n{styles()}"
 
     present = traitlets.Bool(False).tag(sync=True)
     """Whether it is written for a lecture hall: in type as large as fits its place, and without

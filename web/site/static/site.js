@@ -3,7 +3,9 @@ const SCROLLING = ".highlight > pre, .formula, .table-wrapper, .cell_output .out
 const WORDS = "Wider than the page: scroll with the arrow keys";
 
 function reachable() {
-  for (const part of document.querySelectorAll(SCROLLING)) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const parts = document.querySelectorAll(SCROLLING);
+  for (const part of parts) {
     const wide = part.scrollWidth > part.clientWidth + 1;
     if (wide) {
       part.tabIndex = 0;

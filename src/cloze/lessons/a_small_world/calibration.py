@@ -6,10 +6,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
-from cloze.heads import Model
-from cloze.masking import MaskedBatch
+from cloze.border import Labels, Probabilities, checked, known_symbols
 
 EDGES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Probabilities below the first are left out: those of nearly all words at nearly all gaps."""
@@ -25,14 +23,8 @@ class Bin(NamedTuple):
     n: int
 
 
-def said(reader: Model, batch: MaskedBatch, n: int) -> Tensor:
-    """Return the probabilities that a reader gives the ``n`` ordinary words: ``(|M|, n)``."""
-    with torch.no_grad():
-        logits = reader.logits_at(batch.inputs, batch.selected).double()
-    return logits.softmax(dim=1)[:, :n]
-
-
-def binned(probabilities: Tensor, labels: Tensor) -> list[Bin]:
+@checked
+def binned(probabilities: Probabilities, labels: Labels) -> list[Bin]:
     """Compare what was said with what happened.
 
     Args:
@@ -41,12 +33,16 @@ def binned(probabilities: Tensor, labels: Tensor) -> list[Bin]:
 
     Returns:
         A bin per interval between two edges in which anything was said.
+
+    Raises:
+        ValueError: a probability is NaN or not between 0 and 1, or a label names no word.
     """
+    known_symbols(labels, probabilities.shape[1], "Labels")
     happened = torch.zeros_like(probabilities).scatter_(1, labels[:, None], 1.0)
-    found = []
+    bins = []
     for low, high in pairwise(EDGES):
         inside = (probabilities > low) & (probabilities <= high)
         if inside.any():
             mean, true = (float(values[inside].mean()) for values in (probabilities, happened))
-            found.append(Bin(mean, true, int(inside.sum())))
-    return found
+            bins.append(Bin(mean, true, int(inside.sum())))
+    return bins

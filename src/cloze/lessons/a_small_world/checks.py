@@ -13,7 +13,7 @@ import torch
 from cloze.encoder import DIRECTIONS
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, number, world, wrong_kind
+from cloze.teaching.results import Probe, Symptom, alike, number, world, wrong_kind
 from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -51,7 +51,18 @@ def distribution(value: Any) -> dict[str, float]:
             "exactly one word, so compare word by word, and add up the sentences that have the "
             "same one there."
         )
-    return {word: number(p) for word, p in value.items() if number(p)}
+    shares = {word: number(p) for word, p in value.items() if number(p)}
+    if not shares:
+        raise Symptom(
+            "You find no sentence that fits. Compare each word of the line with the word of the "
+            "sentence at the same place: the two are equal, or there is a gap."
+        )
+    if not alike(total := sum(shares.values()), 1.0):
+        raise Symptom(
+            f"Your probabilities sum to {total:.3g}, not to 1: divide each by the sum over all the "
+            "sentences that fit."
+        )
+    return shares
 
 
 def worlds(chance: random.Random) -> list[Probe]:
@@ -83,8 +94,7 @@ check_fillings = Exercise(
     probes=worlds,
     solved="That is Bayes' rule: weigh each sentence by how often it is said times how likely it "
     "then looks like this (here 1 or 0: it fits or not), and scale to 1.",
-    direction="Add up the probabilities of the sentences that fit, by the word in the gap, and "
-    "divide by their sum.",
+    direction="Keep the sentences that fit, add up by the word in the gap, and scale to 1.",
     mistakes=Mistakes(__name__, "fillings"),
 )
 """Mark ``fillings(world, line)``: probabilities by word for the first gap ``_`` of a line."""

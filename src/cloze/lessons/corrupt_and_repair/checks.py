@@ -11,19 +11,13 @@ from typing import Any
 from cloze.lessons.corrupt_and_repair import exact
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import (
-    Probe,
-    Symptom,
-    anything,
-    number,
-    world,
-    wrong_kind,
-)
+from cloze.teaching.results import Probe, Symptom, anything, number, world, wrong_kind
 from cloze.vocabulary import counted
 
 # ── 9.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
 Words = Sequence[str]
+VERBS = ("sleeps", "eats", "eats eats", "sleeps now")
 VARIOUS = ("the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree")
 Spans = Sequence[tuple[int, int]]
 
@@ -90,58 +84,55 @@ check_take_out = Exercise(
     },
     mistakes=Mistakes(__name__, "take_out"),
 )
-"""Mark ``take_out(words, spans)``: input and target with sentinels, as two lists of words."""
 
 # ── 9.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
-Sentences = Mapping[str, float]
+Table = Mapping[str, Mapping[str, float]]
+"""By the line that is left: each original with the probability of the two together."""
 
 
-def still_open(world: Sentences) -> float:
-    """Return H(sentence | the sentence with one word deleted), in nats."""
-    joint: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+def still_open(table: Table) -> float:
+    """Return the conditional entropy of the original, given the line that is left, in nats."""
+    nats = 0.0
+    for row in table.values():
+        total = sum(row.values())
+        for p in row.values():
+            nats -= p * math.log(p / total)
+    return nats
+
+
+def originals_of(world: Mapping[str, float]) -> Table:
+    """Delete each word of each sentence, all words of a sentence with the same probability."""
+    table: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for sentence, p in world.items():
         words = sentence.split()
         for i in range(len(words)):
-            joint[" ".join([*words[:i], *words[i + 1 :]])][sentence] += p / len(words)
-    return -sum(
-        p * math.log(p / sum(originals.values()))
-        for originals in joint.values()
-        for p in originals.values()
-    )
+            table[" ".join([*words[:i], *words[i + 1 :]])][sentence] += p / len(words)
+    return {left: dict(row) for left, row in table.items()}
 
 
-def tiny_worlds(chance: random.Random) -> list[Probe]:
-    """Make worlds in which a deletion can be told, and others in which it cannot."""
-    probes: list[Probe] = [
-        ({"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25},),
-        ({"a b": 0.5, "b a": 0.25, "a a": 0.25},),
-        ({"no no": 0.6, "no yes no": 0.4},),
-        ({"no yes no": 0.4, "no yes maybe": 0.35, "yes no": 0.25},),
-        ({"so we may be": 0.5, "we maybe so": 0.3, "so we may": 0.2},),
+def tables(chance: random.Random) -> list[Probe]:
+    """Make tables of worlds in which a deletion can be told, and of others in which it cannot."""
+    worlds = [
+        {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25},
+        {"a b": 0.5, "b a": 0.25, "a a": 0.25},
+        {"so we may": 0.2, "so we may be": 0.5, "we maybe so": 0.3},
     ]
     for _ in range(3):
-        sentences = [
-            f"{who} {verb}{end}"
-            for who in ("anna", "tom", "the cat")
-            for verb in ("sleeps", "eats", "eats eats")
-            for end in ("", " now")
-        ]
+        sentences = [f"{who} {verb}" for who in ("anna", "tom", "the cat") for verb in VERBS]
         odds = [chance.uniform(0.1, 1) for _ in sentences]
-        probes.append(({s: o / sum(odds) for s, o in zip(sentences, odds, strict=True)},))
-    return probes
+        worlds.append({s: o / sum(odds) for s, o in zip(sentences, odds, strict=True)})
+    return [(originals_of(world),) for world in worlds]
 
 
 check_still_open = Exercise(
     solution=still_open,
     wants=number,
-    probes=tiny_worlds,
+    probes=tables,
     solved="This is what nobody can repair: on average, no model can pay less for the original.",
-    direction="For every sentence and every word in it, add p / (number of words) to the row of "
-    "the line that is left. Then return −Σ p · log(p / the sum of its row).",
+    direction="Return −Σ p · log(p / the sum of its row), over all entries of all rows.",
     mistakes=Mistakes(__name__, "still_open"),
 )
-"""Mark ``still_open(world)``: the entropy of a sentence of which one word was deleted, in nats."""
 
 # ── 9.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -194,7 +185,6 @@ check_open_world = Exercise(
     judge=_judge_open_world,
     mistakes=Mistakes(__name__, "open_world"),
 )
-"""Mark a world that one deletion leaves open and one mask does not."""
 
 # ── 9.4 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -224,4 +214,3 @@ check_suspicion = Exercise(
     "of all three.",
     mistakes=Mistakes(__name__, "suspicion"),
 )
-"""Mark ``suspicion(p, q, rate)``: what the best discriminator says of one word."""

@@ -23,11 +23,11 @@ from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
 from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.corrupt_and_repair import corruptions, exact, mending, probes
-from cloze.lessons.corrupt_and_repair.infilling import INFILLING
-from cloze.lessons.corrupt_and_repair.replaced import REPLACED, ReplacedLM, electra_loss
+from cloze.lessons.corrupt_and_repair.objective_infilling import INFILLING
+from cloze.lessons.corrupt_and_repair.objective_replaced import REPLACED, ReplacedLM, electra_loss
 from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
-from cloze.prediction import visible_costs
+from cloze.prediction.answers import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Source, TrainingRun, fit
 from cloze.world import World

@@ -2,18 +2,19 @@
 
 Masking (``masking.py``) keeps the length of a line and asks at single positions. Here lines may
 become shorter, longer or change their order, and what is to be written is a line of its own: the
-original in BART's five ways, in T5's only what was taken out. A line has one ordinary symbol or
+original in BART's ways, in T5's only what was taken out. A line has one ordinary symbol or
 more and nothing else; what frames it (``[BEGIN]``, ``[PAD]``) is put on afterwards. A function
 draws a corruption from a generator and changes nothing that it is given; other lines get a
-``ValueError``.
+``ValueError``. ``@corruption`` gives a function its name: with it, the widget and the notebook
+show it.
 
 Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3.1.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -41,8 +42,8 @@ class Corrupted(NamedTuple):
     """The ids that are to be written, shape ``(written,)``."""
 
 
-class Corruption(Protocol):
-    """A way to spoil a line, of which it corrupts a share where that has a meaning."""
+class Spoil(Protocol):
+    """A function that spoils a line, of which it corrupts a share where that has a meaning."""
 
     def __call__(
         self,
@@ -55,36 +56,38 @@ class Corruption(Protocol):
         """Spoil a line ``(length,)``."""
 
 
-@checked
-def delete(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
-    """Delete each symbol with probability ``share``: nothing shows *where* one is missing."""
-    _only_text(line, vocabulary)
-    return Corrupted(line[torch.rand(line.shape, generator=generator) >= share], line)
+class Corruption(NamedTuple):
+    """A way to spoil a line."""
+
+    spoil: Spoil
+    loses: str
+    """What a reader no longer sees, as sentences."""
+    has_share: bool
+    """Whether one can choose how much of a line is corrupted."""
 
 
-@checked
-def replace(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
-    """Replace each symbol, with probability ``share``, by one of the *other* ordinary symbols."""
-    _only_text(line, vocabulary)
-    n = vocabulary.n_ordinary
-    # So many places further on in the vocabulary, and never all the way round.
-    away = torch.randint(1, n, line.shape, generator=generator)
-    chosen = torch.rand(line.shape, generator=generator) < share
-    return Corrupted(torch.where(chosen, (line + away) % n, line), line)
+CORRUPTIONS: dict[str, Corruption] = {}
+"""Every corruption by the name that the field has for it."""
+Function = TypeVar("Function", bound=Spoil)
 
 
+def corruption(name: str, loses: str, *, has_share: bool = True) -> Callable[[Function], Function]:
+    """Enter a function among ``CORRUPTIONS``.
+
+    Args:
+        name: what the field calls it.
+        loses: what a reader no longer sees, as sentences.
+        has_share: whether one can choose how much of a line is corrupted.
+    """
+
+    def enter(spoil: Function) -> Function:
+        CORRUPTIONS[name] = Corruption(spoil, loses, has_share)
+        return spoil
+
+    return enter
+
+
+@corruption("token masking", "You see where words are missing, and how many.")
 @checked
 def mask(
     line: Line,
@@ -107,6 +110,44 @@ def mask(
     return Corrupted(masked.inputs, line)
 
 
+@corruption(
+    "token deletion", "You do not see where a word is missing, or even that one is missing."
+)
+@checked
+def delete(
+    line: Line,
+    share: Probability = SHARE,
+    *,
+    vocabulary: Vocabulary = VOCABULARY,
+    generator: torch.Generator | None = None,
+) -> Corrupted:
+    """Delete each symbol with probability ``share``: nothing shows *where* one is missing."""
+    _only_text(line, vocabulary)
+    return Corrupted(line[torch.rand(line.shape, generator=generator) >= share], line)
+
+
+@corruption("token replacement", "You do not see which words are wrong. It could be any of them.")
+@checked
+def replace(
+    line: Line,
+    share: Probability = SHARE,
+    *,
+    vocabulary: Vocabulary = VOCABULARY,
+    generator: torch.Generator | None = None,
+) -> Corrupted:
+    """Replace each symbol, with probability ``share``, by one of the *other* ordinary symbols."""
+    _only_text(line, vocabulary)
+    n = vocabulary.n_ordinary
+    # So many places further on in the vocabulary, and never all the way round.
+    away = torch.randint(1, n, line.shape, generator=generator)
+    chosen = torch.rand(line.shape, generator=generator) < share
+    return Corrupted(torch.where(chosen, (line + away) % n, line), line)
+
+
+@corruption(
+    "text infilling",
+    "You see where something is missing, but not how much. It may be nothing.",
+)
 @checked
 def infill(
     line: Line,
@@ -133,6 +174,12 @@ def infill(
     return Corrupted(_with_signs(line, spans, [vocabulary.mask_id] * len(spans)), line)
 
 
+@corruption(
+    "sentence permutation",
+    "All the words are there, but the order of the sentences is lost. A single sentence stays as "
+    "it is, so put a full stop between sentences.",
+    has_share=False,
+)
 @checked
 def permute(
     line: Line,
@@ -155,6 +202,11 @@ def permute(
     return Corrupted(torch.tensor(moved[1:]), line)
 
 
+@corruption(
+    "document rotation",
+    "All the words are there, but you do not see where the text begins.",
+    has_share=False,
+)
 @checked
 def rotate(
     line: Line,
@@ -188,6 +240,10 @@ def sentinels(vocabulary: Vocabulary) -> list[int]:
     return [vocabulary.ids[s] for s in vocabulary.specials if s.startswith("<extra_id_")]
 
 
+@corruption(
+    "sentinels",
+    "You see where something is missing, but not how much. Only the missing part is written.",
+)
 @checked
 def take_out(
     line: Line,
@@ -282,12 +338,20 @@ def _enough_sentinels(count: int, vocabulary: Vocabulary) -> None:
         )
 
 
-def number_of_spans(length: int, taken: int) -> int:
-    """Return into how many spans that do not touch so many symbols of a line are divided."""
+@checked
+def number_of_spans(length: Count, taken: Count) -> int:
+    """Return into how many spans that do not touch so many symbols of a line are divided.
+
+    Raises:
+        ValueError: more symbols are taken than the line has.
+    """
+    if taken > length:
+        raise ValueError(f"A line of {length} symbols has no {taken} to take out; take fewer.")
     return min(max(1, round(taken / MEAN_LENGTH)), taken, length - taken + 1)
 
 
-def number_taken(length: int, share: float) -> int:
+@checked
+def number_taken(length: Count, share: Probability) -> int:
     """Return how many symbols of a line are taken out, at least one."""
     return max(1, round(share * length))
 
@@ -310,15 +374,3 @@ def _with_signs(line: Tensor, spans: Spans, signs: list[int]) -> Tensor:
         shown += [*symbols[done:start], sign]
         done = end
     return torch.tensor([*shown, *symbols[done:]])
-
-
-CORRUPTIONS: Mapping[str, Corruption] = {
-    "token masking": mask,
-    "token deletion": delete,
-    "token replacement": replace,
-    "text infilling": infill,
-    "sentence permutation": permute,
-    "document rotation": rotate,
-    "sentinels": take_out,
-}
-"""Every corruption by the name that the field has for it."""

@@ -7,7 +7,8 @@ from torch import Tensor
 
 from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, take_out
 from cloze.lessons.corrupt_and_repair.exact import fillings
-from cloze.lessons.corrupt_and_repair.infilling import PrefixLM, log_probability
+from cloze.lessons.corrupt_and_repair.infilling import log_probability
+from cloze.lessons.corrupt_and_repair.objective_infilling import PrefixLM
 from cloze.masking import seeded
 from cloze.vocabulary import Vocabulary
 from cloze.world import World

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-import traitlets
-from markupsafe import Markup
 
 from cloze.border import Probability, checked
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, STOP, with_sentinels
-from cloze.masking import seeded
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
-from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
 
 MOST_WORDS = 40
 SHARE = 0.15
@@ -72,72 +67,10 @@ def spoil(
     known = Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,))
     vocabulary = with_sentinels(known, len(words) + 2)
     line_ids = torch.tensor([vocabulary.ids[word] for word in words])
-    inputs, target = CORRUPTIONS[corruption](
+    inputs, target = CORRUPTIONS[corruption].spoil(
         line_ids, share, vocabulary=vocabulary, generator=generator
     )
     read, written = (
         tuple(vocabulary.symbols[i] for i in part.tolist()) for part in (inputs, target)
     )
     return Spoilt(words, read, written)
-
-
-class LineSpoiler(Widget):
-    """Type a line, choose a corruption, and see what is read and what is to be written.
-
-    Args:
-        line: the words to begin with.
-        corruption: the corruption to begin with.
-        seed: of the source of chance.
-
-    Raises:
-        TextError: the line has no word, or too many.
-        ValueError: no such corruption or seed.
-    """
-
-    _esm = program("spoiling.js")
-    _css = style("spoiling.css")
-
-    line = traitlets.Unicode().tag(sync=True)
-    corruption = traitlets.Unicode().tag(sync=True)
-    share = traitlets.Float().tag(sync=True)
-    draws = traitlets.Int(1).tag(sync=True)
-    spoilt = traitlets.Instance(Spoilt).tag(sync=True)
-
-    def __init__(self, line: str, corruption: str = "sentinels", seed: int = 0) -> None:
-        self.generator = seeded(seed)
-        spoilt = spoil(line, corruption, SHARE, self.generator)
-        super().__init__(line=line, corruption=corruption, share=SHARE, spoilt=spoilt)
-
-    def __repr__(self) -> str:
-        original, read, written = map(len, self.spoilt)
-        return (
-            f"LineSpoiler({self.corruption}: {counted(original, 'word')}, {read} read, "
-            f"{written} written)"
-        )
-
-    def answer_spoil(self, **chosen: Any) -> None:
-        """Spoil the line anew: another line, or by another corruption or share."""
-        now = {"line": self.line, "corruption": self.corruption, "share": self.share, **chosen}
-        spoilt = spoil(**now, generator=self.generator)
-        with self.hold_sync():
-            self.set_trait("spoilt", spoilt)
-            for name, value in now.items():
-                self.set_trait(name, value)
-            self.draws += 1
-
-    def alone(self) -> None:
-        """Return nothing: it is spoilt in Python."""
-
-    def still(self) -> Markup:
-        """Write the three lines, for where nothing runs."""
-        names = ("The original", "What is read", "What is to be written")
-        known = set(self.spoilt.original)
-        rows = (
-            element(
-                "p",
-                f"{name}, {counted(len(words), 'symbol')}: ",
-                Markup(" ").join(word if word in known else element("b", word) for word in words),
-            )
-            for name, words in zip(names, self.spoilt, strict=True)
-        )
-        return element("div", *rows, class_="cloze still")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,10 +15,12 @@ from torch import Tensor
 
 from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
-from cloze.prediction import predict, shipped_model, top_k
+from cloze.masking import seeded
+from cloze.prediction.answers import predict, top_k
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
 from cloze.vocabulary import GAP, VOCABULARY, counted, read_line, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -59,29 +62,57 @@ check_chain_cost = Exercise(
 # ── 7.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-def one_place_late(windows: Tensor, first: int) -> Tensor:
-    """Move every line one place to the right and put ``first`` in front; the last id drops off."""
-    late = windows.roll(1, dims=1)
-    late[:, 0] = first
-    return late
+@dataclass(frozen=True)
+class Leaky:
+    """A causal model made up for a test, in which some predictions see more than they should."""
+
+    extra: tuple[tuple[int, int], ...] = ()
+    """Pairs (i, j): prediction i also sees the character at position j, with j ≥ i."""
+
+    def __call__(self, line: Tensor) -> Tensor:
+        """Return logits ``(length, |V|)`` for ids ``(length,)``."""
+        n = line.shape[-1]
+        sees = torch.ones(n, n).tril(-1)
+        for i, j in self.extra:
+            sees[i, j] = 0.01  # a leak need not be large
+        vectors = torch.randn(len(VOCABULARY), len(VOCABULARY), generator=seeded(0))
+        return (sees * torch.arange(1, n + 1)) @ vectors[line]
+
+    def __repr__(self) -> str:
+        seen = " and ".join(f"prediction {i} sees position {j}" for i, j in self.extra)
+        return f"a model in which {seen}" if seen else "a model without a leak"
 
 
-def windows_to_move(chance: random.Random) -> list[Probe]:
-    """Make windows of ids in several shapes, and the id that comes first."""
-    source = torch.Generator().manual_seed(chance.getrandbits(31))
-    return [
-        (torch.randint(28, shape, generator=source), first)
-        for shape, first in (((2, 6), 28), ((1, 9), 28), ((3, 5), 0), ((4, 4), 28))
-    ]
+def leaks(model: Callable[[Tensor], Tensor], line: Tensor) -> list[int]:
+    """List the predictions that change with the character at their position or after it."""
+    before, found = model(line), set()
+    for j in range(len(line)):
+        changed = line.clone()
+        changed[j] = (line[j] + 1) % 28
+        moved = (model(changed) != before).any(dim=1)
+        found |= {i for i in range(j + 1) if moved[i]}
+    return sorted(found)
 
 
-check_one_place_late = Exercise(
-    solution=one_place_late,
-    wants=tensor(torch.long),
-    probes=windows_to_move,
-    solved="Place i now holds the character before x_i, so the model cannot see x_i itself.",
-    direction="Put a column of `first` in front of windows[:, :-1].",
-    mistakes=Mistakes(__name__, "one_place_late"),
+def models_and_lines(chance: random.Random) -> list[Probe]:
+    """Make models with leaks from near and from far, and lines, some with id 0 where it matters."""
+    probes: list[Probe] = []
+    for extra in ((), ((3, 3),), ((0, 6),), ((2, 5), (4, 5)), ((1, 2), (5, 6)), ((0, 3), (2, 3))):
+        ids = [chance.randrange(1, VOCABULARY.n_ordinary) for _ in range(7)]
+        for _, j in extra[:1]:
+            ids[j] = 0
+        probes.append((Leaky(extra), torch.tensor(ids)))
+    return probes
+
+
+check_leaks = Exercise(
+    solution=leaks,
+    wants=positions,
+    probes=models_and_lines,
+    solved="Run it on every causal model that you build, before you trust its loss.",
+    direction="Change each character in turn, and collect the positions up to and including it "
+    "whose predictions change.",
+    mistakes=Mistakes(__name__, "leaks"),
 )
 
 # ── 7.3 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -157,8 +188,6 @@ check_only_bayes = Exercise(
     judge=_judge_only_bayes,
     mistakes=Mistakes(__name__, "only_bayes"),
 )
-"""Mark a line and a letter that Bayes' rule finds and the masked model does not."""
-
 # ── 7.4 ──────────────────────────────────────────────────────────────────────────────────────────
 
 

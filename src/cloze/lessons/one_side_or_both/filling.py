@@ -21,7 +21,8 @@ from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import CAUSAL, MASKED, Objective
-from cloze.prediction import predict, shipped_model
+from cloze.prediction.answers import predict
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY

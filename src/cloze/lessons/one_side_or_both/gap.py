@@ -7,16 +7,18 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from cloze.causal import log_posterior, log_probs
-from cloze.heads import CausalLM, MaskedLM
+from cloze.border import Line, Whole, checked, positions
+from cloze.causal import log_posterior
+from cloze.heads import CausalLM, MaskedLM, log_probs_at
 from cloze.masking import seeded
 from cloze.vocabulary import PAD
 from cloze.world import GAPS_ONLY, World
 
 
 @torch.no_grad()
+@checked
 def four_answers(
-    world: World, masked: MaskedLM, causal: CausalLM, line: Tensor, gap: int
+    world: World, masked: MaskedLM, causal: CausalLM, line: Line, gap: Whole
 ) -> dict[str, Tensor]:
     """Return P(word in the gap) by four ways to answer, each of shape ``(n_ordinary,)``.
 
@@ -27,14 +29,17 @@ def four_answers(
         line: a sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``; the word in the
             gap is not read.
         gap: its position.
+
+    Raises:
+        ValueError: the position is outside the line.
     """
-    n = world.vocabulary.n_ordinary
+    [gap] = positions([gap], len(line))
     hidden = line.clone()
     hidden[gap] = world.vocabulary.mask_id
     asked = (torch.arange(len(line)) == gap)[None]
     return {
-        "left side": log_probs(causal, line[None])[0, gap, :n].softmax(0),
-        "masked": masked.logits_at(hidden[None], asked)[0, :n].softmax(0),
+        "left side": log_probs_at(causal, line[None], asked)[0].exp(),
+        "masked": log_probs_at(masked, hidden[None], asked)[0].exp(),
         "causal, Bayes": log_posterior(causal, hidden, [gap]).exp(),
         "truth": world.truth(hidden[None], asked, corruption=GAPS_ONLY)[0].float(),
     }

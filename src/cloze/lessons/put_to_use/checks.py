@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cloze.lessons.put_to_use import tasks
-from cloze.prediction import shipped_world_model
+from cloze.prediction.shipped import shipped_world_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, number, numbers, tensor, wrong_kind
@@ -204,4 +204,3 @@ check_fooling = Exercise(
     solved="Sixteen sentences had *who* in few places, and the tagger has learned the places.",
     mistakes=Mistakes(__name__, "fooling"),
 )
-"""Mark a sentence of the small world in which the tagger takes another word for *who*."""

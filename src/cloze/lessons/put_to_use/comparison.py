@@ -31,7 +31,7 @@ from cloze.lessons.put_to_use.faults import (
 )
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
-from cloze.prediction import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.teaching import measurements
 from cloze.use.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
 from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
@@ -278,12 +278,18 @@ def results() -> dict[str, Any]:
 
 
 def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
-    """Return scores by what the encoder knew before and by number of labels."""
+    """Return scores by what the encoder knew before and by number of labels.
+
+    Raises:
+        ValueError: nothing of this kind was measured for this task.
+    """
     found: dict[str, dict[int, Repeated]] = {}
-    for start, by_labels in results()["runs"][task].items():
+    for start, by_labels in results()["runs"].get(task, {}).items():
         for n, [by_seed] in ((int(n), by_rate.values()) for n, by_rate in by_labels.items()):
             if values := [scored[what] for scored in by_seed.values() if what in scored]:
                 found.setdefault(start, {})[n] = Repeated.of(values)
+    if not found:
+        raise ValueError(f"{what!r} was not measured for the task {task!r}.")
     return found
 
 

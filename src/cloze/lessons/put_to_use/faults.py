@@ -12,7 +12,7 @@ from cloze.border import Count, Lines, checked, known_symbols
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.corpus import DATA
 from cloze.encoder import Direction
-from cloze.heads import MaskedLM, Model
+from cloze.heads import MaskedLM, Model, log_probs_at
 from cloze.masking import IGNORE, seeded
 from cloze.use.finetuning import answers
 from cloze.use.heads import FineTuned
@@ -128,10 +128,9 @@ def surprises(world: World, reader: Model, input_ids: Tensor) -> Tensor:
     selected = torch.zeros_like(hidden, dtype=torch.bool)
     selected[torch.arange(len(rows)), at] = True
     hidden[selected] = world.vocabulary.mask_id
-    with torch.no_grad():
-        said = reader.logits_at(hidden, selected).double().log_softmax(1)
+    log_probs = log_probs_at(reader, hidden, selected).double()
     costs = torch.zeros(input_ids.shape, dtype=torch.float64)
-    costs[rows, at] = 0 - said.gather(1, input_ids[rows, at][:, None])[:, 0]
+    costs[rows, at] = 0 - log_probs.gather(1, input_ids[rows, at][:, None])[:, 0]
     return costs.clamp(0, MOST)
 
 

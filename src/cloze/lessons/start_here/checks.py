@@ -1,12 +1,18 @@
-"""The exercise of notebook 00."""
+"""The exercises of notebook 00."""
 
 from __future__ import annotations
 
 import random
+import re
+from typing import Any
 
+from cloze.prediction.lines import fill
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, number
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number
+from cloze.vocabulary import GAP, counted, normalise
+
+# ── 0.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def count_gaps(line: str) -> int:
@@ -39,3 +45,48 @@ check_count_gaps = Exercise(
     mistakes=Mistakes(__name__, "count_gaps"),
 )
 """Mark ``count_gaps(line)``: how many characters of a line are gaps."""
+
+# ── 0.2 ──────────────────────────────────────────────────────────────────────────────────────────
+
+SHOWN = "what has lost all its vowels"
+"""The notebook's line; a message should be the learner's own."""
+
+WORDS, VOWELS = 5, 7
+"""How many different words and how many vowels a message has at least."""
+
+
+def _judge_message(answer: Any) -> str:
+    """Take the vowels out of a line, and let the model put them back."""
+    if not isinstance(answer, str):
+        raise Symptom(f"You hand in {kind_of(answer)}. Write one line of text, in quotes.")
+    line = " ".join(normalise(answer, keep=GAP).text.split())
+    if GAP in line:
+        raise Symptom("Write the line in full. The check takes out its vowels.")
+    if line == SHOWN:
+        raise Symptom("That is the notebook's line. Write one of your own.")
+    words, vowels = {*line.split()}, len(re.findall("[aeiou]", line))
+    if len(words) < WORDS or vowels < VOWELS:
+        raise Symptom(
+            f"Your line has {counted(len(words), 'different word')} and {counted(vowels, 'vowel')}."
+            f" Write at least {WORDS} and {VOWELS}."
+        )
+    message = re.sub("[aeiou]", GAP, line)
+    restored = fill(message).text
+    for word in re.finditer(r"\S+", line):
+        if (instead := restored[slice(*word.span())]) != word[0]:
+            raise Symptom(
+                f"{message} becomes: {restored}. For {message[slice(*word.span())]} the model "
+                f"chooses {instead!r}, and you meant {word[0]!r}. Does the rest of the line tell "
+                "them apart? Change the words around it, or take a word with more consonants."
+            )
+    return f"{message} becomes: {restored}."
+
+
+check_message = Exercise(
+    solution="look behind the door and say nothing",
+    wants=anything,
+    solved="All vowels are back. Now send the line without them to a friend.",
+    judge=_judge_message,
+    mistakes=Mistakes(__name__, "message"),
+)
+"""Mark a line that the model can read without its vowels."""

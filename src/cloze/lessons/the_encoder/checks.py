@@ -7,12 +7,13 @@ import random
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, tensor
+from cloze.teaching.results import Probe, Symptom, anything, as_plain, kind_of, tensor
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -24,17 +25,17 @@ def my_attention(Q: Tensor, K: Tensor, V: Tensor, look: Tensor) -> Tensor:
 
 
 def queries_keys_values(chance: random.Random) -> list[Probe]:
-    """Make Q, K, V of one shape, with sizes that are no squares, and who may look at whom.
+    """Make Q, K and V, and who may look at whom.
 
-    Every query may look at itself, so that no softmax runs over nothing, and apart from one query
-    that sees all, each has a key that it may not look at; ``look`` is never symmetric. In the
-    third shape a product of wrong axes raises nothing; in the last one every query sees everything,
-    and V has a width of its own. Values are positive, so that sums in single precision do not
-    cancel.
+    Every query may look at itself, so no softmax runs over nothing, and all but one have a key that
+    they may not look at. ``look`` is never symmetric. The first shapes are large enough to be told
+    instead of the numbers. In the third, a product of wrong axes raises nothing. In the last, every
+    query sees everything, and V has a width of its own. Values are positive, so sums in single
+    precision do not cancel.
     """
     seed = torch.Generator().manual_seed(chance.getrandbits(32))
     probes: list[Probe] = []
-    for length, width in ((3, 2), (6, 10), (5, 5)):
+    for length, width in ((6, 10), (3, 2), (5, 5)):
         query, key = 1.5 * torch.randn(2, length, width, generator=seed)
         value = 0.5 + 3 * torch.rand(length, width, generator=seed)
         look = torch.rand(length, length, generator=seed) < 0.5
@@ -99,9 +100,9 @@ check_my_may_look = Exercise(
     probes=lengths_and_directions,
     parts=lambda length, direction: {
         f"'{direction}'": ...,
-        f"'{direction}', a position and itself": torch.eye(length).bool(),
-        f"'{direction}', what is left of it": torch.ones(length, length).tril(-1).bool(),
-        f"'{direction}', what is right of it": torch.ones(length, length).triu(1).bool(),
+        f"the diagonal of '{direction}'": torch.eye(length).bool(),
+        f"below the diagonal of '{direction}'": torch.ones(length, length).tril(-1).bool(),
+        f"above the diagonal of '{direction}'": torch.ones(length, length).triu(1).bool(),
     },
     solved="This matrix is all that separates an encoder from its one-sided twins.",
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
@@ -119,14 +120,18 @@ RING, BACK, SHARE = 8, 2, 0.9
 
 def rows_of_two(name: str, value: Any) -> Tensor:
     """Read the queries or the keys: two numbers for each position of the ring."""
-    if not isinstance(value, Tensor) or value.shape != (RING, 2):
+    try:
+        rows = torch.as_tensor(np.array(as_plain(value), dtype=float))
+    except (TypeError, ValueError):  # no numbers, or rows of unequal lengths
+        rows = torch.empty(0)
+    if rows.shape != (RING, 2):
         raise Symptom(
             f"Your {name} is {kind_of(value)}; hand in a tensor of shape ({RING}, 2), two numbers "
             "for each position."
         )
-    if not value.double().isfinite().all():
+    if not rows.isfinite().all():
         raise Symptom(f"Your {name} contains inf or NaN, and a softmax turns them into NaN.")
-    return value.detach().double()
+    return rows
 
 
 def _turns_by(rows: Tensor, angle: float) -> bool:
@@ -147,7 +152,7 @@ def _same_rows(rows: Tensor) -> tuple[int, int] | None:
 
 
 def _judge_two_back(answer: Any) -> str:
-    if not isinstance(answer, tuple | list | Tensor) or len(answer) != 2:
+    if not isinstance(answer, tuple | list | Tensor | np.ndarray) or len(answer) != 2:
         raise Symptom(f"You hand in {kind_of(answer)}; hand in (Q, K), the queries first.")
     queries, keys = (rows_of_two(name, value) for name, value in zip("QK", answer, strict=True))
     places = torch.arange(RING)
@@ -196,9 +201,10 @@ def _judge_two_back(answer: Any) -> str:
             "They look different distances away: turn by the same angle from each key to the next, "
             "and from each query to the next."
         )
+    meant, most = (lowest - BACK) % RING, int(weights[lowest].argmax())
+    rest = f", and most to position {most}" if most != meant else ""
     raise Symptom(
-        f"Position {lowest} gives {on_it[lowest]:.2f} to position {(lowest - BACK) % RING}, and "
-        f"most to position {int(weights[lowest].argmax())}. {why}"
+        f"Position {lowest} gives only {on_it[lowest]:.2f} to position {meant}{rest}. {why}"
     )
 
 

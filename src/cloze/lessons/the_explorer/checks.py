@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import torch
-from torch import Tensor
-
 from cloze.corpus import Corpus
-from cloze.prediction import compare, top_k
+from cloze.prediction.answers import top_k
+from cloze.prediction.predictors import compare
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, number
 from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, read_line, visible
 
 # ── 5.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -29,6 +27,9 @@ SHOWN = (
     "we had fun at the party",
 )
 """Lines of the notebook and of its exercise; a finding should be the learner's own."""
+
+RARE = 30
+"""How often the models met a word, at least, if they know it well."""
 
 FORM = 'Hand in a line and a position with a comma between them: ("the line in full", 4).'
 
@@ -44,16 +45,6 @@ def finding(value: Any) -> tuple[str, int]:
             "beginning of the line."
         )
     return line, int(position)
-
-
-def _given_by(text: str, at: int) -> dict[str, float]:
-    """Return the probability that each model gives the truth at a position."""
-    answers = compare(text, [at])
-    return {name: math.exp(-(answers[name].cost(at) or 0.0)) for name in answers}
-
-
-def _is_found(p: dict[str, float]) -> bool:
-    return p["left"] < 0.1 and p["right"] >= 0.5 and p["both"] >= 0.9
 
 
 def _marked(text: str, at: int) -> str:
@@ -84,23 +75,14 @@ def _judge_finding(answer: Any) -> str:
         raise Symptom(
             f"{text!r} has the positions 0 to {len(text) - 1}, and {at} is not one of them."
         )
-    p = _given_by(text, at)
-    if not _is_found(p):
-        _misplaced(line, text, at)
-        _not_found(text, at, p)
-    return _shown(text, at, p)
-
-
-def _begins(text: str, at: int) -> bool:
-    """Whether a word begins at a position."""
-    return 0 <= at < len(text) and not text[at].isspace() and text[at - 1 : at].strip() == ""
-
-
-def _shown(text: str, at: int, p: dict[str, float]) -> str:
-    """Say what each model gives the truth."""
-    return (
-        f"{_marked(text, at)}: left {p['left']:.2f}, right {p['right']:.2f}, both {p['both']:.2f}."
-    )
+    answers = compare(text, [at])
+    p = {name: math.exp(-(answers[name].cost(at) or 0.0)) for name in answers}
+    shown = ", ".join(f"{name} {p[name]:.2f}" for name in ("left", "right", "both"))
+    shown = f"{_marked(text, at)}: {shown}."
+    if p["left"] < 0.1 and p["right"] >= 0.5 and p["both"] >= 0.9:
+        return shown
+    _misplaced(line, text, at)
+    raise Symptom(f"{shown} {_why_not_found(text, at, p)}")
 
 
 def _misplaced(line: str, text: str, at: int) -> None:
@@ -113,48 +95,43 @@ def _misplaced(line: str, text: str, at: int) -> None:
             f"simplified, so position {at} is {_marked(text, at)}. The {typed!r} that has "
             f"position {at} in what you typed has position {meant} there: {_marked(text, meant)}."
         )
-    for near, advice in (
-        (at - 1, "do you count from 1?"),
-        (at + 1, "is your position one too small?"),
-    ):
-        if _begins(text, near) and not _begins(text, at) and _is_found(_given_by(text, near)):
-            raise Symptom(
-                f"Position {at} is {_marked(text, at)}, beside a gap that would do: {advice} The "
-                "first character of the line has position 0."
-            )
 
 
-def _not_found(text: str, at: int, p: dict[str, float]) -> None:
-    """Tell which of the three conditions fails."""
-    seen = _shown(text, at, p)
+def _why_not_found(text: str, at: int, p: Mapping[str, float]) -> str:
+    """Say which of the three conditions fails, and where to look."""
     if at == len(text) - 1:
-        raise Symptom(
-            f"{seen} There is nothing to the right of your gap, so the right side cannot know "
-            "it: choose a letter that has the rest of its word after it."
+        return (
+            "There is nothing to the right of your gap, so the right side cannot know it: choose a "
+            "letter that has the rest of its word after it."
         )
     if text[at].isspace():
-        raise Symptom(
-            f"{seen} Your position is that of a space; the right side sees that a word begins, but "
-            "not where another ended. Try the first letter of a word."
+        return (
+            "Your position is that of a space. The right side sees that a word begins, but not "
+            "where another ended. Try the first letter of a word."
         )
     if p["left"] >= 0.1:
-        other = (
-            "Put another word before it" if _begins(text, at) else "Try the first letter of a word"
-        )
-        raise Symptom(
-            f"{seen} The left side is not surprised enough, it must give less than 0.10: what "
-            f"comes before your gap already suggests the letter. {other}."
+        begins = not text[:at] or text[at - 1].isspace()
+        advice = "Put another word before it" if begins else "Try the first letter of a word"
+        return (
+            f"The left side gives {p['left']:.2f} and must give less than 0.10: what comes before "
+            f"your gap already suggests the letter. {advice}."
         )
     side, reader, least = (
-        ("right", "The right side", 0.5) if p["right"] < 0.5 else ("both", "Both together", 0.9)
+        ("right", "The right side", 0.5) if p["right"] < 0.5 else ("both", "The encoder", 0.9)
     )
     guesses = top_k(compare(text, [at])[side][at], 2)
     rival, given = next((letter, q) for letter, q in guesses if letter != text[at])
     word = next(m[0] for m in re.finditer(r"\S+", text) if m.end() > at)
-    raise Symptom(
-        f"{seen} {reader} must give {least:.2f} or more, and {visible(rival)} gets {given:.2f}. "
-        f"Would that fit as well? And how well do the models know {word!r}? They met it "
-        f"{counted(_words_met()[word], 'time')} in training. Try an everyday word."
+    met = _words_met()[word]
+    advice = "Try another place in the word, or another word."
+    if met < RARE:
+        advice = (
+            f"And how well do the models know {word!r}? They met it {counted(met, 'time')} in "
+            "training. Try an everyday word."
+        )
+    return (
+        f"{reader} gives {p[side]:.2f} and needs {least:.2f}, and {visible(rival)} gets "
+        f"{given:.2f}. Would that fit as well? {advice}"
     )
 
 
@@ -175,43 +152,6 @@ check_right_finding = Exercise(
 
 
 # ── 5.2 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def hide_right(input_ids: Tensor, position: int) -> Tensor:
-    """Return a copy of a line, ``(length,)``, with ``[MASK]`` right of a position."""
-    hidden = input_ids.clone()
-    hidden[position + 1 :] = VOCABULARY.mask_id
-    return hidden
-
-
-def lines_and_positions(chance: random.Random) -> list[Probe]:
-    """Make lines of several lengths, with positions in the middle and at both ends."""
-
-    def line(length: int) -> Tensor:
-        return torch.tensor(chance.sample(range(2, 26), length))
-
-    middle = chance.randrange(4, 7)
-    return [(line(6), 2), (line(10), middle), (line(7), 6), (line(8), 0), (line(9), 4)]
-
-
-check_hide_right = Exercise(
-    solution=hide_right,
-    wants=tensor(torch.long),
-    probes=lines_and_positions,
-    parts=lambda input_ids, position: {
-        "what is left of the position": torch.arange(len(input_ids)) < position,
-        "the position itself": torch.arange(len(input_ids)) == position,
-        "its right neighbour": torch.arange(len(input_ids)) == position + 1,
-        "what is further to the right": torch.arange(len(input_ids)) > position + 1,
-    },
-    solved="Now the encoder sees no more than the left twin does.",
-    direction="In a clone of the line, everything from position + 1 on becomes VOCABULARY.mask_id.",
-    mistakes=Mistakes(__name__, "hide_right"),
-)
-"""Mark ``hide_right(input_ids, position)``: ``[MASK]`` at every position right of one."""
-
-
-# ── 5.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
 Frequencies = Mapping[str, float]
 

@@ -15,9 +15,11 @@ import torch
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
 from cloze.border import Count, Whole, checked
 from cloze.corpus import Corpus, windows
+from cloze.heads import symbol_log_probs
 from cloze.loss import to_bits
 from cloze.masking import seeded
-from cloze.prediction import Guess, mask_positions, predict, shipped_model, top_k
+from cloze.prediction.answers import Guess, mask_positions, predict, top_k
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY, visible
 
 SIDES = ("left", "both")
@@ -179,7 +181,7 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
         model = shipped_model("left" if side == "left" else "both")
         prediction = predict(model, input_ids, [puzzle.at])
         counted = neighbour_baselines()[side].log_probs(masked[None])[0, puzzle.at]
-        counted = counted[: VOCABULARY.n_ordinary].log_softmax(dim=-1)
+        counted = symbol_log_probs(counted, VOCABULARY)
         paid[side] = {
             "you": bits(bets[side], puzzle.truth, frequencies),
             "model": to_bits(float(prediction.costs[0])),

@@ -72,8 +72,8 @@ check_summed_loss = Exercise(
 # ── 1.2 ───────────────────────────────────────────────────────────────────────────────────────────
 
 GAPS, LETTERS = "ra", "abdelnr"
-ASKED = {"right": (2, "bits", 2 * math.log(2)), "wrong": (3, "perplexity", math.log(3))}
-"""What each table's mean loss must be: a number, what it counts, and the same in nats."""
+WANTED = {"right": (2, "2 bits", 2 * math.log(2)), "wrong": (3, "perplexity 3", math.log(3))}
+"""What each table's mean loss must be: a number, its unit as well, and the same in nats."""
 
 TABLES = (
     'Hand in {"right": […, …], "wrong": […, …]}, with a dictionary from letters to probabilities '
@@ -120,10 +120,10 @@ def _mean_loss(truth: Sequence[float]) -> float:
 
 
 def _judge_tables(tables: Any) -> str:
-    if not isinstance(tables, dict) or {*tables} != {*ASKED}:
+    if not isinstance(tables, dict) or {*tables} != {*WANTED}:
         raise Symptom(f"You hand in {kind_of(tables)}. {TABLES}")
-    said = []
-    for name, (amount, unit, nats) in ASKED.items():
+    costs = []
+    for name, (amount, wanted, nats) in WANTED.items():
         rows = tables[name]
         if not isinstance(rows, list | tuple) or len(rows) != len(GAPS):
             raise Symptom(f"`{name}` is {kind_of(rows)}; there are two gaps, r and a. {TABLES}")
@@ -137,12 +137,16 @@ def _judge_tables(tables: Any) -> str:
                 f"In `{name}` the two rows are exchanged: give the row for r first and then the "
                 "row for a, as in the line."
             )
+        if alike(loss, amount):
+            raise Symptom(
+                f"`{name}` pays {amount} nats on average, not {wanted}. A bit is 0.693 nats, and "
+                "the perplexity is e to the power of the loss in nats."
+            )
         for gap, p in zip(GAPS, read, strict=True):
             _look_at_favourite(name, gap, p)
         pays = f"{loss / math.log(2):.3f} bits, perplexity {math.exp(loss):.3f}"
         if not alike(loss, nats):
-            asked = f"{amount} bits" if unit == "bits" else f"perplexity {amount}"
-            why = f"Give both right letters the same probability: which one gives {asked}?"
+            why = f"Give both right letters the same probability: which one gives {wanted}?"
             if math.isinf(loss):
                 why = "A right letter that gets 0 costs infinitely much."
             elif alike(2 * loss, nats):
@@ -152,13 +156,11 @@ def _judge_tables(tables: Any) -> str:
                     "The mean of your two probabilities would be right, but the loss averages "
                     "logarithms."
                 )
-            elif alike(loss, amount):
-                why = f"That is {amount} nats, not {asked}."
             elif abs(loss - nats) < 0.02:
                 why = "That is close, but not exact. Write fractions, not rounded decimals."
-            raise Symptom(f"`{name}` pays {pays} on average. We ask for {asked}. {why}")
-        said.append(f"`{name}` pays {pays}")
-    return f"{'; '.join(said)}."
+            raise Symptom(f"`{name}` pays {pays} on average. We ask for {wanted}. {why}")
+        costs.append(f"`{name}` pays {pays}")
+    return f"{'; '.join(costs)}."
 
 
 check_tables = Exercise(

@@ -228,9 +228,15 @@ def _judge_counts(mask: Callable[..., Any]) -> str:
             f"With shares of {m:.0%}, {r:.0%} and {1 - m - r:.0%} your selected positions are: "
             f"{counted}. {why}".rstrip()
         )
-    again = ask(mask, ids, 0.5, m, r)[1] != IGNORE
-    if torch.equal(asked, again):
+    calls = [ask(mask, ids[:2, :20], 0.5, m, r)[1] != IGNORE for _ in range(20)]
+    if all(torch.equal(call, calls[0]) for call in calls):
         raise Symptom("Every call hides the same positions: do you set a seed in your function?")
+    if len({int(call.sum()) for call in calls}) == 1:
+        raise Symptom(
+            f"You select exactly {int(calls[0].sum())} of 40 positions, every time. If each "
+            "position draws its own number, the count varies: compare one random number per "
+            "position with mask_prob."
+        )
     return f"With shares of 60/25/15 {n:,} selected positions are: {counted}."
 
 
@@ -285,3 +291,75 @@ check_coverage = Exercise(
     mistakes=Mistakes(__name__, "coverage"),
 )
 """Mark ``coverage(epochs, mask_prob, copies)``: the share selected at least once."""
+
+
+# ── 2.5 ──────────────────────────────────────────────────────────────────────────────────────────
+
+PATTERNS, LONG = 12_000, 24
+"""How often a pattern is drawn, for a line of how many characters."""
+
+LEAST, MOST = 0.12, 0.18
+"""The share of positions that a pattern selects."""
+
+
+def my_pattern(length: int) -> Tensor:
+    """Select every seventh position, beginning at a random one: boolean, ``(length,)``."""
+    return torch.arange(length) % 7 == torch.randint(7, ())
+
+
+def _drawn(pattern: Callable[..., Any], times: int, length: int) -> Tensor:
+    """Draw a pattern many times: boolean, ``(times, length)``."""
+    drawn = ask(lambda length: [pattern(length) for _ in range(times)], length)
+    for one in drawn:
+        if one is None:
+            raise Symptom("Your function returns nothing: is a `return` missing?")
+        if tensor(torch.bool)(one).shape != (length,):
+            raise Symptom(
+                f"For a line of {length} characters you return {kind_of(one)}. Return one row with "
+                f"True or False for each position, shape ({length},)."
+            )
+    return torch.stack(drawn)
+
+
+def _judge_pattern(pattern: Callable[..., Any]) -> str:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        _drawn(pattern, 1, LONG + 1)
+        drawn = _drawn(pattern, PATTERNS, LONG)
+    touching = (drawn[:, 1:] & drawn[:, :-1]).nonzero()
+    if len(touching):
+        draw, at = touching[0].tolist()
+        example = "".join("▒" if here else "·" for here in drawn[draw])
+        raise Symptom(
+            f"{example} has two neighbours, positions {at} and {at + 1}. If each position draws "
+            "for itself, that happens sooner or later: let one draw decide about several of them."
+        )
+    share, shares = float(drawn.float().mean()), drawn.float().mean(dim=0)
+    if not LEAST <= share <= MOST:
+        raise Symptom(
+            f"No two neighbours are selected, but {share:.1%} of all positions are. It should be "
+            f"{LEAST:.0%} to {MOST:.0%}."
+        )
+    if bool((drawn == drawn[0]).all()):
+        raise Symptom(
+            "Every call selects the same positions, so the others are never predicted. Draw "
+            "something at random in each call."
+        )
+    worst = int((shares - share).abs().argmax())
+    if not _is(drawn[:, worst].sum(), PATTERNS, share):
+        raise Symptom(
+            f"Position {worst} is selected in {shares[worst]:.1%} of the draws, but the average "
+            f"position in {share:.1%}. What is different about position {worst}? Let no place in "
+            "the line be special, neither its beginning nor its end."
+        )
+    return f"You select {share:.1%} of the positions, all equally often, and never two neighbours."
+
+
+check_my_pattern = Exercise(
+    solution=my_pattern,
+    wants=anything,
+    judge=_judge_pattern,
+    solved="So every hidden letter keeps both neighbours in sight.",
+    mistakes=Mistakes(__name__, "my_pattern"),
+)
+"""Mark ``my_pattern(length)``: a random mask without neighbours, the same for all positions."""

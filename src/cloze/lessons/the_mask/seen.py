@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ import torch
 from torch import Tensor
 
 from cloze.corpus import Corpus
-from cloze.heads import MaskedLM
+from cloze.heads import MaskedLM, log_probs_at
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
-from cloze.objectives import MASKED
-from cloze.prediction import distribution
+from cloze.objectives import masked
+from cloze.prediction.answers import distribution
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
@@ -29,7 +28,6 @@ SHARES = {"80/10/10": (0.8, 0.1), "100/0/0": (1.0, 0.0), "80/0/20": (0.8, 0.0)}
 """By name, the shares of selected characters that become ``[MASK]`` and a random one."""
 
 
-@torch.no_grad()
 def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str, float]:
     """Return the mean probability of the original character at selected positions.
 
@@ -41,9 +39,11 @@ def beliefs(model: MaskedLM, originals: Tensor, batch: MaskedBatch) -> dict[str,
     Returns:
         By what the model sees there: "[MASK]", "random" and "kept", as it looks from outside.
     """
-    logits = torch.cat([model(part) for part in torch.split(batch.inputs, 64)])
-    believed = logits[..., : VOCABULARY.n_ordinary].softmax(dim=-1)
-    of_original = believed.gather(-1, originals[..., None]).squeeze(-1)
+    of_original = torch.full(originals.shape, torch.nan)
+    log_probs = log_probs_at(model, batch.inputs, batch.selected)
+    of_original[batch.selected] = log_probs.gather(1, originals[batch.selected][:, None])[
+        :, 0
+    ].exp()
     hidden, same = batch.inputs == VOCABULARY.mask_id, batch.inputs == originals
     seen = {"[MASK]": hidden, "random": ~hidden & ~same, "kept": same}
     return {name: of_original[batch.selected & where].mean().item() for name, where in seen.items()}
@@ -58,13 +58,7 @@ def proofread(model: MaskedLM, line: str) -> list[float]:
 
 def train(name: str, recipe: Recipe, corpus: Corpus) -> MaskedLM:
     """Train one model with the shares of that name."""
-    mask_share, random_share = SHARES[name]
-    masked = partial(mask_tokens, mask_share=mask_share, random_share=random_share)
-    objective = replace(
-        MASKED,
-        name=name,
-        ask=lambda windows, rate, chance, _: masked(windows, rate, generator=chance),
-    )
+    objective = masked(name, mask_tokens, *SHARES[name])
     torch.manual_seed(recipe.seed)
     run = TrainingRun(MaskedLM(), corpus, recipe, objective)
     for _ in fit(run):

@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from functools import cache
+from itertools import permutations
+from typing import Any, NamedTuple
 
+from cloze.corpus import Corpus
 from cloze.lessons.the_real_ones.tokenizer import (
     START,
     Pair,
     Tokenizer,
     merge,
     pair_counts,
+    shown,
     word_counts,
 )
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number
+from cloze.teaching.results import (
+    Probe,
+    Symptom,
+    anything,
+    in_short,
+    kind_of,
+    numbers,
+    world,
+)
 from cloze.vocabulary import counted
 
 # ── 13.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -77,103 +90,161 @@ check_three_merges = Exercise(
 
 # ── 13.2 ─────────────────────────────────────────────────────────────────────────────────────────
 
-
-def mask_whole_words(pieces: Sequence[str], chosen: Sequence[int]) -> list[str]:
-    """Hide every piece of the chosen words; ``##`` goes on with the word before."""
-    hidden, word = [], -1
-    for piece in pieces:
-        word += not piece.startswith("##")
-        hidden.append("[MASK]" if word in chosen else piece)
-    return hidden
+FEWEST = 5
+"""Pieces that the misspelt word has to fall into."""
+FORM = 'Hand in a word and its misspelling, with a comma between them: ("garden", "gurden").'
 
 
-def pieces_and_words(chance: random.Random) -> list[Probe]:
-    """Make lines of pieces, and numbers of words in them."""
-    stems, more = ["un", "the", "walk", "re", "cat", "play"], ["##able", "##ed", "##ing", "##s"]
-    probes: list[Probe] = []
-    for n in (4, 5, 6, 5):
-        pieces: list[str] = []
-        for word in range(n):
-            pieces.append(chance.choice(stems))
-            pieces += chance.sample(more, 2 if word in (1, n - 2) else chance.randint(0, 1))
-        probes.append((pieces, sorted(chance.sample(range(n), 2))))
-    probes.append((["un", "##believ", "##able", "but", "true"], [0]))
-    probes.append((["so", "un", "##believ", "##able"], [1]))
-    probes.append((["no", "#", "no", "##n", "##e", "##s", "c#"], [2]))
-    return probes
+@cache
+def four_thousand() -> Tokenizer:
+    """Train the notebook's tokenizer of 4,000 pieces."""
+    return Tokenizer.train(" ".join(piece.text for piece in Corpus.load().train), vocab_size=4000)
 
 
-def _pieces(value: object) -> list[str]:
-    if isinstance(value, str):
-        raise Symptom("You return a text; return the list of pieces.")
-    if not isinstance(value, list | tuple):
-        raise Symptom(f"Your answer is {kind_of(value)}; return a list of pieces.")
-    for piece in value:
-        if not isinstance(piece, str):
-            raise Symptom(
-                f"Your list contains {kind_of(piece)}; every piece is a text, and a hidden one is "
-                '"[MASK]".'
-            )
-    return list(value)
+def _judge_typo(answer: Any) -> str:
+    if not isinstance(answer, list | tuple) or len(answer) != 2:
+        raise Symptom(f"You hand in {kind_of(answer)}. {FORM}")
+    for word in answer:
+        if not isinstance(word, str) or not re.fullmatch("[a-z]+", word):
+            raise Symptom(f"{in_short(word)} is not one word of small letters. {FORM}")
+    word, typo = answer
+    places = [i for i, (a, b) in enumerate(zip(word, typo, strict=False)) if a != b]
+    if len(word) != len(typo) or len(places) != 1:
+        raise Symptom(
+            f"From {word!r} to {typo!r} it takes more than one other letter, or none. Replace "
+            "exactly one letter of your word."
+        )
+    whole, cut = (shown(four_thousand().pieces(text)) for text in answer)
+    if len(whole) > 1:
+        raise Symptom(
+            f"{word!r} is cut into {' '.join(whole)}, even without a typo. Take a word that is "
+            "frequent enough to be one piece."
+        )
+    seen = f"{word!r} is one piece, and {typo!r} is cut into {' '.join(cut)}: {len(cut)}."
+    if len(cut) < FEWEST:
+        raise Symptom(
+            f"{seen} It takes at least {FEWEST}. Which of these pieces is the longest, and which "
+            "letter would break it?"
+        )
+    return seen
 
 
-check_mask_whole_words = Exercise(
-    solution=mask_whole_words,
-    wants=_pieces,
-    probes=pieces_and_words,
-    solved="No piece of a hidden word is left to give it away.",
-    direction="A piece that does not begin with ## begins a new word: count these, and hide every "
-    "piece whose word number is in `chosen`.",
-    mistakes=Mistakes(__name__, "mask_whole_words"),
+check_one_typo = Exercise(
+    solution=("customer", "cuqtomer"),
+    wants=anything,
+    solved="You see one wrong letter. The model sees pieces that it has hardly ever met together.",
+    judge=_judge_typo,
+    mistakes=Mistakes(__name__, "one_typo"),
 )
 
 # ── 13.3 ─────────────────────────────────────────────────────────────────────────────────────────
 
-
-def attention_bytes(batch: int, n_heads: int, length: int) -> int:
-    """Return the bytes of all attention weights of one layer, four bytes a number."""
-    return 4 * batch * n_heads * length * length
+Part = tuple[float, float, float]
+"""Of some positions: the largest score m, Σ e^(score − m), and Σ e^(score − m) · value."""
 
 
-check_attention_bytes = Exercise(
-    solution=attention_bytes,
-    wants=number,
-    probes=lambda chance: [
-        (chance.randint(2, 9), chance.choice([3, 5, 7, 12]), chance.randint(20, 900))
-        for _ in range(12)
-    ],
-    solved="Twice the length takes four times the memory.",
-    direction="There is one weight for every pair of positions, in every head and every line, and "
-    "each takes four bytes.",
-    mistakes=Mistakes(__name__, "attention_bytes"),
+def merged(a: Part, b: Part) -> Part:
+    """Return the three numbers of two parts of a line together."""
+    m = max(a[0], b[0])
+    of_a, of_b = math.exp(a[0] - m), math.exp(b[0] - m)
+    return m, of_a * a[1] + of_b * b[1], of_a * a[2] + of_b * b[2]
+
+
+def two_parts(chance: random.Random) -> list[Probe]:
+    """Make parts, with the larger score in either, some so large that e^score is not a number."""
+
+    def part(around: float) -> Part:
+        scores = [around + chance.uniform(-2, 2) for _ in range(4)]
+        weights = [math.exp(score - max(scores)) for score in scores]
+        return max(scores), sum(weights), sum(w * chance.uniform(-1, 3) for w in weights)
+
+    return [
+        (part(here), part(there))
+        for here, there in ((2, 0), (0, 1), (1, 1), (-3, 0), (900, 899), (-800, -799))
+    ]
+
+
+check_merged = Exercise(
+    solution=merged,
+    wants=numbers("m", "s", "v"),
+    probes=two_parts,
+    solved="Three numbers are enough for a line of any length, so the table of weights is never "
+    "needed.",
+    direction="m is the larger of both. Multiply the other two numbers of each part by "
+    "e^(its own m − the common m), and add.",
+    mistakes=Mistakes(__name__, "merged"),
 )
 
 # ── 13.4 ─────────────────────────────────────────────────────────────────────────────────────────
 
-
-def mutation_score(P: Mapping[str, float], wild_type: str, mutant: str) -> float:
-    """Return log P(mutant) − log P(wild type) at a masked place, in nats."""
-    return math.log(P[mutant]) - math.log(P[wild_type])
-
-
-def places(chance: random.Random) -> list[Probe]:
-    """Make distributions over amino acids, and two of them, either as the mutant of the other."""
-    probes: list[Probe] = []
-    for _ in range(3):
-        letters = chance.sample("ACDEFGHIKLMNPQRSTVWY", 5)
-        odds = [chance.uniform(0.05, 1) for _ in letters]
-        shares = {letter: odd / sum(odds) for letter, odd in zip(letters, odds, strict=True)}
-        one, other = chance.sample(letters, 2)
-        probes += [(shares, one, other), (shares, other, one)]
-    return probes
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+HARMFUL = -1.0
+"""Nats that each of the two mutations may score at most."""
 
 
-check_mutation_score = Exercise(
-    solution=mutation_score,
-    wants=number,
-    probes=places,
-    solved="A score below 0 says: the model finds the new letter less likely than the wild type.",
-    direction="Take math.log of both probabilities, then subtract the wild type's from the "
-    "mutant's.",
-    mistakes=Mistakes(__name__, "mutation_score"),
+class Mutations(NamedTuple):
+    """Two mutations of a protein: what each scores alone, and what both score together."""
+
+    wild_type: str
+    mutant: str
+    alone: tuple[float, float]
+    both: float
+
+
+def proteins(value: Any) -> dict[str, float]:
+    """Read a family: proteins of the same length with their probabilities."""
+    read = world(value)
+    family = dict(zip(read.sentences, read.probabilities.tolist(), strict=True))
+    for protein in family:
+        if strange := sorted({*protein} - {*AMINO_ACIDS}):
+            raise Symptom(
+                f"{strange[0]!r} in {protein!r} is not an amino acid. There are twenty: "
+                f"{AMINO_ACIDS}."
+            )
+    if len({len(protein) for protein in family}) > 1:
+        raise Symptom("Give all proteins the same length, because a mutation only changes letters.")
+    return family
+
+
+def harmless_together(family: Mapping[str, float]) -> list[Mutations]:
+    """Find all pairs of mutations, of the rarer protein, that make it no less probable together."""
+    found = []
+    for one, other in permutations(family, 2):
+        places = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
+        single = [one[:i] + other[i] + one[i + 1 :] for i in places]
+        known = all(family.get(protein) for protein in (one, other, *single))
+        if len(places) == 2 and known and family[other] >= family[one]:
+            first, second, both = (math.log(family[p] / family[one]) for p in (*single, other))
+            found.append(Mutations(one, other, (first, second), both))
+    return found
+
+
+def _judge_two_wrongs(answer: Any) -> str:
+    found = harmless_together(proteins(answer))
+    if not found:
+        raise Symptom(
+            "No four of your proteins belong together: a wild type, two that each differ from it "
+            "in one place, and the one that differs in both. All four need a probability above 0."
+        )
+    best = min(found, key=lambda pair: max(pair.alone))
+    seen = (
+        f"From {best.wild_type} to {best.mutant}, the two mutations score {best.alone[0]:.2f} and "
+        f"{best.alone[1]:.2f} alone, which adds up to {sum(best.alone):.2f}, and both at once "
+        f"score {best.both:.2f}."
+    )
+    if max(best.alone) > HARMFUL:
+        raise Symptom(
+            f"{seen} Each of them has to score {HARMFUL:.0f} or less alone. Make the proteins "
+            "with only one of them rarer."
+        )
+    return seen
+
+
+check_two_wrongs = Exercise(
+    solution={"KVD": 0.4, "DVK": 0.4, "KVK": 0.1, "DVD": 0.1},
+    wants=anything,
+    solved="Each score is taken while the other place still has its old letter. What two places "
+    "decide together, the sum of two scores cannot know.",
+    judge=_judge_two_wrongs,
+    mistakes=Mistakes(__name__, "two_wrongs"),
 )

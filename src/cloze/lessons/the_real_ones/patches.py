@@ -18,7 +18,7 @@ from jaxtyping import Shaped
 from torch import Tensor
 
 from cloze.border import Count, checked, whole_number
-from cloze.heads import MaskedLM
+from cloze.heads import MaskedLM, log_probs_at
 from cloze.vocabulary import TextError
 from cloze.world import World
 
@@ -152,8 +152,8 @@ def restored(
     line = pictures.encode(" ".join(picture))[None]
     selected = torch.zeros_like(line, dtype=torch.bool)
     selected[0, [1 + i for i in hidden]] = True  # [BEGIN] comes before the first patch
-    logits = model.logits_at(line.masked_fill(selected, vocabulary.mask_id), selected)
+    log_probs = log_probs_at(model, line.masked_fill(selected, vocabulary.mask_id), selected)
     known = torch.stack([pixels_of(name) for name in vocabulary.ordinary])
     pixels = torch.stack([pixels_of(patch) for patch in picture])
-    pixels[hidden] = logits.softmax(-1)[:, : len(known)] @ known
+    pixels[hidden] = log_probs.exp() @ known
     return assembled(pixels)

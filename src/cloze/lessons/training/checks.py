@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens
+from cloze.prediction.answers import predict, top_k
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise, Outcomes
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
@@ -23,13 +27,14 @@ from cloze.teaching.results import (
     Probe,
     Symptom,
     alike,
+    anything,
     as_plain,
     in_short,
-    names,
     number,
 )
 from cloze.teaching.symptoms import ask
-from cloze.vocabulary import VOCABULARY
+from cloze.training import Recipe, TrainingRun, fit
+from cloze.vocabulary import VOCABULARY, normalise, read_line, visible
 
 # ── 4.1 ──────────────────────────────────────────────────────────────────────────────────────────
 # A step is watched in a laboratory: a small model, an optimizer that moves the parameters by RATE
@@ -353,52 +358,71 @@ check_train_step = StepExercise(
 
 # ── 4.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
-Baselines = Mapping[str, float]
+SURE = 0.8
+"""How sure the parrot is of its own letter, and the shipped model of the right one, at least."""
+
+MARKED = 'Write one line with one letter in square brackets, like "a cup of [t]ea".'
 
 
-def beaten(loss: float, baselines: Baselines) -> list[str]:
-    """List the baselines that a loss is below."""
-    return [name for name, nats in baselines.items() if loss < nats]
+@cache
+def _four_lines() -> Piece:
+    return Piece("sample", normalise((DATA / "sample.txt").read_text("utf-8")).text)
 
 
-def losses_and_baselines(chance: random.Random) -> list[Probe]:
-    """Make losses that beat some, none and all of the baselines, and one that ties."""
-    known = {"uniform": 3.37, "unigram": 2.8, "left bigram": 2.34, "both neighbours": 1.73}
-    drawn = {name: round(chance.uniform(1, 4), 2) for name in ("dice", "coin", "parrot", "owl")}
-    rising = dict(sorted(known.items(), key=lambda pair: pair[1]))
-    middle = sorted(drawn.values())
-    return [
-        (2.62, known),
-        (2.0, rising),
-        (0.9, known),
-        (4.5, known),
-        (2.34, known),
-        (1.73, rising),
-        ((middle[1] + middle[2]) / 2, drawn),
-        (middle[3] - 0.001, drawn),
-    ]
+@cache
+def _parrot() -> MaskedLM:
+    """Train the notebook's parrot, the same way and from the same weights."""
+    sample = Corpus((_four_lines(),), (_four_lines(),))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        run = TrainingRun(MaskedLM(), sample, Recipe(steps=100, batch_size=8))
+        list(fit(run, progress=False))
+    return run.model.eval()
 
 
-def beaten_names(value: Any) -> list[str]:
-    """Read names in any order; one text is not a list of them."""
-    if isinstance(value, str):
+def _judge_trap(answer: Any) -> str:
+    """Let both models fill the gap of a line."""
+    typed = normalise(answer, keep="[]").text if isinstance(answer, str) else ""
+    if not (marked := re.fullmatch(r"([a-z ]*)\[([a-z])\]([a-z ]*)", typed)):
+        raise Symptom(MARKED)
+    before, letter, after = marked.groups()
+    line, at = before + letter + after, len(before)
+    if line in _four_lines().text:
+        raise Symptom("That is in the parrot's own four lines. Write a line that it has not read.")
+    ids, _ = read_line(line)
+    by_heart, shipped = (predict(model, ids, [at]) for model in (_parrot(), shipped_model()))
+    (said, sure), (best, most) = (top_k(answer[at], 1)[0] for answer in (by_heart, shipped))
+    parrot = f"{typed}: the parrot gives {visible(said)} {sure:.2f}"
+    if said == letter:
         raise Symptom(
-            "Your answer is a single text, and the exercise asks for a list, which can hold "
-            "several names or none: start with [] and append."
+            f"{parrot}, and it is right. Look for another letter beside the gap that reminds it of "
+            "one of its own words."
         )
-    return names(value)
+    if sure < SURE:
+        raise Symptom(
+            f"{parrot}, but it takes {SURE:.2f}. It is surest where the "
+            "letters around the gap are those of its own lines. Which letters follow each other in "
+            "no other way there?"
+        )
+    knows = float(shipped[at][VOCABULARY.ids[letter]])
+    if knows < SURE:
+        instead = f", and {visible(best)} {most:.2f}" * (best != letter)
+        raise Symptom(
+            f"{parrot}, so it falls for it. But the shipped model gives your {letter} only "
+            f"{knows:.2f}{instead}. It takes {SURE:.2f}. Could another letter be right, too? Put "
+            "more of a word around the gap, or a word that gives it away."
+        )
+    return f"{parrot}, the shipped model {letter} {knows:.2f}."
 
 
-check_beaten = Exercise(
-    solution=beaten,
-    wants=beaten_names,
-    probes=losses_and_baselines,
-    solved="A loss of 2.62 beats two baselines, and none that knows a neighbour. Remember that "
-    "number.",
-    direction="List the name of every baseline in `baselines` whose loss is above the given one.",
-    mistakes=Mistakes(__name__, "beaten"),
+check_trap = Exercise(
+    solution="nothing in this [s]hop is new",
+    wants=anything,
+    solved="The parrot is sure and wrong: it recites.",
+    judge=_judge_trap,
+    mistakes=Mistakes(__name__, "trap"),
 )
-"""Mark ``beaten(loss, baselines)``: the names of the baselines that a loss is below."""
+"""Mark a line at which the parrot is sure of a wrong letter, and the shipped model of the right."""
 
 # ── 4.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -421,6 +445,8 @@ LOOK: Mapping[tuple[str, int], str] = {
 
 def diagnoses(value: Any) -> dict[str, int]:
     """Read a symptom, 1 to 3, for each of the loops."""
+    if isinstance(value, Mapping):
+        value = {str(loop).strip().upper().removeprefix("LOOP "): value[loop] for loop in value}
     if not isinstance(value, Mapping) or {*value} != {*LOOPS}:
         raise Symptom(f"Your answer is not a dict with the keys A, B and C. {FORM}")
     if len(set(map(str, value.values()))) < len(LOOPS):

@@ -21,7 +21,7 @@ from cloze.corpus import Corpus, windows
 from cloze.encoder import Encoder
 from cloze.evaluation import Repeated
 from cloze.objectives import Objective
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.use.vectors import (

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from cloze.encoder import Encoder
+from cloze.heads import LINES_AT_ONCE
 from cloze.masking import seeded
 from cloze.use.vectors import LinearProbe, layer_states
 from cloze.vocabulary import PAD
@@ -41,13 +42,17 @@ PARTS_OF_SPEECH = {
 
 
 def read_world(world: World, encoder: Encoder) -> list[Tensor]:
-    """Let an encoder read every sentence of a world, 256 at a time.
+    """Let an encoder read every sentence of a world.
 
     Returns:
         The hidden states by layer, the embedding first: ``(sentences, length, d_model)`` each.
     """
     padding = world.input_ids == world.vocabulary.ids[PAD]
-    batches = zip(torch.split(world.input_ids, 256), torch.split(padding, 256), strict=True)
+    batches = zip(
+        torch.split(world.input_ids, LINES_AT_ONCE),
+        torch.split(padding, LINES_AT_ONCE),
+        strict=True,
+    )
     parts = [layer_states(encoder, ids, pad) for ids, pad in batches]
     return [torch.cat(layer) for layer in zip(*parts, strict=True)]
 

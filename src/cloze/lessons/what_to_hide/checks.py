@@ -3,55 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import (
-    Probe,
-    Symptom,
-    anything,
-    kind_of,
-    number,
-    positions,
-)
+from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
 from cloze.vocabulary import GAP, VOCABULARY
 
 # ── 8.1 ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def falling_rate(step: int, steps: int, first: float, last: float) -> float:
-    """Return the rate of a step 0 … steps − 1 on a straight line from ``first`` to ``last``."""
-    return first + (last - first) * step / (steps - 1)
-
-
-def moments(chance: random.Random) -> list[Probe]:
-    """Make steps at the beginning, in the middle and at the end, and rates that rise as well."""
-    probes: list[Probe] = [(0, 11, 0.3, 0.15), (10, 11, 0.3, 0.15), (5, 11, 0.3, 0.15)]
-    for falls in (True, True, True, False):
-        steps = chance.randint(20, 900)
-        ends = chance.uniform(0.4, 0.9), chance.uniform(0.05, 0.3)
-        probes.append((chance.randint(1, steps - 2), steps, *ends[:: 1 if falls else -1]))
-    return probes
-
-
-check_falling_rate = Exercise(
-    solution=falling_rate,
-    wants=number,
-    probes=moments,
-    solved="Many questions per text at first, and plenty of context at the end.",
-    direction="Start at `first`, and go the share step / (steps - 1) of the way to `last`.",
-    mistakes=Mistakes(__name__, "falling_rate"),
-)
-"""Mark ``falling_rate(step, steps, first, last)``."""
-
-# ── 8.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 Scores = Sequence[float]
 
@@ -84,23 +49,19 @@ check_area = Exercise(
     direction="Compare every typo with every clean character, and divide by the number of pairs.",
     mistakes=Mistakes(__name__, "area"),
 )
-"""Mark ``area(typos, clean)``."""
 
-# ── 8.3 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8.2 ──────────────────────────────────────────────────────────────────────────────────────────
 
 
 def whole_words(text: str, chosen: set[int]) -> set[int]:
-    """Return the positions of all characters of the words that have a chosen one, spaces apart."""
-    grown: set[int] = set()
-    for word in _words(text):
-        if chosen & word:
-            grown |= word
-    return grown
+    """Return the positions of all words that contain a chosen character."""
+    words = [set(range(*word.span())) for word in re.finditer("[^ ]+", text)]
+    return set().union(*(word for word in words if word & chosen))
 
 
-def _words(text: str) -> list[set[int]]:
-    runs = groupby(range(len(text)), key=lambda i: text[i] == " ")
-    return [set(run) for space, run in runs if not space]
+def places(value: Any) -> list[int]:
+    """Read positions; in a list, a position may occur more than once."""
+    return positions([*dict.fromkeys(value)] if isinstance(value, list | tuple) else value)
 
 
 def lines(chance: random.Random) -> list[Probe]:
@@ -124,16 +85,15 @@ def lines(chance: random.Random) -> list[Probe]:
 
 check_whole_words = Exercise(
     solution=whole_words,
-    wants=positions,
+    wants=places,
     probes=lines,
     solved="Choose one letter, and the whole word is gone.",
     direction="Go through the words with their positions; if one of a word's positions is chosen, "
     "take all of them.",
     mistakes=Mistakes(__name__, "whole_words"),
 )
-"""Mark ``whole_words(text, chosen)``: positions, given those that were chosen."""
 
-# ── 8.4 ──────────────────────────────────────────────────────────────────────────────────────────
+# ── 8.3 ──────────────────────────────────────────────────────────────────────────────────────────
 
 LINE = "she took her umbrella because it was raining"
 HIDDEN = round(0.15 * len(LINE))

@@ -32,7 +32,7 @@ from cloze.masking import (
     seeded,
 )
 from cloze.objectives import MASKED, Objective, masked
-from cloze.prediction import visible_costs
+from cloze.prediction.answers import visible_costs
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 from cloze.world import Corruption, World

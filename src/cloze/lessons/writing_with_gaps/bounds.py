@@ -19,9 +19,10 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
-from cloze.lessons.writing_with_gaps.diffusion import DIFFUSION, DRAWS, curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.diffusion import curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, DRAWS
 from cloze.objectives import CAUSAL, MASKED, Objective
-from cloze.prediction import shipped_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
 

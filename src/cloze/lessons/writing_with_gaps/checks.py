@@ -12,50 +12,77 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.lessons.writing_with_gaps.diffusion import all_costs, line_bound
-from cloze.prediction import shipped_model
+from cloze.prediction.lines import score
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
     Probe,
     Symptom,
+    anything,
+    kind_of,
     number_with_gradient,
     positions,
 )
-from cloze.vocabulary import VOCABULARY
+from cloze.vocabulary import VOCABULARY, counted, normalise, read_line
 
 # ── 10.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
-
-def hidden_with(text: str, i: int) -> list[int]:
-    """List position i and what follows it in its word: what is hidden when i is scored."""
-    end = i + 1
-    while text[i] != " " and end < len(text) and text[end] != " ":
-        end += 1
-    return list(range(i, end))
+MARGIN = 1.0
+"""Nats by which each score has to prefer its line."""
+FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 
-def texts_and_positions(chance: random.Random) -> list[Probe]:
-    """Make lines, and positions at the beginning, inside and at the end of words, and a space."""
-    words = ["umbrella", "rain", "a", "kitchen", "old", "garden", "sea"]
-    probes: list[Probe] = [("the umbrella", 6), ("the umbrella", 0), (" old  sea rain ", 12)]
-    for _ in range(4):
-        text = " ".join(chance.sample(words, 4))
-        probes.append((text, chance.randrange(1, len(text) - 1)))
-    text = "garden rain sea"
-    spaced = [(" old  sea rain ", i) for i in (0, 3, 4, 5, 14)]
-    return [*probes, (text, 6), (text, 10), (text, 14), (text, 2), *spaced]
+def two_lines(value: Any) -> list[str]:
+    """Read two lines that differ in one word."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
+    for line in value:
+        if not isinstance(line, str):
+            raise Symptom(f"One of your lines is {kind_of(line)}. {FORM}")
+    lines = [normalise(line).text.strip() for line in value]
+    for line in lines:
+        read_line(line, gaps=False)
+    one, other = (line.split() for line in lines)
+    differing = sum(a != b for a, b in zip(one, other, strict=False))
+    if len(one) != len(other) or differing != 1:
+        raise Symptom(
+            f"Your lines have {counted(len(one), 'word')} and {len(other)}, and differ in "
+            f"{differing} places. Exchange exactly one word, and leave the others as they are."
+        )
+    return lines
 
 
-check_hidden_with = Exercise(
-    solution=hidden_with,
-    wants=positions,
-    probes=texts_and_positions,
-    parts=lambda text, i: {
-        ("a space" if text[i] == " " else "a letter" if " " in text[i:] else "the last word"): ...
-    },
-    solved="A letter is now guessed from what precedes it in its word, and from all other words.",
-    direction="Begin at i and go on until a space or the end of the text.",
-    mistakes=Mistakes(__name__, "hidden_with"),
+def _judge_two_scores(answer: Any) -> str:
+    lines = two_lines(answer)
+    alone = [float(score(line).sum()) for line in lines]
+    repaired = [float(score(line, within_words="left to right").sum()) for line in lines]
+    costs = (
+        f"Letter by letter, your lines cost {alone[0]:.1f} and {alone[1]:.1f} nats; with the rest "
+        f"of the word hidden, {repaired[0]:.1f} and {repaired[1]:.1f}."
+    )
+    if alone[0] > alone[1] - MARGIN:
+        raise Symptom(
+            f"{costs} The plain score does not prefer your first line by {MARGIN:.0f} nat. Which "
+            "word would its own letters give away, though it is hard to think of?"
+        )
+    if repaired[0] < repaired[1] + MARGIN:
+        raise Symptom(
+            f"{costs} The repaired score does not prefer your second line by {MARGIN:.0f} nat. "
+            "Which word would you expect there before you have seen any of its letters?"
+        )
+    return costs
+
+
+check_two_scores = Exercise(
+    solution=(
+        "we walked to the village in the evening",
+        "we walked to the sea in the evening",
+    ),
+    wants=anything,
+    solved="A word whose letters give one another away is cheap, even if nobody expects the word.",
+    judge=_judge_two_scores,
+    mistakes=Mistakes(__name__, "two_scores"),
 )
 
 # ── 10.2 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -165,7 +192,6 @@ check_costly_order = Exercise(
     "so the difference shows what the model does not know.",
     mistakes=Mistakes(__name__, "costly_order"),
 )
-"""Mark an order of writing that costs the shipped model ``MORE`` nats than left to right."""
 
 # ── 10.4 ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -19,16 +19,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cloze.border import checked
 from cloze.causal import log_probs, shipped_causal
 from cloze.corpus import Corpus
 from cloze.generation import POLICIES, mask_predict, path_costs, unmask, write
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
-    DIFFUSION,
     all_costs,
     random_order_cost,
     shipped_diffusion,
 )
+from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
 from cloze.teaching import measurements
@@ -167,6 +168,7 @@ def over_seeds(runs: Mapping[str, Any]) -> Any:
     return None if first is None else fmean(values)
 
 
+@checked
 def words_of(texts: list[str]) -> set[str]:
     """Return all words of some texts."""
     return {word for text in texts for word in text.split()}

@@ -22,9 +22,17 @@ def held_out_texts(corpus: Corpus, n: int) -> list[str]:
 
 
 def exchanged(text: str, chance: random.Random) -> str:
-    """Let two neighbouring words, which are not the same, change places."""
+    """Let two neighbouring words, which are not the same, change places.
+
+    Raises:
+        ValueError: there are no two such words.
+    """
     words = text.split()
     places = [i for i in range(len(words) - 1) if words[i] != words[i + 1]]
+    if not places:
+        raise ValueError(
+            f"No two neighbouring words of {text!r} differ, so none can change places."
+        )
     i = chance.choice(places)
     words[i], words[i + 1] = words[i + 1], words[i]
     return " ".join(words)

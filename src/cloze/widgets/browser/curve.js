@@ -4,6 +4,27 @@ import { button, element, join } from "./element.js";
 import { Widget } from "./widget.js";
 import { counted, visible } from "./words.js";
 
+/** @import { Child } from "./element.js" */
+
+/**
+ * @typedef {[step: number, nats: number]} Point
+ *
+ * @typedef {object} State
+ * @property {number} steps
+ * @property {Point[]} points  What each few steps of training have cost.
+ * @property {Point[]} measured  The held-out loss.
+ * @property {Record<string, number>} baselines  Their losses in nats.
+ * @property {string} action  What the button does: "Start", "Stop", "Resume" or "Finished".
+ * @property {string} words
+ * @property {[symbol: string, hidden: boolean][][]} line  By word.
+ * @property {string[]} filled  What the model puts into each gap of the line.
+ * @property {string} failure
+ *
+ * @typedef {{ start(): void, stop(): void }} Answers
+ *
+ * @typedef {{ symbol: string, hidden: boolean, said: string | undefined }} Filled
+ */
+
 const WIDTH = 720;
 const HEIGHT = 320;
 const LEFT = 46;
@@ -11,8 +32,10 @@ const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 40;
 const TOP_NATS = 3.6;
+/** @type {Record<string, string>} */
 const HEARD = { Resume: "stopped", Finished: "finished" }; // how training has ended, by what the button says
 
+/** @extends {Widget<State, Answers>} */
 export default class TrainingCurve extends Widget {
   #action = "";
   #measured = 0;
@@ -64,7 +87,10 @@ export default class TrainingCurve extends Widget {
     );
   }
 
-  /** Tell the line as the model fills it, "" before it does. */
+  /**
+   * Tell the line as the model fills it, "" before it does.
+   * @returns {string}
+   */
   #told() {
     if (!this.get("filled").length) return "";
     const line = this.#line;
@@ -75,7 +101,7 @@ export default class TrainingCurve extends Widget {
   }
 
   #filling() {
-    const symbols = ({ symbol, hidden, said }) => {
+    const symbols = (/** @type {Filled} */ { symbol, hidden, said }) => {
       if (!hidden) return symbol;
       const look = said === undefined ? "asked" : said === symbol ? "asked hit" : "asked miss";
       return element("span", { class: look }, said === undefined ? "▒" : visible(said));
@@ -91,13 +117,20 @@ export default class TrainingCurve extends Widget {
 
   #picture() {
     const steps = this.get("steps");
-    const x = (step) => LEFT + ((WIDTH - LEFT - RIGHT) * step) / steps;
-    const y = (nats) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(nats, TOP_NATS) / TOP_NATS);
-    const along = (points) =>
+    const x = (/** @type {number} */ step) => LEFT + ((WIDTH - LEFT - RIGHT) * step) / steps;
+    const y = (/** @type {number} */ nats) =>
+      TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(nats, TOP_NATS) / TOP_NATS);
+    const along = (/** @type {Point[]} */ points) =>
       points.map(([step, nats]) => `${x(step).toFixed(1)},${y(nats).toFixed(1)}`);
+    /**
+     * @param {string | null} look
+     * @param {number} left
+     * @param {number | string} top
+     * @param {...Child} said
+     */
     const text = (look, left, top, ...said) =>
       element("text", { class: look, x: left, y: top }, ...said);
-    const line = (look, points) =>
+    const line = (/** @type {string} */ look, /** @type {Point[]} */ points) =>
       points.length ? [element("polyline", { class: look, points: along(points).join(" ") })] : [];
     const end = WIDTH - RIGHT;
     const ticks = Array.from({ length: Math.floor(TOP_NATS) + 1 }, (_, tick) =>

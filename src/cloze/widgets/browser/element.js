@@ -1,7 +1,13 @@
 // Markup that cannot be unsafe: what src/cloze/widgets/markup.py writes, character for character.
 
+/**
+ * @typedef {Markup | string | number | boolean | null | undefined} Child  What an element can hold.
+ * @typedef {Record<string, string | number | boolean | null | undefined> | null} Attributes
+ */
+
 /** Text that is markup already; whatever is not, is escaped before it becomes a part of one. */
 export class Markup {
+  /** @param {string} text */
   constructor(text) {
     this.text = text;
   }
@@ -11,8 +17,10 @@ export class Markup {
   }
 }
 
+/** @type {Record<string, string>} */
 const SIGNS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&#39;", '"': "&#34;" };
 
+/** @param {Child} value */
 function escaped(value) {
   if (value instanceof Markup) return value.text;
   return String(value).replace(/[&<>'"]/g, (sign) => SIGNS[sign]);
@@ -21,6 +29,9 @@ function escaped(value) {
 /**
  * Write one element; null children are left out. Of attributes `true` writes the bare name, null,
  * undefined and `false` leave it out, except that ARIA attributes say "true" and "false".
+ * @param {string} tag
+ * @param {Attributes} attributes
+ * @param {...Child} children
  */
 export function element(tag, attributes, ...children) {
   const written = Object.entries(attributes ?? {}).map(([name, value]) => {
@@ -34,23 +45,42 @@ export function element(tag, attributes, ...children) {
   return new Markup(`${start}${inside.join("")}</${tag}>`);
 }
 
-/** Write one part after the other. */
+/**
+ * Write one part after the other.
+ * @param {Child[]} parts
+ */
 export function join(parts) {
   return new Markup(parts.map(escaped).join(""));
 }
 
-/** Write a button that calls `do_…`. */
+/**
+ * Write a button that calls `do_…`.
+ * @param {Child} label
+ * @param {string} action
+ * @param {Attributes} [attributes]
+ */
 export function button(label, action, attributes) {
   return element("button", { type: "button", "data-do": action, ...attributes }, label);
 }
 
-/** Write a form that calls `do_…` when it is submitted, and says in itself what went wrong. */
+/**
+ * Write a form that calls `do_…` when it is submitted, and says in itself what went wrong.
+ * @param {string} action
+ * @param {Attributes} attributes
+ * @param {...Child} children
+ */
 export function form(action, attributes, ...children) {
   const along = { "data-do": action, ...attributes };
   return element("form", along, ...children, problemOf(action));
 }
 
-/** Write a labelled list of choices, `[value, name]` each, that calls `do_…` with the value. */
+/**
+ * Write a labelled list of choices that calls `do_…` with the value.
+ * @param {Child} label
+ * @param {string} action
+ * @param {[value: string | number, name: string][]} options
+ * @param {string | number} [chosen]  Its value.
+ */
 export function select(label, action, options, chosen) {
   const listed = options.map(([value, name]) =>
     element("option", { value, selected: value === chosen || null }, name),
@@ -58,19 +88,30 @@ export function select(label, action, options, chosen) {
   return element("label", null, label, element("select", { "data-do": action }, ...listed));
 }
 
-/** Write a table with a heading over each column. */
+/**
+ * Write a table with a heading over each column.
+ * @param {Child[]} heads
+ * @param {Child[]} rows
+ * @param {string} [name]  Its class.
+ */
 export function tableOf(heads, rows, name) {
   const columns = heads.map((head) => element("th", { scope: "col" }, head));
   const head = element("thead", null, element("tr", null, ...columns));
   return element("table", { class: name }, head, element("tbody", null, ...rows));
 }
 
-/** Write the line that screen readers speak whenever it changes. */
+/**
+ * Write the line that screen readers speak whenever it changes.
+ * @param {Child} text
+ */
 export function status(text) {
   return element("p", { role: "status", class: "status" }, text);
 }
 
-/** Mark the place where a failure of `do_…` is told; without a mark it is told at the end. */
+/**
+ * Mark the place where a failure of `do_…` is told; without a mark it is told at the end.
+ * @param {string} action
+ */
 export function problemOf(action) {
   return new Markup(`<!--${escaped(action)}-->`);
 }

@@ -1,32 +1,58 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both.
 // What it knows are its traits, MaskExplorer's in src/cloze/widgets/explorer/widget.py. A click
-// changes them and shows at once; then it asks `guesses`, and once these are shown `occlusion`,
-// which takes longer. `read` and `symbol` read what is typed. What they answer says
-// src/cloze/widgets/explorer/answers.py.
+// changes them, with all that follows from it, and shows at once; then it asks `guesses`, and once
+// these are shown what the view asks besides. `read` and `symbol` read what is typed. What is answered
+// says src/cloze/widgets/explorer/answers.py.
 
 import { chanceOf } from "./chance.js";
-import { VIEWS, explorer } from "./explorer_markup.js";
+import { join } from "./element.js";
+import { explorer } from "./explorer_markup.js";
 import { MOST_HANDS, raised } from "./room.js";
+import { VIEWS } from "./views.js";
 import { ValueError, Widget } from "./widget.js";
 import { counted, visible } from "./words.js";
 
-export const GAP = "_"; // in the truth, where not even the line knows it
-const NAMES = ["truth", "words", "masked", "filled", "hands", "focus", "view", "layer", "head"];
+/**
+ * @import { Answers, Guesses, Line, Question, State, Traits } from "./explorer_parts.js"
+ * @import { WidgetModel } from "./widget.js"
+ *
+ * @typedef {number | string} Sent  A whole number; markup sends it as text.
+ */
 
+export const GAP = "_"; // in the truth, where not even the line knows it
+
+/** @param {number[]} positions */
 const ascending = (positions) => [...new Set(positions)].sort((a, b) => a - b);
 
+/**
+ * Return what there is at some of the positions.
+ * @template T
+ * @param {Record<number, T>} things
+ * @param {number[]} among
+ * @returns {Record<number, T>}
+ */
 const only = (things, among) =>
   Object.fromEntries(Object.entries(things).filter(([at]) => among.includes(Number(at))));
 
-export default class Explorer extends Widget {
+/** @extends {Widget<Traits, Answers>} */
+export default class MaskExplorer extends Widget {
+  /** @type {Guesses | null} */
   answer = null; // to the last question that was answered
-  occlusion = []; // what the last reader's answer at the focus depends on
+  /** @type {unknown} */
+  more = null; // the answer to what the view asks besides
+  waits = false; // whether that is under way
+  shown = { panel: join([]), told: "", sums: join([]) }; // what stays until the next answer has come
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
   #asking = false;
   #own = false; // whether it is changing its state itself
   #chance;
 
+  static {
+    for (const { actions } of Object.values(VIEWS)) Object.assign(MaskExplorer.prototype, actions);
+  }
+
+  /** @param {WidgetModel<Traits, Answers>} model */
   constructor(model) {
     super(model);
     this.announcement = "Ready.";
@@ -38,29 +64,42 @@ export default class Explorer extends Widget {
 
   // ── what it knows ─────────────────────────────────────────────────────────────────────────────
 
-  /** Return its traits, and what follows from them. */
+  /**
+   * Return its traits, and what follows from them.
+   * @returns {State}
+   */
   get state() {
-    const state = Object.fromEntries(NAMES.map((name) => [name, this.get(name)]));
-    const { truth, masked, filled } = state;
+    const truth = this.get("truth");
+    const masked = this.get("masked");
+    const filled = this.get("filled");
+    const guessFirst = this.get("guess_first");
+    const revealed = this.get("revealed");
     return {
-      ...state,
+      truth,
+      words: this.get("words"),
+      masked,
+      filled,
+      hands: this.get("hands"),
+      focus: this.get("focus"),
+      view: this.get("view"),
+      layer: this.get("layer"),
+      head: this.get("head"),
       symbols: this.get("symbols"),
-      guessFirst: this.get("guess_first"),
-      revealed: this.get("revealed"),
-      // Whether truth and guesses are kept back.
-      hidden: this.get("guess_first") && !this.get("revealed"),
-      // Positions whose truth nobody knows.
+      guessFirst,
+      revealed,
+      hidden: guessFirst && !revealed,
       gaps: [...truth.keys()].filter((at) => truth[at] === GAP),
-      // Masked positions that nothing fills: what is predicted, ascending.
       open: masked.filter((at) => !(at in filled)),
-      // The line with what was filled in.
       held: truth.map((symbol, at) => filled[at] ?? symbol),
-      // The true symbol; null where nobody knows it.
       truthAt: (at) => (truth[at] === GAP ? null : truth[at]),
     };
   }
 
-  /** Change the state, and say what has happened. */
+  /**
+   * Change the state, and say what has happened.
+   * @param {Partial<Traits>} values
+   * @param {string} said
+   */
   become(values, said) {
     this.announcement = said;
     this.#own = true;
@@ -71,8 +110,8 @@ export default class Explorer extends Widget {
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
     const { truth, masked, filled, hands, hidden, focus, view } = this.state;
-    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus, view };
-    const posed = JSON.stringify([question, this.get("asked"), hidden]);
+    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus };
+    const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
     this.posed = posed;
@@ -85,29 +124,36 @@ export default class Explorer extends Widget {
     this.#asking = true;
     while (this.answered !== this.posed) {
       const { posed } = this;
-      const [question, , hidden] = JSON.parse(posed);
+      const [question] = JSON.parse(posed);
       const answer = await this.#ask("guesses", question);
       this.answered = posed;
       if (posed !== this.posed) continue;
+      const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
-      this.occlusion = [];
+      this.more = null;
+      this.waits = Boolean(what);
       this.refresh();
-      const open = question.masked.includes(question.focus) && !(question.focus in question.filled);
-      if (!answer || question.view !== "guesses" || hidden || !open) continue;
+      if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
-      const occlusion = await this.#ask("occlusion", question);
+      const more = await this.#ask(what, question);
       if (posed !== this.posed || this.#asking) return;
-      this.occlusion = (occlusion ?? []).map(Number);
+      this.more = more;
+      this.waits = false;
       this.refresh();
     }
     this.#asking = false;
   }
 
-  /** Ask; what goes wrong is shown, and null answered. */
+  /**
+   * Ask; what goes wrong is shown, and null answered.
+   * @param {keyof Answers} what
+   * @param {Question} question
+   * @returns {Promise<any>}
+   */
   async #ask(what, question) {
     const { posed } = this;
     try {
-      const answer = await this.ask(what, question);
+      const answer = await this.ask(what, /** @type {any} */ (question));
       if (this.#failed) await this.attempt(() => {}); // what failed before does so no more
       this.#failed = false;
       return answer;
@@ -129,7 +175,13 @@ export default class Explorer extends Widget {
 
   // ── what a hand does ──────────────────────────────────────────────────────────────────────────
 
-  /** Mask exactly these positions, and the line's own gaps, and look at one of them. */
+  /**
+   * Mask exactly these positions, and the line's own gaps, and select one of them. What was filled in
+   * or guessed stays where it is masked still; what was revealed does only if nothing else is masked.
+   * @param {number[]} positions
+   * @param {string} said
+   * @param {number} [focus]
+   */
   mask(positions, said, focus) {
     const { masked: before, filled, hands, focus: seen, gaps, revealed } = this.state;
     const masked = ascending([...positions, ...gaps]);
@@ -147,7 +199,10 @@ export default class Explorer extends Widget {
     );
   }
 
-  /** Mask a position. A masked one is first looked at; the one looked at is unmasked. */
+  /**
+   * Mask a position. A masked one is first selected; the selected one is unmasked.
+   * @param {{ at: Sent }} sent
+   */
   do_toggle({ at: value }) {
     const at = Number(value);
     const { masked, focus, hidden, gaps } = this.state;
@@ -163,7 +218,10 @@ export default class Explorer extends Widget {
     );
   }
 
-  /** Mask everything from one position to another, whichever is first. */
+  /**
+   * Mask everything from one position to another, whichever is first.
+   * @param {{ start: Sent, end: Sent }} sent
+   */
   do_span({ start, end }) {
     const [first, last] = [Number(start), Number(end)].sort((a, b) => a - b);
     const span = Array.from({ length: last - first + 1 }, (_, i) => first + i);
@@ -171,7 +229,10 @@ export default class Explorer extends Widget {
     this.mask([...this.get("masked"), ...span], said, Number(end));
   }
 
-  /** Look at a position. */
+  /**
+   * Select a position.
+   * @param {{ at: Sent }} sent
+   */
   do_focus({ at: value }) {
     const at = Number(value);
     const { masked, filled } = this.state;
@@ -208,7 +269,10 @@ export default class Explorer extends Widget {
     this.mask([], "Nothing is masked.");
   }
 
-  /** Take a line as it was typed or pasted; of too many characters, the first. */
+  /**
+   * Take a line as it was typed or pasted; of too many characters, the first.
+   * @param {{ text: string }} sent
+   */
   async do_line({ text }) {
     const { note, n, ...line } = await this.ask("read", { text });
     const { length } = line.truth;
@@ -218,13 +282,20 @@ export default class Explorer extends Widget {
     this.take(line, n > length ? cut : fits);
   }
 
-  /** Take one of the examples. */
+  /**
+   * Take one of the examples.
+   * @param {{ value: string }} sent
+   */
   do_example({ value }) {
     const example = this.get("examples").find(({ name }) => name === value);
     if (example) this.take(example, `Example: ${value}.`);
   }
 
-  /** Take a line, {truth, words, masked}; how one looks at it stays. */
+  /**
+   * Take a line; how one looks at it stays.
+   * @param {Line & { masked?: number[] }} line
+   * @param {string} said
+   */
   take({ truth, words, masked = [] }, said) {
     const gaps = [...truth.keys()].filter((at) => truth[at] === GAP);
     const all = ascending([...masked, ...gaps]);
@@ -233,7 +304,10 @@ export default class Explorer extends Widget {
     this.become({ truth, words, masked: all, focus, ...fresh }, said);
   }
 
-  /** Put a symbol into a masked position; it is read from now on. */
+  /**
+   * Put a symbol into a masked position; it is read from now on.
+   * @param {{ at: Sent, symbol: string }} sent
+   */
   do_fill({ at: value, symbol }) {
     const at = Number(value);
     const { masked, filled } = this.state;
@@ -242,14 +316,20 @@ export default class Explorer extends Widget {
     this.become({ filled: { ...filled, [at]: symbol }, focus: at }, said);
   }
 
-  /** Take a filled symbol out again. */
+  /**
+   * Take a filled symbol out again.
+   * @param {{ at: Sent }} sent
+   */
   do_empty({ at: value }) {
     const at = Number(value);
     const { [at]: _, ...filled } = this.get("filled");
     this.become({ filled, focus: at }, `Position ${at} is a gap again.`);
   }
 
-  /** Have exactly so many hands raised for a symbol at an open position. */
+  /**
+   * Have exactly so many hands raised for a symbol at an open position.
+   * @param {{ at: Sent, key: string, value: Sent }} sent
+   */
   do_count({ at: value, key, value: typed }) {
     const at = Number(value);
     const n = Number(typed);
@@ -268,17 +348,23 @@ export default class Explorer extends Widget {
     this.become({ hands, focus: at }, said);
   }
 
-  /** Raise a hand for a symbol, or several. */
+  /**
+   * Raise a hand for a symbol, or several.
+   * @param {{ at: Sent, key: string, n?: Sent }} sent
+   */
   async do_guess({ at, key, n = 1 }) {
     const { symbols, open } = this.state;
     if (!open.includes(Number(at)))
       throw new ValueError(`Position ${at} is not an open gap; guess where something is hidden.`);
     const symbol = symbols.known?.includes(key) ? key : await this.ask("symbol", { typed: key });
-    const before = this.get("hands")[at]?.[symbol] ?? 0;
+    const before = this.get("hands")[Number(at)]?.[symbol] ?? 0;
     this.do_count({ at, key: symbol, value: before + Number(n) });
   }
 
-  /** Take a hand back. */
+  /**
+   * Take a hand back.
+   * @param {{ at: Sent, key: string }} sent
+   */
   do_take({ at, key }) {
     return this.do_guess({ at, key, n: -1 });
   }
@@ -295,14 +381,11 @@ export default class Explorer extends Widget {
     this.become({ revealed: true }, "Revealed.");
   }
 
-  /** Look at guesses, two gaps, attention or surprise. */
+  /**
+   * Choose a view.
+   * @param {{ view: string }} sent
+   */
   do_view({ view }) {
-    this.become({ view }, `${VIEWS[view]}.`);
-  }
-
-  /** Look at another attention head; layers and heads count from 0. */
-  do_head({ layer: l, head: h }) {
-    const [layer, head] = [Number(l), Number(h)];
-    this.become({ layer, head }, `Layer ${layer + 1}, head ${head + 1}.`);
+    this.become({ view }, `${VIEWS[view].title}.`);
   }
 }

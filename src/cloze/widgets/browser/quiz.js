@@ -4,21 +4,40 @@ import { button, element, join, Markup } from "./element.js";
 import { Widget } from "./widget.js";
 import { counted } from "./words.js";
 
-const letterOf = (i) => String.fromCharCode("a".charCodeAt() + i);
-const verdict = (option) => (option.right ? "Yes." : "No.");
+/**
+ * @typedef {object} State
+ * @property {{ text: string, options: { text: string, right: boolean, explanation: string }[] }[]} questions
+ *   Python has made markup of all texts.
+ * @property {Record<string, string>} answers  The letter that was chosen, by number of a question.
+ *
+ * @typedef {{ text: Markup, right: boolean, explanation: Markup }} Option
+ */
 
+const letterOf = (/** @type {number} */ i) => String.fromCharCode("a".charCodeAt(0) + i);
+const verdict = (/** @type {Option} */ option) => (option.right ? "Yes." : "No.");
+
+/** @extends {Widget<State>} */
 export default class Quiz extends Widget {
   at = 1; // the number of the question that a lecture hall sees
 
-  /** Choose an option and hear why it is right or wrong; any other may be tried after it. */
+  /**
+   * Choose an option and hear why it is right or wrong; any other may be tried after it.
+   * @param {{ question: string, value: string }} sent
+   */
   do_choose({ question, value }) {
-    const { explanation, ...option } = this.options(question).get(value);
-    const said = join([`Question ${question}, (${value}): ${verdict(option)} `, explanation]);
+    const option = /** @type {Option} */ (this.options(Number(question)).get(value));
+    const said = join([
+      `Question ${question}, (${value}): ${verdict(option)} `,
+      option.explanation,
+    ]);
     this.announcement = said;
     this.set({ answers: { ...this.get("answers"), [question]: value } });
   }
 
-  /** Go to another question, where one is shown at a time. */
+  /**
+   * Go to another question, where one is shown at a time.
+   * @param {{ question: string }} sent
+   */
   do_turn({ question }) {
     this.at = Number(question);
     this.announcement = `Question ${this.at} of ${this.get("questions").length}.`;
@@ -31,26 +50,33 @@ export default class Quiz extends Widget {
     this.set({ answers: {} });
   }
 
-  /** Return the options of a question by letter; Python has made markup of their texts. */
+  /**
+   * Return the options of a question by letter.
+   * @param {number} number
+   * @returns {Map<string, Option>}
+   */
   options(number) {
-    const options = this.get("questions")[number - 1].options.map((option, i) => {
-      const { text, right, explanation } = option;
-      const texts = { text: new Markup(text), explanation: new Markup(explanation) };
-      return [letterOf(i), { right, ...texts }];
-    });
-    return new Map(options);
+    const options = this.get("questions")[number - 1].options;
+    return new Map(
+      options.map(({ text, right, explanation }, i) => [
+        letterOf(i),
+        { text: new Markup(text), right, explanation: new Markup(explanation) },
+      ]),
+    );
   }
 
   markup() {
     const n = this.get("questions").length;
     const answers = Object.entries(this.get("answers"));
-    const right = answers.filter(([number, letter]) => this.options(number).get(letter).right);
+    const right = answers.filter(
+      ([number, letter]) => this.options(Number(number)).get(letter)?.right,
+    );
     const numbers = this.present ? [this.at] : [...Array(n).keys()].map((i) => i + 1);
     const buttons = [button("Start over", "restart", { "aria-disabled": !answers.length || null })];
     if (this.present && n > 1)
-      for (const [label, to] of [
-        ["Previous", this.at - 1],
-        ["Next", this.at + 1],
+      for (const { label, to } of [
+        { label: "Previous", to: this.at - 1 },
+        { label: "Next", to: this.at + 1 },
       ]) {
         const ends = to < 1 || to > n || null;
         buttons.push(button(label, "turn", { "data-with-question": to, "aria-disabled": ends }));
@@ -69,7 +95,10 @@ export default class Quiz extends Widget {
     );
   }
 
-  /** Write one question: an option a line, below the chosen one why it is right or wrong. */
+  /**
+   * Write one question: an option a line, below the chosen one why it is right or wrong.
+   * @param {number} number
+   */
   form(number) {
     const chosen = this.get("answers")[number];
     const lines = [...this.options(number)].map(([letter, option]) => {
@@ -92,6 +121,7 @@ export default class Quiz extends Widget {
   }
 }
 
+/** @param {Option} option */
 function explained(option) {
   const look = option.right ? "explanation right" : "explanation wrong";
   const sign = element("b", null, option.right ? "✓ " : "✗ ", verdict(option));

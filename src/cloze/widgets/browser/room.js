@@ -3,43 +3,74 @@
 
 import { sum } from "./words.js";
 
+/**
+ * @typedef {Record<string, number>} Hands  How many were raised, by symbol.
+ *
+ * @typedef {object} Paid  What one gap has cost.
+ * @property {string} line
+ * @property {number} at  Its position.
+ * @property {number} n_hands
+ * @property {Record<string, number | string | null>} costs  −log P of the truth in nats, by the
+ *   name of who guessed; Python writes an infinite one as text.
+ */
+
 export const ROOM = "room"; // the room's name among those who guess
 export const MOST_HANDS = 10_000;
 
-/** Return how many hands were raised in all. */
+/**
+ * Return how many hands were raised in all.
+ * @param {Hands} hands
+ */
 export function raised(hands) {
   return sum(Object.values(hands));
 }
 
-/** Return the probability that a show of hands gives one of `n` symbols. */
+/**
+ * Return the probability that a show of hands gives one of `n` symbols.
+ * @param {Hands} hands
+ * @param {string} symbol
+ * @param {number} n
+ */
 export function bet(hands, symbol, n) {
   return ((hands[symbol] ?? 0) + 1 / n) / (raised(hands) + 1);
 }
 
-/** Return −log P of the truth in nats; null where nobody knows it. */
+/**
+ * Return −log P of the truth in nats; null where nobody knows it.
+ * @param {Hands} hands
+ * @param {string | null} truth
+ * @param {number} n
+ */
 export function cost(hands, truth, n) {
   return truth === null ? null : -Math.log(bet(hands, truth, n));
 }
 
-/** Return what those are called who raised so many hands. */
+/**
+ * Return what those are called who raised so many hands.
+ * @param {number} nHands
+ */
 export function who(nHands) {
   return nHands === 1 ? "you" : "the room";
 }
 
 /**
- * Return how everybody stands, {mean, nGaps} by name, in the order in which they were first asked.
- * What was `paid` is {n_hands, costs} for each gap; costs are −log P in nats by name.
+ * Return how everybody stands, by name, in the order in which they were first asked.
+ * @param {Paid[]} paid  For each gap.
+ * @returns {Record<string, { mean: number, nGaps: number }>}  The mean in nats.
  */
 export function standings(paid) {
   const names = [...new Set(paid.flatMap(({ costs }) => Object.keys(costs)))];
-  const of = (name) =>
+  const of = (/** @type {string} */ name) =>
     paid.filter(({ costs }) => name in costs).map(({ costs }) => Number(costs[name]));
   return Object.fromEntries(
     names.map((name) => [name, { mean: sum(of(name)) / of(name).length, nGaps: of(name).length }]),
   );
 }
 
-/** Return who paid least, of those who were asked at every gap; several if they paid alike. */
+/**
+ * Return who paid least, of those who were asked at every gap; several if they paid alike.
+ * @param {Paid[]} paid
+ */
 export function best(paid) {
   const everywhere = Object.entries(standings(paid)).filter(
     ([, each]) => each.nGaps === paid.length,

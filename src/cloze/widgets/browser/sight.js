@@ -3,8 +3,20 @@
 import { button, element, join, status } from "./element.js";
 import { Widget } from "./widget.js";
 
+/**
+ * @typedef {object} State
+ * @property {string[]} symbols
+ * @property {number} position
+ * @property {Record<string, string[]>} masks  By reader, for each position: "1" where it may look.
+ * @property {Record<string, string>} kinds  How each reader is coloured.
+ */
+
+/** @extends {Widget<State>} */
 export default class Sight extends Widget {
-  /** Pick a position. */
+  /**
+   * Pick a position.
+   * @param {{ at: string }} sent
+   */
   do_look({ at }) {
     this.set({ position: Number(at) });
   }
@@ -26,11 +38,11 @@ export default class Sight extends Widget {
     );
     const group = { "data-arrows": "look", "data-hover": "look" };
     const first = element("tr", group, element("th", { scope: "row" }, "looking from"), ...buttons);
-    const readers = Object.entries(this.get("masks")).map(([name, masks]) => [
+    const readers = Object.entries(this.get("masks")).map(([name, masks]) => ({
       name,
-      masks[position],
-    ]);
-    const rows = readers.map(([name, mask]) => {
+      mask: masks[position],
+    }));
+    const rows = readers.map(({ name, mask }) => {
       const cells = symbols.map((symbol, at) =>
         mask[at] === "1"
           ? element("td", { class: "sees" }, symbol)
@@ -39,7 +51,7 @@ export default class Sight extends Widget {
       const kind = { class: `looks-${this.get("kinds")[name]}` };
       return element("tr", kind, element("th", { scope: "row" }, name), ...cells);
     });
-    const seen = readers.map(([name, mask]) => {
+    const seen = readers.map(({ name, mask }) => {
       const n = mask.replaceAll("0", "").length;
       return `${n} of ${symbols.length} in the ${name}`;
     });

@@ -1,10 +1,13 @@
 // The tally over the hour: what the room and the readers have paid for the gaps it was asked.
 
 import { button, element, join, status, tableOf } from "./element.js";
-import { ROOM, best, standings, who } from "./room.js";
+import { best, ROOM, standings, who } from "./room.js";
 import { Widget } from "./widget.js";
 import { counted, inBits, inNats } from "./words.js";
 
+/** @import { Paid } from "./room.js" */
+
+/** @extends {Widget<{ paid: Paid[] }>} */
 export default class Tally extends Widget {
   /** Forget all gaps: another hour begins. */
   do_restart() {
@@ -32,12 +35,19 @@ export default class Tally extends Widget {
   }
 }
 
-/** Return how somebody is called, in short. */
+/**
+ * Return how somebody is called, in short.
+ * @param {string} name
+ * @param {Paid[]} paid
+ */
 function called(name, paid) {
   return name === ROOM ? who(Math.max(...paid.map((each) => each.n_hands))) : name;
 }
 
-/** Say how everybody stands. */
+/**
+ * Say how everybody stands.
+ * @param {Paid[]} paid
+ */
 export function inWords(paid) {
   if (!paid.length) return "No gap has been guessed and revealed yet.";
   const means = Object.entries(standings(paid)).map(

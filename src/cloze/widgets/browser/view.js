@@ -19,6 +19,9 @@
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
 // the notebook's all the same.
+
+/** @import { Shown } from "./widget.js" */
+
 const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
@@ -29,10 +32,26 @@ const LOST = "Jupyter cannot be reached. Is it still running, and is this comput
 const MOTION = 250; // milliseconds
 const ASK_EVERY = 2000; // milliseconds, and so long an answer may take
 
-// Call `tell` whenever Jupyter's server stops answering, or answers again: it is asked for the page's
-// icon. A kernel that is busy does not matter. Where there is no server, nothing is asked.
+/**
+ * Return all elements that match: the DOM's own function does not know that they are HTML.
+ * @param {ParentNode} root
+ * @param {string} css
+ * @returns {NodeListOf<HTMLElement>}
+ */
+const all = (root, css) => root.querySelectorAll(css);
+
+/** Where something has happened. */
+const targetOf = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target);
+
+/**
+ * Call `tell` whenever Jupyter's server stops answering, or answers again: it is asked for the page's
+ * icon. A kernel that is busy does not matter. Where there is no server, nothing is asked.
+ * @param {(answers: boolean) => void} tell
+ */
 function watchServer(tell) {
-  const icon = document.querySelector('link[rel~="icon"]')?.href;
+  /** @type {HTMLLinkElement | null} */
+  const link = document.querySelector('link[rel~="icon"]');
+  const icon = link?.href;
   if (!icon || !document.getElementById("jupyter-config-data")) return () => {};
   let answers = true;
   const ask = async () => {
@@ -41,49 +60,66 @@ function watchServer(tell) {
       () => true,
       () => false,
     );
-    if (now !== answers) tell((answers = now));
+    if (now === answers) return;
+    answers = now;
+    tell(now);
   };
   const timer = setInterval(ask, ASK_EVERY);
   return () => clearInterval(timer);
 }
 
-// Whether an attribute says what is unfolded: once it is there, that is for its reader to choose.
+/**
+ * Whether an attribute says what is unfolded: once it is there, that is for its reader to choose.
+ * @param {Node} element
+ * @param {string} name
+ */
 const isFold = (element, name) => name === "open" && element.nodeName === "DETAILS";
 
-// Make `old` look like `fresh`, keeping every element that can stay: it keeps focus and typed text.
+const keyOf = (/** @type {Node} */ node) => /** @type {HTMLElement} */ (node).dataset?.key;
+
+/**
+ * Make `old` look like `fresh`, keeping every element that can stay: it keeps focus and typed text.
+ * @param {ChildNode} old
+ * @param {ChildNode} fresh
+ */
 function morph(old, fresh) {
   if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName) {
     old.replaceWith(fresh);
     return;
   }
-  if (old.nodeType !== Node.ELEMENT_NODE) {
-    if (old.data !== fresh.data) old.data = fresh.data;
+  if (!(old instanceof Element && fresh instanceof Element)) {
+    if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
     return;
   }
   if (old.isEqualNode(fresh)) return;
+  const field = /** @type {HTMLInputElement & HTMLOptionElement} */ (old); // if it has such attributes
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !isFold(old, name)) {
       old.removeAttribute(name);
-      if (name === "checked" || name === "selected") old[name] = false;
+      if (name === "checked" || name === "selected") field[name] = false;
     }
   }
   for (const { name, value } of fresh.attributes) {
     if (old.getAttribute(name) === value || isFold(old, name)) continue;
     old.setAttribute(name, value);
-    if (name === "value") old.value = value;
-    if (name === "checked" || name === "selected") old[name] = true;
+    if (name === "value") field.value = value;
+    if (name === "checked" || name === "selected") field[name] = true;
   }
   const olds = [...old.childNodes];
   [...fresh.childNodes].forEach((node, i) => {
-    const same = olds.findIndex((each) => each.dataset?.key === node.dataset?.key);
+    const same = olds.findIndex((each) => keyOf(each) === keyOf(node));
     const [kept] = same < 0 ? [node] : olds.splice(same, 1);
     if (old.childNodes[i] !== kept) old.insertBefore(kept, old.childNodes[i] ?? null);
     if (kept !== node) morph(kept, node);
   });
-  olds.forEach((node) => node.remove());
+  for (const node of olds) node.remove();
 }
 
-// Let a number run from what it was to what it is.
+/**
+ * Let a number run from what it was to what it is.
+ * @param {Text} node
+ * @param {number} from
+ */
 function run(node, from) {
   const text = node.data;
   const [to, decimals] = [Number(text), text.split(".")[1]?.length ?? 0];
@@ -93,24 +129,29 @@ function run(node, from) {
   const step = () => {
     if (node.data !== written) return; // it has become another one meanwhile
     const done = (performance.now() - started) / MOTION;
-    node.data = written = done < 1 ? (from + (to - from) * done).toFixed(decimals) : text;
+    written = done < 1 ? (from + (to - from) * done).toFixed(decimals) : text;
+    node.data = written;
     if (done < 1) requestAnimationFrame(step);
   };
   requestAnimationFrame(step);
 }
 
-// Let what has a key glide from where it was, what is new unfold, and numbers run, unless motion is
-// unwanted.
+/**
+ * Let what has a key glide from where it was, what is new unfold, and numbers run, unless motion is
+ * unwanted.
+ * @param {HTMLElement} root
+ * @param {() => void} change
+ */
 function glide(root, change) {
   const tops = new Map();
-  for (const each of root.querySelectorAll("[data-key]")) tops.set(each, each.offsetTop);
+  for (const each of all(root, "[data-key]")) tops.set(each, each.offsetTop);
   const numbers = new Map();
-  for (const each of root.querySelectorAll("[data-count]")) numbers.set(each, each.textContent);
+  for (const each of all(root, "[data-count]")) numbers.set(each, each.textContent);
   change();
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const each of root.querySelectorAll("[data-count]"))
-    run(each.firstChild, Number(numbers.get(each) ?? 0));
-  for (const each of root.querySelectorAll("[data-key]")) {
+  for (const each of all(root, "[data-count]"))
+    run(/** @type {Text} */ (each.firstChild), Number(numbers.get(each) ?? 0));
+  for (const each of all(root, "[data-key]")) {
     const moved = tops.get(each) - each.offsetTop;
     if (moved === 0) continue;
     const transform = tops.has(each) ? `translateY(${moved}px)` : "scaleY(0)";
@@ -118,7 +159,12 @@ function glide(root, change) {
   }
 }
 
-// The button that an arrow key leads to: along the line, or to the nearest one in another row.
+/**
+ * The button that an arrow key leads to: along the line, or to the nearest one in another row.
+ * @param {HTMLElement[]} buttons
+ * @param {HTMLElement} from
+ * @param {string} key
+ */
 function neighbour(buttons, from, key) {
   const at = buttons.indexOf(from);
   if (key === "Home") return buttons[0];
@@ -126,6 +172,7 @@ function neighbour(buttons, from, key) {
   if (key === "ArrowLeft") return buttons[at - 1];
   if (key === "ArrowRight") return buttons[at + 1];
   const here = from.getBoundingClientRect();
+  /** @type {[number, number, HTMLElement] | null} */
   let best = null;
   for (const button of buttons) {
     const there = button.getBoundingClientRect();
@@ -133,29 +180,36 @@ function neighbour(buttons, from, key) {
     if (key === "ArrowUp" ? down > -here.height / 2 : down < here.height / 2) continue;
     const distance = [Math.abs(down), Math.abs(there.left - here.left)];
     if (!best || distance[0] < best[0] - 1 || (distance[0] < best[0] + 1 && distance[1] < best[1]))
-      best = [...distance, button];
+      best = [distance[0], distance[1], button];
   }
   return best?.[2];
 }
 
-// How high a widget may be so that all of it is seen at once.
+/**
+ * How high a widget may be so that all of it is seen at once.
+ * @param {HTMLElement} root
+ */
 function height(root) {
   if (document.fullscreenElement) return innerHeight;
   let high = innerHeight;
-  for (let each = root; each; each = each.parentElement)
+  for (let each = /** @type {HTMLElement | null} */ (root); each; each = each.parentElement)
     if (/auto|scroll/.test(getComputedStyle(each).overflowY))
       high = Math.min(innerHeight, each.clientHeight);
   return high;
 }
 
-// In a lecture hall: type as large as --share of its place, and smaller if not all of it is seen.
+/**
+ * In a lecture hall: type as large as --share of its place, and smaller if not all of it is seen.
+ * @param {HTMLElement} root
+ */
 function fit(root) {
+  /** @type {HTMLElement | null} */
   const shown = root.querySelector(".present");
   if (!shown) return;
   const high = height(root);
   const boxes = [shown, ...shown.querySelectorAll(".scroll")];
   let scrolls = false;
-  const fits = (size) => {
+  const fits = (/** @type {number} */ size) => {
     shown.style.fontSize = `${size}px`;
     const wide = boxes.some((each) => each.scrollWidth > each.clientWidth + 1);
     return shown.offsetHeight <= high && (scrolls || !wide);
@@ -174,8 +228,12 @@ function fit(root) {
 }
 
 /**
- * Show a widget in a place, and return how to end that; `onEnd` is given what to call when nobody
- * will answer any more.
+ * Show a widget in a place, and return how to end that.
+ * @param {object} wanted
+ * @param {Shown} wanted.widget
+ * @param {HTMLElement} wanted.el
+ * @param {(end: () => void) => void} [wanted.onEnd]  Is given what to call when nobody will answer
+ *   any more.
  */
 export function render({ widget, el, onEnd = () => {} }) {
   const root = document.createElement("div");
@@ -186,7 +244,7 @@ export function render({ widget, el, onEnd = () => {} }) {
   const gone = document.createElement("p");
   gone.className = "cloze-gone";
   gone.setAttribute("role", "alert");
-  const end = (reason) => {
+  const end = (/** @type {string} */ reason) => {
     gone.textContent = reason;
     gone.classList.add("shown");
   };
@@ -203,31 +261,39 @@ export function render({ widget, el, onEnd = () => {} }) {
     if (widget.gone) end(GONE);
     else if (gone.textContent === GONE) gone.classList.remove("shown");
     // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
-    for (const node of template.content.querySelectorAll("button, input, select, [tabindex]"))
+    for (const node of all(template.content, "button, input, select, [tabindex]"))
       node.dataset.lmSuppressShortcuts = "true";
-    const fresh = root.cloneNode();
+    const fresh = /** @type {HTMLElement} */ (root.cloneNode());
     fresh.append(template.content);
     glide(root, () => {
       morph(root, fresh);
       // It may have been moved further than it can go, and then nothing else has changed.
-      for (const slider of root.querySelectorAll("[type=range]"))
-        slider.value = slider.getAttribute("value");
+      for (const slider of /** @type {NodeListOf<HTMLInputElement>} */ (all(root, "[type=range]")))
+        slider.value = slider.defaultValue;
       fit(root);
     });
     if (hadFocus && !root.contains(document.activeElement))
-      (root.querySelector('[data-arrows] [tabindex="0"]') ?? root.querySelector("button"))?.focus();
+      (all(root, '[data-arrows] [tabindex="0"]')[0] ?? root.querySelector("button"))?.focus();
   };
 
+  /**
+   * @param {HTMLElement} element
+   * @param {string} name
+   * @param {object} [extra]
+   */
   const say = (element, name, extra = {}) => {
+    /** @type {Record<string, string | undefined>} */
     const along = {};
     for (const [key, value] of Object.entries(element.dataset))
       if (key.startsWith("with")) along[key.slice(4).toLowerCase()] = value;
     widget.act(name, { ...along, ...extra });
   };
 
-  const copy = async (button) => {
+  const copy = async (/** @type {HTMLElement} */ button) => {
     const text = button.dataset.copy;
-    let field = button.parentElement.querySelector("input");
+    let field = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
+      button.parentElement?.querySelector("input")
+    );
     try {
       await navigator.clipboard.writeText(text || field.value);
     } catch {
@@ -246,6 +312,10 @@ export function render({ widget, el, onEnd = () => {} }) {
 
   let waiting = 0;
   let last = 0;
+  /**
+   * @param {HTMLElement} button
+   * @param {string} name
+   */
   const sayFocus = (button, name) => {
     clearTimeout(waiting);
     const pause = last + FOCUS_MESSAGES_EVERY - performance.now();
@@ -259,7 +329,8 @@ export function render({ widget, el, onEnd = () => {} }) {
   };
 
   root.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-do], button[data-copy]");
+    /** @type {HTMLElement | null} */
+    const button = targetOf(event).closest("button[data-do], button[data-copy]");
     if (!button || button.getAttribute("aria-disabled") === "true") return;
     if (button.matches("[data-copy]")) copy(button);
     else if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
@@ -267,16 +338,17 @@ export function render({ widget, el, onEnd = () => {} }) {
       // A page that may not fill the screen writes large in its place.
       if (button.matches('[data-full][aria-pressed="false"]'))
         root.requestFullscreen?.().catch(() => {});
-      say(button, button.dataset.do);
+      say(button, button.dataset.do ?? "");
     }
   });
   root.addEventListener("fullscreenchange", () => {
-    const button = root.querySelector('[data-full][aria-pressed="true"]');
-    if (button && !document.fullscreenElement) say(button, button.dataset.do);
+    const [button] = all(root, '[data-full][aria-pressed="true"]');
+    if (button?.dataset.do && !document.fullscreenElement) say(button, button.dataset.do);
     fit(root);
   });
-  const fieldChanged = ({ type, target }) => {
-    if ((target.type === "range") !== (type === "input")) return;
+  const fieldChanged = (/** @type {Event} */ event) => {
+    const target = targetOf(event);
+    if ((target.type === "range") !== (event.type === "input")) return;
     const value = target.type === "checkbox" ? target.checked : target.value;
     if (target.dataset.do) say(target, target.dataset.do, { value });
   };
@@ -284,44 +356,53 @@ export function render({ widget, el, onEnd = () => {} }) {
   root.addEventListener("input", fieldChanged); // of a slider, which says so while it moves
   root.addEventListener("submit", (event) => {
     event.preventDefault();
-    const form = event.target;
+    const form = /** @type {HTMLFormElement} */ (event.target);
     if (form.dataset.do) say(form, form.dataset.do, Object.fromEntries(new FormData(form)));
   });
 
   // JupyterLab looks at a key on its way down, at the document: a step before, it is let through.
-  const letThrough = (event) => {
-    const { target, key, shiftKey, ctrlKey, metaKey, altKey } = event;
+  const letThrough = (/** @type {KeyboardEvent} */ event) => {
+    const { key, shiftKey, ctrlKey, metaKey, altKey } = event;
+    const target = targetOf(event);
     const runs = key === "Enter" && (shiftKey || ctrlKey || metaKey || altKey);
     const saves = key.toLowerCase() === "s" && (ctrlKey || metaKey) && !shiftKey && !altKey;
     if (!(runs || saves) || !root.contains(target)) return;
     const held = [target, root];
     for (const each of held) delete each.dataset.lmSuppressShortcuts;
-    setTimeout(() => held.forEach((each) => (each.dataset.lmSuppressShortcuts = "true")));
+    setTimeout(() => {
+      for (const each of held) each.dataset.lmSuppressShortcuts = "true";
+    });
   };
   window.addEventListener("keydown", letThrough, true);
 
   root.addEventListener("keydown", (event) => {
+    const target = targetOf(event);
     // JupyterLab takes the line break, and with it the submit, from every field in a cell.
-    if (event.key === "Enter" && event.target.matches("form[data-do] input")) {
+    if (event.key === "Enter" && target.matches("form[data-do] input")) {
       event.preventDefault();
-      event.target.form.requestSubmit();
+      target.form?.requestSubmit();
       return;
     }
     if (event.key === "Escape") {
       event.stopPropagation();
-      (el.parentElement.closest("[tabindex]") ?? document.activeElement).focus();
-      if (root.contains(document.activeElement)) document.activeElement.blur();
+      const focused = () => /** @type {HTMLElement} */ (document.activeElement);
+      /** @type {HTMLElement | null | undefined} */
+      const outside = el.parentElement?.closest("[tabindex]");
+      (outside ?? focused()).focus();
+      if (root.contains(focused())) focused().blur();
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const keyed = root.querySelector("[data-keys]");
-    if (keyed && !event.repeat && /^[a-zA-Z]$/.test(event.key) && !event.target.matches(FIELDS)) {
-      say(keyed.querySelector('button[tabindex="0"]'), keyed.dataset.keys, { key: event.key });
+    const [keyed] = all(root, "[data-keys]");
+    if (keyed && !event.repeat && /^[a-zA-Z]$/.test(event.key) && !target.matches(FIELDS)) {
+      const [reached] = all(keyed, 'button[tabindex="0"]');
+      say(reached, keyed.dataset.keys ?? "", { key: event.key });
       return;
     }
-    const button = event.target.closest("button");
+    const button = target.closest("button");
+    /** @type {HTMLElement | null | undefined} */
     const group = button?.closest("[data-arrows]");
-    if (!group) return;
+    if (!button || !group) return;
     if (/^(Arrow(Left|Right|Up|Down)|Home|End)$/.test(event.key)) {
       const next = neighbour([...group.querySelectorAll("button")], button, event.key);
       event.preventDefault();
@@ -330,41 +411,55 @@ export function render({ widget, el, onEnd = () => {} }) {
       next.focus();
       if (event.shiftKey && group.dataset.span)
         say(group, group.dataset.span, { start: button.dataset.withAt, end: next.dataset.withAt });
-      else sayFocus(next, group.dataset.arrows);
+      else sayFocus(next, group.dataset.arrows ?? "");
     }
   });
 
+  /** @type {HTMLElement | null} */
   let from = null;
+  /** @type {HTMLElement | null} */
   let to = null;
-  const within = (event) => event.target.closest?.("[data-span] button");
+  /** @type {(button: HTMLElement) => HTMLElement} */
+  const spanned = (button) => /** @type {HTMLElement} */ (button.closest("[data-span]"));
+  /** @type {(event: Event) => HTMLElement | null} */
+  const within = (event) => targetOf(event).closest?.("[data-span] button");
   const paint = () => {
-    const buttons = from ? [...from.closest("[data-span]").querySelectorAll("button")] : [];
+    if (!from || !to) return;
+    const buttons = [...all(spanned(from), "button")];
     const [a, b] = [buttons.indexOf(from), buttons.indexOf(to)].sort((x, y) => x - y);
-    buttons.forEach((button, i) =>
-      button.classList.toggle("dragged", from !== to && i >= a && i <= b),
-    );
+    buttons.forEach((button, i) => {
+      button.classList.toggle("dragged", from !== to && i >= a && i <= b);
+    });
   };
-  const drop = (event) => {
+  const drop = (/** @type {Event} */ event) => {
     if (!from) return;
-    if (from !== to && event.type === "pointerup") {
-      const group = from.closest("[data-span]");
-      say(group, group.dataset.span, { start: from.dataset.withAt, end: to.dataset.withAt });
+    if (to && from !== to && event.type === "pointerup") {
+      const group = spanned(from);
+      const span = { start: from.dataset.withAt, end: to.dataset.withAt };
+      say(group, group.dataset.span ?? "", span);
     }
     to = from;
     paint();
-    from = to = null;
+    from = null;
+    to = null;
   };
   root.addEventListener("pointerdown", (event) => {
-    from = to = event.button === 0 ? within(event) : null;
+    from = event.button === 0 ? within(event) : null;
+    to = from;
     // Touch would keep all to the element under the finger, which may be the glyph in a button.
-    if (from && event.target.hasPointerCapture(event.pointerId))
-      event.target.releasePointerCapture(event.pointerId);
+    const target = targetOf(event);
+    if (from && target.hasPointerCapture(event.pointerId))
+      target.releasePointerCapture(event.pointerId);
   });
   root.addEventListener("pointerover", (event) => {
-    const hovered = event.pointerType === "mouse" && event.target.closest?.("[data-hover] button");
-    if (hovered && !from) sayFocus(hovered, hovered.closest("[data-hover]").dataset.hover);
+    /** @type {HTMLElement | null} */
+    const hovered = targetOf(event).closest?.("[data-hover] button");
+    if (event.pointerType === "mouse" && hovered && !from) {
+      const group = /** @type {HTMLElement} */ (hovered.closest("[data-hover]"));
+      sayFocus(hovered, group.dataset.hover ?? "");
+    }
     const button = from && within(event);
-    if (!button || button.closest("[data-span]") !== from.closest("[data-span]")) return;
+    if (!from || !button || spanned(button) !== spanned(from)) return;
     to = button;
     paint();
   });

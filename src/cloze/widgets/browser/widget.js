@@ -5,6 +5,41 @@
 
 import { button, element, join, problemOf } from "./element.js";
 
+/** @import { Markup } from "./element.js" */
+
+/**
+ * What every widget knows.
+ * @typedef {{ present: boolean }} Shared
+ */
+
+/**
+ * What is sent along with a question, and what is answered.
+ * @template Answer
+ * @typedef {Answer extends (sent: infer Sent) => unknown ? Sent : never} SentTo
+ */
+
+/**
+ * @template Answer
+ * @typedef {Answer extends (sent: never) => infer Said ? Awaited<Said> : never} SaidBy
+ */
+
+/**
+ * What a widget knows by name, and who answers its questions: in `Answers` is a method for each.
+ * @template {object} State
+ * @template {object} [Answers=object]
+ * @typedef {object} WidgetModel
+ * @property {<K extends keyof (State & Shared) & string>(name: K) => (State & Shared)[K]} get
+ * @property {<K extends keyof (State & Shared) & string>(name: K, value: (State & Shared)[K]) => void} set
+ * @property {() => void} save_changes
+ * @property {(event: string, listener: () => void) => void} on
+ * @property {<Q extends keyof Answers & string>(what: Q, sent: SentTo<Answers[Q]>) => Promise<SaidBy<Answers[Q]>>} ask
+ */
+
+/**
+ * The part of a widget that view.js shows.
+ * @typedef {Pick<Widget<object>, "html" | "gone" | "act" | "listen">} Shown
+ */
+
 const LONGEST_PROBLEM = 400; // the most characters of what went wrong that are shown
 
 /** What was asked for cannot be done; the message says why, in one sentence for the learner. */
@@ -17,21 +52,42 @@ export class Gone extends Error {
   name = "Gone";
 }
 
-/** The model of a widget that lives without Python; `engine` answers what it asks, if anything. */
+/**
+ * The model of a widget that lives without Python; `engine` answers what it asks, if anything.
+ * @template {object} State
+ * @template {object} [Answers=object]
+ * @implements {WidgetModel<State, Answers>}
+ */
 export class Model {
+  /** @type {State & Shared} */
   #values;
   #engine;
+  /** @type {Map<string, Set<() => void>>} */
   #listeners = new Map();
 
-  constructor(values, engine = {}) {
+  /**
+   * @param {State} values
+   * @param {Answers} [engine]
+   */
+  constructor(values, engine) {
     this.#values = { present: false, ...values };
     this.#engine = engine;
   }
 
+  /**
+   * @template {keyof (State & Shared) & string} K
+   * @param {K} name
+   * @returns {(State & Shared)[K]}
+   */
   get(name) {
     return this.#values[name];
   }
 
+  /**
+   * @template {keyof (State & Shared) & string} K
+   * @param {K} name
+   * @param {(State & Shared)[K]} value
+   */
   set(name, value) {
     this.#values[name] = value;
     this.#tell("change");
@@ -40,35 +96,56 @@ export class Model {
 
   save_changes() {}
 
+  /**
+   * @param {string} event
+   * @param {() => void} listener
+   */
   on(event, listener) {
-    if (!this.#listeners.has(event)) this.#listeners.set(event, new Set());
-    this.#listeners.get(event).add(listener);
+    const heard = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, heard.add(listener));
   }
 
-  /** Have the engine answer: `ask("predict", {line})` calls its `predict({line})`. */
+  /**
+   * Have the engine answer: `ask("predict", {line})` calls its `predict({line})`.
+   * @template {keyof Answers & string} Q
+   * @param {Q} what
+   * @param {SentTo<Answers[Q]>} sent
+   * @returns {Promise<SaidBy<Answers[Q]>>}
+   */
   async ask(what, sent) {
-    return this.#engine[what](sent);
+    const engine = /** @type {Record<string, (sent: unknown) => SaidBy<Answers[Q]>>} */ (
+      this.#engine
+    );
+    return engine[what](sent);
   }
 
+  /** @param {string} event */
   #tell(event) {
     for (const listener of this.#listeners.get(event) ?? []) listener();
   }
 }
 
+/**
+ * @template {object} State  What its model knows.
+ * @template {object} [Answers=object]  What answers its model.
+ */
 export class Widget {
   static presents = true; // whether it has a button for a lecture hall
 
   html = "";
   problem = ""; // what went wrong in the last action, in words; "" when nothing did
+  /** @type {string | Markup} */
   announcement = ""; // what happened last, in words, for `status`
   gone = false; // whether nobody answers any more
   settled = Promise.resolve(); // until what is under way is done, where a widget asks by itself
+  /** @type {Set<() => void>} */
   #listeners = new Set();
   #queue = Promise.resolve(); // actions are done one after the other
   #done = ""; // the last action
   #shown = join([]);
   #held = false;
 
+  /** @param {WidgetModel<State, Answers>} model */
   constructor(model) {
     this.model = model;
     // Its own changes it hears of once, when all are made.
@@ -77,7 +154,10 @@ export class Widget {
 
   // ── what subclasses define and call ───────────────────────────────────────────────────────────
 
-  /** Write the widget's whole appearance. */
+  /**
+   * Write the widget's whole appearance.
+   * @returns {Markup}
+   */
   markup() {
     throw new Error("A widget writes its markup.");
   }
@@ -87,21 +167,34 @@ export class Widget {
     this.refresh();
   }
 
+  /**
+   * @template {keyof (State & Shared) & string} K
+   * @param {K} name
+   */
   get(name) {
     return this.model.get(name);
   }
 
-  /** Change the model, all at once. */
+  /**
+   * Change the model, all at once.
+   * @param {Partial<State & Shared>} values
+   */
   set(values) {
     this.#held = true;
-    for (const [name, value] of Object.entries(values)) this.model.set(name, value);
+    for (const [name, value] of Object.entries(values))
+      this.model.set(/** @type {keyof (State & Shared) & string} */ (name), value);
     this.#held = false;
     this.model.save_changes();
     this.changed();
   }
 
-  /** Have Python, or what stands in for it, answer. */
-  ask(what, sent = {}) {
+  /**
+   * Have Python, or what stands in for it, answer.
+   * @template {keyof Answers & string} Q
+   * @param {Q} what
+   * @param {SentTo<Answers[Q]>} [sent]
+   */
+  ask(what, sent = /** @type {SentTo<Answers[Q]>} */ ({})) {
     return this.model.ask(what, sent);
   }
 
@@ -112,7 +205,7 @@ export class Widget {
 
   /** Write for a lecture hall, or no longer; the button fills the screen as well. */
   do_present() {
-    this.set({ present: !this.present });
+    this.set(/** @type {Partial<State & Shared>} */ ({ present: !this.present }));
   }
 
   /** Show the state as it is now. */
@@ -123,25 +216,38 @@ export class Widget {
 
   // ── what view.js and tests call ───────────────────────────────────────────────────────────────
 
-  /** Call `listener` whenever `html` or `gone` changes; return how to end that. */
+  /**
+   * Call `listener` whenever `html` or `gone` changes; return how to end that.
+   * @param {() => void} listener
+   */
   listen(listener) {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Do what a click does; a failure is shown in the widget. */
+  /**
+   * Do what a click does; a failure is shown in the widget.
+   * @param {string} action
+   * @param {object} [sent]
+   */
   act(action, sent = {}) {
     this.#queue = this.#queue.then(() =>
       this.attempt(async () => {
         this.#done = action;
-        await this[`do_${action}`](sent);
+        const actions = /** @type {Record<string, (sent: object) => unknown>} */ (
+          /** @type {unknown} */ (this)
+        );
+        await actions[`do_${action}`](sent);
         this.#shown = this.markup(); // `attempt` writes it
       }),
     );
     return this.#queue;
   }
 
-  /** Take a step; what goes wrong is shown where the last action has its place. */
+  /**
+   * Take a step; what goes wrong is shown where the last action has its place.
+   * @param {() => unknown} step
+   */
   async attempt(step) {
     let problem = "";
     try {
@@ -164,7 +270,8 @@ export class Widget {
     const parts = this.#shown.text.split(place);
     const told = parts.length > 1 ? parts.join(alert.text) : this.#shown.text + alert.text;
     const large = { "aria-pressed": this.present, "data-full": true };
-    const present = this.constructor.presents ? button("Present", "present", large) : "";
+    const { presents } = /** @type {typeof Widget} */ (this.constructor);
+    const present = presents ? button("Present", "present", large) : "";
     const look = this.present ? "cloze present" : "cloze";
     this.html = `<div class="${look}">${present}${told}</div>`;
     for (const listener of this.#listeners) listener();

@@ -9,7 +9,6 @@ from typing import Any
 import traitlets
 
 from cloze.vocabulary import counted
-from cloze.widgets.explorer.answers import read, written
 from cloze.widgets.markup import in_bits
 from cloze.widgets.widget import Widget, program
 
@@ -20,7 +19,7 @@ ROOM = "room"
 def bet(hands: Mapping[str, int], symbol: str, n_symbols: int) -> float:
     """Return the probability that a show of hands gives a symbol.
 
-    All symbols share one hand alike besides those that were raised. It keeps every price finite,
+    All symbols share one hand alike besides those that were raised. It keeps every cost finite,
     and few hands from being a sure bet: of one hand the named symbol has about a half, of thirty
     nearly all. A fixed share, say 1%, would sell a single hand as 99% sure, and one miss, 11.5
     bits, would outweigh the hour. This is additive smoothing with α = 1 / |V|.
@@ -41,6 +40,16 @@ def cost(hands: Mapping[str, int], truth: str, n_symbols: int) -> float:
 def who(n_hands: int) -> str:
     """Return what those are called who raised so many hands."""
     return "you" if n_hands == 1 else "the room"
+
+
+def written(cost: float | None) -> float | str | None:
+    """Write a cost for JSON, which knows no infinity."""
+    return "Infinity" if cost == math.inf else cost
+
+
+def read(cost: float | str | None) -> float | None:
+    """Read a cost again."""
+    return None if cost is None else float(cost)
 
 
 def _paid_to_json(paid: list[dict[str, Any]], _: object) -> list[dict[str, Any]]:

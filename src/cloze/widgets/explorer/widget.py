@@ -14,15 +14,26 @@ from markupsafe import Markup
 from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.prediction import Comparison, Predictor, Symbols, predictors_of, shipped_models
+from cloze.prediction.predictors import Comparison, Predictor, predictors_of
+from cloze.prediction.shipped import shipped_models
+from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
-from cloze.widgets.explorer.answers import FEW, Data, Question, by_position, guesses, numbers
+from cloze.widgets.explorer.answers import (
+    FEW,
+    Data,
+    Question,
+    by_position,
+    guesses,
+    numbers,
+    pair,
+)
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
-from cloze.widgets.markup import in_nats
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.markup import BROWSER, in_nats
+from cloze.widgets.widget import Widget, program
 
-VIEWS = ("guesses", "pair", "attention", "surprise")
+VIEWS = tuple(sorted(path.stem for path in (BROWSER / "views").glob("*.js")))
+"""A view is a file in this folder."""
 MOST_HANDS = 10_000
 
 
@@ -58,6 +69,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
+NOTHING = _for_reading({})
 MAPPING: dict[str, Any] = {
     "sync": True,
     "to_json": lambda value, _: _plain(value),
@@ -76,9 +88,10 @@ class MaskExplorer(Widget):
 
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
     ``hands``, ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``,
-    ``model``; ``loss`` and ``predictions`` follow from them. ``explorer.observe(f, "masked")``
-    calls ``f`` whenever a click, or a line of Python, changes what is masked.
-    ``explorer.picture()`` keeps what is seen now.
+    ``model``; ``loss`` and ``predictions`` follow from them. A line of Python that sets ``line`` or
+    ``masked`` begins afresh: nothing is filled in, no hands are raised, and the first masked
+    position is selected. ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line
+    of Python, changes what is masked. ``explorer.picture()`` keeps what is seen now.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
@@ -105,13 +118,12 @@ class MaskExplorer(Widget):
     """
 
     _esm = program("explorer.js")
-    _css = style("explorer.css")
 
     model = traitlets.Any()
     line = traitlets.Any()
     masked = traitlets.Any(frozenset()).tag(**POSITIONS)
-    filled = traitlets.Any(_for_reading({})).tag(**MAPPING)
-    hands = traitlets.Any(_for_reading({})).tag(**MAPPING)
+    filled = traitlets.Any(NOTHING).tag(**MAPPING)
+    hands = traitlets.Any(NOTHING).tag(**MAPPING)
     focus = traitlets.Any(0).tag(sync=True)
     view = traitlets.Any("guesses").tag(sync=True)
     layer = traitlets.Any(0).tag(sync=True)
@@ -131,8 +143,8 @@ class MaskExplorer(Widget):
     """What the tally holds."""
     tools = traitlets.Bool(True).tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
-    asked = traitlets.Int().tag(sync=True)
-    """How often the models have changed: whoever shows their answers asks again."""
+    revision = traitlets.Int().tag(sync=True)
+    """How often the models have changed: a browser that shows their answers asks again."""
 
     @checked
     def __init__(
@@ -151,7 +163,7 @@ class MaskExplorer(Widget):
         self._corpus, self._given, self._tally = corpus, dict(examples), tally
         self._predictors = predictors_of(model, corpus)
         self._remembered: dict[str, tuple[object, Any]] = {}
-        self._follows, self._was_hidden = False, False
+        self._follows = False
         first = next(iter(self._given.values()))
         state = self._with_line(first.line if line is None else line)
         if masked is None:
@@ -171,7 +183,7 @@ class MaskExplorer(Widget):
         )
         self._follows = True
         if tally:
-            self._follow(tally)
+            self._show_paid(tally)
 
     def __repr__(self) -> str:
         loss = ""
@@ -186,7 +198,7 @@ class MaskExplorer(Widget):
     def predictions(self) -> Comparison:
         """What each model answers at the open positions."""
         with self.lock:
-            return self._said(self._question)
+            return self._predict(self._question)
 
     @property
     def loss(self) -> float | None:
@@ -198,29 +210,28 @@ class MaskExplorer(Widget):
         """Ask the models again: call it when their weights have changed."""
         with self.lock:
             self._remembered.clear()
-            self.asked += 1
+            self.revision += 1
 
     @property
     def tally(self) -> Tally:
         """What the room and the readers have paid so far."""
         if self._tally is None:
             self._tally = Tally()
-            self._follow(self._tally)
+            self._show_paid(self._tally)
         return self._tally
 
     def picture(self) -> Picture:
-        """Return what is seen now, the guesses at the focus, as a picture that stays.
+        """Return what is seen now, the guesses at the selected gap, as a picture that stays.
 
         Raises:
-            ValueError: the focus is no open gap, or guesses are kept back.
+            ValueError: no open gap is selected, or guesses are kept back.
         """
         with self.lock:
-            asked = self._question
-            if self._hidden or asked.focus not in asked.open:
+            question = self._question
+            if self._hidden or question.focus not in question.open:
                 raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
-            said = self._said(asked)
-            answer = guesses(asked, said, self._last)
-            return Picture(asked, said, answer, self._occlusion(asked), self.alone())
+            answers, occlusion = self._predict(question), self._occlusion(question)
+            return Picture(question, answers, occlusion, self.alone())
 
     def still(self) -> Markup | None:
         """Write the picture, if there is one now."""
@@ -242,25 +253,33 @@ class MaskExplorer(Widget):
 
     # ── what the browser asks ────────────────────────────────────────────────────────────────────
 
-    def answer_guesses(self, **asked: Any) -> Data:
-        """Return what is guessed, and what the view shows besides."""
-        question = Question.sent(asked)
-        answer = guesses(question, self._said(question), self._last)
-        surprise: list[Any] = []
-        if question.view == "surprise" and GAP not in question.truth:
-            surprise = self._once(
-                "surprise",
-                question.truth,
-                lambda: numbers(self._last.surprise(question.truth).tolist()),
-            )
-        return answer | {"surprise": surprise}
+    def answer_guesses(self, **sent: Any) -> Data:
+        """Return what is guessed."""
+        question = Question.of(sent)
+        return guesses(question, self._predict(question), self._last.baseline)
 
-    def answer_occlusion(self, **asked: Any) -> list[Any]:
-        """Return what the last answer at the focus depends on.
+    def answer_occlusion(self, **sent: Any) -> list[Any]:
+        """Return what the last answer at the selected gap depends on."""
+        return numbers(self._occlusion(Question.of(sent)))
 
-        One guess for each symbol of the line: about as long as all else, so it is asked later.
-        """
-        return numbers(self._occlusion(Question.sent(asked)))
+    def answer_pair(self, **sent: Any) -> Data:
+        """Return what is guessed at two gaps, apart and together."""
+        return pair(Question.of(sent), self._last)
+
+    def answer_attention(self, **sent: Any) -> list[Any]:
+        """Return where each head of each layer looks from the selected position."""
+        question = Question.of(sent)
+        if not self._last.n_heads:
+            return []
+        looks: list[Any] = self._last.attention(
+            question.held, question.open, question.focus
+        ).tolist()
+        return looks
+
+    def answer_surprise(self, **sent: Any) -> list[Any]:
+        """Return what each symbol of a line without gaps costs."""
+        truth = Question.of(sent).truth
+        return self._once("surprise", truth, lambda: numbers(self._last.surprise(truth).tolist()))
 
     def answer_read(self, text: str) -> Data:
         """Read a line as it was typed or pasted; of too many characters, the first.
@@ -271,9 +290,9 @@ class MaskExplorer(Widget):
         """
         most = self._max_len if self.symbols["wide"] else MOST
         line, note = self._symbols.read(text, most)
-        found = self._with_line(self._symbols.write(line[: self._max_len]))
-        self._said(Question(tuple(found["truth"]), found["masked"], {}, {}, 0, "guesses"))
-        return {"truth": found["truth"], "words": found["words"], "note": note, "n": len(line)}
+        read = self._with_line(self._symbols.write(line[: self._max_len]))
+        self._predict(Question(tuple(read["truth"]), read["masked"], {}, {}, 0))
+        return {"truth": read["truth"], "words": read["words"], "note": note, "n": len(line)}
 
     def answer_symbol(self, typed: str) -> str:
         """Read a symbol as it was typed.
@@ -351,27 +370,27 @@ class MaskExplorer(Widget):
             self._remembered[what] = question, ask()
         return self._remembered[what][1]
 
-    def _said(self, asked: Question) -> Comparison:
+    def _predict(self, question: Question) -> Comparison:
+        held, gaps = question.held, question.open
+
         def ask() -> Comparison:
             each = self._predictors.items()
-            answers = {name: reader.predict(asked.held, asked.open) for name, reader in each}
-            return Comparison(self._symbols, asked.held, answers)
+            answers = {name: reader.predict(held, gaps) for name, reader in each}
+            return Comparison(self._symbols, held, answers)
 
-        return self._once("guesses", (asked.held, asked.open), ask)
+        return self._once("guesses", (held, gaps), ask)
 
-    def _occlusion(self, asked: Question) -> list[float]:
-        return self._once(
-            "occlusion",
-            (asked.held, asked.open, asked.focus),
-            lambda: self._last.occlusion(asked.held, asked.open, asked.focus).tolist(),
-        )
+    def _occlusion(self, question: Question) -> list[float]:
+        asked = question.held, question.open, question.focus
+        return self._once("occlusion", asked, lambda: self._last.occlusion(*asked).tolist())
 
     # ── the state ────────────────────────────────────────────────────────────────────────────────
+    # A click sends all that follows from it. What a cell sets is read here, and what cannot stay
+    # beside it begins afresh.
 
     @property
     def _question(self) -> Question:
-        state = (self.masked, self.filled, self.hands, self.focus, "guesses")
-        return Question(tuple(self.truth), *state)
+        return Question(tuple(self.truth), self.masked, self.filled, self.hands, self.focus)
 
     @property
     def _hidden(self) -> bool:
@@ -388,56 +407,56 @@ class MaskExplorer(Widget):
             self._follows = before
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
-        """Take what a hand has changed; the browser has thought of all that follows from it."""
+        """Take what a click has changed, and all that JavaScript says follows from it."""
         with self._together():
             super().set_state(sync_data)
 
-    @traitlets.validate("line")
-    def _check_line(self, proposal: Any) -> Any:
-        if not self._follows:
-            return proposal["value"]
-        return self._symbols.write(self._with_line(proposal["value"])["truth"])
+    def _begin(self, state: Data) -> None:
+        """Take a line, or what is masked: nobody has guessed yet; how one looks at it stays."""
+        first = min(state["masked"], default=0)
+        fresh = {"filled": NOTHING, "hands": NOTHING, "revealed": False, "focus": first}
+        with self._together():
+            for name, value in (fresh | state).items():
+                setattr(self, name, value)
 
-    @traitlets.validate("masked", "filled", "hands", "focus", "view", "layer", "head")
+    @traitlets.validate(
+        *("line", "masked", "filled", "hands", "focus", "view", "layer", "head"),
+        *("guess_first", "revealed", "model"),
+    )
     def _check(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         return getattr(self, f"_read_{name}")(value) if self._follows else value
 
-    @traitlets.validate("guess_first", "revealed")
-    def _check_switch(self, proposal: Any) -> Any:
-        name, value = proposal["trait"].name, proposal["value"]
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} is True or False, not {shown(value)}.")
-        return value
+    def _read_line(self, value: Any) -> str:
+        return self._symbols.write(self._with_line(value)["truth"])
 
     def _read_masked(self, value: Any) -> frozenset[int]:
         gaps = (i for i, symbol in enumerate(self.truth) if symbol == GAP)
         return frozenset(positions(value, len(self.truth))).union(gaps)
 
-    def _position(self, value: Any) -> int:
+    def _read_focus(self, value: Any) -> int:
         return whole_number(value, 0, len(self.truth) - 1, "A position of this line")
-
-    _read_focus = _position
 
     def _read_filled(self, value: Any) -> Mapping[int, str]:
         if not isinstance(value, Mapping):
             raise ValueError("filled maps positions to what they hold, for instance {3: 'e'}.")
-        filled = {self._position(at): self._symbols.read_symbol(s) for at, s in value.items()}
+        filled = {self._read_focus(at): self._symbols.read_symbol(s) for at, s in value.items()}
         for at in filled:
             if at not in self.masked:
                 raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
         return _for_reading(filled)
 
     def _read_hands(self, value: Any) -> Mapping[int, Mapping[str, int]]:
+        if not isinstance(value, Mapping) or not all(
+            isinstance(hands, Mapping) for hands in value.values()
+        ):
+            raise ValueError(
+                "hands maps open positions to numbers by symbol, for instance "
+                f"{{3: {{'e': 12, 'a': 5}}}}, not {shown(value)}."
+            )
         raised: dict[int, dict[str, int]] = {}
-        each = value.items() if isinstance(value, Mapping) else [(0, None)]
-        for at, hands in each:
-            if not isinstance(hands, Mapping):
-                raise ValueError(
-                    "hands maps open positions to numbers by symbol, for instance "
-                    f"{{3: {{'e': 12, 'a': 5}}}}, not {shown(value)}."
-                )
-            at = self._position(at)
+        for at, hands in value.items():
+            at = self._read_focus(at)
             if at not in self._question.open:
                 raise ValueError(
                     f"Position {at} is not an open gap; guess where something is hidden."
@@ -459,78 +478,64 @@ class MaskExplorer(Widget):
     def _read_head(self, value: Any) -> int:
         return whole_number(value, 0, max(self._last.n_heads, 1) - 1, "A head of this model")
 
-    @traitlets.observe("line")
-    def _take_line(self, change: Any) -> None:
-        if self._follows:
-            self._become(self._with_line(change.new))
+    def _read_guess_first(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"guess_first and revealed are True or False, not {shown(value)}.")
+        return value
+
+    _read_revealed = _read_guess_first
+
+    def _read_model(self, value: Any) -> Any:
+        before, self._predictors = self._predictors, predictors_of(value, self._corpus)
+        try:
+            self._with_line(self.line)
+        finally:
+            self._predictors = before
+        return value
+
+    @traitlets.observe("line", "masked", "guess_first", "model")
+    def _take(self, change: Any) -> None:
+        """Begin afresh with what a cell has set."""
+        if not self._follows:
+            return
+        if change.name == "line":
+            self._begin(self._with_line(change.new))
+        elif change.name == "masked":
+            self._begin({"masked": change.new})
+        elif change.name == "guess_first":
+            self.revealed = False
+        else:
+            self._take_model(change.new)
+
+    def _take_model(self, model: Any) -> None:
+        with self._together():
+            before, self._predictors = self._symbols, predictors_of(model, self._corpus)
+            self.layer = self.head = 0
+            for name, value in self._able().items():
+                setattr(self, name, value)
+            if self._symbols != before:
+                self._begin(self._with_line(self.line))
+            self.update()
 
     @traitlets.observe("truth")
     def _tell_line(self, change: Any) -> None:
         self.line = self._symbols.write(change.new)
 
-    @traitlets.observe("masked")
-    def _take_masked(self, change: Any) -> None:
-        if not self._follows:
-            return
-        still, first = change.new & change.old, min(change.new, default=0)
-        with self._together():
-            for name in ("filled", "hands"):
-                kept = {at: each for at, each in getattr(self, name).items() if at in still}
-                setattr(self, name, _for_reading(kept))
-            self.revealed = False
-            if change.new and self.focus not in change.new:
-                self.focus = first
-
     @traitlets.observe("guess_first", "revealed")
-    def _enter(self, change: Any) -> None:
-        """Enter into the tally what was paid for what is now revealed."""
-        was, self._was_hidden = self._was_hidden, self._hidden
-        if was and not self._hidden:
-            asked, n = self._question, len(self._symbols.known)
-            for at in asked.open:
-                hands, truth = asked.hands.get(at), asked.known_truth(at)
-                if hands and truth:
-                    costs = {ROOM: cost(hands, truth, n)}
-                    for name, answer in self.predictions.items():
-                        paid = answer.cost(at)
-                        assert paid is not None, "the truth is known"
-                        costs[name] = paid
-                    self.tally.note(self.line, at, sum(hands.values()), costs)
-        if change.name == "guess_first" and self._follows:
-            self.revealed = False
-
-    def _follow(self, tally: Tally) -> None:
-        traitlets.dlink((tally, "paid"), (self, "paid"))
-
-    def _become(self, state: Data) -> None:
-        """Take a line; how one looks at it stays."""
-        with self._together():
-            for name in ("filled", "hands"):
-                setattr(self, name, _for_reading({}))
-            self.revealed, self.focus = False, min(state["masked"], default=0)
-            for name, value in state.items():
-                setattr(self, name, value)
-
-    @traitlets.validate("model")
-    def _check_model(self, proposal: Any) -> Any:
-        if self._follows:
-            before = self._predictors
-            self._predictors = predictors_of(proposal["value"], self._corpus)
-            try:
-                self._with_line(self.line)
-            finally:
-                self._predictors = before
-        return proposal["value"]
-
-    @traitlets.observe("model")
-    def _take_model(self, change: Any) -> None:
-        if not self._follows:
+    def _enter(self, _: Any) -> None:
+        """Enter into the tally what was paid for what is revealed; each symbol counts once."""
+        if self._hidden:
             return
-        with self._together():
-            before, self._predictors = self._symbols, predictors_of(change.new, self._corpus)
-            for name, value in self._able().items():
-                setattr(self, name, value)
-            self.layer = self.head = 0
-            if self._symbols != before:
-                self._become(self._with_line(self.line))
-            self.update()
+        question, n = self._question, len(self._symbols.known)
+        for at in question.open:
+            hands, truth = question.hands.get(at), question.known_truth(at)
+            if hands and truth:
+                costs = {ROOM: cost(hands, truth, n)}
+                for name, answer in self.predictions.items():
+                    paid = answer.cost(at)
+                    assert paid is not None, "the truth is known"
+                    costs[name] = paid
+                self.tally.note(self.line, at, sum(hands.values()), costs)
+
+    def _show_paid(self, tally: Tally) -> None:
+        traitlets.dlink((tally, "paid"), (self, "paid"))

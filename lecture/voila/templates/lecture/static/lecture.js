@@ -4,8 +4,9 @@
 //   arrows, Space, Home, End  unless a widget, a field or a button has the focus (Escape leaves it)
 //   N notes · D dark or light · F or F5 full screen · B or . black, until the next key
 //   O overview of all screens · a number and Enter go to that screen
-// index.html.j2 calls lecture.arrived after every cell.
+// biome-ignore lint/correctness/noUnusedVariables: index.html.j2 calls `arrived` after every cell
 const lecture = (() => {
+  /** @type {Record<string, number>} */
   const MOVES = {
     PageDown: 1,
     PageUp: -1,
@@ -47,6 +48,7 @@ const lecture = (() => {
 
   const named = () => Math.max(0, Number.parseInt(location.hash.slice(1), 10) - 1 || 0);
   let at = named(); // the screen that the address names
+  /** @type {Window | null} */
   let window_ = null; // the lecturer's
   let entered = Date.now();
   let typed = ""; // the digits of a screen's number
@@ -56,45 +58,60 @@ const lecture = (() => {
   const bar = document.createElement("footer");
   bar.id = "bar";
   bar.innerHTML = BAR;
-  const part = (css) => bar.querySelector(css);
-  const screens = () => [...document.querySelectorAll(".screen")];
-  const title = (screen) =>
+  const part = (/** @type {string} */ css) => /** @type {HTMLElement} */ (bar.querySelector(css));
+  const screens = () => [
+    .../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".screen")),
+  ];
+  /** @typedef {Element | undefined} Screen  None after the last. */
+  const title = (/** @type {Screen} */ screen) =>
     screen?.querySelector("h1, h2")?.textContent.replace("¶", "") ?? "the end";
-  const notes = (screen) => screen?.querySelector("template.notes")?.innerHTML ?? "";
-  const minutes = (screen) => Number(/(\d+) min/.exec(notes(screen))?.[1] ?? 0);
-  const sum = (list) => list.reduce((total, each) => total + minutes(each), 0);
+  const notes = (/** @type {Screen} */ screen) =>
+    screen?.querySelector("template.notes")?.innerHTML ?? "";
+  const minutes = (/** @type {Screen} */ screen) =>
+    Number(/(\d+) min/.exec(notes(screen))?.[1] ?? 0);
+  const sum = (/** @type {Element[]} */ list) =>
+    list.reduce((total, each) => total + minutes(each), 0);
 
   // ── the screens ──────────────────────────────────────────────────────────────────────────────
 
+  /** @param {number} to */
   function go(to) {
     const all = screens();
     at = Math.min(Math.max(0, to), Math.max(0, all.length - 1));
-    all.forEach((screen, i) => (screen.hidden = i !== at));
+    all.forEach((screen, i) => {
+      screen.hidden = i !== at;
+    });
     history.replaceState(null, "", `#${at + 1}`);
     entered = Date.now();
     all[at]?.focus({ preventScroll: true });
     tell();
   }
 
+  /** @param {number} by */
   function move(by) {
     if (by > 0 && !started()) start(); // the first step forward starts the clock
     go(by === Infinity ? screens().length - 1 : at + by);
   }
 
   function openOverview() {
-    overview.innerHTML = "<ol></ol>";
+    const list = document.createElement("ol");
     screens().forEach((screen, i) => {
       const button = document.createElement("button");
       button.textContent = title(screen);
       button.autofocus = i === at;
-      button.onclick = () => (overview.close(), go(i));
+      button.onclick = () => {
+        overview.close();
+        go(i);
+      };
       const item = document.createElement("li");
       item.append(button);
-      overview.firstChild.append(item);
+      list.append(item);
     });
+    overview.replaceChildren(list);
     overview.showModal();
   }
 
+  /** @param {string} digits */
   function type(digits) {
     typed = digits;
     part(".said").textContent = digits && `Enter goes to screen ${digits}.`;
@@ -103,9 +120,13 @@ const lecture = (() => {
   // ── getting ready ────────────────────────────────────────────────────────────────────────────
 
   let complete = false;
+  /**
+   * @param {number} cell
+   * @param {number} cells
+   */
   function arrived(cell, cells) {
     if (!cell)
-      watcher.observe(document.querySelector("main"), {
+      watcher.observe(/** @type {Element} */ (document.querySelector("main")), {
         childList: true,
         subtree: true,
         characterData: true,
@@ -129,7 +150,7 @@ const lecture = (() => {
   }
 
   function ready() {
-    const asleep = (area) =>
+    const asleep = (/** @type {Element} */ area) =>
       area.querySelector(".cloze-asleep") && !area.querySelector(".cloze:not(.still)");
     const areas = [...document.querySelectorAll(".live")];
     if (!complete || areas.some((area) => asleep(area) || area.querySelector("script"))) return;
@@ -142,28 +163,34 @@ const lecture = (() => {
   // ── the clock, and the lecturer's window ─────────────────────────────────────────────────────
 
   const started = () => Number(sessionStorage.getItem("started")) || 0;
-  const start = () => sessionStorage.setItem("started", Date.now());
-  const clock = (seconds) => {
+  const start = () => sessionStorage.setItem("started", `${Date.now()}`);
+  const clock = (/** @type {number} */ seconds) => {
     const whole = Math.abs(Math.round(seconds));
     return `${seconds < 0 ? "−" : ""}${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
   };
 
   function openNotes() {
-    window_ = window.open("", "cloze-notes", "popup,width=760,height=700");
-    if (!window_) {
+    const opened = window.open("", "cloze-notes", "popup,width=760,height=700");
+    window_ = opened;
+    if (!opened) {
       part(".said").textContent =
         "The browser blocked the second window. Please allow pop-ups for this page, then press N again.";
       return;
     }
     part(".said").textContent = "";
-    window_.document.documentElement.innerHTML = NOTES;
-    window_.document.documentElement.lang = "en";
-    const press = (id, does) => window_.document.getElementById(id).addEventListener("click", does);
+    opened.document.documentElement.innerHTML = NOTES;
+    opened.document.documentElement.lang = "en";
+    /** @type {(id: string, does: () => void) => void} */
+    const press = (id, does) => opened.document.getElementById(id)?.addEventListener("click", does);
     press("back", () => move(-1));
     press("next", () => move(1));
-    press("start", () => (started() ? sessionStorage.removeItem("started") : start(), tell()));
-    window_.document.onkeydown = pressed;
-    window_.focus();
+    press("start", () => {
+      if (started()) sessionStorage.removeItem("started");
+      else start();
+      tell();
+    });
+    opened.document.onkeydown = pressed;
+    opened.focus();
     tell();
   }
 
@@ -173,7 +200,13 @@ const lecture = (() => {
     part(".place").textContent = complete ? `${at + 1} / ${all.length}` : `${at + 1}`;
     document.title = title(all[at]);
     if (!window_ || window_.closed) return;
-    const show = (id, text) => (window_.document.getElementById(id).textContent = text);
+    const inNotes = window_.document;
+    const named = (/** @type {string} */ id) =>
+      /** @type {HTMLElement} */ (inNotes.getElementById(id));
+    /** @type {(id: string, text: string) => void} */
+    const show = (id, text) => {
+      named(id).textContent = text;
+    };
     const seconds = started() ? (Date.now() - started()) / 1000 : 0;
     const until = 60 * sum(all.slice(0, at + 1));
     const late = Math.round((seconds - until) / 60);
@@ -186,32 +219,38 @@ const lecture = (() => {
     );
     show("here", `${at + 1} / ${all.length} · ${title(all[at])}`);
     show("after", `Next: ${title(all[at + 1])}`);
-    window_.document.getElementById("notes").innerHTML = notes(all[at]);
+    named("notes").innerHTML = notes(all[at]);
   }
 
   // ── keys and buttons ─────────────────────────────────────────────────────────────────────────
 
+  /** @type {Record<string, () => unknown>} */
   const DOES = {
     back: () => move(-1),
     next: () => move(1),
     notes: openNotes,
     overview: openOverview,
-    theme: () =>
-      (document.body.dataset.jpThemeLight = document.body.dataset.jpThemeLight === "false"),
+    theme: () => {
+      document.body.dataset.jpThemeLight = `${document.body.dataset.jpThemeLight === "false"}`;
+    },
     full: () =>
       document.fullscreenElement
         ? document.exitFullscreen()
         : document.documentElement.requestFullscreen(),
     black: () => document.body.classList.add("black"),
   };
+  /** @type {Record<string, string>} */
   const KEYS = { n: "notes", o: "overview", d: "theme", f: "full", b: "black", ".": "black" };
 
+  const targetOf = (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target);
+
+  /** @param {KeyboardEvent} event */
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (overview.open) return;
     const { key } = event;
     const paging = key === "PageDown" || key === "PageUp";
-    const taken = event.target.closest?.(
+    const taken = targetOf(event).closest?.(
       "input, select, textarea, button, summary, a, .cloze-root",
     );
     const does = key === "F5" ? "full" : KEYS[key.toLowerCase()];
@@ -219,13 +258,21 @@ const lecture = (() => {
     else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
     else if (key === "F5" || (does && !taken)) DOES[does]();
     else if (/^\d$/.test(key) && !taken) type(typed + key);
-    else if (typed && key === "Enter") go(Number(typed) - 1, type(""));
-    else return type("");
+    else if (typed && key === "Enter") {
+      const to = Number(typed) - 1;
+      type("");
+      go(to);
+    } else {
+      type("");
+      return;
+    }
     event.preventDefault();
   }
 
   document.addEventListener("keydown", pressed);
-  bar.addEventListener("click", (event) => DOES[event.target.closest("button")?.dataset.does]?.());
+  bar.addEventListener("click", (event) =>
+    DOES[targetOf(event).closest("button")?.dataset.does ?? ""]?.(),
+  );
   document.body.append(bar, overview);
   addEventListener("pagehide", () => window_?.close());
   addEventListener("hashchange", () => go(named()));
@@ -234,4 +281,4 @@ const lecture = (() => {
   return { arrived, ended };
 })();
 
-window.voila_heartbeat = () => {};
+Object.assign(window, { voila_heartbeat() {} });

@@ -1,8 +1,8 @@
 // A line full of gaps that is written step by step, in an order that the learner chooses.
 
-import { button, element, form, join, status } from "./element.js";
-import { Widget } from "./widget.js";
-import { counted, percent, spoken, visible } from "./words.js";
+import { button, element, form, join, status } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { counted, percent, spoken, visible } from "../../widgets/browser/words.js";
 
 const TEMPERATURES = [0, 0.5, 1, 1.5];
 const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
@@ -131,7 +131,7 @@ export default class Unmasking extends Widget {
     if (!(await this.#forward(AHEAD))) this.set({ at: 0 });
     this.announcement = "Playing.";
     this.#wait();
-    // All of it, so that nothing has to answer while it plays; what fails is told at its step.
+    // All frames, so that nothing waits for an answer while it plays; a failure is told at its step.
     this.#load(Infinity, AHEAD).catch(() => {});
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import traitlets
@@ -17,8 +18,8 @@ from cloze.lessons.the_explorer.guessing_rules import (
     draw_puzzles,
     judge,
 )
-from cloze.prediction import Guess
-from cloze.widgets.widget import Widget, program, style
+from cloze.prediction.answers import Guess
+from cloze.widgets.widget import Widget, program
 
 MOST_GAPS = 100
 KNOWN_SEEDS, KNOWN_GAPS = 400, 10
@@ -41,8 +42,7 @@ class GuessingGame(Widget):
         ValueError: no such seed or number of gaps.
     """
 
-    _esm = program("guessing_game.js")
-    _css = style("guessing_game.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     seed = traitlets.Int().tag(sync=True)
     puzzles = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -74,7 +74,10 @@ class GuessingGame(Widget):
                 Puzzle(**puzzle),
                 {side: Bet(*bet) for side, bet in each["bets"].items()},
                 each["bits"],
-                {side: [Guess(*best) for best in said] for side, said in each["guesses"].items()},
+                {
+                    side: [Guess(*best) for best in guesses]
+                    for side, guesses in each["guesses"].items()
+                },
             )
             for puzzle, each in zip(self.puzzles, self.rounds, strict=False)
         )

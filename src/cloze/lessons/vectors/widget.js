@@ -1,7 +1,7 @@
-// A line that is looked for, and the passages that Python finds, by vectors and by counted terms.
+// A search: a line, and the passages that Python finds by vectors and by counted terms.
 
-import { button, element, form, join, select, status } from "./element.js";
-import { Widget } from "./widget.js";
+import { button, element, form, join, select, status } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
 
 const LABELS = { vectors: "Vectors ", terms: "Terms " };
 
@@ -86,9 +86,9 @@ export default class Search extends Widget {
   /** The nearest passage by either way. */
   #told() {
     const [line, ways] = this.get("found");
-    const said = Object.entries(ways).map(([way, [hit]]) =>
+    const nearest = Object.entries(ways).map(([way, [hit]]) =>
       hit ? `By ${way}: ${hit[0][1]}, ${hit[1].toFixed(2)}.` : `By ${way}: no passage matches.`,
     );
-    return `Looked for ${line}. ${said.join(" ")}`;
+    return `Looked for ${line}. ${nearest.join(" ")}`;
   }
 }

@@ -1,11 +1,11 @@
 // A bet on a gap: hand out probability, see what each letter would cost, and what the bet does.
 
-import { button, element, join, status, tableOf } from "./element.js";
-import { ValueError, Widget } from "./widget.js";
-import { fixed, inBits, inNats, sum } from "./words.js";
+import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
+import { ValueError, Widget } from "../../widgets/browser/widget.js";
+import { fixed, inBits, inNats, sum } from "../../widgets/browser/words.js";
 
 const CHIPS = 20; // probability is handed out in twentieths
-const CHARACTERS = 28; // among which all that is not handed out is shared
+const CHARACTERS = 28; // which share what is not handed out
 
 const times = (p, cost) => (p ? p * cost : 0); // what never happens costs nothing
 const cost = (p) => -Math.log(p);
@@ -27,8 +27,8 @@ export default class ProbabilityBet extends Widget {
 
   /** Show the true shares of the letters. */
   do_reveal() {
-    const found = Object.entries(this.truth).sort(([, a], [, b]) => b - a);
-    const often = found.map(([letter, share]) => `${letter} ${fixed(share, 3)}`).join(", ");
+    const sorted = Object.entries(this.truth).sort(([, a], [, b]) => b - a);
+    const often = sorted.map(([letter, share]) => `${letter} ${fixed(share, 3)}`).join(", ");
     this.announcement = `The true shares: ${often}.`;
     this.set({ revealed: true });
   }
@@ -78,7 +78,7 @@ export default class ProbabilityBet extends Widget {
     if (revealed) heads.push("true share");
     const rows = [...this.letters.map((letter) => this.row(letter)), this.lastRow()];
     const begun = "Nothing has been handed out yet, so all 28 characters share it equally.";
-    const said = [untouched ? this.announcement || begun : this.announcement, ...this.sentences()];
+    const first = untouched ? this.announcement || begun : this.announcement;
     return join([
       element("p", null, "Left to hand out: ", element("b", null, fixed(this.left / CHIPS, 2))),
       element("div", { class: "scroll" }, tableOf(heads, rows, "bet")),
@@ -88,7 +88,7 @@ export default class ProbabilityBet extends Widget {
         button("Reveal", "reveal", { class: "primary", "aria-disabled": revealed || null }),
         button("Take everything back", "restart", { "aria-disabled": untouched || null }),
       ),
-      status(said.join(" ")),
+      status([first, ...this.sentences()].join(" ")),
     ]);
   }
 
@@ -143,7 +143,7 @@ export default class ProbabilityBet extends Widget {
     ];
     const others = CHARACTERS - this.letters.length;
     const believed = sum(each.map((p) => times(p, cost(p)))) + others * times(other, cost(other));
-    const said = [
+    const sentences = [
       `If you are right about the shares, you pay ${inNats(believed)} nats on average.`,
     ];
     if (this.get("revealed")) {
@@ -153,12 +153,12 @@ export default class ProbabilityBet extends Widget {
       );
       const least = sum(truth.map(([, share]) => times(share, cost(share))));
       const places = sum(Object.values(this.get("counts")));
-      said.push(
+      sentences.push(
         `Over all ${places} places your bet costs ${inNats(paid)} nats on average. The best bet ` +
           `costs ${inNats(least)} nats. It is the honest one: it gives each letter its true share.`,
       );
     }
-    return said;
+    return sentences;
   }
 }
 

@@ -1,25 +1,10 @@
 // A line that Python spoils: what is read, what is to be written, and what is lost.
 
-import { button, element, form, join, status } from "./element.js";
-import { Widget } from "./widget.js";
-import { counted, percent } from "./words.js";
+import { button, element, form, join, status } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { counted, percent } from "../../widgets/browser/words.js";
 
 const SHARES = [0.15, 0.3, 0.5];
-const STOP = ".";
-const WHOLE = ["sentence permutation", "document rotation"]; // corruptions of which there is no share
-// What each corruption takes away.
-const LOST = {
-  "token masking": "You see where words are missing, and how many.",
-  "token deletion": "You do not see where a word is missing, or even that one is missing.",
-  "token replacement": "You do not see which words are wrong. It could be any of them.",
-  "text infilling": "You see where something is missing, but not how much. It may be nothing.",
-  "sentence permutation": "All the words are there, but the order of the sentences is lost.",
-  "document rotation": "All the words are there, but you do not see where the text begins.",
-  sentinels:
-    "You see where something is missing, but not how much. Only the missing part is written.",
-};
-const ONE_SENTENCE =
-  "There is only one sentence, so no order can be lost; put a full stop between sentences.";
 const NAMES = ["The original", "What is read", "What is to be written"];
 
 export default class LineSpoiler extends Widget {
@@ -40,7 +25,7 @@ export default class LineSpoiler extends Widget {
 
   markup() {
     const corruption = this.get("corruption");
-    const kinds = Object.keys(LOST).map((name) => {
+    const kinds = Object.keys(this.get("corruptions")).map((name) => {
       const checked = name === corruption;
       const radio = {
         type: "radio",
@@ -55,7 +40,7 @@ export default class LineSpoiler extends Widget {
       button(percent(share), "share", {
         "data-with-share": share,
         "aria-pressed": share === this.get("share"),
-        "aria-disabled": WHOLE.includes(corruption) || null,
+        "aria-disabled": !this.get("corruptions")[corruption].has_share || null,
       }),
     );
     const field = element("input", { name: "line", value: this.get("line"), size: 50 });
@@ -92,10 +77,10 @@ export default class LineSpoiler extends Widget {
   #told() {
     const [original, read, written] = this.get("spoilt");
     const corruption = this.get("corruption");
-    const alone = corruption === "sentence permutation" && !original.includes(STOP);
+    const { loses } = this.get("corruptions")[corruption];
     return (
       `Draw ${this.get("draws")}, ${corruption}: ${counted(original.length, "symbol")} became ` +
-      `${read.length} to read and ${written.length} to write. ${alone ? ONE_SENTENCE : LOST[corruption]}`
+      `${read.length} to read and ${written.length} to write. ${loses}`
     );
   }
 }

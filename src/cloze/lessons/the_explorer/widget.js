@@ -1,10 +1,10 @@
 // Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits.
 
-import { button, element, form, status, tableOf } from "./element.js";
-import { ValueError, Widget } from "./widget.js";
-import { capitalised, spoken, sum, visible } from "./words.js";
+import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
+import { ValueError, Widget } from "../../widgets/browser/widget.js";
+import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.js";
 
-const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
+const SIDES = ["left", "both"]; // first only what is left of the gap, then all
 const SIGHT = { left: "from the left", both: "from both sides" };
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz "]; // what may be hidden
 const SURENESS = [20, 40, 60, 80, 95]; // how sure one can be of a letter, in percent
@@ -14,16 +14,16 @@ const RIVALS = {
   neighbours: "left bigram / both neighbours",
   unigram: "unigram",
 };
-const CLOSE = 0.5; // bits: who pays as little more than the other has paid about the same
+const CLOSE = 0.5; // bits: within this difference both have paid about the same
 // How a gap ended: its words, its sign on the screen, and the square that is copied.
 const ENDS = {
-  won: { said: "you paid less", sign: "▲", square: "🟦" },
-  even: { said: "about the same", sign: "=", square: "⬜" },
-  lost: { said: "the model paid less", sign: "▼", square: "🟧" },
+  won: { words: "you paid less", sign: "▲", square: "🟦" },
+  even: { words: "about the same", sign: "=", square: "⬜" },
+  lost: { words: "the model paid less", sign: "▼", square: "🟧" },
 };
 
 export default class GuessingGame extends Widget {
-  #of = ""; // what the announcement speaks of
+  #of = ""; // the state that the announcement describes
   #at = 0; // the letter that the arrow keys have reached
 
   constructor(model) {
@@ -154,7 +154,7 @@ export default class GuessingGame extends Widget {
   #truth() {
     const { bits, bets, guesses } = this.rounds.at(-1);
     const label = this.finished ? `Play ${this.gaps} more gaps` : "Next gap";
-    const said = SIDES.map((side) => {
+    const sentences = SIDES.map((side) => {
       const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${p.toFixed(2)}`);
       return `You ${SIGHT[side]}: ${inWords(bets[side])}. The model: ${best.join(", ")}.`;
     });
@@ -173,7 +173,7 @@ export default class GuessingGame extends Widget {
       "div",
       null,
       element("div", { class: "row" }, button(label, "next", { class: "primary" })),
-      ...said.map((sentence) => element("p", null, sentence)),
+      ...sentences.map((sentence) => element("p", null, sentence)),
       // Where it is wider than the page, arrows scroll it.
       element(
         "div",
@@ -198,14 +198,14 @@ export default class GuessingGame extends Widget {
       const squares = ends.map((end) =>
         element("span", { class: `square ${end}` }, ENDS[end].sign),
       );
-      const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].said).join(", ")}.`;
+      const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].words).join(", ")}.`;
       const look = { role: "img", "aria-label": label, class: "squares" };
       const name = element("span", null, SIGHT[side]);
       return element("div", { class: "row" }, name, element("div", look, ...squares));
     });
-    const legend = Object.entries(ENDS).map(([end, { said, sign }]) => {
+    const legend = Object.entries(ENDS).map(([end, { words, sign }]) => {
       const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
-      return element("span", null, square, ` ${said}`);
+      return element("span", null, square, ` ${words}`);
     });
     const copied = { type: "button", "data-copy": this.#shared() };
     return element(
@@ -229,7 +229,7 @@ export default class GuessingGame extends Widget {
       return `${squares.join("")} ${SIGHT[side]}: I paid ${you} bits per gap, the model ${model}`;
     });
     const { won, even, lost } = ENDS;
-    const legend = `${won.square} I paid less ${even.square} ${even.said} ${lost.square} ${lost.said}`;
+    const legend = `${won.square} I paid less ${even.square} ${even.words} ${lost.square} ${lost.words}`;
     const address = today?.address ? [today.address] : [];
     return [`Cloze, ${which}: beat the encoder`, ...rows, legend, ...address].join("\n");
   }
@@ -264,36 +264,36 @@ export default class GuessingGame extends Widget {
     return `${line} check=${(crc32(line) & 0xffff).toString(16).padStart(4, "0")}`;
   }
 
-  // ── what is said ──────────────────────────────────────────────────────────────────────────────
+  // ── what a screen reader says ─────────────────────────────────────────────────────────────────
 
   /** Say everything that is in sight, as a screen reader needs it. */
   #describe() {
     const { puzzle, side, bets } = this;
     const space = puzzle.before.endsWith(" ") ? ", then a space" : "";
-    let said = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
-    said += `Gap ${this.number}, ${SIGHT[side]}. Before the gap: ${puzzle.before.trim()}${space}.`;
+    let words = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
+    words += `Gap ${this.number}, ${SIGHT[side]}. Before the gap: ${puzzle.before.trim()}${space}.`;
     if (side === "both") {
       const first = puzzle.after.startsWith(" ") ? "a space, then " : "";
-      said += ` After the gap: ${first}${puzzle.after.trim()}.`;
+      words += ` After the gap: ${first}${puzzle.after.trim()}.`;
     }
-    return said;
+    return words;
   }
 
   #verdict() {
     const { bits } = this.rounds.at(-1);
     const paid = (side, rival) => bits[side][rival].toFixed(2);
-    let said =
+    let words =
       `The hidden character was ${spoken(this.puzzle.truth)}. From the left you paid ` +
       `${paid("left", "you")} bits and the left twin ${paid("left", "model")}; from both sides ` +
       `you ${paid("both", "you")} and the encoder ${paid("both", "model")}.`;
     if (this.finished) {
       const [you, model] = ["you", "model"].map((rival) => this.#mean("both", rival));
       const beaten = you < model ? "You beat it." : "It won this time.";
-      said +=
+      words +=
         ` You have played all ${this.gaps} gaps: from both sides you paid ${you.toFixed(2)} bits ` +
         `per gap and the encoder ${model.toFixed(2)}. ${beaten}`;
     }
-    return said;
+    return words;
   }
 
   // ── what a learner does ───────────────────────────────────────────────────────────────────────
@@ -334,7 +334,7 @@ export default class GuessingGame extends Widget {
       this.set({ bets, letter: bet[0] ?? "" });
       return;
     }
-    this.announcement = `Your guess: ${inWords(bet)}. The models are asked.`;
+    this.announcement = `Your guess: ${inWords(bet)}. The models are guessing.`;
     this.refresh();
     const { line, at } = this.get("puzzles")[this.number - 1];
     const played = await this.ask("judge", { line, at, bets });

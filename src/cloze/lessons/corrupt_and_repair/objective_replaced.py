@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from cloze.encoder import EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens, seeded
-from cloze.objectives import Objective
+from cloze.objectives import Objective, register
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 WEIGHT = 50.0
@@ -40,7 +40,7 @@ class ReplacedLM(MaskedLM):
     Source: Clark et al. 2020, ELECTRA, section 2.
     """
 
-    objective = "replaced"
+    kind = "replaced"
 
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
@@ -114,7 +114,7 @@ def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = No
     selected = batch.selected
     with torch.no_grad():
         logits = model.generator.logits_at(batch.inputs, selected) if logits is None else logits
-        ends = logits[:, : model.vocabulary.n_ordinary].softmax(1).cumsum(1)
+        ends = symbol_log_probs(logits, model.vocabulary).exp().cumsum(1)
         at = torch.searchsorted(ends, batch.draws[selected][:, None] * ends[:, -1:])
     drawn = at.squeeze(1).clamp(max=ends.shape[1] - 1)
     return batch.inputs.masked_scatter(selected, drawn)
@@ -131,21 +131,23 @@ def electra_loss(model: ReplacedLM, batch: MasksAndDraws, *, everywhere: bool = 
     selected = batch.selected
     logits = model.generator.logits_at(batch.inputs, selected)
     guesses = mlm_loss(logits, batch.labels[selected])
-    found = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
-    return guesses + WEIGHT * found
+    detection = _detection(model, batch, refilled(model, batch, logits), everywhere=everywhere)
+    return guesses + WEIGHT * detection
 
 
 def _detection(
     model: ReplacedLM, batch: MasksAndDraws, read: Tensor, *, everywhere: bool = True
 ) -> Tensor:
     """Return the mean cost of "replaced or not?" in nats."""
-    asked = (read < model.vocabulary.n_ordinary) if everywhere else batch.selected
-    replaced = (read != batch.original)[asked].float()
-    return F.binary_cross_entropy_with_logits(model.logits_at(read, asked), replaced)
+    where = (read < model.vocabulary.n_ordinary) if everywhere else batch.selected
+    replaced = (read != batch.original)[where].float()
+    return F.binary_cross_entropy_with_logits(model.logits_at(read, where), replaced)
 
 
 @torch.no_grad()
-def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = 64) -> float:
+def detection_loss(
+    model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = LINES_AT_ONCE
+) -> float:
     """Return the mean cost of "replaced or not?" at every position of held-out windows, in nats.
 
     What has to be found is what the model's *own* generator put in, so the better that is, the
@@ -160,13 +162,15 @@ def detection_loss(model: ReplacedLM, held_out: MasksAndDraws, batch_size: int =
     return total / count
 
 
-REPLACED = Objective(
-    name="replaced",
-    ask=hide_for_two,
-    loss=electra_loss,
-    held_out=held_out_draws,
-    measure=detection_loss,
-    model=ReplacedLM,
-    measured="detection",
+REPLACED = register(
+    Objective(
+        name="replaced",
+        ask=hide_for_two,
+        loss=electra_loss,
+        held_out=held_out_draws,
+        measure=detection_loss,
+        model=ReplacedLM,
+        measured="detection",
+    )
 )
 """ELECTRA's: find the symbols that a small generator put in (Clark et al. 2020)."""

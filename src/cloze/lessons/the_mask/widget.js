@@ -1,30 +1,20 @@
 // Masks drawn again and again: a line changes each time, and the shares close in on 80/10/10.
 
-import { button, element, join, status, tableOf } from "./element.js";
-import { Widget } from "./widget.js";
-import { fixed, sum, visible } from "./words.js";
+import { chanceOf } from "../../widgets/browser/chance.js";
+import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { fixed, sum, visible } from "../../widgets/browser/words.js";
 
 const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 const SELECTED = 0.15;
 const PROMISED = { M: 0.8, R: 0.1, K: 0.1 }; // of the selected positions, which fate each meets
 const NAMES = { M: "masked", R: "random", K: "kept" };
 const NUMBERS = 3; // drawn for each position
-const FEW = 40; // so many selected positions are seen one by one
+const FEW = 40; // up to so many selected positions, a pile shows each of them
 const STEPS = 10; // in which many draws pile up
 const PAUSE = 80; // milliseconds between two of them
 
 const inPercent = (share) => `${fixed(100 * share, 1)}%`;
-
-/** Return a source of numbers from 0 to 1 that has given `skipped` already: mulberry32, T. Ettinger. */
-function chance(seed, skipped) {
-  let state = seed + Math.imul(skipped, 0x6d2b79f5);
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export default class MaskDraws extends Widget {
   announcement = "Nothing has been drawn yet.";
@@ -52,16 +42,16 @@ export default class MaskDraws extends Widget {
       `(${fates.join(", ")}). All draws: ${shares.join(", ") || "nothing selected"}.`;
   }
 
-  /** Forget all draws; the next ones will be the first ones again. */
+  /** Forget all draws; the next ones repeat them. */
   do_restart() {
     this.announcement = "Nothing has been drawn yet.";
     this.set({ draws: 0, counts: { M: 0, R: 0, K: 0 } });
   }
 
-  /** Return what becomes of each position in one draw, by its number: what is read, and its fate. */
+  /** Return for each position what is read in draw number 1, 2, …, and its fate if it is selected. */
   drawn(number) {
     const symbols = this.get("symbols");
-    const next = chance(this.get("seed"), NUMBERS * symbols.length * (number - 1));
+    const next = chanceOf(this.get("seed"), NUMBERS * symbols.length * (number - 1));
     return symbols.map((symbol) => {
       const [selects, acts, swaps] = [next(), next(), next()];
       if (selects >= SELECTED) return { symbol };

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import traitlets
 from markupsafe import Markup
 
 from cloze.border import Whole, checked
 from cloze.vocabulary import VOCABULARY, read_line
 from cloze.widgets.markup import element
-from cloze.widgets.widget import Widget, program, style
+from cloze.widgets.widget import Widget, program
 
 NAMES = {"M": "masked", "R": "random", "K": "kept"}
 """What becomes of a selected position: ``[MASK]``, a random character, itself."""
@@ -28,8 +30,7 @@ class MaskDraws(Widget):
         ValueError: no such seed.
     """
 
-    _esm = program("draws.js")
-    _css = style("draws.css")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     symbols: traitlets.List[str] = traitlets.List().tag(sync=True)
     """The line, symbol by symbol."""

@@ -1,8 +1,16 @@
-// A line that Python hides as one chooses, what a model reads of it, and what its answers cost.
+// A line, hidden as you choose: what a model reads of it, and what its answers cost.
 
-import { button, element, form, join, select, status, tableOf } from "./element.js";
-import { Widget } from "./widget.js";
-import { counted, inNats, percent, sum } from "./words.js";
+import {
+  button,
+  element,
+  form,
+  join,
+  select,
+  status,
+  tableOf,
+} from "../../widgets/browser/element.js";
+import { Widget } from "../../widgets/browser/widget.js";
+import { counted, inNats, percent, sum } from "../../widgets/browser/words.js";
 
 const FATES = { M: "masked", R: "random", K: "kept" };
 const NOTHING = "\u00a0";
@@ -94,13 +102,13 @@ export default class Hiding extends Widget {
     return element("div", { role: "img", "aria-label": `The model reads: ${read}` }, ...parts);
   }
 
-  /** The costs where this became of a character; without a name, all of them. */
+  /** The costs of the characters that met this fate; without a fate, of all. */
   #costs(fate) {
-    const asked = this.get("cells").filter(([, own]) => (fate ? own === fate : own));
-    return asked.map(([, , cost]) => cost);
+    const cells = this.get("cells").filter(([, own]) => (fate ? own === fate : own));
+    return cells.map(([, , cost]) => cost);
   }
 
-  /** What the answers cost, by what became of the character, and all of them. */
+  /** What the answers cost, by fate and in all. */
   #table() {
     const heads = ["it became", "characters", "nats each", "total"];
     const rows = [...Object.entries(FATES), ["", "all"]].map(([fate, name]) => {

@@ -1,0 +1,196 @@
+// What the explorer and its views share: what they are given, and how they draw it. A view is a file
+// in the folder views.
+
+import { element } from "./element.js";
+import { fixed, sum, visible } from "./words.js";
+
+/**
+ * @import { Markup } from "./element.js"
+ * @import { Hands, Paid } from "./room.js"
+ *
+ * @typedef {number | string | null} Cost  −log P in nats, null where nobody knows the truth; Python
+ *   writes an infinite one as text.
+ * @typedef {[symbol: string, p: number]} Guess
+ * @typedef {[symbols: [string, string], p: number][]} Pairs
+ *
+ * @typedef {object} Line
+ * @property {string[]} truth  Its symbols, GAP where not even the line knows the truth.
+ * @property {[start: number, stop: number][]} words
+ *
+ * @typedef {object} Question  A line, what of it is hidden, and which position is selected.
+ * @property {string[]} truth
+ * @property {number[]} masked  Ascending.
+ * @property {Record<number, string>} filled  What somebody has put into masked positions.
+ * @property {Record<number, Hands>} hands
+ * @property {number} focus  The selected position.
+ *
+ * @typedef {object} Looks  How a line is looked at.
+ * @property {string} view
+ * @property {number} layer
+ * @property {number} head
+ * @property {{ unit: string, known: string[] | null, n: number, size: number, wide: boolean }} symbols
+ * @property {boolean} revealed
+ *
+ * @typedef {object} Settings
+ * @property {boolean} guess_first
+ * @property {(Line & { name: string, masked: number[] })[]} examples
+ * @property {Paid[]} paid
+ * @property {boolean} tools
+ * @property {number} seed
+ * @property {number} revision  How often the models have changed.
+ *
+ * @typedef {Line & Question & Looks & Settings} Traits  What an explorer's model knows.
+ *
+ * @typedef {object} Derived  What follows from the traits.
+ * @property {boolean} guessFirst
+ * @property {boolean} hidden  Whether truth and guesses are kept back.
+ * @property {number[]} gaps  Positions whose truth nobody knows.
+ * @property {number[]} open  Masked positions that nothing fills: what is predicted, ascending.
+ * @property {string[]} held  The line with what was filled in.
+ * @property {(at: number) => string | null} truthAt  The true symbol; null where nobody knows it.
+ *
+ * @typedef {Line & Question & Looks & Derived} State
+ *
+ * @typedef {{ name: string, title: string, costs: Record<number, Cost> }} Reader
+ * @typedef {{ name: string, title: string, cost: Cost }} Column
+ * @typedef {{ symbol: string, truth: boolean, p: number[] }} Row
+ *
+ * @typedef {object} Chart  The guesses at the selected position, an open gap.
+ * @property {Column[]} columns  Who guesses, from left to right.
+ * @property {Row[]} rows  The candidates, each with its probability by column.
+ * @property {{ n: number, p: number[] }} rest  How many other symbols there are, and what is left.
+ *
+ * @typedef {object} Guesses  What is guessed at the open positions.
+ * @property {Reader[]} readers  The last is the one that is spoken of.
+ * @property {{ text: string, costs: Record<number, Cost> } | null} baseline
+ * @property {Record<number, Guess[]>} best  The likeliest symbols of the last reader, by position.
+ * @property {Chart | null} chart
+ *
+ * @typedef {object} Answers  What an explorer asks, and what is answered.
+ * @property {(question: Question) => Promise<Guesses>} guesses
+ * @property {(question: Question) => Promise<Cost[]>} occlusion
+ * @property {(question: Question) => Promise<{ first: number, second: number, apart: Pairs, together: Pairs }>} pair
+ * @property {(question: Question) => number[][][]} attention  By layer, head and position.
+ * @property {(question: Question) => Promise<Cost[]>} surprise
+ * @property {(sent: { text: string }) => Line & { note: string, n: number }} read
+ * @property {(sent: { typed: string }) => string} symbol
+ *
+ * @typedef {object} Seen  What a view is given.
+ * @property {State} state
+ * @property {Guesses | null} answer  null while it is awaited.
+ * @property {any} more  The answer to what the view itself asks; null while it is awaited.
+ * @property {boolean} present  Whether it is written for a lecture hall.
+ *
+ * @typedef {object} Shade  How a position of the line is shaded.
+ * @property {string} kind  Which colour it has.
+ * @property {number} heat  How dark it is, in percent.
+ * @property {string} [said]  What a screen reader is told of it.
+ * @property {string} [below]  What is written beneath it.
+ *
+ * @typedef {object} View  A view of the explorer: what a file in the folder views has as its default.
+ * @property {string} title  What its button says.
+ * @property {number} place  Where its button stands among the others.
+ * @property {(state: State) => keyof Answers | null} [asks]  What it asks besides the guesses, if
+ *   anything: "pair" calls answer_pair in Python and pair() of web/answers.js.
+ * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
+ * @property {(seen: Seen, at: number) => Shade | null} [shade]
+ * @property {boolean} [bare]  Whether the line is shown as it is, shaded ones without their gaps.
+ * @property {boolean} [sums]  Whether the loss of the whole line stands below it.
+ * @property {Record<string, (this: any, sent: any) => void>} [actions]  What its own buttons do.
+ */
+
+export const LEAST = 0.005; // a probability below this is written 0.00
+export const LEAST_CHANGE = 0.05; // the least change or share that is written beneath a position
+
+/**
+ * Write a paragraph.
+ * @param {string} text
+ */
+export const paragraph = (text) => element("p", null, text);
+
+/**
+ * Return the places of the `k` largest values, largest first.
+ * @param {number[]} values
+ * @param {number} k
+ */
+export function largest(values, k) {
+  return [...values.keys()].sort((i, j) => values[j] - values[i] || i - j).slice(0, k);
+}
+
+/**
+ * Return how dark an amount is, in percent: in tens, so that nothing changes for nothing.
+ * @param {number} amount
+ * @param {number} darkest
+ */
+export function heat(amount, darkest) {
+  return 10 * Math.round(10 * Math.min(Math.max(amount / darkest, 0), 1));
+}
+
+/**
+ * Return the costs that are known.
+ * @param {{ costs: Record<number, Cost> }} of
+ */
+export function costsOf({ costs }) {
+  return Object.values(costs)
+    .filter((cost) => cost !== null)
+    .map(Number);
+}
+
+/**
+ * Return the mean of costs.
+ * @param {number[]} costs
+ */
+export const mean = (costs) => sum(costs) / costs.length;
+
+/**
+ * Write a bar and its number.
+ * @param {number} probability
+ */
+export function bar(probability) {
+  const written = fixed(probability + 0, 2); // no "-0.00"
+  return element(
+    "div",
+    { class: probability >= LEAST ? "track" : "track none" },
+    element("span", { class: "bar", style: `--p: ${written}` }),
+    element("span", { class: "number" }, written),
+  );
+}
+
+/**
+ * Return the positions of the line in parts: each begins with a word and ends before the next.
+ * @param {State} state
+ */
+export function parts({ truth, words }) {
+  const starts = [0, ...words.slice(1).map(([start]) => start)];
+  return starts.map((start, i) => {
+    const length = (starts[i + 1] ?? truth.length) - start;
+    return Array.from({ length }, (_, j) => start + j);
+  });
+}
+
+/**
+ * Draw the line with a bar over each position, as high as its share of `most`.
+ * @param {State} state
+ * @param {object} drawn
+ * @param {string} drawn.kind  Which colour the bars have.
+ * @param {number[]} drawn.amounts
+ * @param {number} drawn.most
+ * @param {number[]} [drawn.hidden]  The positions that are a question mark.
+ * @param {number} [drawn.from]  The position that is marked.
+ */
+export function columns(state, { kind, amounts, most, hidden = [], from }) {
+  const words = parts(state).map((part) => {
+    const each = part.map((at) =>
+      element(
+        "span",
+        { class: at === from ? "column from" : "column" },
+        element("i", {
+          style: `--high: ${fixed(Math.min(Math.max(amounts[at] / most, 0), 1), 2)}`,
+        }),
+        hidden.includes(at) ? "?" : visible(state.held[at]),
+      ),
+    );
+    return element("span", { class: "word" }, ...each);
+  });
+  return element("div", { class: `columns ${kind}`, "aria-hidden": true }, ...words);
+}

@@ -1,0 +1,51 @@
+// What each symbol of the line costs when it alone is masked.
+
+import { join } from "../element.js";
+import { columns, heat, largest, mean, paragraph } from "../explorer_parts.js";
+import { fixed, inNats, visible } from "../words.js";
+
+/** @import { Seen, Shade, State, View } from "../explorer_parts.js" */
+
+const DARKEST = 6; // the cost, in nats, that is shaded darkest, and whose bar is highest
+
+/** @param {Seen} seen */
+function panel({ state, more }) {
+  const { unit } = state.symbols;
+  if (state.hidden) return paragraph(`Reveal first: this view shows what each ${unit} costs.`);
+  if (state.gaps.length)
+    return paragraph("Surprise needs a line without typed gaps, because it asks for the truth.");
+  if (!more) return null;
+  const costs = more.map(Number);
+  const places = largest(costs, 5).map(
+    (at) => `${visible(state.truth[at])} at ${at} (${inNats(costs[at])})`,
+  );
+  return join([
+    paragraph(
+      `What each ${unit} costs, in nats, when only it is masked. The higher, the more surprising.`,
+    ),
+    columns(state, { kind: "surprise", amounts: costs, most: DARKEST }),
+    paragraph(`Most surprising: ${places.join(", ")}. Mean ${inNats(mean(costs))} nats.`),
+  ]);
+}
+
+/**
+ * @param {Seen} seen
+ * @param {number} at
+ * @returns {Shade | null}
+ */
+function shade({ more }, at) {
+  if (!more) return null;
+  const amount = Number(more[at]);
+  const below = amount > 1 ? fixed(amount, 1) : "";
+  return { kind: "surprise", heat: heat(amount, DARKEST), said: `${inNats(amount)} nats`, below };
+}
+
+/** @type {View} */
+export default {
+  title: "Surprise",
+  place: 3,
+  asks: ({ hidden, gaps }) => (hidden || gaps.length ? null : "surprise"),
+  panel,
+  shade,
+  bare: true,
+};
