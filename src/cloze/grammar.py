@@ -22,7 +22,7 @@ MOST_WORDS = 64
 """The longest sentence."""
 MOST_BYTES = 1_000_000
 MOST_DOTS = 1_000
-"""In one line: ``tomllib`` takes a time for a dotted key that grows with the square of its parts."""
+"""In one line: what ``tomllib`` needs for a dotted key grows with the square of its parts."""
 
 
 def read_grammar(path: FilePath) -> dict[str, Any]:
@@ -45,7 +45,8 @@ def enumerated(described: Mapping[str, Any]) -> dict[str, float]:
 
     Args:
         described: what ``data/world.toml`` holds: ``choice``, what may stand in each slot, and
-            ``scene``, a list of a ``share`` and a ``sentence`` each.
+            ``scene``, a list of a ``share`` and a ``sentence`` each. What else there is, such as
+            the ``roles`` of its words, is for others to read.
 
     Raises:
         TextError: a scene yields nothing, probabilities do not sum to 1, a slot is unknown, or

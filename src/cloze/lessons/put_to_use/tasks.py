@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cloze.corpus import DATA, read_text
+from cloze.grammar import read_grammar
 from cloze.masking import IGNORE, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -89,37 +90,22 @@ def sentiment(world: World) -> Task:
 
 
 ROLES = ("–", "who", "what", "whose", "where", "when")
-SCENES = [
-    re.compile(scene)
-    for scene in (
-        r"on (?P<when>\w+) (?P<who>\w+) (?:took|wore) \w+ \w+ (?P<what>\w+) to (?P<where>\w+) .*",
-        r"on (?P<when>\w+) (?P<who>\w+) (?:drinks|eats) hot (?P<what>\w+) in the (?P<when2>\w+) "
-        r"at (?P<where>\w+)",
-        r"on (?P<when>\w+) the (?P<who>\w+) studied the \w+ \w+ (?P<what>\w+) under .*",
-        r"on (?P<when>\w+) the (?P<who>\w+) locked the \w+ \w+ (?P<what>\w+) after (?P<when2>\w+)",
-        r"the (?P<who>\w+) sat on the \w+ (?P<where>\w+) for .* watched the (?P<what>\w+)",
-        r"the \w+ (?P<who>\w+) saw a \w+ (?P<what>\w+) in the (?P<where>\w+)",
-        r"the (?P<who>\w+) held the \w+ (?P<what>\w+) in .*",
-        r"(?P<who>\w+) speaks (?P<what>\w+) with \w+ \w+ in (?P<where>\w+) in the (?P<where2>\w+)",
-        r"on (?P<when>\w+) (?P<who>\w+) said that .* and (?P<who2>\w+) (?:liked|hated) .*",
-        r"the \w+ \w+ (?P<who>\w+) near the (?P<where>\w+) of (?P<whose>\w+) .* (?P<when>night)",
-        r"my favorite (?P<what>\w+) is \w+",
-        r"the (?P<who>\w+) sat on the (?P<where>mat|chair)",
-    )
-]
-"""A pattern for each scene; what a name stands for depends on the scene it is in."""
+SCENES = read_grammar(DATA / "world.toml")["scene"]
 
 
 def roles(sentence: str) -> list[str]:
-    """Return the role of each word of a sentence of the small world.
+    """Return the role of each word of a sentence of the small world, as its grammar says them.
 
     Raises:
         TextError: no scene has this sentence.
     """
+    words = sentence.split()
     for scene in SCENES:
-        if match := scene.fullmatch(sentence):
-            starts = {match.start(g): g.rstrip("2") for g, w in match.groupdict().items() if w}
-            return [starts.get(word.start(), "–") for word in re.finditer(r"\S+", sentence)]
+        slots = scene["sentence"].split()
+        if len(slots) == len(words) and all(
+            slot[0] == "{" or slot == word for slot, word in zip(slots, words, strict=True)
+        ):
+            return [scene["roles"].get(slot.strip("{}"), "–") for slot in slots]
     raise TextError(f"{sentence!r:.80} is no sentence of the small world.")
 
 
