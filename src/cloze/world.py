@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -32,7 +33,7 @@ from cloze.corpus import DATA, Windows
 from cloze.encoder import Direction, EncoderConfig
 from cloze.grammar import as_words, enumerated, read_grammar
 from cloze.heads import LINES_AT_ONCE, Model, log_probs_at
-from cloze.masking import MaskedBatch, mask_tokens, seeded
+from cloze.masking import MaskedBatch, mask_tokens, number_selected, seeded
 from cloze.vocabulary import (
     BEGIN,
     END,
@@ -172,10 +173,12 @@ class World:
 
     @checked
     def probability(self, sentence: str) -> float:
-        """Return P(sentence), 0 for one that is never said."""
-        words = " ".join(sentence.split())
-        known = words in self.sentences
-        return float(self.probabilities[self.sentences.index(words)]) if known else 0.0
+        """Return P(sentence), read as by :meth:`encode`; 0 for one that is never said."""
+        with suppress(TextError):  # a word that this world does not have
+            words = " ".join(read_words(sentence, self.vocabulary, self.max_len - 2))
+            if words in self.sentences:
+                return float(self.probabilities[self.sentences.index(words)])
+        return 0.0
 
     @cached_property
     def frequencies(self) -> Tensor:
@@ -412,8 +415,7 @@ def _mean(values: Tensor, selected: Tensor) -> Mean:
     Raises:
         ValueError: there is no question.
     """
-    if not len(values):
-        raise ValueError("No position is selected, so there is nothing to average over.")
+    number_selected(selected)
     mean = values.mean()
     sentence = selected.nonzero(as_tuple=True)[0]
     off = torch.zeros(len(selected), dtype=values.dtype).index_add_(0, sentence, values - mean)

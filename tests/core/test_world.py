@@ -162,7 +162,8 @@ def test_the_world_of_the_series(shipped: World) -> None:
     assert float(shipped.frequencies.sum()) == pytest.approx(1)
     assert 2000 <= len(shipped.sentences) <= 5000
     assert shipped.entropy == pytest.approx(-sum(p * math.log(p) for p in shipped.probabilities))
-    assert shipped.probability("river river") == 0
+    assert shipped.probability("river river") == shipped.probability("the zebra") == 0
+    assert shipped.probability("The cat sat on the mat.") == pytest.approx(0.03 * 0.7 * 0.6)
     assert World.load().sha256 == shipped.sha256 != World(THREE).sha256
 
 

@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cloze.border import (
     Count,
+    EvenCount,
     Finite,
     Lines,
     NotNaN,
@@ -505,7 +506,9 @@ class Pairs:
         return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
 
     @checked
-    def sample(self, n: Count, length: Count, generator: torch.Generator | None = None) -> Tensor:
+    def sample(
+        self, n: EvenCount, length: Count, generator: torch.Generator | None = None
+    ) -> Tensor:
         """Draw n/2 pieces and two windows of each, shape ``(n, length)``.
 
         Raises:
