@@ -164,7 +164,7 @@ class World:
             vocab_size=len(self.vocabulary), max_len=self.max_len, direction=direction
         )
 
-    # What is said
+    # Its sentences
 
     @property
     def entropy(self) -> float:
@@ -321,12 +321,12 @@ class World:
         here = _log_channel(corruption, self.vocabulary, selected=True)
         weights = self.probabilities.log().repeat(len(inputs), 1)
         for j in range(self.max_len):
-            asked = (at == j).any(1)
-            heard = torch.where(asked[:, None], here[inputs[:, j]], anywhere[inputs[:, j]])
+            known = (at == j).any(1)[:, None]  # (questions, 1)
+            log_likelihood = torch.where(known, here[inputs[:, j]], anywhere[inputs[:, j]])
             if direction != "both":
                 beyond = (at[:, 0] < j) if direction == "left" else (at[:, 0] > j)
-                heard[beyond] = 0.0
-            weights += heard[:, sentences[:, j]]
+                log_likelihood[beyond] = 0.0
+            weights += log_likelihood[:, sentences[:, j]]
         if (weights.max(1).values < IMPOSSIBLE / 2).any():
             wrong = inputs[weights.max(1).values.argmin()]
             line = self.vocabulary.decode(wrong[wrong < self.vocabulary.mask_id + 1], gap=GAP)
@@ -340,8 +340,8 @@ class World:
     @staticmethod
     def _marginal(weights: Tensor, symbols: Tensor, n: int) -> Tensor:
         """Add up the weights of the sentences by what they hold: shape ``(questions, n)``."""
-        found = torch.zeros(len(weights), n, dtype=torch.float64)
-        return found.scatter_add_(1, symbols.clamp(max=n - 1), weights)
+        marginal = torch.zeros(len(weights), n, dtype=torch.float64)
+        return marginal.scatter_add_(1, symbols.clamp(max=n - 1), weights)
 
     # What that is worth
 
@@ -394,10 +394,10 @@ class Truth:
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return log P at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
-        found = self.world.truth(input_ids, selected, self.direction, self.corruption)
+        probs = self.world.truth(input_ids, selected, self.direction, self.corruption)
         vocabulary = self.world.vocabulary
-        specials = torch.zeros(len(found), len(vocabulary) - vocabulary.n_ordinary)
-        return torch.cat([found, specials], dim=1).log()
+        specials = torch.zeros(len(probs), len(vocabulary) - vocabulary.n_ordinary)
+        return torch.cat([probs, specials], dim=1).log()
 
 
 def _at_the_right(input_ids: Tensor, pad: int) -> Tensor:

@@ -58,10 +58,10 @@ class Task(NamedTuple):
 
 def distinct(drawn: Iterator[Drawn], n: int) -> list[Drawn]:
     """Draw until there are ``n`` different ones, so that no line is both learned and asked."""
-    found: dict[Drawn, None] = {}
-    while len(found) < n:
-        found[next(drawn)] = None
-    return [*found]
+    seen: dict[Drawn, None] = {}
+    while len(seen) < n:
+        seen[next(drawn)] = None
+    return [*seen]
 
 
 def shuffled(lines: Sequence[Tensor], labels: Tensor, pad_id: int, seed: int = 0) -> Task:
@@ -78,15 +78,15 @@ def sentiment(world: World) -> Task:
 
     ``[MASK]`` replaces *liked* or *hated* in the sentence.
     """
-    found = sorted(
+    labelled = sorted(
         {
             (re.sub("liked|hated", "_", s), int("liked" in s))
             for s in world.sentences
             if " said that " in s
         }
     )
-    labels = torch.tensor([label for _, label in found])
-    return shuffled([world.encode(s) for s, _ in found], labels, world.vocabulary.ids[PAD])
+    labels = torch.tensor([label for _, label in labelled])
+    return shuffled([world.encode(s) for s, _ in labelled], labels, world.vocabulary.ids[PAD])
 
 
 ROLES = ("–", "who", "what", "whose", "where", "when")
@@ -113,8 +113,8 @@ def role_task(world: World) -> Task:
     """Say of every word what part it plays (``ROLES``)."""
     labels = torch.full_like(world.input_ids, IGNORE)
     for row, sentence in zip(labels, world.sentences, strict=True):
-        found = [ROLES.index(role) for role in roles(sentence)]
-        row[1 : 1 + len(found)] = torch.tensor(found)
+        indices = [ROLES.index(role) for role in roles(sentence)]
+        row[1 : 1 + len(indices)] = torch.tensor(indices)
     return shuffled([*world.input_ids], labels, world.vocabulary.ids[PAD])
 
 
@@ -274,7 +274,7 @@ class Named(NamedTuple):
 
 def named_sentences() -> list[Named]:
     """Read sentences with ``{PER:…}`` and ``{LOC:…}``, normalised, a tag for each word."""
-    found = []
+    sentences = []
     for line in read_text(DATA / "labelled" / "entities.txt").splitlines():
         words: list[str] = []
         tags: list[str] = []
@@ -282,8 +282,8 @@ def named_sentences() -> list[Named]:
             new = normalise(name or plain).text.split()
             words += new
             tags += [f"{'BI'[k > 0]}-{kind}" if kind else "O" for k in range(len(new))]
-        found.append(Named(words, tags))
-    return found
+        sentences.append(Named(words, tags))
+    return sentences
 
 
 def firsts(words: Sequence[str]) -> list[int]:
@@ -348,8 +348,8 @@ class NaiveBayes:
 
     def classify(self, texts: Sequence[Sequence[str]]) -> Tensor:
         """Return the likeliest class of each text; unknown features do not count."""
-        said = [
+        log_probs = [
             self.prior + self.log_odds[:, [self.ids[f] for f in text if f in self.ids]].sum(1)
             for text in texts
         ]
-        return torch.stack(said).argmax(1)
+        return torch.stack(log_probs).argmax(1)
