@@ -173,7 +173,7 @@ class View:
             )
 
     def tell_likeliest(self) -> None:
-        """Tell the mistake that explains four and all of the wrong results, or all but one."""
+        """Tell the mistake that explains all wrong results or all but one, and four at least."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
 
         def explained(symptom: str) -> int:

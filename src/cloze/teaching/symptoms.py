@@ -101,8 +101,8 @@ ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
         "numbers use Python's min(a, b), for two arrays np.minimum(a, b).",
     ),
     (
-        IndexError,
-        "out of range in self",
+        ValueError,
+        "^Ids run from 0 to",
         "The model was given ids that it does not know. It reads the inputs; the labels, with "
         "their -100, go to the loss.",
     ),
