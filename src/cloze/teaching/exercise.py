@@ -351,7 +351,7 @@ class Exercise:
         if again != seen[0]:
             raise Symptom(in_words(DRAWS, difference))
         if change := self._one_change(function, seen, right, probes):
-            raise Symptom(in_words(difference, change))
+            raise Symptom(in_words(difference, more[0], change))
         if borrowed:
             more.append(
                 f"It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"

@@ -131,6 +131,7 @@ def error_in_words(error: BaseException) -> str:
 
 
 TWISTS: Mapping[str, Function] = {
+    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
     **{
         f"Your result is rounded (to {digits} digit{'s' * (digits != 1)}); return it in full, and "
         "round only when you show it.": lambda right, digits=digits: np.round(right, digits)
@@ -141,7 +142,6 @@ TWISTS: Mapping[str, Function] = {
         "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
         for digits in range(3)
     },
-    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
     "Your result is the right one with the other sign: is a minus missing, or one too many?": (
         lambda right: -right
     ),
