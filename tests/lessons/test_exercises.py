@@ -64,6 +64,7 @@ def test_every_mistake_is_told_its_own_symptom(name: str) -> None:
         verdict = exercise(wrong)
         assert not verdict.solved
         assert symptom in verdict.message
+        assert len(verdict.message.split()) <= 60, verdict
         assert "NameError" not in verdict.message
 
 
@@ -74,6 +75,7 @@ def test_learners_answers_are_told_apart(name: str) -> None:
     for answer, value in given:
         verdict = with_seed(name, next(iter(exercise.seeds), 0))(value)
         assert verdict.solved == answer.right, f"{answer}: {verdict}"
+        assert verdict.solved or len(verdict.message.split()) <= 60, verdict
 
 
 # ── mistakes.md ──

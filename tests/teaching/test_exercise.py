@@ -343,7 +343,7 @@ def test_names_come_in_any_order_and_collection() -> None:
     )
     told(check, lambda a: filter(None, [str(a)]), "It has computed nothing yet")
     told(check, lambda a: f"x, y{a}", "is a string; the exercise asks for a list of names")
-    told(check, lambda a: [a, 2], "Your list holds 1")
+    told(check, lambda a: [a, 2], "Your answer holds 1")
 
 
 def test_a_value_is_compared_as_it_is() -> None:

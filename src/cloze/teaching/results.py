@@ -139,7 +139,7 @@ def names(value: Any) -> list[str]:
     for entry in value:
         if not isinstance(entry, str):
             raise Symptom(
-                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
+                f"Your answer holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
                 "names."
             )
     return sorted(map(str, value))
@@ -155,7 +155,7 @@ def positions(value: Any) -> list[int]:
     for entry in entries:
         if not is_number(entry) or entry != int(entry):
             raise Symptom(
-                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
+                f"Your answer holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
                 "positions, which are whole numbers."
             )
     if len(set(entries)) < len(entries):
