@@ -18,7 +18,7 @@ def test_weights_are_the_shipped_ones_rounded_and_repeat_to_the_byte(tmp_path: P
     for one, other in zip(first, again, strict=True):
         assert one.read_bytes() == other.read_bytes()
     size = sum(path.stat().st_size for path in first) / 1e6
-    for says in ("page.html", "site/static/living.js"):
+    for says in ("page.html", "living.js"):
         assert f"Loading the models: {size:.1f} MB" in (WEB / says).read_text("utf-8")
     for name, path in zip(DIRECTIONS, first, strict=True):
         tensors = load_file(path)

@@ -6,11 +6,11 @@ import { Model } from "../src/cloze/widgets/browser/widget.js";
 import { sum } from "../src/cloze/widgets/browser/words.js";
 
 /**
+ * @import { Bet, State } from "../src/cloze/lessons/the_explorer/widget.js"
  * @import { Predictors } from "./predictor.js"
  *
  * @typedef {{ text: string, games: string[], counts: string }} Game  What build.py has written.
  * @typedef {Record<string, number>} Frequencies  By symbol.
- * @typedef {[letter: string | null, percent: number]} Bet
  */
 
 const SIDES = ["left", "both"]; // first only what stands left of the gap, then all
@@ -168,5 +168,7 @@ export function playing(predictors, game, { seed, gaps = 10, address = null, now
   };
   const today = address === null ? null : { ...day(now, seeds), address };
   const begun = engine.puzzles({ seed: seed ?? today?.seed ?? 0, gaps });
-  return new Model({ ...begun, rounds: [], bets: {}, letter: "", today }, engine);
+  /** @type {State} */
+  const state = { ...begun, rounds: [], bets: {}, letter: "", today };
+  return new Model(state, engine);
 }

@@ -43,7 +43,7 @@ R = TypeVar("R")
 
 _NUMBERS = BeartypeConf(is_pep484_tower=True)
 """A whole number will do where a number is wanted."""
-_said: dict[Any, str] = {}
+_wordings: dict[Any, str] = {}
 """What a range says of itself, after "a number"."""
 
 
@@ -51,17 +51,17 @@ MOST = 2**63 - 1
 """The largest whole number that torch can count to."""
 
 
-def _such(test: Callable[[Any], bool], said: str) -> Any:
+def _such(test: Callable[[Any], bool], wording: str) -> Any:
     """Make a condition for ``Annotated[…, …]`` that says of itself what it asks for."""
     held = Is[test]
-    _said[held] = said
+    _wordings[held] = wording
     return held
 
 
 def between(low: float, high: float = math.inf) -> Any:
     """Make a range for ``Annotated[int, …]`` or ``Annotated[float, …]``; NaN is in none."""
-    said = f"of at least {low:g}" if high >= MOST else f"from {low:g} to {high:g}"
-    return _such(lambda value: low <= value <= high, said)
+    wording = f"of at least {low:g}" if high >= MOST else f"from {low:g} to {high:g}"
+    return _such(lambda value: low <= value <= high, wording)
 
 
 def among(names: Collection[str]) -> Any:
@@ -73,6 +73,7 @@ Finite = _such(lambda x: x.numel() > 0 and bool(x.isfinite().all()), "of finite 
 """For tensors that are measured: NaN would be answered with a number."""
 NotNaN = _such(lambda x: not x.isnan().any(), "without NaN")
 Some = _such(lambda several: len(several) > 0, "with at least one")
+NotNegative = _such(lambda x: bool((x >= 0).all()), "of numbers of at least 0")
 
 Probability = Annotated[float, between(0, 1)]
 Temperature = Annotated[float, between(0, 100)]
@@ -80,6 +81,8 @@ Positive = Annotated[float, between(1e-9)]
 """A number above 0."""
 Count = Annotated[int, between(1, MOST)]
 """How many there are of something that there must be."""
+EvenCount = Annotated[Count, _such(lambda n: n % 2 == 0, "and even")]
+"""How many there are of what comes in pairs."""
 Whole = Annotated[int, between(0, MOST)]
 """A whole number that may be zero: a seed, an epoch, a position."""
 
@@ -216,7 +219,8 @@ def in_words(hint: Any) -> str:
     if hint in NAMES:
         return NAMES[hint]
     if origin is Annotated:
-        return " ".join([in_words(parts[0]), *(_said[part] for part in parts[1:] if part in _said)])
+        ranges = [_wordings[part] for part in parts[1:] if part in _wordings]
+        return " ".join([in_words(parts[0]), *ranges])
     if origin in (Union, UnionType):
         return " or ".join(map(in_words, parts))
     if origin is Literal:
@@ -257,7 +261,7 @@ def positions(values: object, length: int) -> list[int]:
     """Read positions in a line of ``length`` characters.
 
     Raises:
-        ValueError: they are no whole numbers, or lie outside the line.
+        ValueError: they are not whole numbers, or lie outside the line.
     """
     try:
         each: Iterator[object] = iter(None if isinstance(values, str | bytes) else values)  # type: ignore[call-overload]
@@ -278,7 +282,7 @@ def whole_number(value: object, low: int, high: int | None, what: str) -> int:
         what: what the number is, to begin a sentence with.
 
     Raises:
-        ValueError: it is none, or outside ``low`` … ``high``.
+        ValueError: it is not a whole number, or lies outside ``low`` … ``high``.
     """
     most = MOST if high is None else high
     with suppress(TypeError, ValueError, ArithmeticError, RuntimeError):  # no number can be made

@@ -271,8 +271,8 @@ class ByBayes:
         """
         hidden = selected | (input_ids == self.vocabulary.mask_id)
         rows = [
-            self._at(line, gaps.nonzero().flatten().tolist())[asked[gaps]]
-            for line, gaps, asked in zip(input_ids, hidden, selected, strict=True)
+            self._at(line, gaps.nonzero().flatten().tolist())[here[gaps]]
+            for line, gaps, here in zip(input_ids, hidden, selected, strict=True)
         ]
         special = len(self.vocabulary) - self.vocabulary.n_ordinary
         return F.pad(torch.cat(rows), (0, special), value=float("-inf"))

@@ -83,7 +83,7 @@ def probe(path: FilePath, *, force: bool = False, size: int = 4 << 20) -> None:
         size: how many bytes are needed; the default has room for a run of the default encoder.
 
     Raises:
-        CheckpointError: it cannot, or a file stands there that is not a checkpoint.
+        CheckpointError: it cannot be written, or the file that is there is not a checkpoint.
     """
     path = Path(path)
     with written(path) as part:

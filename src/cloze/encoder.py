@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from cloze.border import known_symbols
+
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
@@ -237,7 +239,7 @@ class Encoder(nn.Module):
     def __init__(self, config: EncoderConfig | None = None) -> None:
         super().__init__()
         self.config = config = config or EncoderConfig()
-        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.embedding: nn.Embedding = Embedding(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
@@ -358,6 +360,22 @@ SIZES = {
 }
 RANGES = {"rotary_base": (1, 1e9), "neighbour_focus": (0, 100)}
 MOST_PARAMETERS = 1 << 28
+
+
+class Embedding(nn.Embedding):
+    """A vector for every symbol. An id without one is refused in a sentence, not in torch's."""
+
+    def forward(self, input_ids: Tensor) -> Tensor:
+        """Return the vectors ``(…, d_model)`` of ids of any shape.
+
+        Raises:
+            ValueError: an id has no symbol.
+        """
+        try:
+            return super().forward(input_ids)
+        except IndexError:
+            known_symbols(input_ids, self.num_embeddings)
+            raise
 
 
 def known_direction(direction: Direction) -> Direction:

@@ -1,10 +1,11 @@
 """Evaluation: what a model pays under the fixed masks of the series, and how runs are summed up.
 
-And how well scores set what is looked for, such as typos, above everything else.
+Also how well scores tell what is looked for, such as typos, from everything else.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -12,21 +13,26 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Count, Values, Where, checked
+from cloze.border import Count, Values, Where, checked, shown
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch
+from cloze.masking import IGNORE, MaskedBatch, number_selected
 
 
 @checked
 @torch.no_grad()
 def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = LINES_AT_ONCE) -> float:
-    """Return the mean loss in nats over the selected positions of fixed masks."""
+    """Return the mean loss in nats over the selected positions of fixed masks.
+
+    Raises:
+        ValueError: no position is selected.
+    """
+    n = number_selected(held_out.selected)
     total = sum(
         mlm_loss(logits, labels, reduction="sum").item()
         for logits, labels in answers(model, held_out, batch_size)
     )
-    return total / int(held_out.selected.sum())
+    return total / n
 
 
 def answers(
@@ -49,9 +55,17 @@ class Repeated(NamedTuple):
 
     @classmethod
     def of(cls, scores: Iterable[float]) -> Repeated:
-        """Return mean and spread of what the runs scored."""
-        found = [*scores]
-        return cls(statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else 0.0)
+        """Return mean and spread of what the runs scored.
+
+        Raises:
+            ValueError: there is no run, or one scored no finite number.
+        """
+        runs = [*scores]
+        if not runs or not all(map(math.isfinite, runs)):
+            raise ValueError(
+                f"Runs score finite numbers, and there is at least one: {shown(runs)}."
+            )
+        return cls(statistics.fmean(runs), statistics.stdev(runs) if len(runs) > 1 else 0.0)
 
     def __format__(self, digits: str) -> str:
         digits = digits or ".2f"

@@ -8,10 +8,10 @@ causal model reads on in a line whose beginning it has read before. To know what
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.encoder import Encoder, Layer, join
+from cloze.encoder import Embedding, Encoder, Layer, join
 
 Past = tuple[tuple[Tensor, Tensor], ...]
 """What is kept of a text that was read from the left: by layer, the keys and the values, each
@@ -42,7 +42,7 @@ def states_at(
         Shape ``(|M|, d_model)``.
     """
     layers = [*encoder.layers]
-    if {type(part) for part in (encoder.embedding, *layers)} != {nn.Embedding, Layer}:
+    if {type(part) for part in (encoder.embedding, *layers)} != {Embedding, Layer}:
         return encoder(input_ids, padding_mask, prefix)[selected]  # a part of somebody's own
     mask = encoder.mask(input_ids, padding_mask, prefix)
     x = encoder.embedding(input_ids)  # (batch, length, d_model)

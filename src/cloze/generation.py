@@ -252,7 +252,7 @@ def gibbs(
 
     Raises:
         TextError: there is no gap.
-        ValueError: as :func:`unmask`, or a number of rounds that is none.
+        ValueError: as :func:`unmask`, or ``rounds`` is not from 0 to 1000.
 
     Source: Wang and Cho 2019, BERT has a Mouth, and It Must Speak.
     """
@@ -277,8 +277,8 @@ def _gibbs(
         left = gaps
         while left.any():
             chosen = _first(torch.rand(gaps.shape, generator=generator), left, one)
-            asked = lines.masked_fill(chosen, model.vocabulary.mask_id)
-            probs = log_probs_at(model, asked, chosen).exp()
+            masked = lines.masked_fill(chosen, model.vocabulary.mask_id)
+            probs = log_probs_at(model, masked, chosen).exp()
             lines = lines.clone()
             lines[chosen] = draw(probs, temperature, generator)
             left = left & ~chosen

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
+from cloze.border import checked
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.fast import Past, read_on, states_at
 from cloze.vocabulary import END, VOCABULARY, Vocabulary
@@ -68,6 +69,7 @@ class MaskedLM(nn.Module):
     kind: ClassVar[str] = "masked"
     """The objective that such models are made for, by whose name a checkpoint knows the class."""
 
+    @checked
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
     ) -> None:

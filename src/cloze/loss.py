@@ -9,8 +9,8 @@ from typing import Literal
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Labels, Logits, Probability, checked
-from cloze.masking import IGNORE
+from cloze.border import Labels, Logits, Probability, checked, known_symbols
+from cloze.masking import IGNORE, number_selected
 
 LOG2 = math.log(2)
 
@@ -28,13 +28,11 @@ def mlm_loss(logits: Logits, labels: Labels, reduction: Literal["mean", "sum"] =
         A scalar tensor.
 
     Raises:
-        ValueError: no position is selected (the mean over nothing would be NaN), or the shapes do
-            not fit.
+        ValueError: no position is selected (the mean over nothing would be NaN), a label is no
+            symbol, or the shapes do not fit.
     """
-    if (labels == IGNORE).all():
-        raise ValueError(
-            "No position is selected: every label is -100, so there is nothing to average over."
-        )
+    number_selected(labels != IGNORE)
+    known_symbols(labels[labels != IGNORE], logits.shape[-1], "Labels other than -100")
     rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
     answers = labels.flatten()  # (positions,)
     return F.cross_entropy(rows, answers, ignore_index=IGNORE, reduction=reduction)

@@ -34,6 +34,19 @@ class MaskedBatch(NamedTuple):
         return self.labels != IGNORE
 
 
+def number_selected(selected: Tensor) -> int:
+    """Return |M|, the number of selected positions.
+
+    Raises:
+        ValueError: it is 0, and the mean over nothing would be NaN.
+    """
+    if not selected.any():
+        raise ValueError(
+            "No position is selected: every label is -100, so there is nothing to average over."
+        )
+    return int(selected.sum())
+
+
 @checked
 def mask_tokens(
     input_ids: Ids,

@@ -279,7 +279,7 @@ def _unknown(text: str) -> str:
         "letters of other scripts": any(c.isalpha() for c in text),
         "signs": any(not c.isalnum() and not c.isspace() for c in text),
     }
-    return " and ".join(kind for kind, found in kinds.items() if found) or "such characters"
+    return " and ".join(kind for kind, occurs in kinds.items() if occurs) or "such characters"
 
 
 def visible(character: str) -> str:

@@ -1,21 +1,18 @@
 """A small world: all its sentences and their probabilities, and what the best reader says.
 
-A text in ``data/world.toml`` says which sentences there are and how often each is said. That is few
-enough to enumerate, so P(x_i | x̃) follows from Bayes' rule over all of them, exactly, whatever the
-corruption; and no model, of whatever kind and size, can pay less on average.
+There are few enough sentences to list them all (``grammar.py``), so P(x_i | x̃) follows from Bayes'
+rule over all of them, exactly, whatever the corruption. No model of any kind or size can pay less
+on average.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-import re
-import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -32,10 +29,11 @@ from cloze.border import (
     positions,
     shown,
 )
-from cloze.corpus import DATA, Windows, read_text
+from cloze.corpus import DATA, Windows
 from cloze.encoder import Direction, EncoderConfig
+from cloze.grammar import as_words, enumerated, read_grammar
 from cloze.heads import LINES_AT_ONCE, Model, log_probs_at
-from cloze.masking import MaskedBatch, mask_tokens, seeded
+from cloze.masking import MaskedBatch, mask_tokens, number_selected, seeded
 from cloze.vocabulary import (
     BEGIN,
     END,
@@ -49,11 +47,6 @@ from cloze.vocabulary import (
     read_words,
 )
 
-MOST_SENTENCES = 50_000
-"""A question weighs every sentence; more would take seconds each and gigabytes."""
-MOST_WORDS = 64
-"""The longest sentence."""
-MOST_BYTES = 1_000_000
 HELD_OUT = 1024
 """How many sentences, drawn once, a training run measures on."""
 IMPOSSIBLE = -1e6
@@ -122,7 +115,7 @@ class World:
 
     @checked
     def __init__(self, sentences: Mapping[str, float]) -> None:
-        words = _as_words(sentences)
+        words = as_words(sentences)
         self.vocabulary = Vocabulary(
             tuple(sorted({word for sentence in words for word in sentence})),
             (MASK, BEGIN, END, PAD),
@@ -148,13 +141,11 @@ class World:
             TextError: there is no such file, or it describes no world; the message says what to
                 change.
         """
-        text = read_text(path, MOST_BYTES)
+        described = read_grammar(path)
         try:
-            return cls(enumerated(tomllib.loads(text)))
+            return cls(enumerated(described))
         except TextError as error:
             raise TextError(f"{path}: {error}") from None
-        except (ValueError, RecursionError) as error:  # not TOML, too long a number, too deep
-            raise TextError(f"{path} cannot be read as TOML: {error}.") from None
 
     @checked
     def encode(self, sentence: str) -> Tensor:
@@ -173,7 +164,7 @@ class World:
             vocab_size=len(self.vocabulary), max_len=self.max_len, direction=direction
         )
 
-    # What is said
+    # Its sentences
 
     @property
     def entropy(self) -> float:
@@ -182,10 +173,12 @@ class World:
 
     @checked
     def probability(self, sentence: str) -> float:
-        """Return P(sentence), 0 for one that is never said."""
-        words = " ".join(sentence.split())
-        known = words in self.sentences
-        return float(self.probabilities[self.sentences.index(words)]) if known else 0.0
+        """Return P(sentence), read as by :meth:`encode`; 0 for one that is never said."""
+        with suppress(TextError):  # a word that this world does not have
+            words = " ".join(read_words(sentence, self.vocabulary, self.max_len - 2))
+            if words in self.sentences:
+                return float(self.probabilities[self.sentences.index(words)])
+        return 0.0
 
     @cached_property
     def frequencies(self) -> Tensor:
@@ -328,12 +321,12 @@ class World:
         here = _log_channel(corruption, self.vocabulary, selected=True)
         weights = self.probabilities.log().repeat(len(inputs), 1)
         for j in range(self.max_len):
-            asked = (at == j).any(1)
-            heard = torch.where(asked[:, None], here[inputs[:, j]], anywhere[inputs[:, j]])
+            known = (at == j).any(1)[:, None]  # (questions, 1)
+            log_likelihood = torch.where(known, here[inputs[:, j]], anywhere[inputs[:, j]])
             if direction != "both":
                 beyond = (at[:, 0] < j) if direction == "left" else (at[:, 0] > j)
-                heard[beyond] = 0.0
-            weights += heard[:, sentences[:, j]]
+                log_likelihood[beyond] = 0.0
+            weights += log_likelihood[:, sentences[:, j]]
         if (weights.max(1).values < IMPOSSIBLE / 2).any():
             wrong = inputs[weights.max(1).values.argmin()]
             line = self.vocabulary.decode(wrong[wrong < self.vocabulary.mask_id + 1], gap=GAP)
@@ -347,8 +340,8 @@ class World:
     @staticmethod
     def _marginal(weights: Tensor, symbols: Tensor, n: int) -> Tensor:
         """Add up the weights of the sentences by what they hold: shape ``(questions, n)``."""
-        found = torch.zeros(len(weights), n, dtype=torch.float64)
-        return found.scatter_add_(1, symbols.clamp(max=n - 1), weights)
+        marginal = torch.zeros(len(weights), n, dtype=torch.float64)
+        return marginal.scatter_add_(1, symbols.clamp(max=n - 1), weights)
 
     # What that is worth
 
@@ -401,123 +394,10 @@ class Truth:
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return log P at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
-        found = self.world.truth(input_ids, selected, self.direction, self.corruption)
+        probs = self.world.truth(input_ids, selected, self.direction, self.corruption)
         vocabulary = self.world.vocabulary
-        specials = torch.zeros(len(found), len(vocabulary) - vocabulary.n_ordinary)
-        return torch.cat([found, specials], dim=1).log()
-
-
-# Reading a grammar
-
-
-def enumerated(described: Mapping[str, Any]) -> dict[str, float]:
-    """Return every sentence of a grammar with its probability.
-
-    Args:
-        described: what ``data/world.toml`` holds: ``choice``, what may stand in each slot, and
-            ``scene``, a list of a ``share`` and a ``sentence`` each.
-
-    Raises:
-        TextError: a scene yields nothing, probabilities do not sum to 1, a slot is unknown, or
-            there are too many sentences.
-    """
-    try:
-        scenes = [(str(scene["sentence"]), scene["share"]) for scene in described["scene"]]
-        _sum_to_one("The shares of the scenes", [share for _, share in scenes])
-        items = {name: _items(name, choice) for name, choice in described.get("choice", {}).items()}
-    except (KeyError, TypeError, AttributeError):
-        raise TextError(
-            "A world has at least one [[scene]] with a share and a sentence, and a table [choice] "
-            "of what may stand in the slots: lists of texts, or texts with their probabilities."
-        ) from None
-    found: dict[str, float] = {}
-    total = 0
-    for pattern, share in scenes:
-        used = _slots(pattern, items)
-        total += math.prod(len(items[name]) for name in used)
-        if total > MOST_SENTENCES:
-            raise TextError(
-                f"The scenes up to {shown(pattern)} make {total:,} sentences, and at most "
-                f"{MOST_SENTENCES:,} can be enumerated; give it fewer slots or shorter lists."
-            )
-        for sentence, p in _sentences(pattern, {name: items[name] for name in used}):
-            found[sentence] = found.get(sentence, 0.0) + share * p
-    return found
-
-
-Items = list[tuple[list[str], float]]
-"""The items of a choice: their parts and their probability."""
-_SLOT = re.compile(r"\{([^{}]*)\}")
-_WORD = re.compile(r"[^\W_]+|[^\w\s]+")
-
-
-def _items(name: str, choice: Any) -> Items:
-    if not choice:
-        raise TextError(f"Nothing may stand in {{{name}}}: give it a list, or a table, with items.")
-    if isinstance(choice, list):
-        weighed = [(item, 1 / len(choice)) for item in choice]
-    else:
-        weighed = list(choice.items())
-        _sum_to_one(f"The probabilities of {name}", choice.values())
-    items = [([part.strip() for part in item.split("|")], float(p)) for item, p in weighed]
-    if len({len(parts) for parts, _ in items}) > 1:
-        raise TextError(f"All items of {name} have the same number of parts, set apart by |.")
-    return items
-
-
-def _slots(pattern: str, items: Mapping[str, Items]) -> list[str]:
-    """Return the choices that a pattern names, each once."""
-    used: dict[str, None] = {}
-    for slot in _SLOT.findall(pattern):
-        name, _, part = slot.partition(".")
-        parts = len(items[name][0][0]) if name in items else 0
-        wanted = part or "1"
-        if not wanted.isdecimal() or not 1 <= int(wanted) <= parts or (parts > 1 and not part):
-            raise TextError(
-                f"{{{slot}}} in the scene {shown(pattern)} names no choice; there are "
-                f"{', '.join(items) or 'none'}, and {{name.1}} is the first part of several."
-            )
-        used[name] = None
-    return [*used]
-
-
-def _sentences(pattern: str, items: Mapping[str, Items]) -> Iterator[tuple[str, float]]:
-    """Yield each sentence that a pattern stands for, and its probability."""
-    for chosen in product(*items.values()):
-        parts = {name: part for name, (part, _) in zip(items, chosen, strict=True)}
-
-        def filled(slot: re.Match[str], parts: Mapping[str, list[str]] = parts) -> str:
-            name, _, part = slot[1].partition(".")
-            return parts[name][int(part or 1) - 1]
-
-        yield " ".join(_SLOT.sub(filled, pattern).split()), math.prod(p for _, p in chosen)
-
-
-def _sum_to_one(what: str, probabilities: Collection[float]) -> None:
-    total = math.fsum(probabilities)
-    if not (abs(total - 1) <= 1e-6 and all(p >= 0 for p in probabilities)):
-        raise TextError(f"{what} sum to {total:.6g}, not to 1; change some of them.")
-
-
-def _as_words(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
-    """Return sentences as words; those of probability 0 are left out."""
-    if len(sentences) > MOST_SENTENCES:
-        raise TextError(
-            f"A world of {len(sentences):,} sentences is too large to weigh them all; at most "
-            f"{MOST_SENTENCES:,} are allowed."
-        )
-    _sum_to_one("The probabilities of the sentences", sentences.values())
-    words: dict[tuple[str, ...], float] = {}
-    for sentence, p in sentences.items():
-        parts = tuple(sentence.split())
-        if not 1 <= len(parts) <= MOST_WORDS or not all(map(_WORD.fullmatch, parts)):
-            raise TextError(
-                f"A sentence has 1 to {MOST_WORDS} words of letters, or signs that stand alone, "
-                f"which {shown(sentence)} has not."
-            )
-        if p > 0:
-            words[parts] = words.get(parts, 0.0) + p
-    return words
+        specials = torch.zeros(len(probs), len(vocabulary) - vocabulary.n_ordinary)
+        return torch.cat([probs, specials], dim=1).log()
 
 
 def _at_the_right(input_ids: Tensor, pad: int) -> Tensor:
@@ -535,8 +415,7 @@ def _mean(values: Tensor, selected: Tensor) -> Mean:
     Raises:
         ValueError: there is no question.
     """
-    if not len(values):
-        raise ValueError("No position is selected, so there is nothing to average over.")
+    number_selected(selected)
     mean = values.mean()
     sentence = selected.nonzero(as_tuple=True)[0]
     off = torch.zeros(len(selected), dtype=values.dtype).index_add_(0, sentence, values - mean)

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import draw_puzzles, pool
-from cloze.widgets.explorer.widget import EXAMPLES
+from cloze.widgets.explorer.widget import EXAMPLES, VIEWS
 from tests.browser.test_presenting import SMALL
 from tests.browser.watch import Watch, low_contrasts, settled, violations
 from web.browser import served
@@ -281,7 +281,7 @@ def test_a_link_carries_a_line_and_agrees_with_what_is_seen(page: Page, built: s
 BAD_LINKS = {
     "line=": "the line is empty; type some letters, and _ for every gap.",
     "line=abc&mask=3": "a position in this line is a whole number from 0 to 2.",
-    "line=abc&view=all": "a view is one of guesses, pair, attention, surprise.",
+    "line=abc&view=all": f"a view is one of {', '.join(VIEWS)}.",
     "mask=1": "it carries no line.",
 }
 

@@ -245,7 +245,7 @@ def test_added_symbols_leave_the_old_ones_as_they_were() -> None:
     new = ids.clone()
     new[:, 4] = CONFIG.vocab_size + 2
     assert wider(new).isfinite().all()
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError, match="Ids run from 0 to"):
         encoder(new)
 
 

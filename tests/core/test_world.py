@@ -15,17 +15,12 @@ from torch import Tensor
 
 from cloze.corpus import DATA
 from cloze.encoder import DIRECTIONS, Direction
+from cloze.grammar import enumerated
 from cloze.heads import MaskedLM
 from cloze.masking import IGNORE
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import PAD, TextError
-from cloze.world import (
-    GAPS_ONLY,
-    Corruption,
-    Truth,
-    World,
-    enumerated,
-)
+from cloze.world import GAPS_ONLY, Corruption, Truth, World
 
 THREE = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
 UNEVEN = {"a b": 0.4, "b a": 0.15, "a b a": 0.2, "b b": 0.1, "a": 0.15}
@@ -167,7 +162,8 @@ def test_the_world_of_the_series(shipped: World) -> None:
     assert float(shipped.frequencies.sum()) == pytest.approx(1)
     assert 2000 <= len(shipped.sentences) <= 5000
     assert shipped.entropy == pytest.approx(-sum(p * math.log(p) for p in shipped.probabilities))
-    assert shipped.probability("river river") == 0
+    assert shipped.probability("river river") == shipped.probability("the zebra") == 0
+    assert shipped.probability("The cat sat on the mat.") == pytest.approx(0.03 * 0.7 * 0.6)
     assert World.load().sha256 == shipped.sha256 != World(THREE).sha256
 
 
@@ -214,6 +210,7 @@ ANIMALS = {"animal": ["cat", "dog"]}
         ({"scene": [scene()], "choice": {"animal": []}}, r"Nothing may stand in \{animal}"),
         ({"scene": [scene()], "choice": {"animal": ["a", "b | c"]}}, "same number of parts"),
         ({"scene": [scene(share=0.9)], "choice": ANIMALS}, "sum to 0.9, not to 1"),
+        ({"scene": [scene(share=1e308)] * 2, "choice": ANIMALS}, "are numbers from 0 to 1"),
         (
             {"scene": [scene()], "choice": {"animal": {"cat": 0.5, "dog": 0.6}}},
             "The probabilities of animal sum to 1.1, not to 1",
@@ -228,7 +225,7 @@ def test_a_text_that_describes_no_world(described: dict[str, object], said: str)
 
 def test_a_file_that_is_no_world(tmp_path: Path) -> None:
     file = tmp_path / "world.toml"
-    for unreadable in ("[[scene]\n", f"a = {'[' * 3000}", f"a = {'9' * 5000}"):
+    for unreadable in ("[[scene]\n", f"a = {'[' * 3000}", f"a = {'9' * 5000}", "a." * 50_000):
         file.write_text(unreadable)
         with pytest.raises(TextError, match=r"world\.toml cannot be read as TOML"):
             World.load(file)

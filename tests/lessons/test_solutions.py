@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.encoder import attention_mask
 from cloze.lessons.the_encoder import checks as the_encoder
 from cloze.lessons.the_explorer import checks as the_explorer
 from cloze.lessons.the_explorer.guessing_rules import Bet, bits, frequencies_of_letters
@@ -25,13 +24,6 @@ def test_attention_is_that_of_torch() -> None:
     for query, key, value, look in the_encoder.queries_keys_values(random.Random(0)):
         torchs = F.scaled_dot_product_attention(query, key, value, attn_mask=look)
         torch.testing.assert_close(the_encoder.my_attention(query, key, value, look), torchs)
-
-
-@pytest.mark.parametrize("direction", ["left", "right", "both"])
-def test_who_may_look_is_the_mask_of_the_encoder(direction: Any) -> None:
-    mask = attention_mask(5, direction)
-    everywhere = torch.ones(5, 5, dtype=torch.bool)
-    assert torch.equal(the_encoder.my_may_look(5, direction), everywhere if mask is None else mask)
 
 
 def test_the_package_s_mask_passes_as_an_answer() -> None:

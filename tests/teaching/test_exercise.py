@@ -31,7 +31,7 @@ from cloze.teaching.symptoms import ask
 @pytest.fixture(autouse=True)
 def one_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """These exercises have no seeds, so that any would do."""
-    monkeypatch.setattr(Exercise, "chance", lambda _: random.Random(0))
+    monkeypatch.setattr(Exercise, "chances", lambda _: [random.Random(0)])
 
 
 def told(exercise: Exercise, answer: Any, *words: str) -> None:
@@ -123,23 +123,19 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b * 1.004, "That is close. Did you round the result"),
         (lambda a, b: a > b, "Your answer is True or False; the exercise asks for one number"),
         (lambda a, b: round(a / b, 2), "rounded (to 2 digits)"),
-        (lambda a, b: a // b, "is it cut off by // or int()"),
+        (lambda a, b: a // b, "cut off to a whole number; // and int() do that"),
         (lambda a, b: 100 * a / b, "in per cent"),
         (lambda a, b: -a / b, "the other sign"),
         (lambda a, b: 1 - a / b, "1 minus the right one"),
         (lambda a, b: b / a, "upside down"),
         (lambda a, b: a * b, "You multiplied."),
         (lambda a, b: round(a * b, 1), "rounded (to 1 digit); return it in full"),
-        (lambda a, b: a * b if a > 1 else 7.0, "For some inputs: You multiplied."),
-        (lambda a, b: 0.25 if a < b else a, "You return 0.25 whatever the input"),
+        (lambda a, b: a * b if a > 1 else a / b, "For some inputs: You multiplied."),
         (lambda a, b: a / sought, "never uses its parameter `b`; it reads `sought` from the"),
-        (lambda a, b: a / b + a, "Your result is too large by `part`."),
-        (lambda a, b: a / b**2, "Your result is the right one divided by `whole`."),
-        (lambda a, b: 7 * a / b, "Your result is always 7.0 times the right one"),
+        (lambda a, b: a / b**2, "makes it right: look at `a / b**2`."),
         (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
         (misspelled, "Did you mean `part`?"),
         (lambda a, b: a / b if a == 1 else b + a, "Right for 1 of 5 inputs, but with"),
-        (lambda whole, part: part / whole, "come in another order: rate(part, whole)"),
         (
             lambda a, b: np.min(a, int(b)),
             "The second argument of NumPy's min, max and sum is an axis",
@@ -329,8 +325,12 @@ def test_parts_are_told_apart() -> None:
         mistakes={"You multiplied.": lambda part, whole: part * whole},
         parts=lambda part, whole: {"small parts" if part < whole else "large parts": ...},
     )
-    told(check, lambda a, b: a * b if a < b else a**b, "For small parts: You multiplied.")
-    told(check, lambda a, b: a / b if a < b else a**b, "Right: small parts. Wrong: large parts.")
+    told(check, lambda a, b: a * b if a < b else a / b, "For some inputs: You multiplied.")
+    told(
+        check,
+        lambda a, b: a / b + max(0, a - b) + max(0, a - b) ** 2,
+        "Right: small parts. Wrong: large parts.",
+    )
 
 
 def test_names_come_in_any_order_and_collection() -> None:
@@ -343,7 +343,7 @@ def test_names_come_in_any_order_and_collection() -> None:
     )
     told(check, lambda a: filter(None, [str(a)]), "It has computed nothing yet")
     told(check, lambda a: f"x, y{a}", "is a string; the exercise asks for a list of names")
-    told(check, lambda a: [a, 2], "Your list holds 1")
+    told(check, lambda a: [a, 2], "Your answer holds 1")
 
 
 def test_a_value_is_compared_as_it_is() -> None:

@@ -198,8 +198,8 @@ class PieceModel:
         at_once = max(1, LOGITS_AT_ONCE // (input_ids.shape[1] * len(self.vocabulary)))
         batches = zip(*(torch.split(each, at_once) for each in (input_ids, selected)), strict=True)
         inside = slice(len(self.before), len(self.before) + input_ids.shape[1])
-        found = [self.ask(lines).logits[:, inside][asked] for lines, asked in batches]
-        return torch.cat(found)[:, self.pieces.order]
+        logits = [self.ask(lines).logits[:, inside][asked] for lines, asked in batches]
+        return torch.cat(logits)[:, self.pieces.order]
 
     def ask(self, lines: Tensor, **options: Any) -> Any:
         """Return what the model answers to lines ``(batch, length)`` in their frames."""
@@ -248,9 +248,9 @@ class PiecePredictor(Predictor):
 
         The rest is scaled to sum to 1.
         """
-        found = self.model.ask(self._masked(line, gaps)[None], output_attentions=True)
+        output = self.model.ask(self._masked(line, gaps)[None], output_attentions=True)
         start = len(self.model.before)
-        weights = torch.stack(found.attentions)[:, 0, :, start + position]
+        weights = torch.stack(output.attentions)[:, 0, :, start + position]
         inside = weights[..., start : start + len(line)]
         return inside / inside.sum(-1, keepdim=True).clamp(min=1e-9)
 
@@ -308,7 +308,7 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING or getattr(config, "is_decoder", False):
         raise ValueError(f"a model of the kind {config.model_type} does not fill gaps")
     tokenizer = AutoTokenizer.from_pretrained(folder, **offline)
-    model, found = AutoModelForMaskedLM.from_pretrained(
+    model, loading = AutoModelForMaskedLM.from_pretrained(
         folder,
         **offline,
         use_safetensors=True,
@@ -317,15 +317,15 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         dtype=torch.float32,
         attn_implementation="eager",  # the others do not tell their attention
     )
-    _fitting(model, tokenizer, found)
+    _fitting(model, tokenizer, loading)
     return model.eval().requires_grad_(False), tokenizer
 
 
-def _fitting(model: Any, tokenizer: Any, found: Mapping[str, Iterable[Any]]) -> None:
+def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -> None:
     """Refuse weights that are not all of the model's, and a tokenizer that is not the model's."""
-    for name, *_ in sorted(found["mismatched_keys"]):
+    for name, *_ in sorted(loading["mismatched_keys"]):
         raise ValueError(f"its weights called {name} have another shape than config.json says")
-    for name in sorted(found["missing_keys"]):
+    for name in sorted(loading["missing_keys"]):
         raise ValueError(
             f"it has no weights called {name}, so it was saved for something else than filling gaps"
         )

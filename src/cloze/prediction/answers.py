@@ -20,6 +20,7 @@ from cloze.border import (
     Line,
     Lines,
     Positions,
+    Probabilities,
     Together,
     checked,
     known_symbols,
@@ -40,7 +41,7 @@ class Guess(NamedTuple):
 
 @checked
 def top_k(
-    probabilities: Tensor, k: Count = 3, known: Sequence[str] = VOCABULARY.ordinary
+    probabilities: Probabilities, k: Count = 3, known: Sequence[str] = VOCABULARY.ordinary
 ) -> list[Guess]:
     """Return the ``k`` likeliest symbols of a distribution.
 
@@ -50,7 +51,7 @@ def top_k(
         known: the symbols, in the order of the probabilities.
 
     Raises:
-        ValueError: ``k`` is below 1, or there is not one probability for each symbol.
+        ValueError: ``k`` is below 1, or there is not one number from 0 to 1 for each symbol.
     """
     if probabilities.shape != (len(known),):
         raise ValueError(

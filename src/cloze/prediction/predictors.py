@@ -96,9 +96,9 @@ class Predictor:
 
     def predict(self, line: Sequence[str], gaps: Iterable[int]) -> Answer:
         """Guess all gaps from one look at the line, each without knowing what the others hold."""
-        found = predict(self.model, *self._read(line, gaps))
-        places = tuple(at - self.symbols.framed for at in found.positions)
-        return Answer(places, found.probabilities, found.costs)
+        answer = predict(self.model, *self._read(line, gaps))
+        places = tuple(at - self.symbols.framed for at in answer.positions)
+        return Answer(places, answer.probabilities, answer.costs)
 
     def joint(self, line: Sequence[str], gaps: Iterable[int], first: int, second: int) -> Tensor:
         """Guess two of the gaps together (:func:`joint`): row a, column b."""
@@ -235,22 +235,22 @@ def predictors_of(model: Any, corpus: Corpus | None = None) -> dict[str, Predict
     """
     shipped = shipped_models()
     named = shipped if model is None else model if isinstance(model, Mapping) else {"": model}
-    found: dict[str, Predictor] = {}
+    by_name: dict[str, Predictor] = {}
     for name, each in named.items():
         if isinstance(each, MaskedLM):
             known = corpus or any(each is own for own in shipped.values())
             each = MaskedPredictor(each, str(name), unigram(corpus) if known else None)
         if isinstance(each, Predictor):
-            found[str(name) or each.name] = each
-    if not found or len(found) < len(named):
+            by_name[str(name) or each.name] = each
+    if not by_name or len(by_name) < len(named):
         kind = type(model).__name__
         raise ValueError(
             f"model is a MaskedLM or a Predictor, or several by name, not this {kind}."
         )
-    symbols = next(iter(found.values())).symbols
-    if any(each.symbols != symbols for each in found.values()):
+    symbols = next(iter(by_name.values())).symbols
+    if any(each.symbols != symbols for each in by_name.values()):
         raise ValueError("Only what reads the same symbols can be compared; show them apart.")
-    return found
+    return by_name
 
 
 class Comparison(dict[str, Answer]):

@@ -13,10 +13,12 @@ function, text instead of a number, rounded, transposed, arguments changed, para
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
-import math
+import io
 import random
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -26,6 +28,7 @@ import numpy as np
 from torch import Tensor
 
 from cloze.teaching.mistakes import Mistakes
+from cloze.teaching.one_change import one_change
 from cloze.teaching.results import (
     Function,
     Outcome,
@@ -36,14 +39,12 @@ from cloze.teaching.results import (
     as_plain,
     call,
     in_short,
-    is_number,
     kind_of,
     nearly_alike,
     set_apart,
 )
 from cloze.teaching.symptoms import (
     PLAIN,
-    RELATIONS,
     REPLACE,
     RESHAPED,
     TWISTS,
@@ -88,6 +89,35 @@ def not_yet(message: str) -> Verdict:
 
 Outcomes = Sequence[Outcome]
 
+CHEAP = 0.3
+"""Seconds in which a right answer is tried with more seeds."""
+
+LONGEST = 58
+"""Words of a message after "Not yet."; what is longer is not read."""
+
+LONG_INPUT = 24
+"""Words of the arguments that are shown in full."""
+
+OURS = "That is the package's own function; write yours, because the exercise is what it does."
+
+DRAWS = (
+    "Your function gives a different answer to the same input each time, so it draws random "
+    "numbers. The exercise can be answered exactly, without any."
+)
+
+
+def is_ours(function: Any) -> bool:
+    """Whether a function comes from the package."""
+    return callable(function) and str(getattr(function, "__module__", "")).startswith("cloze.")
+
+
+def in_words(first: str, *more: str) -> str:
+    """Join sentences; leave out those with which the message would be too long."""
+    for sentence in filter(None, more):
+        if len(f"{first} {sentence}".split()) <= LONGEST:
+            first += f" {sentence}"
+    return first
+
 
 @dataclass(frozen=True)
 class View:
@@ -96,7 +126,6 @@ class View:
     seen: Outcomes
     right: Outcomes
     known: Mapping[str, Outcomes]
-    direction: str = ""
     part: str = ""
     """Which of several numbers this is about, as the beginning of a sentence."""
 
@@ -113,7 +142,7 @@ class View:
 
         known = {symptom: of(outcomes) for symptom, outcomes in self.known.items()}
         part = f"Number {i + 1} of your answer: "
-        return View(of(self.seen), of(self.right), known, self.direction, part)
+        return View(of(self.seen), of(self.right), known, part)
 
     def tell_known(self) -> None:
         """Tell the mistake that gives the same results on every probe."""
@@ -135,67 +164,18 @@ class View:
                     continue
                 twisted = [Outcome(after(function, outcome.value)) for outcome in outcomes]
                 if twisted == seen:
-                    raise Symptom(self.part + (f"{twist} And: {symptom}" if symptom else twist))
+                    raise Symptom(in_words(self.part + twist, f"And: {symptom}" * bool(symptom)))
 
-    def tell_constant(self) -> None:
-        """Tell that the result is the same for every input, though the right one is not."""
-        first = self.seen[0]
-        constant = len(self.seen) > 2 and all(seen == first for seen in self.seen)
-        if constant and self.seen != self.right and is_number(first.value):
-            raise Symptom(
-                f"{self.part}You return {in_short(first.value)} whatever the input. Is it a fixed "
-                "number, is it cut off by // or int(), or is a condition always true or false? "
-                f"{self.direction}".rstrip()
-            )
-
-    def tell_related(self, sizes: Sequence[Mapping[str, float]]) -> None:
-        """Tell by which of the sizes in the input, or by what factor, the result is off."""
-        pairs = [(a.value, b.value) for a, b in zip(self.seen, self.right, strict=True)]
-        numbers = all(is_number(a) and is_number(b) for a, b in pairs)
-        if self.seen == self.right or len(pairs) < 3 or not numbers:
-            return
-
-        def tell(words: str) -> None:
-            raise Symptom(f"{self.part}{words} {self.direction}".rstrip())
-
-        for words, relation in RELATIONS.items():
-            for name in sizes[0]:
-                related = [
-                    Outcome(relation(b, s[name])) for (_, b), s in zip(pairs, sizes, strict=True)
-                ]
-                if related == self.seen:
-                    tell(words.format(name))
-        factors = [seen / right if right else math.nan for seen, right in pairs]
-        if abs(factors[0] - 1) > 0.02 and all(alike(factor, factors[0]) for factor in factors):
-            tell(
-                f"Your result is always {in_short(factors[0])} times the right one: a factor is "
-                "missing, or there is one too many."
-            )
-
-    def tell_likeliest(self) -> None:
-        """Tell the mistake that explains four and all of the wrong results, or all but one."""
+    def tell_partly(self) -> None:
+        """Tell the mistake that gives every result that is wrong, while others are right."""
         wrong = [i for i, seen in enumerate(self.seen) if seen != self.right[i]]
-
-        def explained(symptom: str) -> int:
-            hits = [self.seen[i] for i in wrong if self.seen[i] == self.known[symptom][i]]
-            # Errors (shapes that do not fit) and hits that are all alike, say 0, may be accidents.
-            hits = [hit for hit in hits if hit.error is None]
-            return len(hits) if any(hit != hits[0] for hit in hits) else 0
-
-        best = max(self.known, key=explained, default="")
-        if best and explained(best) >= max(4, len(wrong) - 1):
-            raise Symptom(f"For some inputs: {best}")
-        for twist, function in TWISTS.items():
-            twisted = [Outcome(after(function, self.right[i].value)) for i in wrong]
-            numbers = all(is_number(outcome.value) for outcome in twisted)
-            varied = any(outcome != twisted[0] for outcome in twisted)
-            if (
-                numbers
-                and varied
-                and "than the right" not in twist
-                and twisted == [self.seen[i] for i in wrong]
-            ):
-                raise Symptom(f"{self.part}For some inputs: {twist}")
+        seen = [self.seen[i] for i in wrong]
+        # Errors, and results that are all alike, say 0, may be accidents.
+        if any(outcome.error for outcome in seen) or all(outcome == seen[0] for outcome in seen):
+            return
+        for symptom, outcomes in self.known.items():
+            if [outcomes[i] for i in wrong] == seen:
+                raise Symptom(f"{self.part}For some inputs: {symptom}")
 
 
 @dataclass(frozen=True)
@@ -235,28 +215,39 @@ class Exercise:
         try:
             self._look_at(answer)
             if callable(self.solution) and self.probes:
-                self.compare(answer, self.probes(self.chance()))
+                self._try(answer, self.probes)
             elif not callable(self.solution) and not self.judge:
                 self.compare(lambda: answer, [()])
-            seen = self.judge(answer) if self.judge else None
+            remark = self.judge(answer) if self.judge else None
         except (Symptom, TextError) as symptom:
             return not_yet(str(symptom))
         beyond = [
-            remark
-            for remark, probe in self.limits.items()
+            limit
+            for limit, probe in self.limits.items()
             if self._read(call(answer, probe)) != self._read(call(self.solution, probe))
         ]
-        return correct(" ".join(filter(None, [seen, self.solved, *beyond])))
+        return correct(" ".join(filter(None, [remark, self.solved, *beyond])))
+
+    def _try(self, answer: Function, probes: Callable[[random.Random], Sequence[Probe]]) -> None:
+        """Compare an answer with the solution, with as many seeds as there is time for."""
+        start = time.monotonic()
+        for again, chance in enumerate(self.chances()):
+            # What an answer prints is shown once.
+            with contextlib.redirect_stdout(io.StringIO()) if again else contextlib.nullcontext():
+                self.compare(answer, probes(chance))
+            if time.monotonic() - start > CHEAP:
+                return
 
     @property
     def seeds(self) -> Sequence[int]:
         """The seeds whose probes are known to tell the solution and all mistakes apart."""
         return self.mistakes.seeds if isinstance(self.mistakes, Mistakes) else ()
 
-    def chance(self) -> random.Random:
-        """Take one of the seeds at random, any if there are none."""
+    def chances(self) -> list[random.Random]:
+        """Return generators with the seeds, in any order; without seeds, two with any."""
         own = random.Random()  # noqa: S311 - the notebook's random numbers are left alone
-        return random.Random(own.choice(self.seeds)) if self.seeds else own  # noqa: S311
+        seeds = self.seeds or [own.getrandbits(31) for _ in range(2)]
+        return [random.Random(seed) for seed in own.sample(seeds, len(seeds))]  # noqa: S311
 
     def look_alike(self, seed: int) -> list[str]:
         """Find what the probes of a seed do not tell apart: pairs of mistakes, or the solution."""
@@ -293,6 +284,8 @@ class Exercise:
             ) from None
         except ValueError:  # a built-in function that does not say what it takes
             pass
+        if is_ours(answer):
+            raise Symptom(OURS)
         used = {name for code in codes_of(answer) for name in code.co_names}
         for forbidden, sentence in self.without.items():
             if forbidden in used:
@@ -301,9 +294,15 @@ class Exercise:
     def _read(self, outcome: Outcome) -> Outcome:
         """Make an outcome comparable: as what is asked for if it is that, else as it is."""
         value = outcome.value
-        with contextlib.suppress(Symptom):
-            value = self.wants(value)
-        return Outcome(as_plain(value), outcome.error)
+        try:
+            with contextlib.suppress(Symptom):
+                value = self.wants(value)
+            return Outcome(as_plain(value), outcome.error)
+        except (Exception, RecursionError) as error:  # a learner's own class may do anything
+            raise Symptom(
+                f"Your answer is {kind_of(outcome.value)} that cannot be compared "
+                f"({type(error).__name__}): does it contain itself, or is it far too large?"
+            ) from None
 
     def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
         """Return what is compared: what an answer gives on every probe."""
@@ -323,57 +322,59 @@ class Exercise:
             refuse_nothing(raw[0])
         print(raw[0].printed, end="")  # somebody who prints to find an error wants to see it
         if seen == right:
-            self._right_but(raw, probes)
+            self._right_but(function, raw, probes)
             return
-        self._exchanged(function)
-        views = [View(seen, right, self.known(probes), self.direction)]
+        views = [View(seen, right, self.known(probes))]
         several = right[0].value
         if isinstance(several, tuple) and all(
             isinstance(outcome.value, tuple) and len(outcome.value) == len(several)
             for outcome in seen
         ):
             views += [views[0].entry(i) for i in range(len(several))]
-        told = self._first_difference(raw, seen, right, probes)
+        difference, *more = self._first_difference(raw, seen, right, probes)
         borrowed = borrowed_names(function)
         if borrowed:  # instead of a parameter
-            self._own_parameters(function, told, any)
+            self._own_parameters(function, difference, any)
         for view in views:
             view.tell_known()
         self._returned(raw, probes)
-        self._own_parameters(function, told, all)
+        self._own_parameters(function, difference, all)
         for view in views:
-            view.tell_constant()
             view.tell_twisted()
-        self._own_parameters(function, told, any)
+        self._own_parameters(function, difference, any)
         for outcome in raw:
             if outcome.error is None and outcome.value is not None:
                 self.wants(outcome.value)
-        self._by_case(views[0], probes)
-        sizes = list(map(self._sizes, probes))
         for view in views:
-            view.tell_likeliest()
-            view.tell_related(sizes)
+            view.tell_partly()
         again = self._read(call(function, probes[0]))
         if again != seen[0]:
-            raise Symptom(
-                "Your function gives a different answer to the same input each time, so it draws "
-                f"random numbers. The exercise can be answered exactly, without any. {told}"
+            raise Symptom(in_words(DRAWS, difference))
+        if change := self._one_change(function, seen, right, probes):
+            raise Symptom(in_words(difference, more[0], change))
+        if borrowed:
+            more.append(
+                f"It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"
             )
-        beside = (
-            f" It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"
-        )
-        raise Symptom(told + beside * bool(borrowed))
+        raise Symptom(in_words(difference, *more))
 
-    def _exchanged(self, function: Function) -> None:
-        """Refuse an answer whose parameters have the right names in another order."""
-        asked, own = ([], [])
-        with contextlib.suppress(TypeError, ValueError):  # a value, or a built-in function
-            asked, own = (list(inspect.signature(f).parameters) for f in (self.solution, function))
-        if own != asked and sorted(own) == sorted(asked):
-            raise Symptom(
-                f"Your parameters are ({', '.join(own)}), but the arguments come in another "
-                f"order: {self.solution.__name__}({', '.join(asked)})."
+    def _one_change(
+        self, function: Function, seen: Outcomes, right: Outcomes, probes: Sequence[Probe]
+    ) -> str:
+        """Tell the place where one change would make an answer right on two sets of probes."""
+        wrong = [i for i, outcome in enumerate(seen) if outcome != right[i]]
+        if not self.probes or all(right[i] == right[wrong[0]] for i in wrong):
+            return ""  # too little to go by
+        tries = [probes[i] for i in wrong] + [*probes] + [*self.probes(self.chances()[-1])]
+        asked = self.outcomes(self.solution, tries)
+
+        def is_right(candidate: Function) -> bool:
+            return all(
+                self._read(Outcome(candidate(*copy.deepcopy(probe)))) == outcome
+                for probe, outcome in zip(tries, asked, strict=True)
             )
+
+        return one_change(function, is_right)
 
     def _returned(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
         """Refuse an answer that returns nothing, or nothing for some inputs."""
@@ -394,8 +395,14 @@ class Exercise:
         for outcome in raw if not failed else ():
             refuse_nothing(outcome)
 
-    def _right_but(self, raw: Sequence[Outcome], probes: Sequence[Probe]) -> None:
-        """Refuse results that are right but of the wrong kind, or bought by changing arguments."""
+    def _right_but(
+        self, function: Function, raw: Sequence[Outcome], probes: Sequence[Probe]
+    ) -> None:
+        """Refuse results that are right but of the wrong kind, or that somebody else computed."""
+        for name in {name for code in codes_of(function) for name in code.co_names}:
+            known = getattr(function, "__globals__", {}).get(name)
+            if is_ours(known) and self.outcomes(known, probes) == list(map(self._read, raw)):
+                raise Symptom(f"`{name}` computes all of it. {OURS}")
         for outcome, probe in zip(raw, probes, strict=True):
             try:
                 self.wants(outcome.value)
@@ -411,7 +418,7 @@ class Exercise:
                     )
 
     def _own_parameters(
-        self, function: Function, told: str, few: Callable[[Iterable[bool]], bool]
+        self, function: Function, difference: str, few: Callable[[Iterable[bool]], bool]
     ) -> None:
         """Refuse an answer that never looks at its parameters, ``all`` or ``any`` of them."""
         if not callable(self.solution):
@@ -421,31 +428,14 @@ class Exercise:
             return
         borrowed = borrowed_names(function)
         instead = f"; it reads `{'`, `'.join(borrowed)}` from the notebook instead" * bool(borrowed)
+        plural = "s" * (len(unread) > 1)
         raise Symptom(
-            f"Your function never uses its parameter{'s' * (len(unread) > 1)} "
-            f"`{'` and `'.join(unread)}`{instead}. The check calls it with inputs that you have "
-            f"not seen. {told}"
+            in_words(
+                f"Your function never uses its parameter{plural} `{'` and `'.join(unread)}`"
+                f"{instead}. The check calls it with inputs that you have not seen.",
+                difference,
+            )
         )
-
-    def _by_case(self, view: View, probes: Sequence[Probe]) -> None:
-        """Tell the mistake that explains all results of a kind of input."""
-        kinds: dict[str, list[int]] = {}
-        for i, probe in enumerate(probes):
-            for name, where in self.parts(*probe).items() if self.parts else ():
-                if where is ...:
-                    kinds.setdefault(name, []).append(i)
-        for name, chosen in kinds.items():
-            if len(chosen) < 2:
-                continue
-
-            def of(outcomes: Outcomes, chosen: Sequence[int] = chosen) -> Outcomes:
-                return [outcomes[i] for i in chosen]
-
-            known = {symptom: of(outcomes) for symptom, outcomes in view.known.items()}
-            try:
-                View(of(view.seen), of(view.right), known).tell_known()
-            except Symptom as symptom:
-                raise Symptom(f"For {name}: {symptom}") from None
 
     def _parted(self, seen: Outcomes, right: Outcomes, probes: Sequence[Probe]) -> str:
         """Say which parts of the results are right, and which are not."""
@@ -462,38 +452,26 @@ class Exercise:
                 if np.size(y):
                     wrong[name] = wrong.get(name, False) or not alike(x, y)
         fine, faulty = ([n for n, bad in wrong.items() if bad == kind] for kind in (False, True))
-        return f" Right: {', '.join(fine)}. Wrong: {', '.join(faulty)}." if fine and faulty else ""
-
-    def _sizes(self, probe: Probe) -> dict[str, float]:
-        """Name the numbers of an input, and the lengths of its lists, texts and tensors."""
-        sizes = {}
-        names = inspect.signature(self.solution).parameters if probe else ()
-        for name, value in zip(names, probe, strict=True):
-            if is_number(value):
-                sizes[f"`{name}`"] = value
-            elif hasattr(value, "__len__"):
-                sizes[f"`len({name})`"] = len(value)
-        return sizes
+        return f"Right: {', '.join(fine)}. Wrong: {', '.join(faulty)}." if fine and faulty else ""
 
     def _input(self, probe: Probe) -> str:
         parameters = inspect.signature(self.solution).parameters
-        return ", ".join(f"{n} = {in_short(v)}" for n, v in zip(parameters, probe, strict=True))
+        shown = list(map(in_short, probe))
+        if len(" ".join(shown).split()) > LONG_INPUT:
+            shown = [text if " " not in text else kind_of(probe[i]) for i, text in enumerate(shown)]
+        return ", ".join(f"{n} = {text}" for n, text in zip(parameters, shown, strict=True))
 
     def _first_difference(
-        self,
-        raw: Sequence[Outcome],
-        seen: Sequence[Outcome],
-        right: Sequence[Outcome],
-        probes: Sequence[Probe],
-    ) -> str:
-        """Say on which input the answer differs, and how."""
+        self, raw: Outcomes, seen: Outcomes, right: Outcomes, probes: Sequence[Probe]
+    ) -> list[str]:
+        """Say on which input the answer differs, and how; then what else there is to say."""
         wrong = [i for i, (a, b) in enumerate(zip(seen, right, strict=True)) if a != b]
         at = wrong[0]
         inputs = self._input(probes[at]) if probes[at] else ""
         others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but " * bool(at)
         if (error := raw[at].error) is not None:
             where = f"{others}this happened" if others else "This happened"
-            return f"Your function raised {error_in_words(error)} ({where} with {inputs}.)"
+            return [f"Your function raised {error_in_words(error)}", f"({where} with {inputs}.)"]
         shapes = [getattr(outcome.value, "shape", ()) for outcome in (seen[at], right[at])]
         got, truth = (in_short(outcome.value) for outcome in (seen[at], right[at]))
         if shapes[0] != shapes[1]:
@@ -512,14 +490,14 @@ class Exercise:
         if all(nearly_alike(seen[i].value, right[i].value) for i in wrong):
             got, truth = (repr(outcome.value) for outcome in (seen[at], right[at]))
             special = (
-                " That is close. Did you round the result, or a constant such as 0.693 for "
+                "That is close. Did you round the result, or a constant such as 0.693 for "
                 "math.log(2)?"
             )
         elif re.search(r"\bnan\b", got):
-            special = " NaN comes from 0/0, inf − inf, 0 · inf or a logarithm of a negative number."
+            special = "NaN comes from 0/0, inf − inf, 0 · inf or a logarithm of a negative number."
         elif re.search(r"\binf\b", got):
-            special = " Infinity comes from the logarithm of 0 or a division by 0."
-        special += self._parted(seen, right, probes)
+            special = "Infinity comes from the logarithm of 0 or a division by 0."
         given = f"{others}with {inputs}" if others else f"With {inputs}"
         where = f"{given} you return" if inputs else "Your answer is"
-        return f"{where} {got} instead of {truth}.{special} {self.direction}".rstrip()
+        parted = self._parted(seen, right, probes)
+        return [f"{where} {got} instead of {truth}.", special, self.direction, parted]

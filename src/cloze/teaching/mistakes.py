@@ -1,16 +1,18 @@
-"""Mistakes: wrong answers to the exercises of a lesson, which stand in its ``mistakes.md``.
+"""Mistakes: wrong answers to the exercises of a lesson, written in its ``mistakes.md``.
 
 A heading of the first level names an exercise, one of the second level is the sentence that is said
-of a mistake, and below it stands the mistake as a learner would write it::
+of a mistake. Below it stands the place in the solution that is wrong, right → wrong::
 
     # summed_loss
 
-    ## Your loss is negative: did you forget the minus?
+    ## You count the positions from 1.
 
-    ```python
-    def summed_loss(P, x, M):
-        return sum(math.log(P[i][x[i]]) for i in M)
-    ```
+    `x[i]` → `x[i - 1]`
+
+If the place occurs twice, its line is named: ``in line 2``, counted in the body of the solution,
+after its docstring. A mistake that differs in more than one place is written as a learner would
+write it, indented by four spaces: the body of the function, without its ``def``. For an exercise
+whose answer is a value, that value.
 
 The code has ``math``, ``np``, ``torch`` and ``F`` at hand, and what the lesson's ``checks.py`` has.
 It is read and run only if an answer is wrong.
@@ -18,10 +20,13 @@ It is read and run only if an answer is wrong.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import math
 import re
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,41 +37,90 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from cloze.teaching.results import Function
+
 AT_HAND = {"math": math, "np": np, "torch": torch, "F": F}
 """What the code of every mistake may use, as the notebooks import it."""
 
+PLACE = re.compile(r"`(?P<right>[^`]+)` → `(?P<wrong>[^`]+)`(?: in line (?P<line>\d+))?")
+"""Where a mistake differs from the solution."""
+
 ENTRY = re.compile(
-    r"^# (?P<exercise>.+)\n|^## (?P<sentence>.+)\n\s*^```python\n(?P<code>(?s:.*?))^```$", re.M
+    r"^# (?P<exercise>.+)\n|^## (?P<sentence>.+)\n\s*^(?P<code>`.+`.*\n|(?:(?: {4}.*)?\n)+)", re.M
 )
 
 
 def parse_mistakes(text: str) -> dict[str, dict[str, str]]:
-    """Read the code of every mistake, by exercise and by sentence.
+    """Read what is written below every sentence, by exercise and by sentence.
 
     Raises:
         ValueError: something is not in the form of a mistake; the message says what.
     """
-    found: dict[str, dict[str, str]] = {}
+    mistakes: dict[str, dict[str, str]] = {}
     rest = ENTRY.sub(lambda entry: "\n" * entry[0].count("\n"), text).split("\n")
     for number, stray in enumerate(rest, 1):
         if stray.strip():
             raise ValueError(
                 f"Line {number}, {stray!r}, belongs to no mistake: a mistake is a heading '## ' "
-                "with its sentence on one line, and one ```python block below it."
+                "with its sentence on one line, and below it `right` → `wrong` or indented code."
             )
     for entry in ENTRY.finditer(text):
         if entry["exercise"]:
-            known = found.setdefault(entry["exercise"].strip(), {})
-        elif not found:
+            known = mistakes.setdefault(entry["exercise"].strip(), {})
+        elif not mistakes:
             raise ValueError(
                 f"{entry['sentence']!r} belongs to no exercise: a heading '# ' with the name of "
                 "its function comes first."
             )
+        elif not entry["code"].strip():
+            raise ValueError(f"There is no mistake below {entry['sentence']!r}.")
         elif entry["sentence"].strip() in known:
-            raise ValueError(f"{entry['sentence']!r} stands there twice.")
+            raise ValueError(f"{entry['sentence']!r} is there twice.")
         else:
-            known[entry["sentence"].strip()] = entry["code"]
-    return found
+            known[entry["sentence"].strip()] = entry["code"].rstrip() + "\n"
+    return mistakes
+
+
+def body_of(function: Function) -> str:
+    """Return the source of a function below its ``def`` and its docstring, indented once."""
+    source = textwrap.dedent(inspect.getsource(function))
+    [definition] = ast.parse(source).body
+    assert isinstance(definition, ast.FunctionDef)
+    first = definition.body[ast.get_docstring(definition) is not None]
+    return "\n".join(source.split("\n")[first.lineno - 1 :])
+
+
+def changed(body: str, place: re.Match[str]) -> str:
+    """Return the body of a solution with one place in it exchanged.
+
+    Raises:
+        ValueError: the place is not there, or more than once.
+    """
+    right, line = place["right"], int(place["line"] or 0)
+    pattern = r"\s+".join(map(re.escape, right.split()))  # a place may span lines
+    start, end = (r"\b" * (right[i].isalnum() or right[i] == "_") for i in (0, -1))
+    there = [
+        match
+        for match in re.finditer(start + pattern + end, body)
+        if not line or body.count("\n", 0, match.start()) + 1 == line
+    ]
+    if len(there) != 1:
+        raise ValueError(
+            f"`{right}` occurs {len(there)} times in the solution: it must occur just once, or "
+            "once in the line that is named."
+        )
+    return body[: there[0].start()] + place["wrong"] + body[there[0].end() :]
+
+
+def as_function(code: str, solution: Function) -> str:
+    """Return the source of a wrong function from what is written below its sentence."""
+    if place := PLACE.fullmatch(code.strip()):
+        code = changed(body_of(solution), place)
+    bare = [
+        str(parameter.replace(annotation=inspect.Parameter.empty))
+        for parameter in inspect.signature(solution).parameters.values()
+    ]
+    return f"def {solution.__name__}({', '.join(bare)}):\n{code}"
 
 
 @dataclass(frozen=True)
@@ -102,25 +156,29 @@ class Mistakes(Mapping[str, Any]):
             raise ValueError(f"mistakes.md of {self._lesson}: {error}") from None
 
     def _run(self, sentence: str, code: str) -> Any:
-        """Run the code of a mistake where it sees what the checks see, but not the solution."""
-        names = {**AT_HAND, **vars(sys.modules[self.module])}
+        """Run a mistake where it sees what the checks see, but not the solution."""
+        checks = vars(sys.modules[self.module])
+        solution = checks[f"check_{self.exercise}"].solution
+        names = {**AT_HAND, **getattr(solution, "__globals__", {}), **checks, "__name__": "mistake"}
         names.pop(self.exercise, None)
         try:
-            exec(code, names)  # noqa: S102 - a file of the package, as trusted as its modules
+            if callable(solution):
+                exec(as_function(code, solution), names)  # noqa: S102 - a file of the package
+                return names[solution.__name__]
+            *before, last = ast.parse(textwrap.dedent(code)).body
+            if not isinstance(last, ast.Expr):
+                raise SyntaxError("the last line has to be the value")
+            exec(compile(ast.Module(before, []), "mistakes.md", "exec"), names)  # noqa: S102
+            return eval(compile(ast.Expression(last.value), "mistakes.md", "eval"), names)  # noqa: S307
         except Exception as error:
             raise ValueError(f"The code under {sentence!r} does not run: {error!r}.") from None
-        if self.exercise not in names:
-            raise ValueError(f"The code under {sentence!r} defines no `{self.exercise}`.")
-        return names[self.exercise]
 
     @cached_property
     def seeds(self) -> list[int]:
         """Seeds whose probes tell the solution and all mistakes apart; any, if there are none."""
         stored = files(self._lesson).joinpath("seeds.json")
-        found: dict[str, list[int]] = {}
-        if stored.is_file():
-            found = json.loads(stored.read_text("utf-8"))
-        return found.get(self.exercise, [])
+        by_name = json.loads(stored.read_text("utf-8")) if stored.is_file() else {}
+        return list(by_name.get(self.exercise, []))
 
     def __getitem__(self, sentence: str) -> Any:
         return self._mistakes[sentence]

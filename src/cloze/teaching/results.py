@@ -9,7 +9,10 @@ import io
 import math
 import numbers as abstract
 import reprlib
+import signal
+import sys
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -136,7 +139,7 @@ def names(value: Any) -> list[str]:
     for entry in value:
         if not isinstance(entry, str):
             raise Symptom(
-                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
+                f"Your answer holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
                 "names."
             )
     return sorted(map(str, value))
@@ -152,7 +155,7 @@ def positions(value: Any) -> list[int]:
     for entry in entries:
         if not is_number(entry) or entry != int(entry):
             raise Symptom(
-                f"Your list holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
+                f"Your answer holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
                 "positions, which are whole numbers."
             )
     if len(set(entries)) < len(entries):
@@ -319,35 +322,67 @@ class Outcome:
 LONGEST = 10.0
 """Seconds after which a call is taken to go on for ever."""
 
+LARGEST = 2**30
+"""Bytes of memory that one call may add before it is taken to grow for ever."""
 
-@contextlib.contextmanager
-def in_time(arguments: Probe) -> Iterator[None]:
-    """Interrupt what takes too long, as Ctrl-C would: a loop without end has a symptom, too.
 
-    Raises:
-        Symptom: it took longer than ``LONGEST``.
-    """
-    late = threading.Event()
-
-    def interrupt() -> None:
-        late.set()
+def _interrupt() -> None:
+    """Interrupt the main thread as Ctrl-C would; a signal also ends ``time.sleep``."""
+    if callable(signal.getsignal(signal.SIGINT)) and hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:  # on Windows
         _thread.interrupt_main()
 
-    timer = threading.Timer(LONGEST, interrupt)
-    timer.daemon = True
-    timer.start()
+
+def _memory() -> int:
+    """Return the most memory that this process has had, in bytes; 0 on Windows."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+@contextlib.contextmanager
+def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
+    """Interrupt what takes too long or too much memory: a loop without end has a symptom, too.
+
+    Python is interrupted between two of its own steps, and while it sleeps. A single long call into
+    C, such as the product of two huge matrices, is stopped only when it comes back.
+
+    Raises:
+        Symptom: it took longer than ``seconds``, by default ``LONGEST``, or more than ``LARGEST``.
+    """
+    limit = LONGEST if seconds is None else seconds
+    done, reasons = threading.Event(), []
+
+    def watch() -> None:
+        start, most = time.monotonic(), _memory() + LARGEST
+        while not done.wait(min(0.1, limit)):
+            if _memory() > most:
+                reasons.append("fills more and more memory")
+            elif time.monotonic() - start >= limit:
+                reasons.append(f"is still running after {limit:.0f} seconds")
+            if reasons and not done.is_set():
+                _interrupt()
+                done.wait(1)  # and then again, because a bare `except:` swallows it
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
     try:
         yield
     except KeyboardInterrupt:
-        if not late.is_set():
+        done.set()
+        if not reasons:
             raise
         raise Symptom(
-            f"With ({', '.join(map(in_short, arguments))}) your function is still running after "
-            f"{LONGEST:.0f} seconds, so it was stopped. If it has a `while` loop, what makes "
-            "its condition false in the end, for this input as well?"
+            f"With ({', '.join(map(in_short, arguments))}) your function {reasons[0]}, so it was "
+            "stopped. If it has a `while` loop, what makes its condition false in the end, for "
+            "this input as well?"
         ) from None
     finally:
-        timer.cancel()
+        done.set()
 
 
 def run(function: Function, arguments: Probe) -> Outcome:
@@ -357,6 +392,7 @@ def run(function: Function, arguments: Probe) -> Outcome:
         Symptom: it does not come to an end, or something that watches it has seen enough.
     """
     printed = io.StringIO()
+    dtype = torch.get_default_dtype()
     try:
         with (
             in_time(arguments),
@@ -369,6 +405,8 @@ def run(function: Function, arguments: Probe) -> Outcome:
         raise
     except (Exception, SystemExit) as error:
         return Outcome(error=error, printed=printed.getvalue())
+    finally:
+        torch.set_default_dtype(dtype)
     return Outcome(value, printed=printed.getvalue(), given=arguments)
 
 

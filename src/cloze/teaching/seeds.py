@@ -45,13 +45,13 @@ def find_seeds(exercise: Exercise) -> list[int]:
     Raises:
         ValueError: too few do, so the probes or the mistakes are at fault.
     """
-    found = list(islice(filterfalse(exercise.look_alike, range(AT_MOST)), HOW_MANY))
-    if len(found) < HOW_MANY:
+    seeds = list(islice(filterfalse(exercise.look_alike, range(AT_MOST)), HOW_MANY))
+    if len(seeds) < HOW_MANY:
         raise ValueError(
-            f"Only {len(found)} of {AT_MOST} seeds tell the solution and all mistakes apart; keep "
+            f"Only {len(seeds)} of {AT_MOST} seeds tell the solution and all mistakes apart; keep "
             f"one of those that do the same; with seed 0: {' | '.join(exercise.look_alike(0))}"
         )
-    return found
+    return seeds
 
 
 def hear(exercise: Exercise) -> None:
@@ -76,16 +76,16 @@ def write_seeds(folder: Path) -> None:
     Raises:
         ValueError: a mistake or its place is at fault, or no seeds tell it apart.
     """
-    exercises, found = exercises_of(folder.name), {}
+    exercises, kept = exercises_of(folder.name), {}
     headings = parse_mistakes((folder / "mistakes.md").read_text("utf-8"))
     if strange := headings.keys() - exercises.keys():
         raise ValueError(f"'# {strange.pop()}' in mistakes.md names no exercise of this lesson.")
     for name, exercise in exercises.items():
         if exercise.probes:
-            found[name] = find_seeds(exercise)
+            kept[name] = find_seeds(exercise)
         hear(exercise)
         print(f"{folder.name}: {len(exercise.mistakes)} mistakes of {name} are told apart")
-    lines = ",\n".join(f'  "{name}": {json.dumps(seeds)}' for name, seeds in found.items())
+    lines = ",\n".join(f'  "{name}": {json.dumps(seeds)}' for name, seeds in kept.items())
     (folder / "seeds.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
 
 

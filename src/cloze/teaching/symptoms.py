@@ -8,9 +8,12 @@ import dis
 import math
 import numbers as abstract
 import re
+import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -61,327 +64,74 @@ def ask(function: Function, *arguments: Any) -> Any:
     return outcome.value
 
 
-ERRORS: Sequence[tuple[type[BaseException], str, str]] = (
-    (SystemExit, "", "Leave out exit() and quit(); `return` ends a function."),
-    (RecursionError, "", "Your function keeps calling itself and never stops."),
-    (
-        UnboundLocalError,
-        "",
-        "A name that is assigned anywhere in a function is local in the whole function, so it "
-        "hides a function or variable of the same name outside: choose another name, or assign it "
-        "before you use it.",
-    ),
-    (
-        NameError,
-        "",
-        "Python does not know this name. Is it spelled right? Does it need quotes, or a module "
-        "before it, as in math.log?",
-    ),
-    (
-        KeyError,
-        "",
-        "The dictionary has no such key. Are you looking at the wrong position, or did you put "
-        "quotes around the name of a variable?",
-    ),
-    (
-        Exception,
-        "-100|Expected index",
-        "A label of -100 means that nothing is asked there, but it was used as an index. First "
-        "select the positions where labels != -100.",
-    ),
-    (
-        IndexError,
-        "shape mismatch|broadcast|too many indices|did not match|does not match",
-        "The index in the square brackets does not fit the shape of the tensor: print both shapes.",
-    ),
-    (
-        IndexError,
-        "^axis",
-        "The second argument of NumPy's min, max and sum is an axis. For the smaller of two "
-        "numbers use Python's min(a, b), for two arrays np.minimum(a, b).",
-    ),
-    (
-        IndexError,
-        "out of range in self",
-        "The model was given ids that it does not know. It reads the inputs; the labels, with "
-        "their -100, go to the loss.",
-    ),
-    (
-        IndexError,
-        "",
-        "An index is past the end. Did you copy a length from the notebook, or use the same index "
-        "for two things of different lengths?",
-    ),
-    (
-        Exception,
-        "ambiguous",
-        "An `if` (or and, or, not) needs a single True or False, but a tensor holds many: use "
-        "torch.where(condition, a, b), a mask in square brackets, or & | ~.",
-    ),
-    (
-        ValueError,
-        "math domain error|expected a positive input",
-        "There is no logarithm of 0 or of a negative number. Is this the right number, or has a "
-        "product of many probabilities become 0?",
-    ),
-    (
-        Exception,
-        "range error|too large",
-        "A number became too large. Is it the right number to take exp of?",
-    ),
-    (
-        RuntimeError,
-        "with a bool tensor|on a bool tensor",
-        "To swap True and False in a boolean tensor, use ~, not - or 1 -.",
-    ),
-    (ZeroDivisionError, "", "For this input you divide by 0."),
-    (
-        TypeError,
-        "'Tensor' object is not callable",
-        "A tensor is not a function: use square brackets to look something up and * to multiply, "
-        "and call optimizer.step() without arguments.",
-    ),
-    (
-        TypeError,
-        "'(SGD|Adam.*)' object is not callable",
-        "Call a method of the optimizer, such as optimizer.step(), not the optimizer itself.",
-    ),
-    (
-        TypeError,
-        "not callable",
-        "Round brackets call a function. Use square ones to look something up, and * to multiply.",
-    ),
-    (TypeError, r"for \^", "Write a power with **. In Python, ^ means something else."),
-    (
-        TypeError,
-        r"for [&|]",
-        "& and | need two sets, or two boolean tensors; set(…) makes a set of a range or a list.",
-    ),
-    (
-        TypeError,
-        "indices must be integers.*tuple",
-        "A comma in square brackets, table[i, c], works for arrays and tensors. For lists and "
-        "dictionaries write table[i][c].",
-    ),
-    (
-        TypeError,
-        "slice indices|indices must be integers.*float",
-        "Positions and counts must be whole numbers. // gives one; / does not, even if there is no "
-        "remainder.",
-    ),
-    (
-        TypeError,
-        "indices must be integers.*list",
-        "There is a whole list in the square brackets. Go through it with a loop, and look up one "
-        "of its entries at a time.",
-    ),
-    (
-        TypeError,
-        "can't assign a str",
-        "A tensor of ids holds numbers, so write the id, not the text.",
-    ),
-    (
-        TypeError,
-        "unhashable",
-        "Lists, sets and dictionaries can change, so they cannot be keys of a dictionary or "
-        "members of a set. Use a string, a tuple or a frozenset.",
-    ),
-    (
-        TypeError,
-        "indices must be integers",
-        "A list is indexed by a position, a dictionary by a key. Which of them do you have here?",
-    ),
-    (
-        Exception,
-        r"'(builtin_function_or_method|method|function)'",
-        "You use a function where its result should be: are the brackets () of a call missing?",
-    ),
-    (
-        TypeError,
-        "not subscriptable|not iterable",
-        "This is a single value, with no entries to look up or loop over: print it to see.",
-    ),
-    (
-        TypeError,
-        "interpreted as an integer",
-        "range(…) takes a whole number. To go through a list, write `for i in` and then the list.",
-    ),
-    (
-        Exception,
-        "'NoneType'",
-        "Something you use here is None, perhaps the result of a list's append or sort, which "
-        "change the list and return nothing.",
-    ),
-    (
-        TypeError,
-        "not supported between",
-        "You compare two different kinds of things. A loop over a dictionary gives its keys; "
-        ".values() gives the values, and .items() gives pairs.",
-    ),
-    (
-        Exception,
-        "unpack",
-        "The number of values differs from the number of names: count what the function returns. A "
-        "loop over a dictionary gives only its keys; .values() gives the values, and .items() "
-        "gives pairs.",
-    ),
-    (
-        TypeError,
-        r"where.* got \(bool",
-        "Your condition is a single True or False, not one per entry: compare the tensor itself "
-        "with a number, using == or !=.",
-    ),
-    (
-        TypeError,
-        "(positional|keyword|required) argument|combination of arguments",
-        "Compare the arguments of the call with those the function expects, in the same order.",
-    ),
-    (
-        Exception,
-        "only one element|converted to (a )?(Python )?[sS]calar",
-        "The functions of math take a single number, such as the width Q.shape[-1]. For all "
-        "entries of a tensor use torch.exp or torch.log.",
-    ),
-    (
-        AttributeError,
-        "'(list|tuple|dict)' .* '(mean|sum|exp|log|log2|item|clone|shape)'",
-        "Lists and dictionaries do not have the methods of tensors: use len(…) to count, sum(…) to "
-        "add up, and sum(…) / len(…) for the mean.",
-    ),
-    (
-        RuntimeError,
-        "where expected condition",
-        "torch.where takes the condition first: torch.where(condition, if true, if false).",
-    ),
-    (
-        TypeError,
-        "must be real number|unsupported operand|bad operand|must be Tensor|can only concat",
-        "You mix two kinds of things. math.log takes a single number and torch.log a tensor, and a "
-        "number cannot be added to a string, a list or a dictionary.",
-    ),
-    (
-        RuntimeError,
-        "changed size during iteration",
-        "A dictionary or a set must not grow or shrink while you loop over it: put what you keep "
-        "into a new one.",
-    ),
-    (
-        RuntimeError,
-        "in-place|in place",
-        "Your function changes the tensor that it was given; work on a copy, .clone().",
-    ),
-    (
-        RuntimeError,
-        "numpy\\(\\)",
-        "No gradient flows back through NumPy; use the functions of torch.",
-    ),
-    (
-        RuntimeError,
-        "require grad",
-        "No gradient can flow back: leave out detach(), .item() and torch.tensor(…) before "
-        "backward().",
-    ),
-    (
-        RuntimeError,
-        "indexing result",
-        "You must assign exactly as many values as there are places: use the same condition in the "
-        "square brackets on both sides.",
-    ),
-    (
-        RuntimeError,
-        "scalar outputs",
-        "backward() starts from a single number: average the costs first, as mlm_loss does.",
-    ),
-    (
-        RuntimeError,
-        "second time",
-        "backward() works only once per loss: compute the loss again before the next call.",
-    ),
-    (
-        ValueError,
-        "^(logits|labels) (is|has)",
-        "mlm_loss takes the logits first and the labels second, and both must cover the same "
-        "positions.",
-    ),
-    (
-        ValueError,
-        "input_ids need the shape",
-        "The model reads a batch of lines at once: give it the whole batch.",
-    ),
-    (
-        RuntimeError,
-        "Expected target size",
-        "F.cross_entropy takes one row of logits per label: flatten both, logits.flatten(0, 1) and "
-        "labels.flatten(), or use mlm_loss.",
-    ),
-    (
-        RuntimeError,
-        "size|shape|dimension|broadcast",
-        "The shapes do not fit: print both. Take sizes from the arguments, not from the notebook, "
-        "and remember that * works entry by entry, while @ is the matrix product.",
-    ),
-    (
-        RuntimeError,
-        "type|Float|Long|bool",
-        "The dtypes do not fit: ids are whole numbers (long), a mask is boolean, the rest is "
-        "floating point.",
-    ),
-    (AttributeError, "'Tensor' .* 'copy'", "Copy a tensor with .clone()."),
-    (
-        AttributeError,
-        "'backward'",
-        "backward() is a method of the loss, which is a tensor. .item() and float() turn it into a "
-        "plain number, so call them afterwards.",
-    ),
-    (
-        AttributeError,
-        "attribute '(step|zero_grad)'",
-        "step() and zero_grad() are methods of the optimizer.",
-    ),
-    (
-        Exception,
-        "MaskedBatch",
-        "mask_tokens returns two tensors: unpack them with inputs, labels = mask_tokens(…).",
-    ),
-    (
-        AttributeError,
-        "",
-        "It has no such attribute; perhaps it is not what you think. Print it, and its type(…).",
-    ),
-)
-"""What to do about what an answer raised: the first row of its type whose pattern is found."""
+ROW = re.compile(r"^- (?P<type>\w+)(?: `(?P<pattern>.+?)`)?: (?P<direction>.+)$", re.M)
+"""An error and what to do about it, in ``errors.md``."""
+
+IMPORTS = {
+    "np": "import numpy as np",
+    "torch": "import torch",
+    "nn": "from torch import nn",
+    "F": "from torch.nn import functional as F",
+}
+"""How notebooks import what is not of Python itself."""
 
 
-def meant(error: BaseException) -> str | None:
-    """Find the name most like one that is unknown, among those that were within reach."""
+@cache
+def errors() -> list[tuple[type[BaseException], str, str]]:
+    """Read what to do about what an answer raised: the type of an error, a pattern, a sentence."""
+    rows = ROW.finditer(files("cloze.teaching").joinpath("errors.md").read_text("utf-8"))
+    return [
+        (getattr(builtins, row["type"]), row["pattern"] or "", row["direction"]) for row in rows
+    ]
+
+
+def names_at(error: BaseException) -> dict[str, Any]:
+    """Return the names that were known where a learner's code failed."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = [f for f in frames if not str(f.f_globals.get("__name__")).startswith("cloze.teaching")]
+    return {**own[-1].f_globals, **own[-1].f_locals} if own else {}
+
+
+def nearest(error: BaseException) -> str:
+    """Ask about the name most like one that is unknown, among those that were within reach."""
     if not isinstance(error, NameError | AttributeError) or error.name is None:
-        return None
-    if isinstance(error, AttributeError):
-        known = dir(error.obj)
-    else:
-        frames = traceback.walk_tb(error.__traceback__)
-        known = [name for frame, _ in frames for name in (*frame.f_locals, *frame.f_globals)]
+        return ""
+    known = dir(error.obj) if isinstance(error, AttributeError) else names_at(error)
     public = [name for name in known if not name.startswith("_")]
-    return next(iter(difflib.get_close_matches(error.name, public, 1, 0.7)), None)
+    near = difflib.get_close_matches(error.name, public, 1, 0.7)
+    return f" Did you mean `{near[0]}`?" if near else ""
+
+
+def missing_import(error: BaseException) -> str:
+    """Say how to import a name that is unknown: a module, or a function of ``math`` or torch."""
+    name = error.name if type(error) is NameError else None
+    if name in IMPORTS or name in sys.stdlib_module_names:
+        return f"Write `{IMPORTS.get(name, f'import {name}')}` at the top of your cell."
+    for module in (math, torch):
+        if name and callable(getattr(module, name, None)):
+            there = module.__name__ in names_at(error)
+            above = f", and `import {module.__name__}` at the top of your cell"
+            return f"Write {module.__name__}.{name}{above * (not there)}."
+    return ""
 
 
 def error_in_words(error: BaseException) -> str:
     """Name an error and give the direction out of it, in one or two sentences."""
-    text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
-    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    missing = getattr(error, "name", None)
-    if type(error) is NameError and missing:
-        for module, shown in ((math, "math"), (torch, "torch"), (builtins, "builtins")):
-            if hasattr(module, missing):
-                return f"{said}. Write {shown}.{missing}."
-    near = f" Did you mean `{near}`?" if (near := meant(error)) else ""
-    for kind, pattern, direction in ERRORS:
+    try:
+        text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
+    except Exception:  # a learner's own class may do anything
+        text = ""
+    name = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if advice := missing_import(error):
+        return f"{name}. {advice}"
+    for kind, pattern, direction in errors():
         if isinstance(error, kind) and re.search(pattern, text):
-            return f"{said.rstrip('.')}. {direction}{near}"
-    return f"{said.rstrip('.')}. Try it in a separate cell."
+            return f"{name.rstrip('.')}. {direction}{nearest(error)}"
+    return f"{name.rstrip('.')}. Try it in a separate cell."
 
 
 TWISTS: Mapping[str, Function] = {
+    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
     **{
         f"Your result is rounded (to {digits} digit{'s' * (digits != 1)}); return it in full, and "
         "round only when you show it.": lambda right, digits=digits: np.round(right, digits)
@@ -392,7 +142,6 @@ TWISTS: Mapping[str, Function] = {
         "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
         for digits in range(3)
     },
-    "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
     "Your result is the right one with the other sign: is a minus missing, or one too many?": (
         lambda right: -right
     ),
@@ -451,26 +200,6 @@ RESHAPED: Mapping[str, Function] = {
 """What may become of any right tensor as a whole."""
 
 
-Relation = Callable[[float, float], float]
-
-
-def _more(n: int) -> Relation:
-    return lambda right, size: right + n * size
-
-
-RELATIONS: Mapping[str, Relation] = {
-    "Your result is the right one times {0}.": lambda right, size: right * size,
-    "Your result is the right one divided by {0}.": lambda right, size: right / (size or math.nan),
-    "Your result is too large by {0}.": _more(1),
-    "Your result is too small by {0}.": _more(-1),
-    **{f"Your result is too large by {n} · {{0}}.": _more(n) for n in range(2, 13)},
-    **{f"Your result is too small by {n} · {{0}}.": _more(-n) for n in range(2, 13)},
-    "Your result is too large by {0} squared.": lambda right, size: right + size**2,
-    "Your result is too small by {0} squared.": lambda right, size: right - size**2,
-}
-"""How a result may differ from the right one by a size that is in the input."""
-
-
 PLAIN = "rounded|cut off|other sign|per cent;|tensor"
 """Twists that nothing else looks like, so that one is believed beside a mistake as well."""
 
@@ -522,10 +251,10 @@ def borrowed_names(function: Any) -> list[str]:
     """Find the variables of the notebook that a function reads, apart from functions and such."""
     world = getattr(function, "__globals__", {})
     steps = [step for code in codes_of(function) for step in dis.get_instructions(code)]
-    found = dict.fromkeys(str(s.argval) for s in steps if s.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    read = dict.fromkeys(str(s.argval) for s in steps if s.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
     return [
         name
-        for name in found
+        for name in read
         if name in world and not hasattr(world[name], "__name__")  # of functions, classes, modules
         if len(name) == 1 or not name.isupper()  # constants
     ]

@@ -122,26 +122,26 @@ def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
             f"Labels for these lines and this head have the shape {wanted}, not "
             f"{tuple(labels.shape)}."
         )
-    asked = labels[labels != IGNORE]
-    if not len(asked):
+    labelled = labels[labels != IGNORE]
+    if not len(labelled):
         raise ValueError("There is no label to learn from; every one is IGNORE.")
-    known_symbols(asked, shape[-1], "Labels")
+    known_symbols(labelled, shape[-1], "Labels")
 
 
 # How well it went
 
 
 @checked
-def accuracy(said: Labels, labels: Labels) -> float:
-    """Return the share of labels that were said rightly; ``IGNORE`` does not count.
+def accuracy(predicted: Labels, labels: Labels) -> float:
+    """Return the share of labels that are predicted rightly; ``IGNORE`` does not count.
 
     Raises:
         ValueError: there is no label.
     """
-    asked = labels != IGNORE
-    if not asked.any():
+    labelled = labels != IGNORE
+    if not labelled.any():
         raise ValueError("There is no label to compare with; every one is IGNORE.")
-    return float((said == labels)[asked].double().mean())
+    return float((predicted == labels)[labelled].double().mean())
 
 
 class Entity(NamedTuple):
@@ -162,19 +162,19 @@ def entities(tags: Sequence[str]) -> list[Entity]:
     Raises:
         ValueError: a tag is none.
     """
-    found: list[Entity] = []
+    runs: list[Entity] = []
     for at, tag in enumerate(tags):
         letter, _, kind = tag.partition("-") if isinstance(tag, str) else ("", "", "")
         if not (tag == "O" or (letter in ("B", "I") and kind)):
             raise ValueError(f"A tag is O, B-KIND or I-KIND, not {shown(tag)}.")
         if letter == "O":
             continue
-        last = found[-1] if found else None
+        last = runs[-1] if runs else None
         if letter == "I" and last and (last.kind, last.end) == (kind, at - 1):
-            found[-1] = last._replace(end=at)
+            runs[-1] = last._replace(end=at)
         else:
-            found.append(Entity(kind, at, at))
-    return found
+            runs.append(Entity(kind, at, at))
+    return runs
 
 
 class F1(NamedTuple):
@@ -192,7 +192,7 @@ class F1(NamedTuple):
 
 
 @checked
-def entity_f1(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> F1:
+def entity_f1(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> F1:
     """Compare the entities in tags, over all lines together (seqeval's micro average).
 
     An entity is right if its kind, its first and its last position are. Where nothing is found, or
@@ -200,15 +200,21 @@ def entity_f1(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> F
 
     Args:
         true: by line, a tag for each position.
-        said: the same as a model says it.
+        predicted: the same as a model says it.
 
     Raises:
         ValueError: there are not as many tags, or a tag is none.
     """
-    if [len(line) for line in true] != [len(line) for line in said]:
-        raise ValueError("True and said tags differ in number; give one tag per position to both.")
+    if [len(line) for line in true] != [len(line) for line in predicted]:
+        raise ValueError(
+            "True and predicted tags differ in number; give one tag per position to both."
+        )
     there = {(n, entity) for n, line in enumerate(true) for entity in entities(line)}
-    found = {(n, entity) for n, line in enumerate(said) for entity in entities(line)}
-    right = len(there & found)
-    precision, recall = (right / len(of) if of else 0.0 for of in (found, there))
-    return F1(precision, recall, 2 * right / (len(there) + len(found)) if there or found else 0.0)
+    predictions = {(n, entity) for n, line in enumerate(predicted) for entity in entities(line)}
+    right = len(there & predictions)
+    precision, recall = (right / len(of) if of else 0.0 for of in (predictions, there))
+    return F1(
+        precision,
+        recall,
+        2 * right / (len(there) + len(predictions)) if there or predictions else 0.0,
+    )

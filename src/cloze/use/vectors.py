@@ -19,6 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from cloze.border import (
     Count,
+    EvenCount,
     Finite,
     Lines,
     NotNaN,
@@ -44,7 +45,7 @@ Wide = Float[Tensor, "n d"]
 Vectors = Annotated[Wide, Finite]
 """A vector for each of n things."""
 Others = Float[Tensor, "m d"]
-"""As wide vectors for each of m others."""
+"""A vector of the same width for each of m other things."""
 Rows = Float[Tensor, "n m"]
 Similarity = Annotated[Rows, NotNaN]
 """How alike each of n is to each of m."""
@@ -90,7 +91,7 @@ def layer_states(
         what the encoder returns, normalised.
 
     Raises:
-        ValueError: ids that are none, a padding mask that does not fit them, or a line that is all
+        ValueError: an id has no symbol, the padding mask has another shape, or a line is all
             padding.
     """
     known_symbols(input_ids, encoder.config.vocab_size)
@@ -118,7 +119,7 @@ def embed(encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = No
         Shape ``(n, d_model)``.
 
     Raises:
-        ValueError: ids that are none, a padding mask that does not fit them, or a line that is all
+        ValueError: an id has no symbol, the padding mask has another shape, or a line is all
             padding.
     """
     known_symbols(input_ids, encoder.config.vocab_size)
@@ -505,7 +506,9 @@ class Pairs:
         return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
 
     @checked
-    def sample(self, n: Count, length: Count, generator: torch.Generator | None = None) -> Tensor:
+    def sample(
+        self, n: EvenCount, length: Count, generator: torch.Generator | None = None
+    ) -> Tensor:
         """Draw n/2 pieces and two windows of each, shape ``(n, length)``.
 
         Raises:

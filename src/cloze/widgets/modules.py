@@ -80,19 +80,19 @@ def _visit(
         raise ModuleError(f"Modules import each other: {' → '.join((*importing, name))}.")
     if name not in modules:
         raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
-    for found in IMPORT.finditer(modules[name]):
-        _visit(_path(found["file"], name), modules, (*importing, name), order)
+    for match in IMPORT.finditer(modules[name]):
+        _visit(_path(match["file"], name), modules, (*importing, name), order)
     order.append(name)
 
 
 def _as_function(name: str, text: str) -> str:
     taken, exported = [], []
-    for found in IMPORT.finditer(text):
-        wanted = found["names"] or f"default: {found['default']}"
+    for match in IMPORT.finditer(text):
+        wanted = match["names"] or f"default: {match['default']}"
         wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
-        taken.append(f"const {{ {wanted} }} = {_variable(_path(found['file'], name))};")
+        taken.append(f"const {{ {wanted} }} = {_variable(_path(match['file'], name))};")
     body = without_comments(IMPORT.sub("", text))
-    exported = [found["name"] for found in EXPORT.finditer(body)]
+    exported = [match["name"] for match in EXPORT.finditer(body)]
     body = EXPORT.sub(r"\g<what> \g<name>", body)
     if EXPORT_DEFAULT.search(body):
         body = EXPORT_DEFAULT.sub("const whole = ", body)

@@ -30,8 +30,8 @@ def twins(rows: Mapping[str, tuple[float, float]]) -> tuple[Figure, str]:
     axes.tick_params(axis="y", length=0)
     axes.margins(x=0.2)
     axes.set(xlabel="floor, and what the model pays above it, in nats")
-    said = ", ".join(f"{name} {floor:.3f} + {above:.3f}" for name, (floor, above) in rows.items())
-    return figure, f"Bars of the floor in nats, and at their ends what is paid above it: {said}."
+    bars = ", ".join(f"{name} {floor:.3f} + {above:.3f}" for name, (floor, above) in rows.items())
+    return figure, f"Bars of the floor in nats, and at their ends what is paid above it: {bars}."
 
 
 @picture
@@ -54,19 +54,19 @@ def down_to_the_floor(
 
 @picture
 def truth_against(
-    true: Sequence[float], said: Sequence[float], bins: Sequence[Bin]
+    true: Sequence[float], given: Sequence[float], bins: Sequence[Bin]
 ) -> tuple[Figure, str]:
-    """Draw each true probability against the one that was said, and how often it came true.
+    """Draw each true probability against the one that was given, and how often it came true.
 
     Args:
         true: by answer.
-        said: by answer.
-        bins: what was said on average, and the share that came true.
+        given: by answer.
+        bins: what was given on average, and the share that came true.
     """
     figure, axes = new_figure(5.2, 4.8)
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1)
     # Most of thousands of dots would hide each other: to hundredths, each is drawn once.
-    dots = {(round(x, 2), round(y, 2)) for x, y in zip(said, true, strict=True)}
+    dots = {(round(x, 2), round(y, 2)) for x, y in zip(given, true, strict=True)}
     axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
     means, shares = [b.said for b in bins], [b.came_true for b in bins]
     axes.plot(means, shares, "D", color=ORANGE, markeredgecolor=INK, label="share right")
@@ -92,8 +92,8 @@ def two_clouds(groups: Mapping[str, Tensor]) -> tuple[Figure, str]:
         axes.plot(*points.T, sign, color=colour, markersize=5, label=name)
     axes.set(xlabel="first principal axis", ylabel="second")
     figure.legend(loc="outside upper left", ncols=len(groups))
-    said = ", ".join(
+    described = ", ".join(
         f"{name} (n = {len(points)}) around {points[:, 0].mean():.1f}"
         for name, points in groups.items()
     )
-    return figure, f"Vectors in the plane in which they differ most; first axis: {said}."
+    return figure, f"Vectors in the plane in which they differ most; first axis: {described}."

@@ -135,12 +135,12 @@ def one_run(source: Source, name: str, steps: int, seed: int) -> tuple[MaskedLM,
     for _ in fit(run, progress=False):
         pass
     model = run.model.eval().requires_grad_(False)
-    found: dict[str, Any] = {"steps": steps}
+    measured: dict[str, Any] = {"steps": steps}
     if isinstance(source, Corpus):
-        found["typos"] = found_typos(model, source)
+        measured["typos"] = found_typos(model, source)
     elif isinstance(source, World) and name != "infilling":
-        found["worth"] = worth(model, source)
-    return model, found
+        measured["worth"] = worth(model, source)
+    return model, measured
 
 
 def main(
@@ -175,12 +175,12 @@ def main(
 
     def run(key: str) -> dict[str, Any]:
         text, name, seed = key.split("/")
-        model, found = one_run(sources[text], name, steps[text][name], int(seed))
+        model, measured = one_run(sources[text], name, steps[text][name], int(seed))
         if key in SHIPPED and checkpoints:
             about = {"command": made["command"], "seed": int(seed), "steps": steps[text][name]}
             about |= {"torch": torch.__version__, "corpus_sha256": sources[text].sha256}
             save_model(checkpoints / SHIPPED[key], model, about)
-        return found
+        return measured
 
     names = {text: [*TEXTS[text], *CONTROLS.get(text, ())] for text in TEXTS}
     runs = [f"{text}/{name}/{seed}" for seed in seeds for text in TEXTS for name in names[text]]

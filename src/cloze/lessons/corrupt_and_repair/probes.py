@@ -45,16 +45,16 @@ def tasks(world: World) -> dict[str, Task]:
 
 def _before(world: World, at: str, yes: str, no: str) -> Task:
     """Break off all sentences with one of two words before another word."""
-    found: dict[tuple[str, ...], bool] = {}
+    measured: dict[tuple[str, ...], bool] = {}
     for sentence in world.sentences:
         words = sentence.split()
         if at in words and {yes, no} & {*words}:
-            found[tuple(words[: words.index(at)])] = yes in words
-    lines = [frame(words, world.vocabulary) for words in found]
+            measured[tuple(words[: words.index(at)])] = yes in words
+    lines = [frame(words, world.vocabulary) for words in measured]
     pad = world.vocabulary.ids[PAD]
     return Task(
         torch.nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=pad),
-        torch.tensor([*found.values()]),
+        torch.tensor([*measured.values()]),
     )
 
 

@@ -4,21 +4,44 @@ import { button, element, form, join, status } from "../../widgets/browser/eleme
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, percent } from "../../widgets/browser/words.js";
 
+/**
+ * @typedef {object} State
+ * @property {string} line
+ * @property {string} corruption
+ * @property {number} share
+ * @property {number} draws
+ * @property {[original: string[], read: string[], written: string[]]} spoilt
+ * @property {Record<string, { has_share: boolean, loses: string }>} corruptions
+ *
+ * @typedef {object} Answers
+ * @property {(sent: { line?: string, corruption?: string, share?: number }) => void} spoil
+ */
+
 const SHARES = [0.15, 0.3, 0.5];
 const NAMES = ["The original", "What is read", "What is to be written"];
 
+/** @extends {Widget<State, Answers>} */
 export default class LineSpoiler extends Widget {
-  /** Spoil the line that was typed. */
+  /**
+   * Spoil the line that was typed.
+   * @param {{ line: string }} sent
+   */
   do_spoil({ line }) {
     return this.ask("spoil", { line });
   }
 
-  /** Choose a corruption. */
+  /**
+   * Choose a corruption.
+   * @param {{ value: string }} sent
+   */
   do_choose({ value }) {
     return this.ask("spoil", { corruption: value });
   }
 
-  /** Choose how much is corrupted. */
+  /**
+   * Choose how much is corrupted.
+   * @param {{ share: string }} sent
+   */
   do_share({ share }) {
     return this.ask("spoil", { share: Number(share) });
   }
@@ -56,9 +79,13 @@ export default class LineSpoiler extends Widget {
     ]);
   }
 
+  /**
+   * @param {string} name
+   * @param {string[]} words
+   */
   #line(name, words) {
     const [original] = this.get("spoilt");
-    const look = (word) => {
+    const look = (/** @type {string} */ word) => {
       if (original.includes(word)) return "cell";
       return word === "[MASK]" || word.startsWith("<extra_id_")
         ? "cell fate-sign"

@@ -58,8 +58,8 @@ def answers(probabilities: Mapping[str, Mapping[str, float]]) -> tuple[Figure, s
         axes.tick_params(axis="y", length=0)
     row[0].invert_yaxis()
     figure.supxlabel("probability", fontsize=11)
-    said = "; ".join(f"{way}: {listed(shares)}" for way, shares in probabilities.items())
-    return figure, f"Bars of what each reader puts into the gap. {said}."
+    described = "; ".join(f"{way}: {listed(shares)}" for way, shares in probabilities.items())
+    return figure, f"Bars of what each reader puts into the gap. {described}."
 
 
 @picture
@@ -87,7 +87,7 @@ def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figu
     left.set(ylabel="cost of the true filling, nats", ylim=(0, None))
     left.legend()
     right.set(ylabel="milliseconds per line", yscale="log")
-    said = "; ".join(
+    described = "; ".join(
         f"{counted(int(gaps), 'gap')}: "
         + ", ".join(
             f"{way} {values['nats']:.2f} nats in {values['milliseconds']:.1f} ms"
@@ -95,4 +95,4 @@ def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figu
         )
         for gaps, ways in paid.items()
     )
-    return figure, f"Lines of the cost of the true filling and of the time it takes. {said}."
+    return figure, f"Lines of the cost of the true filling and of the time it takes. {described}."

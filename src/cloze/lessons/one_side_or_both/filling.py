@@ -74,9 +74,9 @@ def at_once(model: MaskedLM) -> Way:
     """Answer all gaps in one look, each without knowing what is in the others."""
 
     def answer(line: Tensor, gaps: list[int]) -> tuple[float, bool]:
-        found = predict(model, line, gaps)
-        best = found.probabilities.argmax(dim=1)
-        return found.costs.sum().item(), torch.equal(best, line[gaps])
+        measured = predict(model, line, gaps)
+        best = measured.probabilities.argmax(dim=1)
+        return measured.costs.sum().item(), torch.equal(best, line[gaps])
 
     return answer
 
@@ -149,8 +149,8 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))
 
     def paid(gaps: int) -> dict[str, Any]:
-        found = ways(shipped_model(), shipped_causal())
-        return {name: vars(ask(way, asked[gaps])) for name, way in found.items()}
+        measured = ways(shipped_model(), shipped_causal())
+        return {name: vars(ask(way, asked[gaps])) for name, way in measured.items()}
 
     def curve(name: str) -> Curve:
         return learning({"masked": MASKED, "causal": CAUSAL}[name], recipe, corpus, some)

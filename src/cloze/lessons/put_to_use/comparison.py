@@ -77,11 +77,11 @@ def tags_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]:
     """Return the share of words tagged rightly, and that of words in none of the labelled lines."""
     said = answers(model, test.input_ids).argmax(-1)
     known = torch.isin(test.input_ids, learned.input_ids)
-    found = {"right": accuracy(said, test.labels)}
+    measured = {"right": accuracy(said, test.labels)}
     unseen = test.labels.masked_fill(known, IGNORE)
     if (unseen != IGNORE).sum() >= 50:
-        found["unseen words"] = accuracy(said, unseen)
-    return found
+        measured["unseen words"] = accuracy(said, unseen)
+    return measured
 
 
 def spans_right(allowed: Callable[[Tensor], Tensor]) -> Callable[..., dict[str, float]]:
@@ -222,9 +222,9 @@ class Run(NamedTuple):
     seed: int
 
 
-def runs(found: Mapping[str, Experiment]) -> Iterator[Run]:
+def runs(measured: Mapping[str, Experiment]) -> Iterator[Run]:
     """Yield every run."""
-    for name, experiment in found.items():
+    for name, experiment in measured.items():
         for n in experiment.labels:
             for start in START:
                 for seed in range(experiment.seeds):
@@ -257,8 +257,8 @@ def tuned(run: Run, experiment: Experiment, learned: Task) -> FineTuned:
 def measure(run: Run, experiment: Experiment) -> dict[str, float]:
     """Fine-tune once and ask."""
     learned, test = experiment.lines(run.labels, run.seed)
-    found = experiment.score(tuned(run, experiment, learned), learned, test)
-    return {name: round(value, 4) for name, value in found.items()}
+    measured = experiment.score(tuned(run, experiment, learned), learned, test)
+    return {name: round(value, 4) for name, value in measured.items()}
 
 
 def forgetting(run: Run, experiment: Experiment) -> dict[str, float]:
@@ -268,8 +268,8 @@ def forgetting(run: Run, experiment: Experiment) -> dict[str, float]:
     questions = held_out_batch(world.held_out_windows()[:256], vocabulary=world.vocabulary)
     old = deepcopy(shipped_world_model())
     old.encoder = model.encoder
-    found = {**experiment.score(model, learned, test), "masked": held_out_loss(old, questions)}
-    return {name: round(value, 4) for name, value in found.items()}
+    measured = {**experiment.score(model, learned, test), "masked": held_out_loss(old, questions)}
+    return {name: round(value, 4) for name, value in measured.items()}
 
 
 def results() -> dict[str, Any]:
@@ -283,15 +283,15 @@ def scores(task: str, what: str = "right") -> dict[str, dict[int, Repeated]]:
     Raises:
         ValueError: nothing of this kind was measured for this task.
     """
-    found: dict[str, dict[int, Repeated]] = {}
+    measured: dict[str, dict[int, Repeated]] = {}
     for start, by_labels in results()["runs"].get(task, {}).items():
         for n in sorted(map(int, by_labels)):
             [by_seed] = by_labels[str(n)].values()
             if values := [scored[what] for scored in by_seed.values() if what in scored]:
-                found.setdefault(start, {})[n] = Repeated.of(values)
-    if not found:
+                measured.setdefault(start, {})[n] = Repeated.of(values)
+    if not measured:
         raise ValueError(f"{what!r} was not measured for the task {task!r}.")
-    return found
+    return measured
 
 
 def at_step_sizes(what: str) -> dict[str, Repeated]:
@@ -305,15 +305,15 @@ def at_step_sizes(what: str) -> dict[str, Repeated]:
 
 def main(path: Path = RESULTS, only: Callable[[Run], bool] = lambda run: True) -> None:  # noqa: ARG005
     """Measure every run that the file does not hold yet, and write it after each."""
-    found = experiments()
+    measured = experiments()
     made = measurements.made_by(
         __spec__.name, world_sha256=World.load().sha256, corpus_sha256=Corpus.load().sha256
     )
 
     def by(how: Callable[[Run, Experiment], dict[str, float]]) -> Callable[..., dict[str, float]]:
-        return lambda *key: how(Run(*key), found[key[0]])
+        return lambda *key: how(Run(*key), measured[key[0]])
 
-    todo = (run for run in runs(found) if only(run))
+    todo = (run for run in runs(measured) if only(run))
     measurements.measure(path, made, "runs", todo, by(measure))
     todo = (run for run in step_sizes() if only(run))
     measurements.measure(path, made, "step sizes", todo, by(forgetting))

@@ -45,13 +45,13 @@ def over_labels(panels: Mapping[str, Scores], chance: float | None = None) -> tu
             axes.axhline(chance, **DASHED)
     row[0].set(ylabel="share right")
     figure.legend(*row[-1].get_legend_handles_labels(), loc="outside upper right", ncols=len(LOOKS))
-    said = "; ".join(
+    described = "; ".join(
         f"{title}, {start}: "
         + ", ".join(f"{score[0]:.2f} with {n}" for n, score in by_labels.items())
         for title, scores in panels.items()
         for start, by_labels in scores.items()
     )
-    return figure, f"Lines of the share right over the number of labels. {said}."
+    return figure, f"Lines of the share right over the number of labels. {described}."
 
 
 READERS = {"left": (ORANGE, "//"), "both": (BLUE, ""), "right": (VIOLET, "\\\\")}
@@ -107,5 +107,5 @@ def shares_found(found: Mapping[str, float], best: float) -> tuple[Figure, str]:
     axes.set(xlim=(0, 1.12), xlabel="share of faults found")
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
-    said = ", ".join(f"{way} {share:.2f}" for way, share in found.items())
-    return figure, f"Bars of the share of faults found: {said}; at best {best:.2f}."
+    described = ", ".join(f"{way} {share:.2f}" for way, share in found.items())
+    return figure, f"Bars of the share of faults found: {described}; at best {best:.2f}."

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cloze.corpus import DATA, read_text
+from cloze.grammar import read_grammar
 from cloze.masking import IGNORE, seeded
 from cloze.vocabulary import (
     BEGIN,
@@ -57,10 +58,10 @@ class Task(NamedTuple):
 
 def distinct(drawn: Iterator[Drawn], n: int) -> list[Drawn]:
     """Draw until there are ``n`` different ones, so that no line is both learned and asked."""
-    found: dict[Drawn, None] = {}
-    while len(found) < n:
-        found[next(drawn)] = None
-    return [*found]
+    seen: dict[Drawn, None] = {}
+    while len(seen) < n:
+        seen[next(drawn)] = None
+    return [*seen]
 
 
 def shuffled(lines: Sequence[Tensor], labels: Tensor, pad_id: int, seed: int = 0) -> Task:
@@ -77,49 +78,34 @@ def sentiment(world: World) -> Task:
 
     ``[MASK]`` replaces *liked* or *hated* in the sentence.
     """
-    found = sorted(
+    labelled = sorted(
         {
             (re.sub("liked|hated", "_", s), int("liked" in s))
             for s in world.sentences
             if " said that " in s
         }
     )
-    labels = torch.tensor([label for _, label in found])
-    return shuffled([world.encode(s) for s, _ in found], labels, world.vocabulary.ids[PAD])
+    labels = torch.tensor([label for _, label in labelled])
+    return shuffled([world.encode(s) for s, _ in labelled], labels, world.vocabulary.ids[PAD])
 
 
 ROLES = ("–", "who", "what", "whose", "where", "when")
-SCENES = [
-    re.compile(scene)
-    for scene in (
-        r"on (?P<when>\w+) (?P<who>\w+) (?:took|wore) \w+ \w+ (?P<what>\w+) to (?P<where>\w+) .*",
-        r"on (?P<when>\w+) (?P<who>\w+) (?:drinks|eats) hot (?P<what>\w+) in the (?P<when2>\w+) "
-        r"at (?P<where>\w+)",
-        r"on (?P<when>\w+) the (?P<who>\w+) studied the \w+ \w+ (?P<what>\w+) under .*",
-        r"on (?P<when>\w+) the (?P<who>\w+) locked the \w+ \w+ (?P<what>\w+) after (?P<when2>\w+)",
-        r"the (?P<who>\w+) sat on the \w+ (?P<where>\w+) for .* watched the (?P<what>\w+)",
-        r"the \w+ (?P<who>\w+) saw a \w+ (?P<what>\w+) in the (?P<where>\w+)",
-        r"the (?P<who>\w+) held the \w+ (?P<what>\w+) in .*",
-        r"(?P<who>\w+) speaks (?P<what>\w+) with \w+ \w+ in (?P<where>\w+) in the (?P<where2>\w+)",
-        r"on (?P<when>\w+) (?P<who>\w+) said that .* and (?P<who2>\w+) (?:liked|hated) .*",
-        r"the \w+ \w+ (?P<who>\w+) near the (?P<where>\w+) of (?P<whose>\w+) .* (?P<when>night)",
-        r"my favorite (?P<what>\w+) is \w+",
-        r"the (?P<who>\w+) sat on the (?P<where>mat|chair)",
-    )
-]
-"""A pattern for each scene; what a name stands for depends on the scene it is in."""
+SCENES = read_grammar(DATA / "world.toml")["scene"]
 
 
 def roles(sentence: str) -> list[str]:
-    """Return the role of each word of a sentence of the small world.
+    """Return the role of each word of a sentence of the small world, as its grammar says them.
 
     Raises:
         TextError: no scene has this sentence.
     """
+    words = sentence.split()
     for scene in SCENES:
-        if match := scene.fullmatch(sentence):
-            starts = {match.start(g): g.rstrip("2") for g, w in match.groupdict().items() if w}
-            return [starts.get(word.start(), "–") for word in re.finditer(r"\S+", sentence)]
+        slots = scene["sentence"].split()
+        if len(slots) == len(words) and all(
+            slot[0] == "{" or slot == word for slot, word in zip(slots, words, strict=True)
+        ):
+            return [scene["roles"].get(slot.strip("{}"), "–") for slot in slots]
     raise TextError(f"{sentence!r:.80} is no sentence of the small world.")
 
 
@@ -127,8 +113,8 @@ def role_task(world: World) -> Task:
     """Say of every word what part it plays (``ROLES``)."""
     labels = torch.full_like(world.input_ids, IGNORE)
     for row, sentence in zip(labels, world.sentences, strict=True):
-        found = [ROLES.index(role) for role in roles(sentence)]
-        row[1 : 1 + len(found)] = torch.tensor(found)
+        indices = [ROLES.index(role) for role in roles(sentence)]
+        row[1 : 1 + len(indices)] = torch.tensor(indices)
     return shuffled([*world.input_ids], labels, world.vocabulary.ids[PAD])
 
 
@@ -288,7 +274,7 @@ class Named(NamedTuple):
 
 def named_sentences() -> list[Named]:
     """Read sentences with ``{PER:…}`` and ``{LOC:…}``, normalised, a tag for each word."""
-    found = []
+    sentences = []
     for line in read_text(DATA / "labelled" / "entities.txt").splitlines():
         words: list[str] = []
         tags: list[str] = []
@@ -296,8 +282,8 @@ def named_sentences() -> list[Named]:
             new = normalise(name or plain).text.split()
             words += new
             tags += [f"{'BI'[k > 0]}-{kind}" if kind else "O" for k in range(len(new))]
-        found.append(Named(words, tags))
-    return found
+        sentences.append(Named(words, tags))
+    return sentences
 
 
 def firsts(words: Sequence[str]) -> list[int]:
@@ -362,8 +348,8 @@ class NaiveBayes:
 
     def classify(self, texts: Sequence[Sequence[str]]) -> Tensor:
         """Return the likeliest class of each text; unknown features do not count."""
-        said = [
+        log_probs = [
             self.prior + self.log_odds[:, [self.ids[f] for f in text if f in self.ids]].sum(1)
             for text in texts
         ]
-        return torch.stack(said).argmax(1)
+        return torch.stack(log_probs).argmax(1)

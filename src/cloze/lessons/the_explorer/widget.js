@@ -4,7 +4,33 @@ import { button, element, form, status, tableOf } from "../../widgets/browser/el
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
 import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.js";
 
-const SIDES = ["left", "both"]; // first only what is left of the gap, then all
+/**
+ * @import { WidgetModel } from "../../widgets/browser/widget.js"
+ *
+ * @typedef {keyof typeof SIGHT} Side
+ * @typedef {keyof typeof RIVALS} Rival
+ * @typedef {keyof typeof ENDS} End
+ * @typedef {[letter: string | null, percent: number]} Bet
+ * @typedef {Record<string, Bet>} Bets  By side, as all that follow.
+ * @typedef {Record<string, Record<string, number>>} Bits  And by rival.
+ * @typedef {Record<string, [symbol: string, p: number][]>} Guesses
+ * @typedef {{ bets: Bets, bits: Bits, guesses: Guesses }} Round
+ * @typedef {{ line: string, at: number }} Puzzle
+ *
+ * @typedef {object} State
+ * @property {number} seed
+ * @property {Puzzle[]} puzzles
+ * @property {Round[]} rounds
+ * @property {Bets} bets
+ * @property {string} letter
+ * @property {{ seed: number, date: string, address: string } | null} [today]  Only on a page.
+ *
+ * @typedef {object} Answers
+ * @property {(sent: Puzzle & { bets: Bets }) => { bits: Bits, guesses: Guesses }} judge
+ * @property {(sent: { seed: number, gaps: number }) => Pick<State, "seed" | "puzzles">} puzzles
+ */
+
+const SIDES = /** @type {const} */ (["left", "both"]); // first only what is left, then all
 const SIGHT = { left: "from the left", both: "from both sides" };
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz "]; // what may be hidden
 const SURENESS = [20, 40, 60, 80, 95]; // how sure one can be of a letter, in percent
@@ -14,6 +40,7 @@ const RIVALS = {
   neighbours: "left bigram / both neighbours",
   unigram: "unigram",
 };
+const PLAYERS = /** @type {const} */ (["you", "model"]);
 const CLOSE = 0.5; // bits: within this difference both have paid about the same
 // How a gap ended: its words, its sign on the screen, and the square that is copied.
 const ENDS = {
@@ -22,10 +49,12 @@ const ENDS = {
   lost: { words: "the model paid less", sign: "▼", square: "🟧" },
 };
 
+/** @extends {Widget<State, Answers>} */
 export default class GuessingGame extends Widget {
   #of = ""; // the state that the announcement describes
   #at = 0; // the letter that the arrow keys have reached
 
+  /** @param {WidgetModel<State, Answers>} model */
   constructor(model) {
     super(model);
     this.changed();
@@ -36,7 +65,7 @@ export default class GuessingGame extends Widget {
     if (of !== this.#of) {
       this.#of = of;
       this.#at = Math.max(0, LETTERS.indexOf(this.get("letter")));
-      this.announcement = this.side ? this.#describe() : this.#verdict();
+      this.announcement = this.side ? this.#describe(this.side) : this.#verdict();
     }
     this.refresh();
   }
@@ -75,7 +104,11 @@ export default class GuessingGame extends Widget {
     return this.rounds.length === this.gaps;
   }
 
-  /** The mean cost of a rival in bits per gap. */
+  /**
+   * The mean cost of a rival in bits per gap.
+   * @param {Side} side
+   * @param {Rival} rival
+   */
   #mean(side, rival) {
     return sum(this.rounds.map(({ bits }) => bits[side][rival])) / this.rounds.length;
   }
@@ -118,6 +151,7 @@ export default class GuessingGame extends Widget {
     return element("p", { class: "sentence" }, puzzle.before, gap, after);
   }
 
+  /** @param {Side} side */
   #form(side) {
     const keys = element(
       "div",
@@ -152,13 +186,14 @@ export default class GuessingGame extends Widget {
   }
 
   #truth() {
-    const { bits, bets, guesses } = this.rounds.at(-1);
+    const { bits, bets, guesses } = this.rounds[this.rounds.length - 1];
     const label = this.finished ? `Play ${this.gaps} more gaps` : "Next gap";
     const sentences = SIDES.map((side) => {
       const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${p.toFixed(2)}`);
       return `You ${SIGHT[side]}: ${inWords(bets[side])}. The model: ${best.join(", ")}.`;
     });
-    const rows = Object.entries(RIVALS).map(([rival, name]) => {
+    const rivals = /** @type {[Rival, string][]} */ (Object.entries(RIVALS));
+    const rows = rivals.map(([rival, name]) => {
       const costs = SIDES.map((side) => bits[side][rival]);
       costs.push(...SIDES.map((side) => this.#mean(side, rival)));
       return element(
@@ -183,7 +218,11 @@ export default class GuessingGame extends Widget {
     );
   }
 
-  /** How each gap ended on one side. */
+  /**
+   * How each gap ended on one side.
+   * @param {Side} side
+   * @returns {End[]}
+   */
   #ends(side) {
     return this.rounds.map(({ bits }) => {
       const more = bits[side].you - bits[side].model;
@@ -224,7 +263,7 @@ export default class GuessingGame extends Widget {
     const seed = `seed ${this.get("seed")}`;
     const which = today?.seed === this.get("seed") ? `${today.date} (${seed})` : seed;
     const rows = SIDES.map((side) => {
-      const [you, model] = ["you", "model"].map((who) => this.#mean(side, who).toFixed(2));
+      const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
       const squares = this.#ends(side).map((end) => ENDS[end].square);
       return `${squares.join("")} ${SIGHT[side]}: I paid ${you} bits per gap, the model ${model}`;
     });
@@ -257,7 +296,7 @@ export default class GuessingGame extends Widget {
   /** Return one line that says how the game goes: what `Tally.result` is in Python. */
   #result() {
     const scores = SIDES.map((side) => {
-      const [you, model] = ["you", "model"].map((rival) => this.#mean(side, rival).toFixed(2));
+      const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
       return `${side}=${this.rounds.length}:${you}/${model}`;
     });
     const line = `cloze 1 seed=${this.get("seed")} ${scores.join(" ")}`;
@@ -266,9 +305,12 @@ export default class GuessingGame extends Widget {
 
   // ── what a screen reader says ─────────────────────────────────────────────────────────────────
 
-  /** Say everything that is in sight, as a screen reader needs it. */
-  #describe() {
-    const { puzzle, side, bets } = this;
+  /**
+   * Say everything that is in sight, as a screen reader needs it.
+   * @param {Side} side
+   */
+  #describe(side) {
+    const { puzzle, bets } = this;
     const space = puzzle.before.endsWith(" ") ? ", then a space" : "";
     let words = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
     words += `Gap ${this.number}, ${SIGHT[side]}. Before the gap: ${puzzle.before.trim()}${space}.`;
@@ -280,14 +322,15 @@ export default class GuessingGame extends Widget {
   }
 
   #verdict() {
-    const { bits } = this.rounds.at(-1);
+    const { bits } = this.rounds[this.rounds.length - 1];
+    /** @type {(side: Side, rival: Rival) => string} */
     const paid = (side, rival) => bits[side][rival].toFixed(2);
     let words =
       `The hidden character was ${spoken(this.puzzle.truth)}. From the left you paid ` +
       `${paid("left", "you")} bits and the left twin ${paid("left", "model")}; from both sides ` +
       `you ${paid("both", "you")} and the encoder ${paid("both", "model")}.`;
     if (this.finished) {
-      const [you, model] = ["you", "model"].map((rival) => this.#mean("both", rival));
+      const [you, model] = PLAYERS.map((who) => this.#mean("both", who));
       const beaten = you < model ? "You beat it." : "It won this time.";
       words +=
         ` You have played all ${this.gaps} gaps: from both sides you paid ${you.toFixed(2)} bits ` +
@@ -298,28 +341,41 @@ export default class GuessingGame extends Widget {
 
   // ── what a learner does ───────────────────────────────────────────────────────────────────────
 
-  /** Move along the letters. */
+  /**
+   * Move along the letters.
+   * @param {{ at: string }} sent
+   */
   do_look({ at }) {
     this.#at = Number(at);
   }
 
-  /** Choose a letter. */
+  /**
+   * Choose a letter.
+   * @param {{ at: string }} sent
+   */
   do_pick({ at }) {
     this.#at = Number(at);
-    this.#choose(LETTERS[at]);
+    this.#choose(LETTERS[this.#at]);
   }
 
-  /** Choose the letter of a key, wherever among the letters the focus is. */
+  /**
+   * Choose the letter of a key, wherever among the letters the focus is.
+   * @param {{ key: string }} sent
+   */
   do_type({ key }) {
     this.#choose(key.toLowerCase());
   }
 
+  /** @param {string} letter */
   #choose(letter) {
     this.set({ letter });
     this.announcement = `Your letter: ${spoken(letter)}. Now say how sure you are, and guess.`;
   }
 
-  /** Bet on the gap, from what is in sight. */
+  /**
+   * Bet on the gap, from what is in sight.
+   * @param {{ percent?: string }} sent
+   */
   async do_guess({ percent }) {
     const { side } = this;
     if (!side) return; // a click too many
@@ -328,6 +384,7 @@ export default class GuessingGame extends Widget {
     const sure = Number(percent);
     const letter = this.get("letter");
     if (sure && !letter) throw new ValueError("Also choose a letter, or choose “no idea”.");
+    /** @type {Bet} */
     const bet = [sure ? letter : null, sure];
     const bets = { ...this.bets, [side]: bet };
     if (side === "left") {
@@ -350,21 +407,29 @@ export default class GuessingGame extends Widget {
 
   /** Begin with the gaps of the day. */
   async do_today() {
-    await this.#begin(this.get("today").seed);
+    const today = this.get("today");
+    if (today) await this.#begin(today.seed);
   }
 
+  /** @param {number} seed */
   async #begin(seed) {
     const drawn = await this.ask("puzzles", { seed, gaps: this.gaps });
     this.set({ ...drawn, rounds: [], bets: {}, letter: "" });
   }
 }
 
-/** Write a bet. */
+/**
+ * Write a bet.
+ * @param {Bet} bet
+ */
 function inWords([letter, percent]) {
   return letter === null ? "no idea" : `${visible(letter)}, ${percent}%`;
 }
 
-/** Return the checksum of ASCII text that zlib has by the same name. */
+/**
+ * Return the checksum of ASCII text that zlib has by the same name.
+ * @param {string} text
+ */
 function crc32(text) {
   let crc = -1;
   for (const character of text) {

@@ -7,11 +7,31 @@ import { fixed, inBits, inNats, sum } from "../../widgets/browser/words.js";
 const CHIPS = 20; // probability is handed out in twentieths
 const CHARACTERS = 28; // which share what is not handed out
 
-const times = (p, cost) => (p ? p * cost : 0); // what never happens costs nothing
-const cost = (p) => -Math.log(p);
+/**
+ * @typedef {Record<string, number>} Numbers  By letter.
+ *
+ * @typedef {object} State
+ * @property {Numbers} counts
+ * @property {string} word  With its gap.
+ * @property {string} letters
+ * @property {Numbers} chips  How many twentieths each letter was given.
+ * @property {boolean} revealed
+ */
 
+/**
+ * What never happens costs nothing.
+ * @param {number} p
+ * @param {number} cost
+ */
+const times = (p, cost) => (p ? p * cost : 0);
+const cost = (/** @type {number} */ p) => -Math.log(p);
+
+/** @extends {Widget<State>} */
 export default class ProbabilityBet extends Widget {
-  /** Give a letter this probability, or as much of it as is left. */
+  /**
+   * Give a letter this probability, or as much of it as is left.
+   * @param {{ letter: string, value: string }} sent
+   */
   do_give({ letter, value }) {
     const wanted = Math.round(Number(value) * CHIPS);
     const most = this.get("chips")[letter] + this.left;
@@ -20,7 +40,10 @@ export default class ProbabilityBet extends Widget {
       throw new ValueError("All of 1.00 is handed out. Take some back from another letter first.");
   }
 
-  /** Give everything to one letter. */
+  /**
+   * Give everything to one letter.
+   * @param {{ letter: string }} sent
+   */
   do_all({ letter }) {
     this.hand({ ...this.nothing, [letter]: CHIPS }, letter);
   }
@@ -39,6 +62,10 @@ export default class ProbabilityBet extends Widget {
     this.set({ chips: this.nothing, revealed: false });
   }
 
+  /**
+   * @param {Numbers} chips
+   * @param {string} letter
+   */
   hand(chips, letter) {
     this.set({ chips });
     const p = this.probability(letter);
@@ -51,6 +78,7 @@ export default class ProbabilityBet extends Widget {
     return [...this.get("letters")];
   }
 
+  /** @returns {Numbers} */
   get nothing() {
     return Object.fromEntries(this.letters.map((letter) => [letter, 0]));
   }
@@ -60,13 +88,17 @@ export default class ProbabilityBet extends Widget {
     return CHIPS - sum(Object.values(this.get("chips")));
   }
 
+  /** @returns {Numbers} */
   get truth() {
     const counts = Object.entries(this.get("counts"));
     const total = sum(counts.map(([, count]) => count));
     return Object.fromEntries(counts.map(([letter, count]) => [letter, count / total]));
   }
 
-  /** Return the probability of a character, one of the letters or not. */
+  /**
+   * Return the probability of a character, one of the letters or not.
+   * @param {string} character
+   */
   probability(character) {
     return ((this.get("chips")[character] ?? 0) + this.left / CHARACTERS) / CHIPS;
   }
@@ -92,6 +124,7 @@ export default class ProbabilityBet extends Widget {
     ]);
   }
 
+  /** @param {string} letter */
   row(letter) {
     const given = this.get("chips")[letter];
     const slider = element("input", {
@@ -162,6 +195,7 @@ export default class ProbabilityBet extends Widget {
   }
 }
 
+/** @param {number} p */
 function costs(p) {
   const written = [fixed(p, 3), inNats(cost(p)), inBits(cost(p))];
   return written.map((text) => element("td", { class: "number" }, text));

@@ -8,22 +8,40 @@ import { fixed, sum, visible } from "../../widgets/browser/words.js";
 const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 const SELECTED = 0.15;
 const PROMISED = { M: 0.8, R: 0.1, K: 0.1 }; // of the selected positions, which fate each meets
+const FATES = /** @type {const} */ (["M", "R", "K"]);
 const NAMES = { M: "masked", R: "random", K: "kept" };
 const NUMBERS = 3; // drawn for each position
 const FEW = 40; // up to so many selected positions, a pile shows each of them
 const STEPS = 10; // in which many draws pile up
 const PAUSE = 80; // milliseconds between two of them
 
-const inPercent = (share) => `${fixed(100 * share, 1)}%`;
+/**
+ * @import { Markup } from "../../widgets/browser/element.js"
+ *
+ * @typedef {keyof typeof NAMES} Fate
+ * @typedef {{ symbol: string, fate?: Fate }} Cell  What is read at a position.
+ *
+ * @typedef {object} State
+ * @property {string[]} symbols
+ * @property {number} seed
+ * @property {number} draws  How many there have been.
+ * @property {Record<Fate, number>} counts  Over all draws.
+ */
 
+const inPercent = (/** @type {number} */ share) => `${fixed(100 * share, 1)}%`;
+
+/** @extends {Widget<State>} */
 export default class MaskDraws extends Widget {
   announcement = "Nothing has been drawn yet.";
 
-  /** Mask the line a number of times and count; where motion is welcome, the counts pile up. */
+  /**
+   * Mask the line a number of times and count; where motion is welcome, the counts pile up.
+   * @param {{ times: string }} sent
+   */
   async do_draw({ times }) {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const [first, last] = [this.get("draws"), this.get("draws") + Number(times)];
-    const step = still ? Number(times) : Math.ceil(times / STEPS);
+    const step = still ? Number(times) : Math.ceil(Number(times) / STEPS);
     let counts = this.get("counts");
     for (let draws = first + step; draws <= last; draws += step) {
       if (draws > first + step) await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -33,8 +51,8 @@ export default class MaskDraws extends Widget {
       this.set({ draws, counts });
     }
     const own = this.drawn(last).filter(({ fate }) => fate);
-    const fates = Object.entries(NAMES).map(
-      ([fate, name]) => `${own.filter((each) => each.fate === fate).length} ${name}`,
+    const fates = FATES.map(
+      (fate) => `${own.filter((each) => each.fate === fate).length} ${NAMES[fate]}`,
     );
     const shares = this.rows().map(({ share, name }) => `${inPercent(share)} ${name}`);
     this.announcement =
@@ -48,7 +66,11 @@ export default class MaskDraws extends Widget {
     this.set({ draws: 0, counts: { M: 0, R: 0, K: 0 } });
   }
 
-  /** Return for each position what is read in draw number 1, 2, …, and its fate if it is selected. */
+  /**
+   * Return for each position what is read in draw number 1, 2, …, and its fate if it is selected.
+   * @param {number} number
+   * @returns {Cell[]}
+   */
   drawn(number) {
     const symbols = this.get("symbols");
     const next = chanceOf(this.get("seed"), NUMBERS * symbols.length * (number - 1));
@@ -65,7 +87,8 @@ export default class MaskDraws extends Widget {
   rows() {
     const counts = this.get("counts");
     const n = sum(Object.values(counts));
-    return Object.entries(n ? PROMISED : {}).map(([fate, p]) => {
+    return (n ? FATES : []).map((fate) => {
+      const p = PROMISED[fate];
       const [share, margin] = [counts[fate] / n, 2 * Math.sqrt((p * (1 - p)) / n)];
       return { fate, name: NAMES[fate], count: counts[fate], share, p, margin };
     });
@@ -93,14 +116,20 @@ export default class MaskDraws extends Widget {
 
   strip() {
     const draws = this.get("draws");
+    /** @type {Cell[]} */
     const cells = draws ? this.drawn(draws) : this.get("symbols").map((symbol) => ({ symbol }));
     const line = cells.map(({ symbol }) => (symbol === "[MASK]" ? "▒" : symbol)).join("");
-    const words = [[]];
+    /** @type {Markup[]} */
+    let word = [];
+    const words = [word];
     cells.forEach(({ symbol, fate }, at) => {
       const look = fate ? `cell fate-${fate}` : "cell";
       const sign = element("small", null, fate ?? "\xa0");
-      words.at(-1).push(element("span", { class: look }, visible(symbol), sign));
-      if (this.get("symbols")[at] === " ") words.push([]);
+      word.push(element("span", { class: look }, visible(symbol), sign));
+      if (this.get("symbols")[at] === " ") {
+        word = [];
+        words.push(word);
+      }
     });
     return element(
       "div",
@@ -113,7 +142,8 @@ export default class MaskDraws extends Widget {
   piles() {
     const rows = this.rows();
     const few = sum(rows.map(({ count }) => count)) <= FEW;
-    const piles = Object.entries(PROMISED).map(([fate, p], i) => {
+    const piles = FATES.map((fate, i) => {
+      const p = PROMISED[fate];
       const { share, margin, count } = rows[i] ?? { share: 0, margin: 0, count: 0 };
       const low = Math.max(0, p - margin);
       const high = Math.min(1, p + margin);
@@ -139,14 +169,18 @@ export default class MaskDraws extends Widget {
       const promised = `${fixed(100 * p, 0)}% ± ${inPercent(margin)}`;
       return row(`${fate} ${name}`, count.toLocaleString("en"), inPercent(share), promised, inside);
     });
-    const before = Object.entries(PROMISED).map(([fate, p]) =>
-      row(`${fate} ${NAMES[fate]}`, "0", "–", `${fixed(100 * p, 0)}%`, "–"),
+    const before = FATES.map((fate) =>
+      row(`${fate} ${NAMES[fate]}`, "0", "–", `${fixed(100 * PROMISED[fate], 0)}%`, "–"),
     );
     const table = tableOf(heads, rows.length ? rows : before, "draws");
     return element("div", { class: "scroll" }, table);
   }
 }
 
+/**
+ * @param {string} name
+ * @param {...string} cells
+ */
 function row(name, ...cells) {
   const numbers = cells.map((cell) => element("td", { class: "number" }, cell));
   return element("tr", null, element("th", { scope: "row" }, name), ...numbers);

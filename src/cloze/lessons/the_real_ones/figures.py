@@ -31,12 +31,12 @@ def costs(rows: Sequence[tuple[int, float, float, float]]) -> tuple[Figure, str]
         axes.set_title(title)
     left.set(ylabel="nats")
     left.legend()
-    said = "; ".join(
+    described = "; ".join(
         f"|V| = {size}: {log:.2f} and {unigram:.2f} per symbol, {log / long:.2f} and "
         f"{unigram / long:.2f} per character"
         for size, log, unigram, long in rows
     )
-    return figure, f"Two curves, log|V| and the unigram in nats. {said}."
+    return figure, f"Two curves, log|V| and the unigram in nats. {described}."
 
 
 @picture
@@ -64,10 +64,10 @@ def parameters(parts: Mapping[str, tuple[int, int]]) -> tuple[Figure, str]:
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-    said = ", ".join(
+    described = ", ".join(
         f"{name} {a:.0f} + {b:.0f}" for name, a, b in zip(names, inside, outside, strict=True)
     )
-    return figure, f"Bars of millions of parameters, in layers + outside of them: {said}."
+    return figure, f"Bars of millions of parameters, in layers + outside of them: {described}."
 
 
 @picture
@@ -79,13 +79,13 @@ def floors(shares: Mapping[str, Mapping[float, float]]) -> tuple[Figure, str]:
         axes.plot(list(curve), list(curve.values()), line, marker=marker, color=colour, label=name)
     axes.set(xlabel="share of symbols hidden", ylabel="floor / unigram", ylim=(0, 1), xlim=(0, 1))
     axes.legend()
-    said = "; ".join(
+    described = "; ".join(
         f"{name}: " + ", ".join(f"{share:.2f} at {rate:.0%}" for rate, share in curve.items())
         for name, curve in shares.items()
     )
     return (
         figure,
-        f"Curves of the floor as a share of the unigram's cost, by what is hidden. {said}.",
+        f"Curves of the floor as a share of the unigram's cost, by what is hidden. {described}.",
     )
 
 

@@ -63,7 +63,7 @@ class Gated(nn.Module):
         self.gate, self.up, self.down = gate, up, down
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the same shape."""
+        """Return a tensor of the shape of ``x``, ``(…, d_model)``."""
         return (nn.functional.gelu(x @ self.gate.T) * (x @ self.up.T)) @ self.down.T
 
 

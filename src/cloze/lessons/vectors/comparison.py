@@ -92,17 +92,17 @@ def training_windows(corpus: Corpus) -> Tensor:
     return torch.cat([windows(piece.input_ids, LENGTH)[::6] for piece in corpus.train])
 
 
-def by_vectors(vectors: Tensor, asked: Asked) -> Found:
+def by_vectors(vectors: Tensor, queries: Asked) -> Found:
     """Measure how well vectors ``(n, d)`` find windows of the same piece."""
     near = cosine(vectors, vectors)
-    at_1, at_10 = (precision_at(near, asked.pieces, k) for k in (1, 10))
+    at_1, at_10 = (precision_at(near, queries.pieces, k) for k in (1, 10))
     return Found(at_1, at_10, mean_cosine(vectors))
 
 
-def by_terms(asked: Asked, terms: Callable[[str], list[str]]) -> Found:
+def by_terms(queries: Asked, terms: Callable[[str], list[str]]) -> Found:
     """Measure how well counted terms do."""
-    near = TfIdf(asked.texts, terms).similarity()
-    return Found(*(precision_at(near, asked.pieces, k) for k in (1, 10)))
+    near = TfIdf(queries.texts, terms).similarity()
+    return Found(*(precision_at(near, queries.pieces, k) for k in (1, 10)))
 
 
 OBJECTIVES: dict[str, Objective] = {"two windows": TWO_WINDOWS, "twice masked": TWICE_MASKED}
@@ -120,16 +120,16 @@ def contrastive_run(corpus: Corpus, name: str, seed: int, steps: int) -> Trainin
 
 def measured_late(corpus: Corpus, name: str) -> str:
     """Search by late interaction, and write a 1 for each window whose piece was found, else 0."""
-    asked, encoder = held_out(corpus), shipped_model().encoder
+    queries, encoder = held_out(corpus), shipped_model().encoder
     if name == LETTERS:
-        states = neighbourhoods(asked.input_ids)
+        states = neighbourhoods(queries.input_ids)
     else:
         if name == UNTRAINED:
             torch.manual_seed(0)
             encoder = Encoder(encoder.config).eval()
-        states = layer_states(encoder, asked.input_ids)[-1]
-    found = nearest(late_interaction(states, states), but_itself=True)[:, 0]
-    return "".join(str(int(right)) for right in asked.pieces[found] == asked.pieces)
+        states = layer_states(encoder, queries.input_ids)[-1]
+    closest = nearest(late_interaction(states, states), but_itself=True)[:, 0]
+    return "".join(str(int(right)) for right in queries.pieces[closest] == queries.pieces)
 
 
 UNTRAINED = "late interaction, untrained encoder"
@@ -163,12 +163,12 @@ def results() -> dict[str, Any]:
 def trained_results() -> dict[str, Repeated]:
     """Return precision at 1 of every kind of training, over seeds."""
     runs = results()["runs"].values()
-    return {name: Repeated.of(found[name][0] for found in runs) for name in OBJECTIVES}
+    return {name: Repeated.of(measured[name][0] for measured in runs) for name in OBJECTIVES}
 
 
 def late_results() -> dict[str, float]:
     """Return precision at 1 of late interaction, by name."""
-    return {name: found.count("1") / len(found) for name, found in results()["late"].items()}
+    return {name: hits.count("1") / len(hits) for name, hits in results()["late"].items()}
 
 
 def trained(corpus: Corpus, steps: int, seed: int, name: str) -> list[float]:
@@ -176,9 +176,9 @@ def trained(corpus: Corpus, steps: int, seed: int, name: str) -> list[float]:
     run = contrastive_run(corpus, name, seed, steps)
     for _ in fit(run):
         pass
-    asked = held_out(corpus)
-    found = by_vectors(embed(run.model.eval().encoder, asked.input_ids), asked)
-    return [round(value, 4) for value in found if value is not None]
+    queries = held_out(corpus)
+    measured = by_vectors(embed(run.model.eval().encoder, queries.input_ids), queries)
+    return [round(value, 4) for value in measured if value is not None]
 
 
 def main(path: Path = RESULTS, seeds: int = SEEDS, steps: int = STEPS) -> None:

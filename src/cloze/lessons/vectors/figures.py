@@ -34,8 +34,8 @@ def found_again(at_1: Mapping[str, float], chance: float) -> tuple[Figure, str]:
     axes.margins(x=0.12)
     axes.set(xlabel="precision at 1", ylim=(len(ordered) - 0.1, -0.6))  # below, room for chance
     axes.tick_params(axis="y", length=0)
-    said = listed(ordered)
-    return figure, f"Bars of precision at 1: {said}; a dashed line at chance, {chance:.2f}."
+    described = listed(ordered)
+    return figure, f"Bars of precision at 1: {described}; a dashed line at chance, {chance:.2f}."
 
 
 @picture
@@ -62,8 +62,8 @@ def plane(
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     figure.draw_without_rendering()  # only then it is known where everything stands
     _beside(axes, points, labels)
-    said = ", ".join(f"{group} at ({x:.1f}, {y:.1f})" for group, (x, y) in centres.items())
-    return figure, f"Points in a plane, {title}. Centres: {said}."
+    described = ", ".join(f"{group} at ({x:.1f}, {y:.1f})" for group, (x, y) in centres.items())
+    return figure, f"Points in a plane, {title}. Centres: {described}."
 
 
 PLACES = [

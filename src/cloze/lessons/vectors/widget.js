@@ -3,18 +3,39 @@
 import { button, element, form, join, select, status } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
 
-const LABELS = { vectors: "Vectors ", terms: "Terms " };
+/**
+ * @typedef {keyof typeof LABELS} Way
+ * @typedef {[passage: [piece: string, text: string], similarity: number, shared: string[]]} Hit
+ * @typedef {[line: string, ways: Record<string, Hit[]>]} Found
+ *
+ * @typedef {object} State
+ * @property {Found} found
+ * @property {Record<Way, string>} chosen
+ * @property {Record<Way, string[]>} choices
+ *
+ * @typedef {object} Answers
+ * @property {(sent: { line?: string, vectors?: string, terms?: string }) => void} search
+ */
 
+const LABELS = { vectors: "Vectors ", terms: "Terms " };
+const WAYS = /** @type {const} */ (["vectors", "terms"]);
+
+/** @extends {Widget<State, Answers>} */
 export default class Search extends Widget {
-  /** Look for another line. */
+  /**
+   * Look for another line.
+   * @param {{ line: string }} sent
+   */
   do_search({ line }) {
     return this.ask("search", { line });
   }
 
+  /** @param {{ value: string }} sent */
   do_vectors({ value }) {
     return this.ask("search", { vectors: value });
   }
 
+  /** @param {{ value: string }} sent */
   do_terms({ value }) {
     return this.ask("search", { terms: value });
   }
@@ -30,12 +51,13 @@ export default class Search extends Widget {
     });
     const go = element("button", { type: "submit", class: "primary" }, "Search");
     const chosen = this.get("chosen");
-    const selects = Object.entries(this.get("choices")).map(([what, names]) =>
+    const choices = this.get("choices");
+    const selects = WAYS.map((way) =>
       select(
-        LABELS[what],
-        what,
-        names.map((name) => [name, name]),
-        chosen[what],
+        LABELS[way],
+        way,
+        choices[way].map((name) => [name, name]),
+        chosen[way],
       ),
     );
     const tables = Object.entries(ways).map(([way, hits]) => this.#table(way, hits));
@@ -47,6 +69,10 @@ export default class Search extends Widget {
     ]);
   }
 
+  /**
+   * @param {string} way
+   * @param {Hit[]} hits
+   */
   #table(way, hits) {
     const rows = hits.map((hit, at) => this.#row(way, at + 1, hit));
     const none = element("tr", null, element("td", { colspan: 2 }, "No passage matches."));
@@ -60,6 +86,11 @@ export default class Search extends Widget {
     );
   }
 
+  /**
+   * @param {string} way
+   * @param {number} n
+   * @param {Hit} hit
+   */
   #row(way, n, [[piece, text], similarity, shared]) {
     const words = text
       .split(" ")

@@ -130,20 +130,20 @@ class Plan:
 
     def arms(self) -> dict[tuple[str, str], Callable[[int], Paid]]:
         """Return every way to train, by part and name: from the seed to what the model pays."""
-        found: dict[tuple[str, str], Callable[[int], Paid]] = {}
+        measured: dict[tuple[str, str], Callable[[int], Paid]] = {}
         for rate in RATES:
-            found["world", f"{rate:.0%}"] = partial(self._in_the_world, rate)
-            found["rates", f"{rate:.0%}"] = partial(self._in_english, MASKED, rate)
+            measured["world", f"{rate:.0%}"] = partial(self._in_the_world, rate)
+            measured["rates", f"{rate:.0%}"] = partial(self._in_english, MASKED, rate)
         for name, shares in SHARES.items():
             if name != "80/10/10":  # that is 30% above
                 other = masked(name, mask_tokens, *shares)
-                found["shares", name] = partial(self._in_english, other, RATE)
+                measured["shares", name] = partial(self._in_english, other, RATE)
         for shape, mask in SHAPES.items():
             if shape != "characters":  # that is 30% above, too
-                found["shapes", shape] = partial(self._in_english, masked(shape, mask), RATE)
+                measured["shapes", shape] = partial(self._in_english, masked(shape, mask), RATE)
         for how, copies in COPIES.items():
-            found["copies", how] = partial(self._on_little, copies)
-        return found
+            measured["copies", how] = partial(self._on_little, copies)
+        return measured
 
     def _in_english(self, objective: Objective, rate: float, seed: int) -> Paid:
         recipe = replace(self.english, mask_prob=rate, seed=seed)

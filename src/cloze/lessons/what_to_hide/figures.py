@@ -33,11 +33,11 @@ def by_rate(
         axes.set(xticks=places, xticklabels=[f"{100 * rate:.0f}" for rate in by_rate])
     axes.set(xlabel="rate in training, %", ylabel=what, ylim=(bottom, None))
     axes.legend()
-    said = "; ".join(
+    described = "; ".join(
         f"{exam}: " + ", ".join(f"{rate:.0%} {mean:.3f}" for rate, (mean, _) in by_rate.items())
         for exam, by_rate in measured.items()
     )
-    return figure, f"Lines of {what} by the rate of training. {said}."
+    return figure, f"Lines of {what} by the rate of training. {described}."
 
 
 @picture
@@ -81,12 +81,12 @@ def bars(
     if lines:
         baseline_lines(axes, lines)
         axes.set(xlim=(-0.6, len(groups)))  # the names stand behind the bars
-    said = "; ".join(
+    described = "; ".join(
         f"{group}: " + ", ".join(f"{name} {mean:.{decimals}f}" for name, (mean, _) in those.items())
         for group, those in groups.items()
     )
     beside = f" Lines: {listed(lines)}." if lines else ""
-    return figure, f"Bars of {what}. {said}.{beside}"
+    return figure, f"Bars of {what}. {described}.{beside}"
 
 
 @picture
@@ -103,8 +103,8 @@ def growing_gap(means: Sequence[float], word: str) -> tuple[Figure, str]:
     axes.set(xlabel=f"hidden letters of {word}", ylabel="nats per hidden letter")
     axes.set(xticks=hidden, ylim=(0, 1.15 * max(means)))
     axes.grid(axis="y", color=SHADE)
-    said = ", ".join(f"{n}: {mean:.2f}" for n, mean in zip(hidden, means, strict=True))
+    described = ", ".join(f"{n}: {mean:.2f}" for n, mean in zip(hidden, means, strict=True))
     return (
         figure,
-        f"A rising curve of nats per hidden letter of {word}, by how many are hidden. {said}.",
+        f"A rising curve of nats per hidden letter of {word}, by how many are hidden. {described}.",
     )

@@ -12,22 +12,44 @@ import {
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, inNats, percent, sum } from "../../widgets/browser/words.js";
 
+/**
+ * @typedef {[symbol: string, fate: string, cost: number]} Cell  Without a fate: not selected.
+ *
+ * @typedef {object} State
+ * @property {string} line
+ * @property {string} note  What was changed in the line that was typed.
+ * @property {number} rate
+ * @property {string} shape
+ * @property {string} shares
+ * @property {number} draws
+ * @property {Cell[]} cells
+ * @property {{ rate: number[], shape: string[], shares: string[] }} choices
+ *
+ * @typedef {object} Answers
+ * @property {(sent: Partial<Pick<State, "line" | "rate" | "shape" | "shares" | "draws">>) => void} hide
+ */
+
 const FATES = { M: "masked", R: "random", K: "kept" };
 const NOTHING = "\u00a0";
 
+/** @extends {Widget<State, Answers>} */
 export default class Hiding extends Widget {
+  /** @param {{ text: string }} sent */
   do_line({ text }) {
     return this.ask("hide", { line: text });
   }
 
+  /** @param {{ value: string }} sent */
   do_rate({ value }) {
     return this.ask("hide", { rate: Number(value) });
   }
 
+  /** @param {{ value: string }} sent */
   do_shape({ value }) {
     return this.ask("hide", { shape: value });
   }
 
+  /** @param {{ value: string }} sent */
   do_shares({ value }) {
     return this.ask("hide", { shares: value });
   }
@@ -43,7 +65,9 @@ export default class Hiding extends Widget {
 
   markup() {
     const { rate, shape, shares } = this.get("choices");
+    /** @type {(names: string[]) => [string, string][]} */
     const named = (names) => names.map((name) => [name, name]);
+    /** @type {[number, string][]} */
     const rates = rate.map((each) => [each, percent(each)]);
     const restart = { "aria-disabled": this.get("draws") === 0 || null };
     return join([
@@ -87,7 +111,7 @@ export default class Hiding extends Widget {
   #strip() {
     const line = this.get("line");
     const cells = this.get("cells");
-    const cell = ([symbol, fate, cost]) =>
+    const cell = (/** @type {Cell} */ [symbol, fate, cost]) =>
       element(
         "span",
         { class: fate ? `cell fate-${fate}` : "cell" },
@@ -102,7 +126,10 @@ export default class Hiding extends Widget {
     return element("div", { role: "img", "aria-label": `The model reads: ${read}` }, ...parts);
   }
 
-  /** The costs of the characters that met this fate; without a fate, of all. */
+  /**
+   * The costs of the characters that met this fate; without a fate, of all.
+   * @param {string} [fate]
+   */
   #costs(fate) {
     const cells = this.get("cells").filter(([, own]) => (fate ? own === fate : own));
     return cells.map(([, , cost]) => cost);

@@ -60,14 +60,14 @@ def cost(model: MaskedLM, windows: Tensor) -> float:
 
 def results() -> dict[str, dict[str, float]]:
     """Return what held-out text costs in nats per character, by seed and by the training's name."""
-    found: dict[str, dict[str, float]] = measurements.read(RESULTS)["runs"]
-    return found
+    measured: dict[str, dict[str, float]] = measurements.read(RESULTS)["runs"]
+    return measured
 
 
 def curves() -> dict[str, list[float]]:
     """Return what a hidden character costs the shipped models when 1, 2, … n are hidden."""
-    found: dict[str, list[float]] = measurements.read(RESULTS)["curves"]
-    return found
+    measured: dict[str, list[float]] = measurements.read(RESULTS)["curves"]
+    return measured
 
 
 def main(

@@ -174,7 +174,7 @@ def _judge_order(answer: Any) -> str:
     if paid < usual + MORE:
         raise Symptom(
             f"{seen} Your order is more expensive, but by less than {MORE:.0f} nats. Step by "
-            f"step: {along}. Which step is expensive, and what could you write earlier to mislead "
+            f"step: {along}. What could you write earlier to mislead "
             "the model even more?"
         )
     mean = line_bound(torch.tensor(_costs(), dtype=torch.float64))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from cloze.border import Line, Lines, checked, known_symbols
+from cloze.border import Line, Lines, NotNegative, Values, checked, known_symbols
 from cloze.checkpoint import shipped
 from cloze.heads import LINES_AT_ONCE, MaskedLM, Model
 from cloze.lessons.writing_with_gaps.objective_diffusion import held_out_bound, hidden_costs, hide
 from cloze.masking import IGNORE, MaskedBatch, seeded
 
+Costs = Annotated[Values, NotNegative]
+"""What ``all_costs`` returns."""
 MOST_EXACT = 16
 """The most symbols of a line of which every subset is hidden: 65 536 lines to read."""
 
@@ -82,7 +85,8 @@ def all_costs(model: Model, input_ids: Line) -> Tensor:
     return costs
 
 
-def line_bound(costs: Tensor) -> float:
+@checked
+def line_bound(costs: Costs) -> float:
     """Return the bound on −log P of a line in nats from ``all_costs``: Σ_k of the means for k."""
     n = costs.shape[1]
     k = ((torch.arange(2**n)[:, None] >> torch.arange(n)) & 1).sum(1)[1:]
@@ -90,7 +94,8 @@ def line_bound(costs: Tensor) -> float:
     return float((costs[1:].sum(1) / (k * ways[k])).sum())
 
 
-def random_order_cost(costs: Tensor) -> float:
+@checked
+def random_order_cost(costs: Costs) -> float:
     """Return −log P of a line when it is written in random order, from ``all_costs``.
 
     P is the mean over all orders of the product of what is paid; it is found by going through the

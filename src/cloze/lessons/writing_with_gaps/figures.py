@@ -36,19 +36,19 @@ def heights(curves: Mapping[str, Sequence[float]], unigram: float) -> tuple[Figu
         unigram: what the frequencies of characters alone would pay.
     """
     figure, axes = new_figure(7.2, 3.6)
-    said = []
+    described = []
     for name, costs in curves.items():
         colour, line, _ = STYLES[name]
         mean = sum(costs) / len(costs)
         label = f"{name}, mean {mean:.2f}"
         axes.plot(range(1, len(costs) + 1), costs, line, color=colour, label=label)
         axes.axhline(mean, color=colour, linewidth=1, linestyle=line)
-        said.append(f"{name} from {costs[0]:.2f} to {costs[-1]:.2f}, on average {mean:.2f}")
+        described.append(f"{name} from {costs[0]:.2f} to {costs[-1]:.2f}, on average {mean:.2f}")
     baseline_lines(axes, {"unigram": unigram})
     axes.set(xlabel="characters hidden", ylabel="nats per hidden character", ylim=(0, None))
     axes.legend(loc="lower right")
     return figure, (
-        f"Curves rise to the line of the unigram at {unigram:.2f} nats: {'; '.join(said)}."
+        f"Curves rise to the line of the unigram at {unigram:.2f} nats: {'; '.join(described)}."
     )
 
 
@@ -111,7 +111,7 @@ def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figu
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x", color=SHADE)
     figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3)
-    said = "; ".join(
+    described = "; ".join(
         f"{model}: "
         + ", ".join(
             f"{name} {row['valid']:.2f}" + ("" if row["kl"] is None else f" and {row['kl']:.2f}")
@@ -119,7 +119,7 @@ def policies(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> tuple[Figu
         )
         for model, rows in found.items()
     )
-    return figure, f"Bars of the share of valid sentences and of KL in nats. {said}."
+    return figure, f"Bars of the share of valid sentences and of KL in nats. {described}."
 
 
 @picture
@@ -149,9 +149,9 @@ def passes(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figu
     left.set_xticks([int(n) for n in ticks], ticks)
     left.minorticks_off()
     left.legend()
-    said = "; ".join(
+    described = "; ".join(
         f"{name}, real words by passes: "
         + ", ".join(f"{n}: {row['real']:.0%}" for n, row in rows.items())
         for name, rows in found.items()
     )
-    return figure, f"Cost falls and real words rise with the number of forward passes. {said}."
+    return figure, f"Cost falls and real words rise with the number of forward passes. {described}."

@@ -96,7 +96,7 @@ def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, dic
     """
     sentences, truth = of_length(world)
     hidden = gaps_only(sentences[:1], world).repeat(draws, 1)
-    found = {}
+    measured = {}
     for policy in POLICIES:
         lines = write(model, hidden, policy, temperature=1.0, generator=seeded(seed))
         kl: float | None = None
@@ -104,8 +104,8 @@ def in_world(model: Model, world: World, draws: int, seed: int) -> dict[str, dic
             kl = exact_kl(model, sentences, truth, policy)
         elif policy == "random order":
             kl = random_order_kl(model, sentences, truth, max(2, draws // 100), seed)
-        found[policy] = {"valid": share_of_sentences(lines, sentences), "kl": kl}
-    return found
+        measured[policy] = {"valid": share_of_sentences(lines, sentences), "kl": kl}
+    return measured
 
 
 def counted_kl(lines: Tensor, sentences: Tensor, truth: Tensor) -> float:
@@ -181,7 +181,7 @@ def text_judged(windows: Tensor, known: set[str], lines: int) -> dict[str, float
 def in_passes(model: Model, known: set[str], lines: int, seed: int) -> dict[str, Any]:
     """Let a model write lines in so many passes, with and without remasking, and judge them."""
     hidden = torch.full((lines, 64), VOCABULARY.mask_id)
-    found: dict[str, Any] = {"random order": {}, "mask-predict": {}}
+    measured: dict[str, Any] = {"random order": {}, "mask-predict": {}}
     for n in PASSES:
         steps = {
             "random order": unmask(model, hidden, "random order", n, generator=seeded(seed)),
@@ -189,8 +189,8 @@ def in_passes(model: Model, known: set[str], lines: int, seed: int) -> dict[str,
         }
         for policy, each in steps.items():
             *_, last = each
-            found[policy][str(n)] = judged(last.lines, known)
-    return found
+            measured[policy][str(n)] = judged(last.lines, known)
+    return measured
 
 
 def over_seeds(runs: Mapping[str, Any]) -> Any:

@@ -4,6 +4,38 @@ import { button, element, form, join, status } from "../../widgets/browser/eleme
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, percent, spoken, visible } from "../../widgets/browser/words.js";
 
+/**
+ * @import { Markup } from "../../widgets/browser/element.js"
+ * @import { WidgetModel } from "../../widgets/browser/widget.js"
+ *
+ * @typedef {object} Frame  The line after some steps.
+ * @property {string[]} line
+ * @property {string[]} fates  What has become of each position.
+ * @property {number[]} said  The probability of what was written in the last step.
+ *
+ * @typedef {object} Chosen  What decides what is written.
+ * @property {string} line
+ * @property {string} policy
+ * @property {number} temperature
+ * @property {number} seed
+ *
+ * @typedef {object} Read
+ * @property {string[]} shown  The symbols of the line as it was read.
+ * @property {string} note  What reading it has changed.
+ *
+ * @typedef {Chosen & Read & { at: number, policies: string[], unit: string, separator: string }} State
+ *
+ * @typedef {object} Answers
+ * @property {(sent: Chosen & { start: number, count: number }) => Frame[]} frames
+ * @property {(sent: { line: string }) => Read} read
+ *
+ * @typedef {object} Writing  The frames of what is chosen.
+ * @property {string} of
+ * @property {Frame[]} frames
+ * @property {boolean} whole
+ * @property {Promise<void> | null} coming
+ */
+
 const TEMPERATURES = [0, 0.5, 1, 1.5];
 const SPEEDS = { slow: 1, medium: 3, fast: 10 }; // steps per second
 const AHEAD = 8; // how many frames are asked for at once while playing
@@ -15,11 +47,16 @@ const LEGEND =
   "The number below what was written in this step is the probability that the model gave it. " +
   "↺ marks what was remasked.";
 
+/** @extends {Widget<State, Answers>} */
 export default class Unmasking extends Widget {
+  /** @type {keyof typeof SPEEDS} */
   #speed = "medium";
-  #timer = null;
-  #writing = {}; // the frames of what is chosen: {of, frames, whole, coming}
+  /** @type {number | undefined} */
+  #timer;
+  /** @type {Writing} */
+  #writing = { of: "", frames: [], whole: false, coming: null };
 
+  /** @param {WidgetModel<State, Answers>} model */
   constructor(model) {
     super(model);
     this.changed();
@@ -27,14 +64,14 @@ export default class Unmasking extends Widget {
 
   /** What decides what is written. */
   get chosen() {
-    const names = ["line", "policy", "temperature", "seed"];
-    return Object.fromEntries(names.map((name) => [name, this.get(name)]));
+    const [line, policy] = [this.get("line"), this.get("policy")];
+    return { line, policy, temperature: this.get("temperature"), seed: this.get("seed") };
   }
 
-  /** The line as it is now: {line, fates, said}; until it comes, the last that is known. */
+  /** The line as it is now; until it comes, the last that is known. */
   get frame() {
     const { frames } = this.#writing;
-    return frames[this.get("at")] ?? frames.at(-1);
+    return frames[this.get("at")] ?? frames[frames.length - 1];
   }
 
   /** The line as text, `_` for a gap that is still open. */
@@ -44,7 +81,7 @@ export default class Unmasking extends Widget {
 
   /** Whether it goes on by itself. */
   get playing() {
-    return this.#timer !== null;
+    return this.#timer !== undefined;
   }
 
   changed() {
@@ -60,7 +97,10 @@ export default class Unmasking extends Widget {
     this.refresh();
   }
 
-  /** Start from the line as it was typed. */
+  /**
+   * Start from the line as it was typed.
+   * @param {string} of
+   */
   #begin(of) {
     this.#pause();
     const line = this.get("shown");
@@ -72,7 +112,11 @@ export default class Unmasking extends Widget {
     this.announcement = `${gaps}, ${this.get("policy")}, seed ${this.get("seed")}${note}.`;
   }
 
-  /** Have the frames up to one of them, if there are as many, asking for a few at a time. */
+  /**
+   * Have the frames up to one of them, if there are as many, asking for a few at a time.
+   * @param {number} at
+   * @param {number} [count]
+   */
   async #load(at, count = 1) {
     const writing = this.#writing;
     const { frames } = writing;
@@ -82,12 +126,17 @@ export default class Unmasking extends Widget {
       writing.whole = more.length < count;
     };
     while (frames.length <= at && !writing.whole) {
-      writing.coming ??= ask().finally(() => (writing.coming = null));
+      writing.coming ??= ask().finally(() => {
+        writing.coming = null;
+      });
       await writing.coming;
     }
   }
 
-  /** Take a step; false if none is left. */
+  /**
+   * Take a step; false if none is left.
+   * @param {number} [count]
+   */
   async #forward(count) {
     const at = this.get("at") + 1;
     await this.#load(at, count);
@@ -143,7 +192,7 @@ export default class Unmasking extends Widget {
   /** Take one step while playing. */
   async do_tick() {
     if (!this.playing) return;
-    this.#timer = null; // it ends here if the step fails
+    this.#timer = undefined; // it ends here if the step fails
     if (await this.#forward(AHEAD)) this.#wait();
     else this.#done();
   }
@@ -160,19 +209,25 @@ export default class Unmasking extends Widget {
     this.set({ seed: this.get("seed") + 1, at: 0 });
   }
 
+  /** @param {{ value: string }} sent */
   do_policy({ value }) {
     this.set({ policy: value, at: 0 });
   }
 
+  /** @param {{ value: string }} sent */
   do_temperature({ value }) {
     this.set({ temperature: Number(value), at: 0 });
   }
 
+  /** @param {{ value: keyof typeof SPEEDS }} sent */
   do_speed({ value }) {
     this.#speed = value;
   }
 
-  /** Write another line. */
+  /**
+   * Write another line.
+   * @param {{ typed: string }} sent
+   */
   async do_line({ typed }) {
     const { shown, note } = await this.ask("read", { line: typed });
     this.set({ line: typed, shown, note, at: 0 });
@@ -185,7 +240,7 @@ export default class Unmasking extends Widget {
 
   #pause() {
     clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#timer = undefined;
   }
 
   // ── markup ────────────────────────────────────────────────────────────────────────────────────
@@ -223,14 +278,18 @@ export default class Unmasking extends Widget {
 
   #strip() {
     const { line, fates, said } = this.frame;
-    const words = [[]];
+    /** @type {Markup[]} */
+    let word = [];
+    const words = [word];
     line.forEach((symbol, at) => {
       const sign = { [NEW]: percent(said[at]), [REMASKED]: "↺" }[fates[at]] ?? "\u00a0";
       const shown = symbol === GAP ? "▒" : visible(symbol);
-      words
-        .at(-1)
-        .push(element("span", { class: `cell ${fates[at]}` }, shown, element("small", null, sign)));
-      if (symbol === " " || this.get("separator")) words.push([]);
+      const look = { class: `cell ${fates[at]}` };
+      word.push(element("span", look, shown, element("small", null, sign)));
+      if (symbol === " " || this.get("separator")) {
+        word = [];
+        words.push(word);
+      }
     });
     const label = `The line: ${this.text.replaceAll(GAP, "▒")}`;
     const look = this.get("separator") ? "unmasking words" : "unmasking";
@@ -242,7 +301,13 @@ export default class Unmasking extends Widget {
   }
 }
 
-/** Write a row of buttons of which one is pressed. */
+/**
+ * Write a row of buttons of which one is pressed.
+ * @param {string} label
+ * @param {string} action
+ * @param {(string | number)[]} values
+ * @param {string | number} chosen
+ */
 function choice(label, action, values, chosen) {
   const buttons = values.map((value) =>
     button(value, action, { "data-with-value": value, "aria-pressed": value === chosen }),
