@@ -146,7 +146,7 @@ def test_the_command_asks_three_models(tmp_path: Path, monkeypatch: pytest.Monke
     bounds.main(path, corpus, Recipe(steps=2, evaluations=0), seeds=(0,))
     written = json.loads(path.read_text("utf-8"))
     assert written["corpus_sha256"] == corpus.sha256
-    assert set(written["runs"]["0"]) == {"masked", "diffusion", "causal"}
+    assert set(written["runs"]["0"]) == {*bounds.TRAINED}
     assert written["curves"] == {"masked": [2.0], "diffusion": [2.0]}
 
 
