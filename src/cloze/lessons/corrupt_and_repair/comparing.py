@@ -170,7 +170,8 @@ def main(
         return steps | ({"infilling": infilling_steps} if text == "world" else {})
 
     steps = measure("steps", texts, affordable)["steps"]
-    for text, controls in CONTROLS.items():
+    for text in steps.keys() & CONTROLS.keys():
+        controls = CONTROLS[text]
         steps[text] |= {name: steps[text][like] for name, like in controls.items()}
 
     def run(key: str) -> dict[str, Any]:
