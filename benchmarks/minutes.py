@@ -1,13 +1,12 @@
 """How long a notebook takes: ``python -m benchmarks.minutes`` counts it for all of them.
 
-Prose and printed output are read at 200 words a minute, code at 20 lines a minute, and an exercise
-takes three minutes with its hint and its solution. What is folded away is for the curious: its
-words are shown apart and are not in the minutes.
+Prose and printed output are read at 200 words a minute and code at 8 lines a minute. The minutes of
+an exercise stand beside its reference solution; they are a reader's estimate of what a beginner
+takes. What is folded away is for the curious: its words are shown apart and are not in the minutes.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from dataclasses import dataclass
@@ -15,12 +14,12 @@ from pathlib import Path
 
 import nbformat
 
+from cloze.teaching.seeds import exercises_of
+
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 WORDS_A_MINUTE = 200
-LINES_A_MINUTE = 20
-MINUTES_AN_EXERCISE = 3
+LINES_A_MINUTE = 8
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
-EXERCISE = re.compile(r"^#+ Exercise \d", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,18 +32,18 @@ class Reading:
     lines: int
     cells: int
     exercises: int
+    working: int
 
     @property
     def minutes(self) -> float:
-        """Count the minutes of the main path."""
-        words = self.words + self.printed
-        working = MINUTES_AN_EXERCISE * self.exercises
-        return words / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE + working
+        """Count the minutes that reading the main path takes, without the exercises."""
+        return (self.words + self.printed) / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE
 
     @property
-    def stated(self) -> int:
-        """Round up to the next five minutes, as the notebook states them."""
-        return 5 * math.ceil(self.minutes / 5)
+    def stated(self) -> tuple[int, int]:
+        """Round to five minutes, as the notebook states them: for reading, for the exercises."""
+        reading, working = (5 * max(1, round(n / 5)) for n in (self.minutes, self.working))
+        return reading, working
 
 
 def reading(path: Path) -> Reading:
@@ -56,6 +55,7 @@ def reading(path: Path) -> Reading:
         if cell.cell_type == "code" and "colab" not in cell.metadata.get("tags", [])
     ]
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    exercises = exercises_of(path.stem[3:]).values()
     seen, all_words = len(FOLDED.sub("", prose).split()), len(prose.split())
     return Reading(
         words=seen,
@@ -69,25 +69,27 @@ def reading(path: Path) -> Reading:
             for line in cell.source.splitlines()
         ),
         cells=len(cells),
-        exercises=len(EXERCISE.findall(prose)),
+        exercises=len(exercises),
+        working=sum(exercise.minutes for exercise in exercises),
     )
 
 
 def main(paths: list[Path]) -> None:
     """Print a row for each notebook, and their sum."""
-    print("  notebook                 words folded printed lines cells exercises minutes stated")
-    found = [reading(path) for path in paths]
-    for path, one in zip(paths, found, strict=True):
-        print(
-            f"  {path.stem:<24} {one.words:5} {one.folded:6} {one.printed:7} {one.lines:5} "
-            f"{one.cells:5} {one.exercises:9} {one.minutes:7.1f} {one.stated:6}"
-        )
-    print(
-        f"  {'all':<24} {sum(o.words for o in found):5} {sum(o.folded for o in found):6} "
-        f"{sum(o.printed for o in found):7} {sum(o.lines for o in found):5} "
-        f"{sum(o.cells for o in found):5} {sum(o.exercises for o in found):9} "
-        f"{sum(o.minutes for o in found):7.1f} {sum(o.stated for o in found):6}"
-    )
+    titles = ("words", "folded", "printed", "lines", "cells", "exercises", "minutes", "working")
+    print(f"  {'notebook':<24}", *titles, " stated")
+    sums = dict.fromkeys(titles, 0.0)
+    for path in paths:
+        one = reading(path)
+        row = {title: getattr(one, title) for title in titles}
+        sums = {title: sums[title] + row[title] for title in titles}
+        print(f"  {path.stem:<24}", *cells(row), "  {} + {}".format(*one.stated))
+    print(f"  {'all':<24}", *cells(sums))
+
+
+def cells(row: dict[str, float]) -> list[str]:
+    """Write the numbers of a row under their titles."""
+    return [f"{value:{len(title)}.0f}" for title, value in row.items()]
 
 
 if __name__ == "__main__":

@@ -97,7 +97,10 @@ def proof() -> Picture:
 
 def stuck() -> tuple[Picture, float]:
     """Draw our learning curve and the textbook's; return the loss of reading the own position."""
-    arms = {"ours": "born, our recipe", "the textbook's": "learned positions, textbook's Adam"}
+    arms = {
+        "ours": "neighbour heads, our recipe",
+        "the textbook's": "learned positions, textbook's Adam",
+    }
     curves = {
         name: [(step, nats.mean) for step, nats in plateau.results()[arm].items()]
         for name, arm in arms.items()

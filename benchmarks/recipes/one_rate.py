@@ -1,4 +1,4 @@
-"""Heads born looking at neighbours, squared ReLU, and our Muon with one rate for all matrices."""
+"""Heads that look at neighbours from the start, squared ReLU, and our Muon with one rate."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def join(heads: Tensor) -> Tensor:
 
 
 def neighbour_offsets(config: EncoderConfig) -> list[int]:
-    """Return the place that each head looks at when it is born: −1, +1, −2, +2 and so on."""
+    """Return the place that each head looks at before training: −1, +1, −2, +2 and so on."""
     one_sided = {"left": -1, "right": 1}
     if config.direction in one_sided:
         return [one_sided[config.direction] * (h + 1) for h in range(config.n_heads)]

@@ -200,7 +200,7 @@ def test_rotary_rates_fall_from_1_to_nearly_1_over_base() -> None:
     torch.testing.assert_close(angles, torch.outer(torch.arange(3.0), torch.tensor(rates)))
 
 
-# ── Heads that are born looking at their neighbours ──
+# ── Heads that start out looking at their neighbours ──
 
 
 @each_direction

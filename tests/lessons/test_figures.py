@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COLOURS = {palette.BLUE, palette.ORANGE, palette.GREEN, palette.RED, palette.VIOLET, palette.GREY}
 NOTEBOOKS = {path.stem[3:]: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 LESSONS = [path.parent.name for path in sorted((ROOT / "src/cloze/lessons").glob("*/figures.py"))]
+DRAWS = re.compile(r"\bfigures\.(?!\w+_strip\()\w+\(|^the_map\(", re.MULTILINE)
+WITH_MAP = [name for name, path in NOTEBOOKS.items() if path.name[:2] in "00 02 03 04 05 06 07"]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -31,10 +33,20 @@ def test_the_notebook_draws_every_figure_of_its_lesson(lesson: str) -> None:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__ and not name.startswith("_")
     ]
-    cells = nbformat.read(NOTEBOOKS[lesson], as_version=4).cells
-    source = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    source = code(lesson if lesson in NOTEBOOKS else WITH_MAP[0])
     assert own
-    assert [name for name in own if f"figures.{name}(" not in source] == []
+    assert [name for name in own if f"{name}(" not in source] == []
+
+
+def code(lesson: str) -> str:
+    cells = nbformat.read(NOTEBOOKS[lesson], as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+
+
+@pytest.mark.parametrize("lesson", WITH_MAP)
+def test_the_map_of_the_series_stands_where_it_is_lit(lesson: str) -> None:
+    [lit] = re.findall(r"^the_map\((.*)\)$", code(lesson), re.MULTILINE)
+    assert bool(lit) == (lesson != "start_here")
 
 
 def pictures() -> list[tuple[str, dict[str, str]]]:
@@ -64,7 +76,7 @@ def test_every_cell_that_draws_shows_its_picture() -> None:
         cell.source
         for path in NOTEBOOKS.values()
         for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code" and re.search(r"\bfigures\.(?!\w+_strip\()\w+\(", cell.source)
+        if cell.cell_type == "code" and DRAWS.search(cell.source)
     ]
     assert len(cells) == len(pictures()) > 15
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from cloze.causal import shipped_causal, text_costs
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus
 from cloze.generation import POLICIES
-from cloze.lessons.writing_with_gaps import bounds, samplers, scoring
+from cloze.lessons.writing_with_gaps import bounds, samplers
 from cloze.objectives import MASKED
 from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
@@ -90,30 +89,9 @@ def test_real_words_leave_out_what_may_be_cut() -> None:
     assert samplers.real_words(["ab"], {"ab"}) == (0.0, 0.0)
 
 
-def test_lines_are_spoilt_in_one_place() -> None:
-    chance = random.Random(0)
-    for text in ("the old sea is grey", "a a b", "rain fell on the roof"):
-        words = scoring.exchanged(text, chance).split()
-        assert sorted(words) == sorted(text.split())
-        assert words != text.split()
-        spoilt, at = scoring.misspelt(text, chance)
-        assert [i for i in range(len(text)) if text[i] != spoilt[i]] == [at]
-        assert text[at] != " " != spoilt[at]
-
-
-def test_what_has_no_words_to_exchange_is_refused() -> None:
-    with pytest.raises(ValueError, match="No two neighbouring words of 'cat' differ"):
-        scoring.exchanged("cat", random.Random(0))
+def test_words_of_a_text_are_asked_for_as_a_list() -> None:
     with pytest.raises(ValueError, match="texts is a list"):
         samplers.words_of("the cat")  # type: ignore[arg-type]
-
-
-def test_a_score_is_judged_by_what_it_notices() -> None:
-    def dear_x(text: str) -> torch.Tensor:
-        return torch.tensor([float(c == "x") for c in text])
-
-    assert scoring.preferred(dear_x, [("ab", "ax"), ("ax", "ab")]) == 0.5
-    assert scoring.found(dear_x, [("abx", 2), ("xab", 1)]) == 0.5
 
 
 def test_results_are_of_this_corpus_and_this_world() -> None:

@@ -157,7 +157,9 @@ def test_what_is_said_of_any_number(answer: Any, words: str) -> None:
 
 def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() -> None:
     multiplied = {"You multiplied.": lambda part, whole: part * whole}
-    check = Exercise(rate, number, "", multiplied, lambda _: [(1.0, 3.0), (2.0, 3.0)])
+    check = Exercise(
+        rate, number, "", mistakes=multiplied, probes=lambda _: [(1.0, 3.0), (2.0, 3.0)]
+    )
     told(check, lambda a, b: a * whole, "parameter `b`; it reads `whole` from the notebook instead")
 
 

@@ -184,6 +184,8 @@ class Exercise:
 
     Attributes:
         solution: The reference: a function with the names that the notebook uses, or a value.
+        minutes: What a beginner takes with the text, the hints and a mistake or two: a reader's
+            estimate.
         wants: Reads a result, and says so if it is of the wrong kind.
         solved: What is said of a right answer, after "Correct."
         mistakes: Wrong solutions under the sentence that names their symptom, run only if an answer
@@ -202,6 +204,7 @@ class Exercise:
     solution: Any
     wants: Wants
     solved: str
+    minutes: int = 5
     mistakes: Mapping[str, Any] = field(default_factory=dict)
     probes: Callable[[random.Random], Sequence[Probe]] | None = None
     direction: str = ""

@@ -90,6 +90,7 @@ def worlds(chance: random.Random) -> list[Probe]:
 
 check_fillings = Exercise(
     solution=fillings,
+    minutes=10,
     wants=distribution,
     probes=worlds,
     solved="That is Bayes' rule: weigh each sentence by how often it is said times how likely it "
@@ -172,6 +173,7 @@ def _judge_world(answer: Any) -> str:
 
 check_own_world = Exercise(
     solution=own_world,
+    minutes=15,
     wants=small_world,
     solved="Each side alone tells nothing about the middle word, and both together tell it all.",
     judge=_judge_world,
@@ -202,6 +204,7 @@ def pairs(chance: random.Random) -> list[Probe]:
 
 check_excess = Exercise(
     solution=excess,
+    minutes=12,
     wants=number,
     probes=pairs,
     solved="Never negative, and 0 only for the truth itself: q is this far above the best. (It is "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -36,20 +38,62 @@ def twins(rows: Mapping[str, tuple[float, float]]) -> tuple[Figure, str]:
 
 @picture
 def down_to_the_floor(
-    steps: Sequence[int], losses: Sequence[float], floor: float
+    steps: Sequence[int], losses: Sequence[float], floor: float, paid: float
 ) -> tuple[Figure, str]:
-    """Draw held-out loss by step, and the floor that it comes down to; what is above 1 is cut."""
+    """Draw held-out loss by step, and the floor that it comes down to; what is above 1 is cut.
+
+    Args:
+        steps: when the loss was measured.
+        losses: held-out, nats.
+        floor: what the best reader pays on average, nats.
+        paid: what it pays in this draw, nats.
+    """
     figure, axes = new_figure()
     axes.plot(steps, losses, color=BLUE, marker="o", label="held-out loss")
     axes.axhline(floor, color=ORANGE, linestyle=(0, (4, 3)), label="floor")
     axes.axhspan(0, floor, color=SHADE, linewidth=0)
-    axes.annotate(
-        "no model pays less", (0.5, floor / 2), xycoords=("axes fraction", "data"), ha="center"
-    )
+    axes.axhline(paid, color=INK, linewidth=1, label="exact answers, in this draw")
+    middle, below = ("axes fraction", "data"), "on average, no model pays less"
+    axes.annotate(below, (0.5, floor / 2), xycoords=middle, ha="center")
     axes.set(xlabel="step", ylabel="nats per hidden word", ylim=(0, 1), xlim=(0, None))
     axes.legend()
     ends = f"from ≈ {losses[0]:.2f} to ≈ {losses[-1]:.2f}" if losses else "not measured yet"
-    return figure, f"Held-out loss in nats by step: {ends}. A line for the floor, {floor:.2f}."
+    return figure, (
+        f"Held-out loss in nats by step: {ends}. Lines for the floor, "
+        f"{floor:.3f}, and for what the exact answers cost in this draw, {paid:.3f}."
+    )
+
+
+@picture
+def cost_of_belief(truth: float, beliefs: Sequence[float]) -> tuple[Figure, str]:
+    """Draw what a gap with two possible words costs, by what the model believes of the first.
+
+    Args:
+        truth: the true probability of the first word.
+        beliefs: probabilities that a model might give it; for each, the excess is drawn.
+    """
+
+    def loss(q: Any) -> Any:
+        return -truth * np.log(q) - (1 - truth) * np.log(1 - q)
+
+    figure, axes = new_figure(7.2, 2.8)
+    q = np.linspace(0.02, 0.98, 200)
+    floor = float(loss(truth))
+    axes.plot(q, loss(q), color=BLUE)
+    axes.axhline(floor, color=ORANGE, linestyle=(0, (4, 3)))
+    axes.annotate(f"floor {floor:.3f}", (0.02, floor), (0, -14), textcoords="offset points")
+    said = []
+    for belief in beliefs:
+        excess = float(loss(belief)) - floor
+        axes.plot([belief] * 2, [floor, floor + excess], "o-", color=INK, markersize=4)
+        label = (belief, floor + excess)
+        axes.annotate(f"KL {excess:.3f}", label, (-8, 4), textcoords="offset points", ha="right")
+        said.append(f"believing {belief:g} costs {excess:.3f} more")
+    axes.set(xlabel="what the model gives the first word", ylabel="nats", ylim=(0.4, 1.7))
+    return figure, (
+        f"The average cost over what the model believes, lowest at the truth, {truth:g}, with "
+        f"{floor:.3f} nats; {', '.join(said)}."
+    )
 
 
 @picture
@@ -69,7 +113,9 @@ def truth_against(
     dots = {(round(x, 2), round(y, 2)) for x, y in zip(given, true, strict=True)}
     axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
     means, shares = [b.said for b in bins], [b.came_true for b in bins]
-    axes.plot(means, shares, "D", color=ORANGE, markeredgecolor=INK, label="share right")
+    errors = [(p * (1 - p) / b.n) ** 0.5 for p, b in zip(shares, bins, strict=True)]
+    look: Any = {"fmt": "D", "color": ORANGE, "markeredgecolor": INK, "ecolor": INK}
+    axes.errorbar(means, shares, [2 * e for e in errors], **look, label="share right, ± 2 errors")
     axes.set(
         xlabel="probability that the model gives",
         ylabel="true probability",
@@ -77,7 +123,10 @@ def truth_against(
         ylim=(0, 1.02),
     )
     axes.legend(loc="upper left")
-    came = ", ".join(f"{b.came_true:.2f} for {b.said:.2f}" for b in bins)
+    came = ", ".join(
+        f"{b.came_true:.3f} ± {error:.3f} for {b.said:.3f}"
+        for b, error in zip(bins, errors, strict=True)
+    )
     return (
         figure,
         f"Dots along the diagonal, truth against answer. Share right, by answer: {came}.",

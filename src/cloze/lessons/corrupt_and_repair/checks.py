@@ -72,6 +72,7 @@ def lines_with_spans(chance: random.Random) -> list[Probe]:
 
 check_take_out = Exercise(
     solution=take_out,
+    minutes=12,
     wants=pair_of_lists,
     probes=lines_with_spans,
     solved="In the input one sentinel marks the whole gap, and in the target it announces what "
@@ -127,6 +128,7 @@ def tables(chance: random.Random) -> list[Probe]:
 
 check_still_open = Exercise(
     solution=still_open,
+    minutes=12,
     wants=number,
     probes=tables,
     solved="This is what nobody can repair: on average, no model can pay less for the original.",
@@ -180,6 +182,7 @@ def _judge_open_world(answer: Any) -> str:
 
 check_open_world = Exercise(
     solution={"only he smiled": 0.5, "he only smiled": 0.5},
+    minutes=12,
     wants=anything,
     solved="A mask keeps the place of what is missing, and a deletion does not.",
     judge=_judge_open_world,
@@ -205,6 +208,7 @@ def generators(chance: random.Random) -> list[Probe]:
 
 check_suspicion = Exercise(
     solution=suspicion,
+    minutes=12,
     wants=number,
     probes=generators,
     solved="No discriminator can do better. With q = p it is rate · (1 − p): if the generator "

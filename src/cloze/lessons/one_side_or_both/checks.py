@@ -52,6 +52,7 @@ def sentences(chance: random.Random) -> list[Probe]:
 
 check_chain_cost = Exercise(
     solution=chain_cost,
+    minutes=10,
     wants=number,
     probes=sentences,
     solved="The costs add because the probabilities multiply: that is the chain rule.",
@@ -107,6 +108,7 @@ def models_and_lines(chance: random.Random) -> list[Probe]:
 
 check_leaks = Exercise(
     solution=leaks,
+    minutes=10,
     wants=positions,
     probes=models_and_lines,
     solved="Run it on every causal model that you build, before you trust its loss.",
@@ -183,6 +185,7 @@ def _judge_only_bayes(answer: Any) -> str:
 
 check_only_bayes = Exercise(
     solution=("it was a cold and _ark night", "d"),
+    minutes=12,
     wants=anything,
     solved="Bayes' rule tried every candidate and read each line to its end.",
     judge=_judge_only_bayes,
@@ -219,6 +222,7 @@ def probabilities_by_name(value: object) -> dict[str, float]:
 
 check_posterior = Exercise(
     solution=posterior,
+    minutes=12,
     wants=probabilities_by_name,
     probes=lines_scored,
     solved="Each line's probability, divided by the sum over all candidates: Bayes' rule.",

@@ -44,6 +44,7 @@ def states_and_padding(chance: random.Random) -> list[Probe]:
 
 check_my_mean_pool = Exercise(
     solution=my_mean_pool,
+    minutes=10,
     wants=tensor(torch.float32),
     probes=states_and_padding,
     solved="Now padding no longer changes what you say about a line.",
@@ -91,6 +92,7 @@ def names_in_lines(chance: random.Random) -> list[Probe]:
 
 check_name_f1 = Exercise(
     solution=name_f1,
+    minutes=12,
     wants=number,
     probes=names_in_lines,
     solved="This is how seqeval counts, and how systems that find names are compared.",
@@ -137,6 +139,7 @@ def _of_two(value: Any) -> list[float]:
 
 check_my_best_span = Exercise(
     solution=my_best_span,
+    minutes=15,
     wants=_of_two,
     probes=starts_and_ends,
     solved="No answer ends before it begins.",
@@ -199,6 +202,7 @@ def _judge_fooling(answer: Any) -> str:
 
 check_fooling = Exercise(
     solution="on friday the teacher studied the small blue leaf under the microscope again",
+    minutes=10,
     wants=sentence_with_roles,
     judge=_judge_fooling,
     solved="Sixteen sentences had *who* in few places, and the tagger has learned the places.",

@@ -38,6 +38,7 @@ def lines(chance: random.Random) -> list[Probe]:
 
 check_count_gaps = Exercise(
     solution=count_gaps,
+    minutes=4,
     wants=number,
     probes=lines,
     solved="The number of gaps is |M|, the size of the set M that you meet in notebook 01.",
@@ -84,6 +85,7 @@ def _judge_message(answer: Any) -> str:
 
 check_message = Exercise(
     solution="look behind the door and say nothing",
+    minutes=6,
     wants=anything,
     solved="All vowels are back. Now send the line without them to a friend.",
     judge=_judge_message,

@@ -51,6 +51,7 @@ def queries_keys_values(chance: random.Random) -> list[Probe]:
 
 check_my_attention = Exercise(
     solution=my_attention,
+    minutes=12,
     wants=tensor(torch.float32),
     probes=queries_keys_values,
     parts=lambda Q, K, V, look: {
@@ -96,6 +97,7 @@ def lengths_and_directions(chance: random.Random) -> list[Probe]:
 
 check_my_may_look = Exercise(
     solution=my_may_look,
+    minutes=8,
     wants=tensor(torch.bool),
     probes=lengths_and_directions,
     parts=lambda length, direction: {
@@ -216,6 +218,7 @@ def _circle(shift: float, length: float = 6.0) -> Tensor:
 
 check_two_back = Exercise(
     solution=(_circle(-BACK), _circle(0)),
+    minutes=15,
     wants=anything,
     judge=_judge_two_back,
     solved="Two numbers per position are enough for a whole ring. The angle between query and key "

@@ -143,6 +143,7 @@ def _words_met() -> Counter[str]:
 
 check_right_finding = Exercise(
     solution=("it seemed a silly question to ask", 18),
+    minutes=10,
     wants=anything,
     solved="A model that reads from left to right could not have known.",
     judge=_judge_finding,
@@ -187,6 +188,7 @@ def bets(chance: random.Random) -> list[Probe]:
 
 check_bet_price = Exercise(
     solution=bet_price,
+    minutes=8,
     wants=number,
     probes=bets,
     parts=lambda letter, sure, truth, frequencies: {

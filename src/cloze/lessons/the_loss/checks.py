@@ -54,6 +54,7 @@ def tables(chance: random.Random) -> list[Probe]:
 
 check_summed_loss = Exercise(
     solution=summed_loss,
+    minutes=8,
     wants=number,
     probes=tables,
     parts=lambda P, x, M: {f"{'one position' if len(M) == 1 else 'several positions'} in M": ...},
@@ -164,6 +165,7 @@ def _judge_tables(tables: Any) -> str:
 
 
 check_tables = Exercise(
+    minutes=12,
     solution={
         "right": [{gap: 1 / 4} | {x: 1 / 8 for x in LETTERS if x != gap} for gap in GAPS],
         "wrong": [{"r": 1 / 3, "l": 2 / 3}, {"a": 1 / 3, "e": 2 / 3}],
@@ -226,6 +228,7 @@ def _judge_loss(loss: Callable[..., Any]) -> None:
 
 check_my_mlm_loss = Exercise(
     solution=my_mlm_loss,
+    minutes=15,
     wants=number_with_gradient,
     probes=batches,
     solved="It equals F.cross_entropy(…, ignore_index=-100).",

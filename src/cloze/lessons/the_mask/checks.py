@@ -44,6 +44,7 @@ def masked_batches(chance: random.Random) -> list[Probe]:
 
 check_restore = Exercise(
     solution=restore,
+    minutes=8,
     wants=tensor(torch.long),
     probes=masked_batches,
     parts=lambda inputs, labels: {
@@ -77,6 +78,7 @@ def suspect(value: Any) -> str:
 
 check_culprit = Exercise(
     solution="C",
+    minutes=10,
     wants=suspect,
     solved="C swaps 10% first and gives [MASK] to 0.9 of the rest: 0.9 · 0.9 = 81% [MASK], 10% "
     "swapped and 0.9 · 0.1 = 9% kept. Two independent draws multiply.",
@@ -244,6 +246,7 @@ OURS = "That is the package's function. Write the rule yourself."
 
 check_my_mask = Exercise(
     solution=my_mask,
+    minutes=18,
     wants=anything,
     judge=_judge_mask,
     without={"mask_tokens": OURS, "corrupt": OURS, "StaticMasks": OURS},
@@ -275,6 +278,7 @@ def schedules(chance: random.Random) -> list[Probe]:
 
 check_coverage = Exercise(
     solution=coverage,
+    minutes=10,
     wants=number,
     probes=schedules,
     parts=lambda epochs, mask_prob, copies: {
@@ -357,6 +361,7 @@ def _judge_pattern(pattern: Callable[..., Any]) -> str:
 
 check_my_pattern = Exercise(
     solution=my_pattern,
+    minutes=15,
     wants=anything,
     judge=_judge_pattern,
     solved="So every hidden letter keeps both neighbours in sight.",

@@ -42,21 +42,20 @@ def masking_rates(
     """
     figure = empty_figure()
     left, right = figure.subplots(1, 2)
-    ticks = range(len(rates))
     names = [f"{rate:g}" for rate in rates]
-    left.bar(ticks, targets, color=BLUE, width=0.7)
+    left.bar(rates, targets, color=BLUE, width=0.1)
     left.bar_label(left.containers[0], fmt="%.0f", fontsize=9, padding=2)
     left.set_ylim(0, 1.15 * max(targets))
     left.set_title("questions per 1000 characters", fontsize=11)
     baseline_lines(right, baselines)
-    right.plot(ticks, losses, "o-", color=RED)
-    right.annotate("model", (0, losses[0]), (-8, 10), textcoords="offset points")
-    for x, loss in zip(ticks, losses, strict=True):
+    right.plot(rates, losses, "o-", color=RED)
+    right.annotate("model", (rates[0], losses[0]), (-8, 10), textcoords="offset points")
+    for x, loss in zip(rates, losses, strict=True):
         right.annotate(f"{loss:.2f}", (x, loss), (6, -12), textcoords="offset points", fontsize=9)
     right.set_title("cost of one answer, in nats", fontsize=11)
-    right.set(ylim=(0, 3.4), xlim=(-0.4, len(rates) - 0.4))
+    right.set(ylim=(0, 3.4), xlim=(-0.08, 0.95))
     for axes in (left, right):
-        axes.set(xticks=ticks, xticklabels=names, xlabel="mask_prob")
+        axes.set(xticks=rates, xticklabels=names, xlabel="mask_prob")
     text = "Two panels over mask_prob: the questions that 1000 characters give, and what one answer"
     rows = "; ".join(
         f"{name}: {count:.0f} questions, model {loss:.2f}"

@@ -82,6 +82,7 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
 
 check_three_merges = Exercise(
     solution="the the bath other",
+    minutes=10,
     wants=anything,
     solved="Only the counts decide, and not what a piece means.",
     judge=_judge_merges,
@@ -131,6 +132,7 @@ def _judge_typo(answer: Any) -> str:
 
 check_one_typo = Exercise(
     solution=("customer", "cuqtomer"),
+    minutes=8,
     wants=anything,
     solved="You see one wrong letter. The model sees pieces that it has hardly ever met together.",
     judge=_judge_typo,
@@ -166,6 +168,7 @@ def two_parts(chance: random.Random) -> list[Probe]:
 
 check_merged = Exercise(
     solution=merged,
+    minutes=15,
     wants=numbers("m", "s", "v"),
     probes=two_parts,
     solved="Three numbers are enough for a line of any length, so the table of weights is never "
@@ -242,6 +245,7 @@ def _judge_two_wrongs(answer: Any) -> str:
 
 check_two_wrongs = Exercise(
     solution={"KVD": 0.4, "DVK": 0.4, "KVK": 0.1, "DVD": 0.1},
+    minutes=12,
     wants=anything,
     solved="Each score is taken while the other place still has its old letter. What two places "
     "decide together, the sum of two scores cannot know.",

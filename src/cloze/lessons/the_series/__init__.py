@@ -1,1 +1,1 @@
-"""The quiz of the whole series, which notebook 13 shows."""
+"""What is about the whole series: its map, and the quiz that notebook 13 shows."""

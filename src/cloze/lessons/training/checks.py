@@ -349,6 +349,7 @@ class StepExercise(Exercise):
 
 check_train_step = StepExercise(
     solution=train_step,
+    minutes=10,
     wants=number,
     probes=lambda chance: [(chance.getrandbits(31),)],
     solved="Sample, mask, predict, compare, improve: fit does this 1250 times.",
@@ -417,6 +418,7 @@ def _judge_trap(answer: Any) -> str:
 
 check_trap = Exercise(
     solution="nothing in this [s]hop is new",
+    minutes=10,
     wants=anything,
     solved="The parrot is sure and wrong: it recites.",
     judge=_judge_trap,
@@ -472,6 +474,7 @@ diagnosis = {"A": 2, "B": 3, "C": 1}
 
 check_diagnosis = Exercise(
     solution=diagnosis,
+    minutes=12,
     wants=diagnoses,
     solved="A never calls zero_grad, B masks only once, C measures on the text it trains on.",
     judge=_judge_diagnosis,

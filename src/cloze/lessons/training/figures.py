@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from cloze.teaching.figures import baseline_lines, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, ORANGE, RED, VIOLET
+from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, RED, VIOLET
 
 
 @picture
@@ -33,3 +33,34 @@ def loss_curves(
         for name, points in curves.items()
     )
     return figure, f"Loss in nats over {x_label}. {ends}. Lines: {listed(baselines)}."
+
+
+@picture
+def one_step(losses: Mapping[float, float], slope: float, taken: float) -> tuple[Figure, str]:
+    """Draw the loss after steps of several lengths, with the slope that the gradient gives.
+
+    Args:
+        losses: by learning rate, the loss of the same batch after one step, nats; 0 is before it.
+        slope: how the loss begins to change with the learning rate, nats.
+        taken: the learning rate of the step that was taken.
+    """
+    figure, axes = new_figure()
+    rates = sorted(losses)
+    axes.plot(rates, [losses[rate] for rate in rates], color=BLUE, marker="o", markersize=4)
+    bottom = min(losses.values()) - 0.4
+    end = (bottom - losses[0]) / slope
+    axes.plot([0, end], [losses[0], bottom], color=ORANGE, linestyle="--")
+    axes.annotate("gradient", (end, bottom), (6, 4), textcoords="offset points")
+    axes.annotate(
+        "our step",
+        (taken, losses[taken]),
+        (12, 28),
+        textcoords="offset points",
+        arrowprops={"arrowstyle": "-|>", "color": GREY},
+    )
+    axes.set(xlabel="learning rate", ylabel="loss in nats", xlim=(0, None))
+    after = ", ".join(f"{rate:g} ≈ {losses[rate]:.2f}" for rate in rates)
+    return figure, (
+        f"Loss in nats of one batch after a step with each learning rate: {after}. A dashed line "
+        "shows the slope that the gradient gives: the curve follows it at first, then leaves it."
+    )

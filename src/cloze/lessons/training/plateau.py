@@ -66,8 +66,8 @@ class Placed(nn.Embedding):
         return super().forward(input_ids) + self.places.weight[: input_ids.shape[-1]]
 
 
-def born() -> MaskedLM:
-    """Make the model of the series: its heads are born looking at their neighbours."""
+def looking_at_neighbours() -> MaskedLM:
+    """Make the model of the series: its heads start out looking at their neighbours."""
     return MaskedLM()
 
 
@@ -89,11 +89,11 @@ def placed() -> MaskedLM:
 OURS = partial(by_recipe, Recipe().query_key_learning_rate)
 LARGER = partial(by_recipe, Recipe().matrix_learning_rate)
 ARMS: dict[str, tuple[Callable[[], MaskedLM], Training]] = {
-    "born, our recipe": (born, OURS),
-    "ordinary, our recipe": (ordinary, OURS),
-    "ordinary, larger steps": (ordinary, LARGER),
-    "born, textbook's Adam": (born, by_adam),
-    "ordinary, textbook's Adam": (ordinary, by_adam),
+    "neighbour heads, our recipe": (looking_at_neighbours, OURS),
+    "ordinary heads, our recipe": (ordinary, OURS),
+    "ordinary heads, larger steps": (ordinary, LARGER),
+    "neighbour heads, textbook's Adam": (looking_at_neighbours, by_adam),
+    "ordinary heads, textbook's Adam": (ordinary, by_adam),
     "learned positions, our recipe": (placed, OURS),
     "learned positions, textbook's Adam": (placed, by_adam),
 }

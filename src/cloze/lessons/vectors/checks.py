@@ -37,6 +37,7 @@ def two_sets(chance: random.Random) -> list[Probe]:
 
 check_cosines = Exercise(
     solution=cosines,
+    minutes=10,
     wants=tensor(torch.float32),
     probes=two_sets,
     solved="Only the direction of each vector is left; its length no longer counts.",
@@ -77,6 +78,7 @@ def similar_things(chance: random.Random) -> list[Probe]:
 
 check_precision = Exercise(
     solution=precision,
+    minutes=10,
     wants=number,
     probes=similar_things,
     solved="It only counts neighbours, so you can compare any two ways of searching with it.",
@@ -136,6 +138,7 @@ def _judge_lines(answer: Any) -> str:
 
 
 check_unrelated = Exercise(
+    minutes=12,
     solution=(
         "our teacher found it hard to explain how clouds are made",
         "we could see some lights far away across a wide dark river",

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.transforms import Bbox
 
-from cloze.teaching.figures import listed, new_figure, picture
+from cloze.teaching.figures import fading, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, RED, VIOLET
+from cloze.vocabulary import visible
 
 LOOKS = [
     (BLUE, "o"), (ORANGE, "s"), (GREEN, "^"), (VIOLET, "D"), (RED, "v"), (GREY, "P"), (BLUE, "x"),
@@ -89,3 +92,35 @@ def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
                 taken.append(box)
                 break
             written.remove()
+
+
+@picture
+def closest_states(
+    cosines: Sequence[Sequence[float]], query: str, document: str
+) -> tuple[Figure, str]:
+    """Draw the cosines of two lines' hidden states, and frame the largest one of each row.
+
+    Args:
+        cosines: a row for each character of the query, a column for each of the document.
+        query: the line that looks.
+        document: the line in which it looks.
+    """
+    figure, axes = new_figure(7.2, 0.24 * len(query) + 0.6)
+    table = np.array(cosines)
+    axes.imshow(table, cmap=fading(BLUE), vmin=0, vmax=1.3)
+    best = table.argmax(axis=1)
+    for row, column in enumerate(best):
+        axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=ORANGE))
+    axes.set(xticks=range(len(document)), xticklabels=map(visible, document))
+    axes.set(yticks=range(len(query)), yticklabels=map(visible, query))
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    score = table.max(axis=1).sum()
+    pairs = ", ".join(
+        f"{visible(letter)} to {visible(document[column])} at {column} ({table[row, column]:.2f})"
+        for row, (letter, column) in enumerate(zip(query, best, strict=True))
+    )
+    return figure, (
+        f"Cosines of the states of {query!r} (rows) and {document!r} (columns). The closest to "
+        f"each row: {pairs}. Their sum is the score, {score:.2f}."
+    )

@@ -42,6 +42,7 @@ def surprises(chance: random.Random) -> list[Probe]:
 
 check_area = Exercise(
     solution=area,
+    minutes=10,
     wants=number,
     probes=surprises,
     solved="That is the area under the curve. At 1 every typo scores higher than every clean "
@@ -85,6 +86,7 @@ def lines(chance: random.Random) -> list[Probe]:
 
 check_whole_words = Exercise(
     solution=whole_words,
+    minutes=15,
     wants=places,
     probes=lines,
     solved="Choose one letter, and the whole word is gone.",
@@ -169,6 +171,7 @@ def _judge_hardest_gaps(answer: Any) -> str:
 
 check_hardest_gaps = Exercise(
     solution="she took her ______l_ because it was raining",
+    minutes=12,
     wants=anything,
     solved="The worst gaps are close together, and what stays visible between them hardly helps.",
     judge=_judge_hardest_gaps,

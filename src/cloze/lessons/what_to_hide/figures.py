@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import baseline_lines, listed, new_figure, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, RED, SHADE
+from cloze.teaching.figures import DASHED, baseline_lines, empty_figure, listed, new_figure, picture
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE, PAPER, RED, SHADE
 
 Measured = Mapping[float, tuple[float, float]]
 """By rate of training, a mean over seeds and its spread, in nats."""
@@ -107,4 +109,40 @@ def growing_gap(means: Sequence[float], word: str) -> tuple[Figure, str]:
     return (
         figure,
         f"A rising curve of nats per hidden letter of {word}, by how many are hidden. {described}.",
+    )
+
+
+@picture
+def separation(typos: Sequence[float], clean: Sequence[float]) -> tuple[Figure, str]:
+    """Draw how two kinds of costs are spread, and the ROC curve of all thresholds between them.
+
+    Args:
+        typos: costs of wrong characters, nats.
+        clean: costs of correct ones, nats.
+    """
+    figure = empty_figure(7.2, 3.0)
+    spread, roc = figure.subplots(1, 2, width_ratios=(3, 2))
+    bins = np.linspace(0, max(*typos, *clean), 16)
+    for name, costs, colour in (("correct", clean, BLUE), ("typos", typos, ORANGE)):
+        weights = np.full(len(costs), 1 / len(costs))
+        look: Any = {"color": colour, "alpha": 0.6, "edgecolor": PAPER}
+        spread.hist(costs, bins, weights=weights, label=name, **look)
+    spread.set(xlabel="cost of the character, in nats", ylabel="share of them", yscale="log")
+    spread.legend()
+    every = np.sort([*typos, *clean])
+    ends = [np.inf, *np.quantile(every, np.linspace(1, 0.5, 200) ** 0.3), -np.inf]
+    caught, alarms = (
+        (np.array(costs) > np.array(ends)[:, None]).mean(axis=1) for costs in (typos, clean)
+    )
+    area = float(np.trapezoid(caught, alarms))
+    roc.plot(alarms, caught, color=INK)
+    roc.fill_between(alarms, caught, color=SHADE, linewidth=0)
+    roc.plot([0, 1], [0, 1], **DASHED)
+    roc.annotate(f"area {area:.3f}", (0.5, 0.45), ha="center")
+    roc.set(xlabel="false alarms", ylabel="typos found", aspect="equal")
+    medians = f"{np.median(clean):.2f} nats, typos of {np.median(typos):.2f}"
+    return figure, (
+        f"Left, histograms of the costs: correct characters have a median of {medians}. Right, the "
+        "share of typos above each threshold over the share of correct characters above it; the "
+        f"area below this curve is {area:.3f}."
     )

@@ -1,1 +1,1 @@
-"""Writing with gaps: scoring, filling many gaps in some order, masked diffusion."""
+"""Writing with gaps: filling many gaps in some order, masked diffusion."""

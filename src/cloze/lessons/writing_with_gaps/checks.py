@@ -75,6 +75,7 @@ def _judge_two_scores(answer: Any) -> str:
 
 
 check_two_scores = Exercise(
+    minutes=10,
     solution=(
         "we walked to the village in the evening",
         "we walked to the sea in the evening",
@@ -104,6 +105,7 @@ def doubts(chance: random.Random) -> list[Probe]:
 
 check_taken_back = Exercise(
     solution=taken_back,
+    minutes=12,
     wants=positions,
     probes=doubts,
     solved="After the last step nothing is remasked, and the line is done.",
@@ -186,6 +188,7 @@ def _judge_order(answer: Any) -> str:
 
 check_costly_order = Exercise(
     solution=[4, 5, 6, 7, 8, 9, 0, 1, 2, 3],
+    minutes=12,
     wants=order_of_line,
     judge=_judge_order,
     solved="It is the same line and the same model. An exact reader pays the same in every order, "
@@ -222,6 +225,7 @@ def batches(chance: random.Random) -> list[Probe]:
 
 check_diffusion_loss = Exercise(
     solution=diffusion_loss,
+    minutes=12,
     wants=number_with_gradient,
     probes=batches,
     solved="Every line counts the same, whether one symbol of it is hidden or all.",

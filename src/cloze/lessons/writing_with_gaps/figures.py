@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
+from torch import Tensor
 
 from cloze.evaluation import Repeated
 from cloze.teaching.figures import (
@@ -14,7 +15,7 @@ from cloze.teaching.figures import (
     new_figure,
     picture,
 )
-from cloze.teaching.palette import BLUE, GREY, ORANGE, SHADE, VIOLET
+from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, SHADE, VIOLET
 
 STYLES = {
     "masked": (BLUE, "--", "o"),
@@ -155,3 +156,42 @@ def passes(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[Figu
         for name, rows in found.items()
     )
     return figure, f"Cost falls and real words rise with the number of forward passes. {described}."
+
+
+@picture
+def states(costs: Tensor, text: str) -> tuple[Figure, str]:
+    """Draw every state of a short text on its way from gaps to letters, and what each step costs.
+
+    Args:
+        costs: by hidden set (bit i for position i) and position, what the symbol there costs, nats.
+        text: the symbols, at most three of them.
+    """
+    n = len(text)
+    figure, axes = new_figure(7.2, 3.4)
+    columns: dict[int, list[int]] = {k: [] for k in range(n + 1)}
+    for hidden in range(2**n):
+        columns[hidden.bit_count()].append(hidden)
+    places = {
+        hidden: (n - k, row - (len(column) - 1) / 2)
+        for k, column in columns.items()
+        for row, hidden in enumerate(sorted(column))
+    }
+    steps = []
+    for hidden, (x, y) in places.items():
+        shown = "".join("_" if hidden >> i & 1 else text[i] for i in range(n))
+        box = {"boxstyle": "round", "facecolor": PAPER, "edgecolor": BLUE}
+        axes.text(x, y, shown, ha="center", va="center", family="monospace", bbox=box, zorder=3)
+        for i in (i for i in range(n) if hidden >> i & 1):
+            end = places[hidden - 2**i]
+            nats = costs[hidden, i].item()
+            axes.plot([x, end[0]], [y, end[1]], color=GREY, linewidth=1, zorder=1)
+            at = (x + 0.36 * (end[0] - x), y + 0.36 * (end[1] - y))
+            label = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+            axes.text(*at, f"{nats:.2f}", ha="center", va="center", fontsize=9, bbox=label)
+            steps.append(f"{shown} {text[i]} {nats:.2f}")
+    axes.set(xlim=(-0.3, n + 0.3), ylim=(-1.4, 1.4))
+    axes.axis("off")
+    return figure, (
+        f"All {2**n} states of {text!r}, from only gaps to the whole text, and lines for the steps "
+        f"between them with their costs in nats: {', '.join(steps)}."
+    )
