@@ -40,7 +40,7 @@ def mlm_loss(logits: Logits, labels: Labels, reduction: Literal["mean", "sum"] =
 
 @checked
 def cost(probability: Probability) -> float:
-    """Return −log P in nats; what was called impossible costs infinitely much."""
+    """Return −log P in nats; what was called impossible has an infinite cost."""
     return abs(math.log(probability)) if probability else math.inf
 
 

@@ -73,7 +73,8 @@ def test_equal_masks_make_equal_losses() -> None:
 
 
 def test_the_plateau_is_a_reader_of_its_own_position() -> None:
-    [own] = numbers("own position only:")
+    own, around = numbers("own position only", "with both neighbours")
+    assert around < own
     stuck = re.findall(r"stuck: from ≈ \S+ to ≈ (\d\.\d\d)", printed())
     assert float(stuck[0]) == pytest.approx(own, abs=0.1)
 

@@ -142,7 +142,7 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
     if line.count(GAP) != 1:
         raise Symptom(
             f"Your line has {counted(line.count(GAP), 'gap')}: replace exactly one letter by _ "
-            "and leave all the others in sight."
+            "and leave all the others visible."
         )
     text = line.replace(GAP, letter)
     for word in text.split():

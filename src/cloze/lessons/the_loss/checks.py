@@ -149,7 +149,7 @@ def _judge_tables(tables: Any) -> str:
         if not alike(loss, nats):
             why = f"Give both right letters the same probability: which one gives {wanted}?"
             if math.isinf(loss):
-                why = "A right letter that gets 0 costs infinitely much."
+                why = "A right letter that gets 0 has an infinite cost."
             elif alike(2 * loss, nats):
                 why = "That is what both gaps pay together. We ask for the mean."
             elif alike(sum(truth) / 2, math.exp(-nats)):

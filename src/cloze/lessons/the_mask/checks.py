@@ -364,7 +364,7 @@ check_my_pattern = Exercise(
     minutes=15,
     wants=anything,
     judge=_judge_pattern,
-    solved="So every hidden letter keeps both neighbours in sight.",
+    solved="So every hidden letter keeps both of its neighbours visible.",
     mistakes=Mistakes(__name__, "my_pattern"),
 )
 """Mark ``my_pattern(length)``: a random mask without neighbours, the same for all positions."""
