@@ -129,12 +129,13 @@ def separation(typos: Sequence[float], clean: Sequence[float]) -> tuple[Figure, 
         spread.hist(costs, bins, weights=weights, label=name, **look)
     spread.set(xlabel="cost of the character, in nats", ylabel="share of them", yscale="log")
     spread.legend()
-    every = np.sort([*typos, *clean])
-    ends = [np.inf, *np.quantile(every, np.linspace(1, 0.5, 200) ** 0.3), -np.inf]
+    every = np.array([np.inf, *sorted({*typos, *clean}, reverse=True), -np.inf])
     caught, alarms = (
-        (np.array(costs) > np.array(ends)[:, None]).mean(axis=1) for costs in (typos, clean)
+        1 - np.searchsorted(np.sort(costs), every, side="right") / len(costs)
+        for costs in (typos, clean)
     )
     area = float(np.trapezoid(caught, alarms))
+    alarms, caught = np.unique(np.round([alarms, caught], 3), axis=1)  # what a curve can show
     roc.plot(alarms, caught, color=INK)
     roc.fill_between(alarms, caught, color=SHADE, linewidth=0)
     roc.plot([0, 1], [0, 1], **DASHED)
