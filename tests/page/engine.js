@@ -1,0 +1,65 @@
+/// <reference path="./node.d.ts" />
+// Node's side of test_engine.py: reads a file of cases, answers each with the engine, and writes what
+// came out into another file.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { Engine } from "../../web/engine/engine.js";
+
+/** @import { Config } from "../../web/encoder.js" */
+/** @import { Rates } from "../../web/engine/engine.js" */
+
+/**
+ * @typedef {{ ids: number[], selected: number[], labels: number[] }} Batch
+ * @typedef {object} Case
+ * @property {Config} config
+ * @property {number} lines
+ * @property {number} length
+ * @property {number[]} parameters
+ * @property {Batch[]} batches  A step is taken on each.
+ * @property {Rates} rates
+ * @property {number} [stop]  After so many steps, all goes on in another instance.
+ * @property {{ layer: number, part: "heads" | "attention" | "feedForward" }} [without]  A part that
+ *   gives nothing.
+ */
+
+const [, , module, given, answers] = process.argv;
+const compiled = new WebAssembly.Module(readFileSync(module));
+
+/** @param {Case} one */
+function answer(one) {
+  let engine = new Engine(compiled, one.config, one.lines);
+  engine.parameters.set(one.parameters);
+  if (one.without) {
+    const { values, replaced } = engine.part(one.without.layer, one.without.part);
+    values.fill(0);
+    replaced.fill(1);
+  }
+  const out = {
+    nats: /** @type {number[]} */ ([]),
+    logits: [0],
+    gradients: [0],
+    after: [0],
+    last: [0],
+  };
+  one.batches.forEach((batch, n) => {
+    if (n === one.stop) {
+      const next = new Engine(compiled, one.config, one.lines);
+      next.parameters.set(engine.parameters);
+      for (const i of [0, 1]) next.moments[i].set(engine.moments[i]);
+      engine = next;
+    }
+    const [ids, selected, labels] = [batch.ids, batch.selected, batch.labels].map((x) =>
+      Int32Array.from(x),
+    );
+    if (n === 0) out.logits = [...engine.logits(ids, one.length, selected)];
+    out.nats.push(engine.lossAndGradient(ids, one.length, selected, labels));
+    if (n === 0) out.gradients = [...engine.gradients];
+    engine.step(n + 1, one.rates);
+    if (n === 0) out.after = [...engine.parameters];
+  });
+  out.last = [...engine.parameters];
+  return out;
+}
+
+const cases = /** @type {Case[]} */ (JSON.parse(readFileSync(given, "utf8")));
+writeFileSync(answers, JSON.stringify(cases.map(answer)));

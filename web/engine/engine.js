@@ -1,0 +1,179 @@
+// The engine as JavaScript calls it: engine.c compiled, one instance with one model.
+
+/** @import { Config } from "../encoder.js" */
+
+const LOOKS = /** @type {Record<string, number>} */ ({ left: -1, both: 0, right: 1 });
+
+/** What can be read and replaced: what the heads gathered, and the two parts that are added. */
+export const PARTS = { heads: 0, attention: 1, feedForward: 2 };
+
+/**
+ * The names and shapes of a model's parameters, in the order in which they lie in memory, which is
+ * that of torch's state_dict.
+ * @param {Config} config
+ * @returns {[string, number[]][]}
+ */
+export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: layers }) {
+  /** @param {string} name */
+  const norm = (name) => [
+    [`${name}.weight`, [d]],
+    [`${name}.bias`, [d]],
+  ];
+  /** @param {string} name @param {number} outputs @param {number} inputs */
+  const linear = (name, outputs, inputs) => [
+    [`${name}.weight`, [outputs, inputs]],
+    [`${name}.bias`, [outputs]],
+  ];
+  /** @type {any[]} */
+  const all = [["encoder.embedding.weight", [v, d]]];
+  for (let n = 0; n < layers; n++) {
+    const layer = `encoder.layers.${n}`;
+    all.push(...norm(`${layer}.attention_norm`));
+    for (const part of ["query", "key", "value", "output"]) {
+      all.push(...linear(`${layer}.attention.${part}`, d, d));
+    }
+    all.push(...norm(`${layer}.feed_forward_norm`));
+    all.push(
+      ...linear(`${layer}.feed_forward.0`, f, d),
+      ...linear(`${layer}.feed_forward.2`, d, f),
+    );
+  }
+  all.push(...norm("encoder.norm"), ...linear("head", v, d));
+  return all;
+}
+
+/**
+ * What engine.c exports; every address is a number of bytes.
+ * @typedef {object} Exports
+ * @property {WebAssembly.Memory} memory
+ * @property {(v: number, l: number, d: number, h: number, n: number, f: number, looks: number,
+ *   base: number, batch: number) => number} make
+ * @property {() => number} parameters_at
+ * @property {() => number} gradients_at
+ * @property {() => number} first_moments_at
+ * @property {() => number} second_moments_at
+ * @property {() => number} ids_at
+ * @property {() => number} selected_at
+ * @property {() => number} labels_at
+ * @property {() => number} logits_at
+ * @property {(layer: number) => number} weights_at
+ * @property {(layer: number, part: number) => number} part_at
+ * @property {(layer: number, part: number) => number} replaced_at
+ * @property {(lines: number, length: number, selected: number) => void} forward
+ * @property {() => number} loss
+ * @property {() => void} backward
+ * @property {(done: number, rate: number, matrix: number, queryKey: number, decay: number) => void} step
+ */
+
+/**
+ * The rates of one step, as src/cloze/training.py names them.
+ * @typedef {{ rate: number, matrix: number, queryKey: number, decay: number }} Rates
+ */
+
+export class Engine {
+  /**
+   * @param {WebAssembly.Module} module  engine.wasm, compiled.
+   * @param {Config} config
+   * @param {number} lines  The most lines that it will read at once.
+   */
+  constructor(module, config, lines) {
+    this.config = config;
+    this.lines = lines;
+    const { exports } = new WebAssembly.Instance(module);
+    this.c = /** @type {Exports} */ (/** @type {unknown} */ (exports));
+    this.size = this.c.make(
+      config.vocab_size,
+      config.max_len,
+      config.d_model,
+      config.n_heads,
+      config.n_layers,
+      config.d_ff,
+      LOOKS[config.direction],
+      config.rotary_base,
+      lines,
+    );
+  }
+
+  /**
+   * Numbers in the engine's memory; a view, which is void once the memory has grown.
+   * @param {number} at
+   * @param {number} [n]
+   */
+  floats(at, n = this.size) {
+    return new Float32Array(this.c.memory.buffer, at, n);
+  }
+
+  /** All parameters, in the order of `parametersOf`. */
+  get parameters() {
+    return this.floats(this.c.parameters_at());
+  }
+
+  /** The gradient of the last loss at each of them. */
+  get gradients() {
+    return this.floats(this.c.gradients_at());
+  }
+
+  /** What the optimizers remember: Muon's momentum, or AdamW's mean and mean square. */
+  get moments() {
+    return [this.floats(this.c.first_moments_at()), this.floats(this.c.second_moments_at())];
+  }
+
+  /**
+   * Logits at some positions of lines of one length.
+   * @param {Int32Array} ids  (lines · length)
+   * @param {number} length
+   * @param {Int32Array} selected  Where: numbers of rows, line · length + position.
+   * @returns {Float32Array}  (selected · |V|), a view.
+   */
+  logits(ids, length, selected) {
+    const { buffer } = this.c.memory;
+    new Int32Array(buffer, this.c.ids_at(), ids.length).set(ids);
+    new Int32Array(buffer, this.c.selected_at(), selected.length).set(selected);
+    this.c.forward(ids.length / length, length, selected.length);
+    return this.floats(this.c.logits_at(), selected.length * this.config.vocab_size);
+  }
+
+  /**
+   * What a part of a layer gave in the last pass that read all its positions, and what it gives from
+   * the next pass on wherever `replaced` is 1: for each row and head, for the two parts that are
+   * added for all heads alike.
+   * @param {number} layer
+   * @param {keyof typeof PARTS} part
+   */
+  part(layer, part) {
+    const rows = this.lines * this.config.max_len;
+    const at = this.c.part_at(layer, PARTS[part]);
+    return {
+      values: this.floats(at, rows * this.config.d_model),
+      replaced: new Uint8Array(
+        this.c.memory.buffer,
+        this.c.replaced_at(layer, PARTS[part]),
+        rows * this.config.n_heads,
+      ),
+    };
+  }
+
+  /**
+   * The mean of −log P(label) in nats, and, kept for `step`, its gradient at every parameter.
+   * @param {Int32Array} ids
+   * @param {number} length
+   * @param {Int32Array} selected
+   * @param {Int32Array} labels  What was at each of them.
+   */
+  lossAndGradient(ids, length, selected, labels) {
+    this.logits(ids, length, selected);
+    new Int32Array(this.c.memory.buffer, this.c.labels_at(), labels.length).set(labels);
+    const nats = this.c.loss();
+    this.c.backward();
+    return nats;
+  }
+
+  /**
+   * Move every parameter against its gradient: step number `done`, counted from 1.
+   * @param {number} done
+   * @param {Rates} rates
+   */
+  step(done, { rate, matrix, queryKey, decay }) {
+    this.c.step(done, rate, matrix, queryKey, decay);
+  }
+}
