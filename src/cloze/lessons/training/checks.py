@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
@@ -31,6 +32,7 @@ from cloze.teaching.results import (
     as_plain,
     in_short,
     number,
+    tensor,
 )
 from cloze.teaching.symptoms import ask
 from cloze.training import Recipe, TrainingRun, fit
@@ -480,3 +482,51 @@ check_diagnosis = Exercise(
     judge=_judge_diagnosis,
 )
 """Mark which broken loop (A, B, C) shows which symptom (1, 2, 3)."""
+
+# ── 4.4 ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def logit_gradient(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the gradient of the mean loss at the logits, shapes (n, |V|) and (n,)."""
+    selected = labels != -100
+    p = logits[selected].softmax(-1)
+    truth = one_hot(labels[selected], logits.shape[-1])
+    gradient = torch.zeros_like(logits)
+    gradient[selected] = (p - truth) / selected.sum()
+    return gradient
+
+
+def logits_and_labels(chance: random.Random) -> list[Probe]:
+    """Make logits of several shapes; some positions are not selected, and 0 is a label, too."""
+    seed = torch.Generator().manual_seed(chance.getrandbits(32))
+    probes: list[Probe] = []
+    for length, symbols, count in ((6, 5, 3), (4, 7, 1), (9, 4, 5)):
+        logits = 2 * torch.randn(length, symbols, generator=seed)
+        labels = torch.full((length,), -100)
+        at = torch.randperm(length, generator=seed)[:count]
+        labels[at] = torch.randint(symbols, (count,), generator=seed)
+        labels[at[0]] = 0
+        probes.append((logits, labels))
+    return probes
+
+
+check_logit_gradient = Exercise(
+    solution=logit_gradient,
+    minutes=12,
+    wants=tensor(torch.float32),
+    probes=logits_and_labels,
+    parts=lambda _logits, labels: {
+        "positions that were selected": labels != -100,
+        "positions that were not": labels == -100,
+    },
+    solved="That is where `backward` begins: P − truth. What is too probable is pushed down, and "
+    "the truth is pushed up.",
+    direction="At a selected position it is softmax(logits) minus 1 at the right symbol, divided "
+    "by the number of selected positions. Everywhere else it is 0.",
+    without=dict.fromkeys(
+        ("backward", "grad", "requires_grad_"),
+        "The exercise asks for the formula: compute the gradient without autograd.",
+    ),
+    mistakes=Mistakes(__name__, "logit_gradient"),
+)
+"""Mark ``logit_gradient(logits, labels)``: (P − truth) / |M| where selected, 0 elsewhere."""
