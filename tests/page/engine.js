@@ -4,6 +4,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Engine } from "../../web/engine/engine.js";
+import { RECIPE, Training } from "../../web/engine/training.js";
 
 /** @import { Config } from "../../web/encoder.js" */
 /** @import { Rates } from "../../web/engine/engine.js" */
@@ -61,5 +62,22 @@ function answer(one) {
   return out;
 }
 
-const cases = /** @type {Case[]} */ (JSON.parse(readFileSync(given, "utf8")));
-writeFileSync(answers, JSON.stringify(cases.map(answer)));
+/**
+ * Train as the page does, and say what Python needs to compare.
+ * @param {{ config: Config & { neighbour_focus: number }, text: number[], parameters: number[],
+ *   steps: number }} one
+ */
+function train({ config, text, parameters, steps }) {
+  const recipe = { ...RECIPE, steps: 10, batch_size: 4, seed: 5 };
+  const training = new Training(compiled, config, Int32Array.from(text), recipe);
+  const own = [...training.engine.parameters];
+  training.engine.parameters.set(parameters);
+  const nats = Array.from({ length: steps }, () => training.step());
+  return { nats, own, state: [...training.chance.state], last: [...training.engine.parameters] };
+}
+
+const cases = JSON.parse(readFileSync(given, "utf8"));
+writeFileSync(
+  answers,
+  JSON.stringify(cases.map((/** @type {any} */ one) => ("text" in one ? train(one) : answer(one)))),
+);

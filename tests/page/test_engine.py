@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.objectives import masked_loss
-from cloze.training import Recipe, _optimizers
+from cloze.training import Recipe, TrainingRun, _optimizers
 from web.engine.build import MODULE
 
 RECIPE = Recipe(weight_decay=0.1)
@@ -144,6 +144,31 @@ def test_what_a_part_gives_can_be_replaced(part: str, tmp_path: Path) -> None:
     silent.register_forward_hook(lambda _module, _inputs, output: torch.zeros_like(output))
     expected = model(batches[0].inputs)[batches[0].selected].detach().flatten()
     assert close(torch.tensor(found["logits"]), expected, 1e-5)
+
+
+def test_the_page_trains_on_what_python_draws(tmp_path: Path) -> None:
+    corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
+    torch.manual_seed(0)
+    run = TrainingRun(MaskedLM(), corpus, Recipe(steps=10, batch_size=4, seed=5, evaluations=0))
+    given = {
+        "config": asdict(run.model.config),
+        "text": corpus.train_ids.tolist(),
+        "parameters": flat(run.model).tolist(),
+        "steps": 6,
+    }
+    [found] = answers(tmp_path, given)
+    nats = [run.train_step() for _ in range(6)]
+    assert found["nats"] == pytest.approx(nats, abs=1e-3)
+    assert found["state"] == run.generator.get_state().tolist()
+    names = [name for name, _ in run.model.named_parameters()]
+    own = dict(zip(names, parts(torch.tensor(found["own"]), run.model), strict=True))
+    for name, p in MaskedLM().named_parameters():
+        begun, expected = own[name].view_as(p), p.detach()
+        if "query.bias" in name or "key.bias" in name or "norm" in name:
+            assert torch.allclose(begun, expected, atol=1e-5), name
+        else:
+            assert begun.mean().item() == pytest.approx(expected.mean().item(), abs=0.05), name
+            assert begun.std().item() == pytest.approx(expected.std().item(), rel=0.2), name
 
 
 @pytest.mark.slow

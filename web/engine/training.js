@@ -1,0 +1,161 @@
+// A training in progress, as src/cloze/training.py has it: sample, mask, predict and compare, improve.
+//
+// It draws what Python draws, in the same order, so that either can go on where the other stopped.
+
+import { Chance } from "./chance.js";
+import { Engine, parametersOf } from "./engine.js";
+
+/** @import { Config } from "../encoder.js" */
+
+/**
+ * How to train, by the names and with the defaults of Python's Recipe.
+ * @typedef {typeof RECIPE} Recipe
+ */
+export const RECIPE = {
+  steps: 1250,
+  batch_size: 32,
+  length: 64,
+  mask_prob: 0.3,
+  learning_rate: 1e-2,
+  matrix_learning_rate: 3e-2,
+  query_key_learning_rate: 7.5e-3,
+  warmup: 0.1,
+  weight_decay: 0,
+  evaluations: 8,
+  seed: 0,
+};
+
+/** Of the selected characters, the share that is hidden, and that and the share that is swapped. */
+const HIDDEN = Math.fround(0.8);
+const HIDDEN_OR_SWAPPED = Math.fround(0.9);
+
+/**
+ * Questions about lines of one length: what the model reads, and what was at the selected rows.
+ * @typedef {{ ids: Int32Array, selected: Int32Array, labels: Int32Array }} Batch
+ */
+
+/**
+ * The factor on the step sizes at `step` = 0, 1, …: up to 1, then down to 0.
+ * @param {Recipe} recipe
+ * @param {number} step
+ */
+export function schedule({ steps, warmup }, step) {
+  const warm = warmup * steps;
+  return Math.min(1, (step + 1) / Math.max(1, warm), (steps - step) / (steps - warm));
+}
+
+/**
+ * Windows at random places of a text.
+ * @param {Int32Array} text
+ * @param {Recipe} recipe
+ * @param {Chance} chance
+ */
+export function sample(text, { batch_size, length }, chance) {
+  const windows = new Int32Array(batch_size * length);
+  const starts = Array.from({ length: batch_size }, () => chance.below(text.length - length + 1));
+  for (const [i, start] of starts.entries()) {
+    windows.set(text.subarray(start, start + length), i * length);
+  }
+  return windows;
+}
+
+/**
+ * Select characters and corrupt them by BERT's rule, as mask_tokens of src/cloze/masking.py.
+ * @param {Int32Array} windows  Ordinary symbols only.
+ * @param {number} rate
+ * @param {number} ordinary  How many symbols are ordinary; the next one is `[MASK]`.
+ * @param {Chance} chance
+ * @returns {Batch}
+ */
+export function mask(windows, rate, ordinary, chance) {
+  const numbers = Float32Array.from(windows, () => chance.uniform());
+  const actions = Float32Array.from(windows, () => chance.uniform());
+  const random = Int32Array.from(windows, () => chance.below(ordinary));
+  const least = numbers.reduce((a, b) => Math.min(a, b)); // so that one is always selected
+  const threshold = Math.fround(rate);
+  const selected = [];
+  const ids = windows.slice();
+  for (const [i, number] of numbers.entries()) {
+    if (!(number < threshold || number === least)) continue;
+    selected.push(i);
+    if (actions[i] < HIDDEN) ids[i] = ordinary;
+    else if (actions[i] < HIDDEN_OR_SWAPPED) ids[i] = random[i];
+  }
+  const rows = Int32Array.from(selected);
+  return { ids, selected: rows, labels: rows.map((row) => windows[row]) };
+}
+
+/**
+ * Parameters to begin with: torch's distributions, with other draws, and heads that look at their
+ * neighbours.
+ * @param {Config & { neighbour_focus: number }} config
+ * @param {Chance} chance
+ */
+export function initial(config, chance) {
+  const { d_model, n_heads, rotary_base, direction, neighbour_focus } = config;
+  const width = d_model / n_heads;
+  /** @type {number[]} */
+  const all = [];
+  let inputs = 1;
+  for (const [name, shape] of parametersOf(config)) {
+    const isBias = name.endsWith("bias");
+    if (!isBias) inputs = shape[1];
+    for (let i = 0; i < shape.reduce((a, b) => a * b); i++) {
+      if (name.includes("norm")) all.push(isBias ? 0 : 1);
+      else if (name.includes("embedding")) {
+        let sum = -6; // twelve uniform numbers add up to one that is nearly normal
+        for (let k = 0; k < 12; k++) sum += chance.uniform();
+        all.push(sum);
+      } else if (neighbour_focus && /(query|key)\.bias$/.test(name)) {
+        const head = Math.floor(i / width);
+        const pair = Math.floor((i % width) / 2);
+        const one = { left: -(head + 1), right: head + 1 };
+        const both = (Math.floor(head / 2) + 1) * (head % 2 ? 1 : -1);
+        const offset = direction === "both" ? both : one[/** @type {"left"} */ (direction)];
+        const angle = name.includes("query") ? offset * rotary_base ** ((-2 * pair) / width) : 0;
+        all.push(neighbour_focus * (i % 2 ? Math.sin(angle) : Math.cos(angle)));
+      } else all.push((2 * chance.uniform() - 1) / Math.sqrt(inputs));
+    }
+  }
+  return Float32Array.from(all);
+}
+
+export class Training {
+  /**
+   * @param {WebAssembly.Module} module
+   * @param {Config & { neighbour_focus: number }} config
+   * @param {Int32Array} text  Ids to train on.
+   * @param {Recipe} [recipe]
+   */
+  constructor(module, config, text, recipe = RECIPE) {
+    this.text = text;
+    this.recipe = recipe;
+    this.chance = new Chance(recipe.seed);
+    this.engine = new Engine(module, config, recipe.batch_size);
+    this.engine.parameters.set(initial(config, new Chance(recipe.seed)));
+    /** How many steps are done. */
+    this.done = 0;
+  }
+
+  get finished() {
+    return this.done >= this.recipe.steps;
+  }
+
+  /** Take one step and return its loss, in nats. */
+  step() {
+    const { engine, recipe, chance } = this;
+    const windows = sample(this.text, recipe, chance);
+    const ordinary = engine.config.vocab_size - 1;
+    const { ids, selected, labels } = mask(windows, recipe.mask_prob, ordinary, chance);
+    const nats = engine.lossAndGradient(ids, recipe.length, selected, labels);
+    const now = schedule(recipe, this.done);
+    this.done += 1;
+    engine.step(this.done, {
+      rate: recipe.learning_rate * now,
+      matrix: recipe.matrix_learning_rate * now,
+      queryKey: recipe.query_key_learning_rate * now,
+      decay: recipe.weight_decay,
+    });
+    return nats;
+  }
+}
