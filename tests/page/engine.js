@@ -4,6 +4,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Engine } from "../../web/engine/engine.js";
+import { readRun, written } from "../../web/engine/run.js";
 import { RECIPE, Training } from "../../web/engine/training.js";
 
 /** @import { Config } from "../../web/encoder.js" */
@@ -76,8 +77,33 @@ function train({ config, text, parameters, steps }) {
   return { nats, own, state: [...training.chance.state], last: [...training.engine.parameters] };
 }
 
+/**
+ * Go on with a run in a file, or begin one, for some steps; then write it, and go on once more.
+ * @param {{ config: Config & { neighbour_focus: number }, text: number[], corpus: string,
+ *   from?: string, to: string, steps: number }} one
+ */
+async function resume({ config, text, corpus, from, to, steps }) {
+  const ids = Int32Array.from(text);
+  const recipe = { ...RECIPE, steps: 10, batch_size: 4, seed: 5, evaluations: 0 };
+  const read = from
+    ? await readRun(new Uint8Array(readFileSync(from)), compiled, ids, corpus)
+    : undefined;
+  if (from && !read) return { refused: true };
+  const training = read?.training ?? new Training(compiled, config, ids, recipe);
+  /** @type {import("../../web/engine/run.js").Step[]} */
+  const history = read?.history ?? [];
+  const nats = [];
+  for (let n = 0; n < 2 * steps; n++) {
+    if (n === steps) writeFileSync(to, await written(training, corpus, history));
+    const loss = training.step();
+    nats.push(loss);
+    history.push([training.done, 256 * training.done, 0.5, Math.round(loss * 1e4) / 1e4, null]);
+  }
+  return { nats };
+}
+
 const cases = JSON.parse(readFileSync(given, "utf8"));
-writeFileSync(
-  answers,
-  JSON.stringify(cases.map((/** @type {any} */ one) => ("text" in one ? train(one) : answer(one)))),
+const made = cases.map((/** @type {any} */ one) =>
+  "corpus" in one ? resume(one) : "text" in one ? train(one) : answer(one),
 );
+writeFileSync(answers, JSON.stringify(await Promise.all(made)));

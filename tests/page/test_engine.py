@@ -171,6 +171,34 @@ def test_the_page_trains_on_what_python_draws(tmp_path: Path) -> None:
             assert begun.std().item() == pytest.approx(expected.std().item(), rel=0.2), name
 
 
+def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
+    tmp_path: Path,
+) -> None:
+    corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
+    given = {
+        "config": asdict(EncoderConfig()),
+        "text": corpus.train_ids.tolist(),
+        "corpus": corpus.sha256,
+        "steps": 2,
+    }
+    begun, back = tmp_path / "page.safetensors", tmp_path / "python.safetensors"
+    [page] = answers(tmp_path, {**given, "to": str(begun)})
+    run = TrainingRun.load(begun, corpus)
+    assert run.step == 2
+    run.save(back)
+    again, other = answers(
+        tmp_path,
+        {**given, "from": str(back), "to": str(begun)},
+        {**given, "corpus": "of another text", "from": str(back), "to": str(begun)},
+    )
+    assert again["nats"][:2] == page["nats"][2:]
+    assert [run.train_step() for _ in range(4)] == pytest.approx(again["nats"], abs=1e-2)
+    assert other == {"refused": True}
+    back.write_bytes(back.read_bytes()[:-1] + b"!")
+    [damaged] = answers(tmp_path, {**given, "from": str(back), "to": str(begun)})
+    assert damaged == {"refused": True}
+
+
 @pytest.mark.slow
 def test_300_steps_end_where_torch_s_end(tmp_path: Path) -> None:
     corpus, chance = Corpus.load(), torch.Generator().manual_seed(0)

@@ -1,0 +1,203 @@
+// A training in a file: what TrainingRun.save of src/cloze/training.py writes and load reads, so that
+// `python -m cloze train --resume` goes on with what was begun on the page, and the page the other
+// way round.
+
+import { STATE_BYTES } from "./chance.js";
+import { parametersOf } from "./engine.js";
+import { Training } from "./training.js";
+
+/** @import { Config } from "../encoder.js" */
+/** @import { Recipe } from "./training.js" */
+
+/**
+ * One step done, as Python's Record: step, characters, seconds, loss, held-out loss or null.
+ * @typedef {[number, number, number, number, number | null]} Step
+ *
+ * What a file says of a run.
+ * @typedef {object} About
+ * @property {Config & { neighbour_focus: number }} config
+ * @property {Recipe} recipe
+ * @property {string} corpus  The digest of the text.
+ * @property {Step[]} history
+ *
+ * @typedef {{ dtype: "F32" | "U8", shape: number[], bytes: Uint8Array }} Tensor
+ */
+
+const TORCH = { F32: "torch.float32", U8: "torch.uint8" };
+
+/**
+ * Which numbers of the engine's memory belong to each tensor of a file: parameters, and what the
+ * three optimizers remember of them, by the names that torch gives.
+ * @param {Config} config
+ * @returns {[string, number[], "parameters" | "first" | "second", number][]}
+ */
+function places(config) {
+  /** @type {[string, number[], "parameters" | "first" | "second", number][]} */
+  const all = [];
+  const count = [0, 0, 0]; // of queries and keys, of the other matrices of layers, of all the rest
+  let at = 0;
+  for (const [name, shape] of parametersOf(config)) {
+    const matrix = name.includes("layers") && shape.length === 2;
+    const optimizer = matrix ? (/query|key/.test(name) ? 0 : 1) : 2;
+    const mine = `optimizer.${optimizer}.${count[optimizer]++}`;
+    all.push([`model.${name}`, shape, "parameters", at]);
+    if (matrix) all.push([`${mine}.momentum_buffer`, shape, "first", at]);
+    else
+      all.push(
+        [`${mine}.exp_avg`, shape, "first", at],
+        [`${mine}.exp_avg_sq`, shape, "second", at],
+      );
+    at += shape.reduce((a, b) => a * b);
+  }
+  return all;
+}
+
+/** @param {Training} training */
+function memory({ engine }) {
+  const [first, second] = engine.moments;
+  return { parameters: engine.parameters, first, second };
+}
+
+/**
+ * All tensors of a training by name, sorted.
+ * @param {Training} training
+ */
+function tensorsOf(training) {
+  const numbers = memory(training);
+  /** @type {[string, Tensor][]} */
+  const all = [["generator", { dtype: "U8", shape: [STATE_BYTES], bytes: training.chance.state }]];
+  for (const [name, shape, kind, at] of places(training.engine.config)) {
+    if (kind !== "parameters" && !training.done) continue;
+    const values = numbers[kind].slice(at, at + shape.reduce((a, b) => a * b));
+    all.push([name, { dtype: "F32", shape, bytes: new Uint8Array(values.buffer) }]);
+    if (name.endsWith("exp_avg")) {
+      const bytes = new Uint8Array(new Float32Array([training.done]).buffer);
+      all.push([name.replace("exp_avg", "step"), { dtype: "F32", shape: [], bytes }]);
+    }
+  }
+  return all.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/**
+ * JSON as Python writes it.
+ * @param {unknown} value
+ * @returns {string}
+ */
+function json(value) {
+  if (Array.isArray(value)) return `[${value.map(json).join(", ")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, each]) => `${JSON.stringify(name)}: ${json(each)}`)
+    .join(", ")}}`;
+}
+
+/**
+ * The digest of a file's metadata and tensors, as checkpoint.py makes it.
+ * @param {string} metadata  Without the digest.
+ * @param {[string, Tensor][]} tensors
+ */
+async function digest(metadata, tensors) {
+  const layout = tensors.map(([name, { dtype, shape }]) => [name, TORCH[dtype], shape]);
+  const said = `[${metadata}, ${json(layout)}]`;
+  const all = new Blob([said, ...tensors.map(([, { bytes }]) => /** @type {any} */ (bytes))]);
+  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", await all.arrayBuffer()));
+  return Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * Write a training, with all that is needed to go on exactly here.
+ * @param {Training} training
+ * @param {string} corpus  The digest of its text.
+ * @param {Step[]} history  Numbers of at most four decimals, which Python writes as JavaScript does.
+ * @returns {Promise<Uint8Array>}  The bytes of a safetensors file.
+ */
+export async function written(training, corpus, history) {
+  const tensors = tensorsOf(training);
+  const { config } = training.engine;
+  const about = {
+    kind: "run",
+    config,
+    recipe: training.recipe,
+    objective: "masked",
+    corpus,
+    history,
+  };
+  const metadata = json(about);
+  const seal = await digest(metadata, tensors);
+  /** @type {Record<string, unknown>} */
+  const header = { __metadata__: { cloze: `{"sha256": "${seal}", ${metadata.slice(1)}` } };
+  let size = 0;
+  for (const [name, { dtype, shape, bytes }] of tensors) {
+    header[name] = { dtype, shape, data_offsets: [size, size + bytes.length] };
+    size += bytes.length;
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const start = 8 + Math.ceil(text.length / 8) * 8;
+  const file = new Uint8Array(start + size).fill(0x20, 8, start);
+  new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
+  file.set(text, 8);
+  let at = start;
+  for (const [, { bytes }] of tensors) {
+    file.set(bytes, at);
+    at += bytes.length;
+  }
+  return file;
+}
+
+/**
+ * Read a training back, ready to go on.
+ * @param {Uint8Array} file
+ * @param {WebAssembly.Module} module
+ * @param {Int32Array} text  What it was trained on.
+ * @param {string} corpus  The digest of that text.
+ * @returns {Promise<{ training: Training, history: Step[] } | undefined>}  Nothing if the file is no
+ *   such run of the default objective, is damaged, or was trained on another text.
+ */
+export async function readRun(file, module, text, corpus) {
+  try {
+    const start = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+    const header = JSON.parse(new TextDecoder().decode(file.subarray(8, start)));
+    const { __metadata__: said, ...layout } = header;
+    /** @type {[string, Tensor][]} */
+    const tensors = Object.keys(layout)
+      .sort()
+      .map((name) => {
+        const { dtype, shape, data_offsets } = layout[name];
+        const [first, end] = data_offsets.map((/** @type {number} */ offset) => start + offset);
+        return [name, { dtype, shape, bytes: file.slice(first, end) }];
+      });
+    const [, seal, rest] = said.cloze.match(/^\{"sha256": "(\w{64})", (.*)$/s);
+    if (seal !== (await digest(`{${rest}`, tensors))) return undefined;
+    /** @type {About & { kind: string, objective: string }} */
+    const about = JSON.parse(said.cloze);
+    const fitting = about.kind === "run" && about.objective === "masked" && about.corpus === corpus;
+    if (!fitting) return undefined;
+    return { training: takenOver(about, new Map(tensors), module, text), history: about.history };
+  } catch {
+    return undefined; // whatever is missing from it, or not what it should be
+  }
+}
+
+/**
+ * @param {About} about
+ * @param {Map<string, Tensor>} tensors
+ * @param {WebAssembly.Module} module
+ * @param {Int32Array} text
+ */
+function takenOver({ config, recipe, history }, tensors, module, text) {
+  const training = new Training(module, config, text, recipe);
+  training.done = history.length;
+  const numbers = memory(training);
+  /** @param {string} name */
+  const bytesOf = (name) => {
+    const tensor = tensors.get(name);
+    if (!tensor) throw new RangeError(`${name} is missing.`);
+    return tensor.bytes;
+  };
+  for (const [name, , kind, at] of places(config)) {
+    if (kind === "parameters" || training.done)
+      numbers[kind].set(new Float32Array(bytesOf(name).buffer), at);
+  }
+  training.chance.state = bytesOf("generator");
+  return training;
+}
