@@ -8,26 +8,35 @@ from __future__ import annotations
 
 import argparse
 import base64
+import gzip
 import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup, escape
 
+from cloze.baselines import baseline_losses
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
+from cloze.encoder import EncoderConfig
+from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
+from cloze.masking import held_out_batch
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe
+from cloze.vocabulary import VOCABULARY
 from cloze.widgets import MaskExplorer, widget
+from cloze.widgets.curve import LINE, Filling
 from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
+from web.engine import build as engine
 
 HERE = Path(__file__).parent
 FIRST = "web/page.js"
@@ -35,11 +44,18 @@ FIRST = "web/page.js"
 WORKER = "sw.js"
 STYLE = "page.css"
 ICON_SIZES = (180, 192, 512)
-POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
-POLICY_OF_ONE_FILE = (
-    "default-src 'none'; script-src {}; style-src 'unsafe-inline'; img-src data:"  # its own script
+POLICY = (
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:"
 )
-"""What a page may load: the browser itself holds it to what it says of itself."""
+POLICY_OF_ONE_FILE = (
+    "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; "  # its own script
+    "style-src 'unsafe-inline'; img-src data:"
+)
+"""What a page may load: the browser itself holds it to what it says of itself. WebAssembly needs a
+word of its own, which lets it run and nothing else."""
+TRAINER = "web/engine/worker.js"
+"""The module that trains."""
 TITLE = "Cloze: the explorer"
 DESCRIPTION = (
     "Mask letters of a line and see what a small encoder guesses from the left, the right and both "
@@ -70,7 +86,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
         What was written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = weights.write(folder)
+    paths = [*weights.write(folder), *what_trains(folder)]
     texts = {
         **modules(),
         STYLE: style(),
@@ -102,7 +118,7 @@ def build_single(path: Path, series: str | None = None) -> None:
         inside = [
             f'<script type="application/octet-stream" id="{each.name}">'
             f"{base64.b64encode(each.read_bytes()).decode()}</script>"
-            for each in weights.write(Path(folder))
+            for each in (*weights.write(Path(folder)), *what_trains(Path(folder)))
         ]
     drawn = base64.b64encode(icon.svg().encode()).decode()
     head = [
@@ -113,7 +129,8 @@ def build_single(path: Path, series: str | None = None) -> None:
     script = bundle(modules(), FIRST)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
-    scripts = [*inside, f"<script>{script}</script>"]
+    trainer = f'<script type="application/x-worker" id="trainer">{bundle(modules(), TRAINER)}</script>'
+    scripts = [*inside, trainer, f"<script>{script}</script>"]
     text = page(policy, head, ALONE, series, {}, scripts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", newline="\n")
@@ -124,10 +141,45 @@ def modules() -> dict[str, str]:
 
     The keys are their paths in the project. They have the same on the page, so imports hold there.
     """
-    own = (path for path in HERE.glob("*.js") if path.name != WORKER)
-    texts = {f"web/{path.name}": path.read_text("utf-8") for path in own}
+    own = (path for path in sorted(HERE.glob("*.js")) if path.name != WORKER)
+    inside = sorted((HERE / "engine").glob("*.js"))
+    texts = {
+        path.relative_to(HERE.parent).as_posix(): path.read_text("utf-8")
+        for path in (*own, *inside)
+    }
     texts |= {f"src/cloze/{path}": text for path, text in widget.programs().items()}
     return {name: without_comments(text) for name, text in texts.items()}
+
+
+def what_trains(folder: Path) -> list[Path]:
+    """Write the compiled engine and the corpus, compressed: the training text, then the held-out.
+
+    The held-out pieces are cut into windows, whole ones, so that their masks are those of Python.
+    """
+    corpus = Corpus.load()
+    held_out = VOCABULARY.decode(corpus.held_out_windows().flatten())
+    text = VOCABULARY.decode(corpus.train_ids) + held_out
+    paths = [folder / "engine.wasm", folder / "corpus.gz"]
+    paths[0].write_bytes(engine.MODULE.read_bytes())
+    paths[1].write_bytes(gzip.compress(text.encode(), mtime=0))
+    return paths
+
+
+def training() -> dict[str, object]:
+    """Return what the page trains: the default encoder by the default recipe, and its baselines."""
+    corpus = Corpus.load()
+    windows = corpus.held_out_windows()
+    baselines = baseline_losses(corpus, held_out_batch(windows))
+    filling = Filling(MaskedLM(), LINE)
+    gaps = {*filling.gaps}
+    return {
+        "config": asdict(EncoderConfig()),
+        "recipe": asdict(Recipe()),
+        "baselines": {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
+        "line": filling.words,
+        "masked": "".join("_" if i in gaps else c for i, c in enumerate(filling.line)),
+        "heldOut": windows.numel(),
+    }
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
@@ -214,7 +266,8 @@ def page(
     """
     model = shipped_model()
     known = {name: each._asdict() for name, each in EXAMPLES.items()}
-    told = json.dumps({"examples": known, "game": game(), **settings}, ensure_ascii=False)
+    all_settings = {"examples": known, "game": game(), "training": training(), **settings}
+    told = json.dumps(all_settings, ensure_ascii=False)
     filled = {
         "policy": policy,
         "title": TITLE,
@@ -280,7 +333,9 @@ def _hosted(series: str | None, address: str, site: str) -> str:
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
     still = str(MaskExplorer().still()).partition("</style>")[2]  # the page has its style already
-    return page(POLICY, head, HOSTED, series, {"worker": WORKER}, scripts, still)
+    return page(
+        POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts, still
+    )
 
 
 def _examples() -> str:

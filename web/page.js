@@ -2,6 +2,7 @@
 
 import GuessingGame from "../src/cloze/lessons/the_explorer/widget.js";
 import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
+import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
 import Tally from "../src/cloze/widgets/browser/tally.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
@@ -11,6 +12,7 @@ import { writing } from "./generation.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
+import { training } from "./train.js";
 
 /**
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
@@ -40,6 +42,14 @@ async function bytes(name) {
     throw new ValueError(`${name} cannot be loaded (${status}); reload the page.`);
   }
   return answer.arrayBuffer();
+}
+
+/** The thread that trains: a module beside the page, or a script that is written into it. */
+function trainer() {
+  const inside = document.getElementById("trainer");
+  if (!inside) return new Worker(settings.trainer, { type: "module" });
+  const script = new Blob([inside.textContent], { type: "text/javascript" });
+  return new Worker(URL.createObjectURL(script));
 }
 
 /**
@@ -158,6 +168,7 @@ async function main() {
   const lines = writing(predictors.both, { line: TO_WRITE });
   show(new Unmasking(lines), named("unmasking"));
   const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
+  show(new TrainingCurve(training(settings.training, bytes, trainer)), named("training"));
   const played = playing(predictors, settings.game, { address });
   show(new GuessingGame(played), named("game"));
   if (settings.worker && "serviceWorker" in navigator)

@@ -154,16 +154,27 @@ export class Engine {
   }
 
   /**
-   * The mean of −log P(label) in nats, and, kept for `step`, its gradient at every parameter.
+   * The mean of −log P(label), in nats.
    * @param {Int32Array} ids
    * @param {number} length
    * @param {Int32Array} selected
    * @param {Int32Array} labels  What was at each of them.
    */
-  lossAndGradient(ids, length, selected, labels) {
+  loss(ids, length, selected, labels) {
     this.logits(ids, length, selected);
     new Int32Array(this.c.memory.buffer, this.c.labels_at(), labels.length).set(labels);
-    const nats = this.c.loss();
+    return this.c.loss();
+  }
+
+  /**
+   * The same; and its gradient at every parameter is kept for `step`.
+   * @param {Int32Array} ids
+   * @param {number} length
+   * @param {Int32Array} selected
+   * @param {Int32Array} labels
+   */
+  lossAndGradient(ids, length, selected, labels) {
+    const nats = this.loss(ids, length, selected, labels);
     this.c.backward();
     return nats;
   }
