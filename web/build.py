@@ -129,7 +129,9 @@ def build_single(path: Path, series: str | None = None) -> None:
     script = bundle(modules(), FIRST)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
-    trainer = f'<script type="application/x-worker" id="trainer">{bundle(modules(), TRAINER)}</script>'
+    trainer = (
+        f'<script type="application/x-worker" id="trainer">{bundle(modules(), TRAINER)}</script>'
+    )
     scripts = [*inside, trainer, f"<script>{script}</script>"]
     text = page(policy, head, ALONE, series, {}, scripts)
     path.parent.mkdir(parents=True, exist_ok=True)
