@@ -20,8 +20,9 @@ import argparse
 import random
 import statistics
 import tempfile
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,9 @@ from tqdm import tqdm
 
 from benchmarks.latency import LINE
 from benchmarks.machine import machine
+from cloze.corpus import Corpus
+from cloze.heads import MaskedLM
+from cloze.training import Recipe, TrainingRun
 from web import browser as browsers
 
 SPEEDS = {"": 1, "four times slower": 4}
@@ -57,6 +61,22 @@ OCCLUSION = """async ([line, at]) => {
   running = false;
   Object.assign(window, { longest });
   return [took];
+}"""
+
+
+# Milliseconds of so many steps of training.
+TRAIN = """async ([steps, config, recipe]) => {
+  const { Training } = await import("./web/engine/training.js");
+  if (!window.training) {
+    const module = new WebAssembly.Module(await bytes("engine.wasm"));
+    const text = new Int32Array(1e5).map((_, i) => 1 + (i * i) % 27);
+    window.training = new Training(module, config, text, recipe);
+  }
+  return Array.from({ length: steps }, () => {
+    const started = performance.now();
+    training.step();
+    return performance.now() - started;
+  });
 }"""
 
 
@@ -123,6 +143,31 @@ def measure(browser: Browser, address: str, rounds: int, repeats: int) -> dict[A
     return times
 
 
+def training(browser: Browser, address: str, rounds: int) -> str:
+    """Train on the page and in torch, in turns, and say how they compare."""
+    page = browser.new_page()
+    browsers.load_engine(page, address)
+    run = TrainingRun(MaskedLM(), Corpus.load(), Recipe(evaluations=0))
+    steps = 5
+    told = [steps, asdict(run.model.config), asdict(run.recipe)]
+    page.evaluate(TRAIN, told)  # nothing is compiled yet
+    on_page: list[float] = []
+    in_torch: list[float] = []
+    for _ in tqdm(range(rounds), leave=False):
+        on_page += page.evaluate(TRAIN, told)
+        for _ in range(steps):
+            started = time.perf_counter()
+            run.train_step()
+            in_torch.append(1000 * (time.perf_counter() - started))
+    page.close()
+    ours, theirs = statistics.median(on_page), statistics.median(in_torch)
+    characters = run.recipe.batch_size * run.recipe.length
+    return (
+        f"a step of training: page {ours:.0f} ms, torch {theirs:.0f} ms, so the page reads "
+        f"{1000 * characters / ours:,.0f} characters/s, {theirs / ours:.2f} of torch"
+    )
+
+
 def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
     """Write median, 95th percentile and least, and what was busy, a line for each measurement."""
     titles = ("median", "95%", "least", "busy")
@@ -148,7 +193,8 @@ def main(arguments: list[str] | None = None) -> None:
         with browsers.served(Path(folder)) as address, browsers.browsing(executable) as browser:
             print(f"Chromium {browser.version}")
             times = measure(browser, address, *((1, 5) if options.quick else (5, 30)))
-    for line in rows(times):
+            trained = training(browser, address, 1 if options.quick else 10)
+    for line in (*rows(times), trained):
         print(line)
 
 

@@ -180,6 +180,7 @@ def training() -> dict[str, object]:
         "baselines": {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
         "line": filling.words,
         "masked": "".join("_" if i in gaps else c for i, c in enumerate(filling.line)),
+        "corpus": corpus.sha256,
         "heldOut": windows.numel(),
     }
 

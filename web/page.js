@@ -88,6 +88,33 @@ class Link extends Widget {
 }
 
 /**
+ * A button that hands out what has been trained so far.
+ * @extends {Widget<object>}
+ */
+class Keep extends Widget {
+  static presents = false;
+
+  /** @param {() => Promise<Uint8Array>} save */
+  constructor(save) {
+    super(new Model({}));
+    this.save = save;
+  }
+
+  markup() {
+    return element("div", { class: "row" }, button("Save the run", "save"));
+  }
+
+  async do_save() {
+    const file = new Blob([/** @type {any} */ (await this.save())]);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = "mine.run.safetensors";
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+}
+
+/**
  * The colours: those of the system until somebody chooses.
  * @extends {Widget<object>}
  */
@@ -168,7 +195,9 @@ async function main() {
   const lines = writing(predictors.both, { line: TO_WRITE });
   show(new Unmasking(lines), named("unmasking"));
   const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
-  show(new TrainingCurve(training(settings.training, bytes, trainer)), named("training"));
+  const { model, save } = training(settings.training, bytes, trainer);
+  show(new TrainingCurve(model), named("training"));
+  show(new Keep(save), named("keep"));
   const played = playing(predictors, settings.game, { address });
   show(new GuessingGame(played), named("game"));
   if (settings.worker && "serviceWorker" in navigator)

@@ -13,6 +13,7 @@ import { VOCABULARY } from "./vocabulary.js";
  * @property {Record<string, number>} baselines
  * @property {[string, boolean][][]} line  By word: symbols, and whether they are hidden.
  * @property {string} masked  The line as the model reads it, _ for a gap.
+ * @property {string} corpus  The digest of the text.
  * @property {number} heldOut  How many characters at the end of the corpus are held out.
  */
 
@@ -31,6 +32,8 @@ export function training(settings, bytes, start) {
   const losses = [];
   /** @type {[number, number][]} */
   const measured = [];
+  /** @type {((file: Uint8Array) => void) | undefined} */
+  let saving;
 
   async function begun() {
     const [module, packed] = await Promise.all([bytes("engine.wasm"), bytes("corpus.gz")]);
@@ -40,7 +43,7 @@ export function training(settings, bytes, start) {
     const heldOut = all.slice(-settings.heldOut);
     const line = idsOf(settings.masked);
     const made = start();
-    made.onmessage = ({ data }) => show(data);
+    made.onmessage = ({ data }) => (data.saved ? saving?.(data.saved) : show(data));
     made.onerror = ({ message }) => {
       worker = undefined;
       become({
@@ -113,7 +116,20 @@ export function training(settings, bytes, start) {
       },
     },
   );
-  return model;
+  /**
+   * The run as a file with which `python -m cloze train --resume` goes on.
+   * @returns {Promise<Uint8Array>}
+   */
+  function save() {
+    if (!worker) throw new ValueError("Nothing has been trained yet; press Start.");
+    if (!globalThis.crypto?.subtle)
+      throw new ValueError("A browser seals files only on pages that came over https.");
+    worker.postMessage({ save: { corpus: settings.corpus } });
+    return new Promise((resolve) => {
+      saving = resolve;
+    });
+  }
+  return { model, save };
 }
 
 /** @param {string} text */

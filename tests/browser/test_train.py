@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from cloze.corpus import Corpus
+from cloze.evaluation import held_out_loss
+from cloze.training import TrainingRun
 from tests.browser.watch import Watch
 from web.browser import served
 from web.build import build_page, build_single
@@ -65,3 +68,22 @@ def test_it_trains_stops_and_goes_on(opened: Page) -> None:
     expect(stop).to_be_visible()
     expect(training.locator("p.number")).not_to_contain_text(f"step {stopped} of")
     assert step(training) > stopped
+
+
+def test_what_is_saved_goes_on_in_python(opened: Page, tmp_path: Path) -> None:
+    training, keep = opened.locator("#training"), opened.locator("#keep")
+    keep.get_by_role("button", name="Save").click()
+    expect(keep).to_contain_text("Nothing has been trained yet; press Start.")
+    training.get_by_role("button", name="Start").click()
+    expect(training.locator("p.number")).to_contain_text("held-out loss")
+    training.get_by_role("button", name="Stop").click()
+    expect(training.get_by_role("button", name="Resume")).to_be_visible()
+    with opened.expect_download() as download:
+        keep.get_by_role("button", name="Save").click()
+    file = tmp_path / "mine.run.safetensors"
+    download.value.save_as(file)
+    run = TrainingRun.load(file, Corpus.load())
+    assert run.step == step(training)
+    [held_out] = [record.held_out for record in run.history if record.held_out]
+    assert held_out_loss(run.model, run.held_out) == pytest.approx(held_out, abs=0.5)
+    assert run.train_step() < 3

@@ -1,10 +1,12 @@
 // Trains in a thread of its own, so that the page stays awake: told "begin", "go" and "stop", it
-// answers with how far it has come.
+// answers with how far it has come; told "save", with a file that Python reads.
 
 import { Chance } from "./chance.js";
+import { written } from "./run.js";
 import { mask, Training } from "./training.js";
 
 /** @import { Config } from "../encoder.js" */
+/** @import { Step } from "./run.js" */
 /** @import { Batch, Recipe } from "./training.js" */
 
 /**
@@ -38,6 +40,8 @@ let questions;
 let line;
 /** @type {Set<number>} */
 let due;
+/** @type {Step[]} */
+let history;
 let running = false;
 let seconds = 0;
 
@@ -45,6 +49,7 @@ let seconds = 0;
 function begin({ module, config, recipe, text, heldOut, ...more }) {
   training = new Training(new WebAssembly.Module(module), config, text, recipe);
   line = more.line;
+  history = [];
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
   due = new Set(shares.map((share) => Math.max(1, Math.round(recipe.steps * share ** 2))));
   const { selected, labels, ids } = mask(heldOut, MASKED, config.vocab_size - 1, new Chance());
@@ -86,6 +91,12 @@ function filled() {
   });
 }
 
+/**
+ * A number that Python writes as JavaScript does.
+ * @param {number} number
+ */
+const decimals = (number) => Math.round(number * 1e4) / 1e4;
+
 /** Let messages in before the next step. */
 const breath = () =>
   /** @type {Promise<void>} */ (
@@ -107,9 +118,13 @@ async function go() {
   let said = performance.now();
   while (running && !training.finished) {
     const started = performance.now();
-    losses.push(training.step());
+    const loss = training.step();
+    losses.push(loss);
     seconds += (performance.now() - started) / 1000;
     const heldOut = due.has(training.done) ? measured() : null;
+    const seen = training.done * training.recipe.batch_size * training.recipe.length;
+    const asked = heldOut === null ? null : decimals(heldOut);
+    history.push([training.done, seen, decimals(seconds), decimals(loss), asked]);
     running &&= !training.finished;
     if (heldOut !== null || !running || performance.now() - said > BETWEEN) {
       postMessage({
@@ -141,4 +156,6 @@ addEventListener("message", ({ data }) => {
   if (data.begin) begin(data.begin);
   if (data.go) go();
   if (data.stop) running = false;
+  if (data.save)
+    written(training, data.save.corpus, history).then((saved) => postMessage({ saved }));
 });
