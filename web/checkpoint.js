@@ -2,6 +2,8 @@
 
 import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { MaskedLM } from "./encoder.js";
+import { parametersOf } from "./engine/engine.js";
+import { isWhole, readSafetensors } from "./safetensors.js";
 import { VOCABULARY, Vocabulary } from "./vocabulary.js";
 
 /** @import { Config, Tensors } from "./encoder.js" */
@@ -38,9 +40,13 @@ export async function readModel(buffer, name) {
   let metadata;
   let whole = false;
   try {
-    file = readSafetensors(buffer);
-    metadata = JSON.parse(file.metadata.cloze);
-    whole = await isWhole(file);
+    const { tensors: raw, metadata: said } = readSafetensors(buffer);
+    const tensors = new Map(
+      [...raw].map(([name, each]) => [name, { ...each, values: FROM[each.dtype](each.bytes) }]),
+    );
+    file = { tensors, metadata: said };
+    metadata = JSON.parse(said.cloze);
+    whole = await isWhole(raw, said.cloze);
   } catch {
     // whatever is missing from it, or not what it should be
   }
@@ -56,35 +62,6 @@ export async function readModel(buffer, name) {
   }
   const vocabulary = metadata.vocabulary ? new Vocabulary(metadata.vocabulary) : VOCABULARY;
   return { model: new MaskedLM(metadata.config, vocabulary, file.tensors), metadata };
-}
-
-/**
- * The tensors of a file by name, and its metadata.
- * @param {ArrayBuffer} buffer
- * @returns {File}
- */
-function readSafetensors(buffer) {
-  const start = new DataView(buffer);
-  const size = start.getUint32(0, true) + 2 ** 32 * start.getUint32(4, true);
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
-  const { __metadata__: metadata, ...layout } = header;
-  const data = buffer.slice(8 + size);
-  /** @type {Tensors} */
-  const tensors = new Map();
-  let read = 0;
-  for (const name of Object.keys(layout).sort()) {
-    const {
-      dtype,
-      shape,
-      data_offsets: [first, end],
-    } = layout[name];
-    const bytes = data.slice(first, end);
-    tensors.set(name, { dtype, shape, bytes, values: FROM[dtype](bytes) });
-    read += bytes.byteLength;
-  }
-  if (read !== data.byteLength)
-    throw new RangeError("The tensors are not all that is in the file.");
-  return { tensors, metadata };
 }
 
 /** @type {Record<string, (bytes: ArrayBuffer) => Float64Array>} */
@@ -110,61 +87,20 @@ function fromHalves(halves) {
   return values;
 }
 
-/** @type {Record<string, string>} */
-const TORCH = { F16: "torch.float16", F32: "torch.float32" };
-
-/**
- * Whether the digest in the metadata is that of metadata and tensors, as checkpoint.py makes it.
- * Browsers digest only what came encrypted, from this machine or from a folder; a page that came
- * otherwise must do without.
- * @param {File} file
- */
-async function isWhole({ tensors, metadata }) {
-  if (!globalThis.crypto?.subtle) return true;
-  const [, digest, rest] = metadata.cloze.match(/^\{"sha256": "(\w{64})", (.*)$/s) ?? [];
-  const layout = [...tensors].map(
-    ([name, { dtype, shape }]) => `["${name}", "${TORCH[dtype]}", [${shape.join(", ")}]]`,
-  );
-  const said = `[{${rest}, [${layout.join(", ")}]]`;
-  const whole = new Blob([said, ...[...tensors.values()].map(({ bytes }) => bytes)]);
-  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", await whole.arrayBuffer()));
-  return digest === Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /**
  * Whether the tensors are those of a masked language model of this config.
  * @param {Tensors} tensors
  * @param {Config} config
  */
-function fits(tensors, { vocab_size: symbols, d_model: width, d_ff: wide, n_layers: layers }) {
-  /** @type {Record<string, number[]>} */
-  const expected = { "encoder.embedding.weight": [symbols, width] };
-  /** @type {(name: string, out: number, into: number) => void} */
-  const linear = (name, out, into) => {
-    expected[`${name}.weight`] = [out, into];
-    expected[`${name}.bias`] = [out];
-  };
-  const norm = (/** @type {string} */ name) => {
-    expected[`${name}.weight`] = [width];
-    expected[`${name}.bias`] = [width];
-  };
-  for (let l = 0; l < layers; l++) {
-    const layer = `encoder.layers.${l}`;
-    norm(`${layer}.attention_norm`);
-    for (const each of ["query", "key", "value", "output"]) {
-      linear(`${layer}.attention.${each}`, width, width);
-    }
-    norm(`${layer}.feed_forward_norm`);
-    linear(`${layer}.feed_forward.0`, wide, width);
-    linear(`${layer}.feed_forward.2`, width, wide);
-  }
-  norm("encoder.norm");
-  linear("head", symbols, width);
-  const same = (/** @type {string} */ name) => {
-    const tensor = tensors.get(name);
-    if (!tensor || `${tensor.shape}` !== `${expected[name]}`) return false;
-    const size = expected[name].reduce((product, each) => product * each, 1);
-    return tensor.values.length === size && tensor.values.every(Number.isFinite);
-  };
-  return tensors.size === Object.keys(expected).length && Object.keys(expected).every(same);
+function fits(tensors, config) {
+  const expected = parametersOf(config);
+  return (
+    tensors.size === expected.length &&
+    expected.every(([name, shape]) => {
+      const tensor = tensors.get(name);
+      if (!tensor || `${tensor.shape}` !== `${shape}`) return false;
+      const size = shape.reduce((product, each) => product * each, 1);
+      return tensor.values.length === size && tensor.values.every(Number.isFinite);
+    })
+  );
 }

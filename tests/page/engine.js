@@ -5,10 +5,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Engine } from "../../web/engine/engine.js";
 import { readRun, written } from "../../web/engine/run.js";
-import { RECIPE, Training } from "../../web/engine/training.js";
+import { Training } from "../../web/engine/training.js";
 
 /** @import { Config } from "../../web/encoder.js" */
 /** @import { Rates } from "../../web/engine/engine.js" */
+/** @import { Recipe } from "../../web/engine/training.js" */
 
 /**
  * @typedef {{ ids: number[], selected: number[], labels: number[] }} Batch
@@ -65,11 +66,10 @@ function answer(one) {
 
 /**
  * Train as the page does, and say what Python needs to compare.
- * @param {{ config: Config & { neighbour_focus: number }, text: number[], parameters: number[],
+ * @param {{ config: Config & { neighbour_focus: number }, recipe: Recipe, text: number[], parameters: number[],
  *   steps: number }} one
  */
-function train({ config, text, parameters, steps }) {
-  const recipe = { ...RECIPE, steps: 10, batch_size: 4, seed: 5 };
+function train({ config, recipe, text, parameters, steps }) {
   const training = new Training(compiled, config, Int32Array.from(text), recipe);
   const own = [...training.engine.parameters];
   training.engine.parameters.set(parameters);
@@ -79,14 +79,13 @@ function train({ config, text, parameters, steps }) {
 
 /**
  * Go on with a run in a file, or begin one, for some steps; then write it, and go on once more.
- * @param {{ config: Config & { neighbour_focus: number }, text: number[], corpus: string,
+ * @param {{ config: Config & { neighbour_focus: number }, recipe: Recipe, text: number[], corpus: string,
  *   from?: string, to: string, steps: number }} one
  */
-async function resume({ config, text, corpus, from, to, steps }) {
+async function resume({ config, recipe, text, corpus, from, to, steps }) {
   const ids = Int32Array.from(text);
-  const recipe = { ...RECIPE, steps: 10, batch_size: 4, seed: 5, evaluations: 0 };
   const read = from
-    ? await readRun(new Uint8Array(readFileSync(from)), compiled, ids, corpus)
+    ? await readRun(new Uint8Array(readFileSync(from)).buffer, compiled, ids, corpus)
     : undefined;
   if (from && !read) return { refused: true };
   const training = read?.training ?? new Training(compiled, config, ids, recipe);

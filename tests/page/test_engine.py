@@ -152,6 +152,7 @@ def test_the_page_trains_on_what_python_draws(tmp_path: Path) -> None:
     run = TrainingRun(MaskedLM(), corpus, Recipe(steps=10, batch_size=4, seed=5, evaluations=0))
     given = {
         "config": asdict(run.model.config),
+        "recipe": asdict(run.recipe),
         "text": corpus.train_ids.tolist(),
         "parameters": flat(run.model).tolist(),
         "steps": 6,
@@ -177,6 +178,7 @@ def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
     corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
     given = {
         "config": asdict(EncoderConfig()),
+        "recipe": asdict(Recipe(steps=10, batch_size=4, seed=5, evaluations=0)),
         "text": corpus.train_ids.tolist(),
         "corpus": corpus.sha256,
         "steps": 2,

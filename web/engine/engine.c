@@ -300,8 +300,8 @@ static void linear(const float *x, int count, Linear p, int in, int out, float *
   FOR(r, count) FOR(i, out) y[r * out + i] += p.bias[i];
 }
 
-// From (rows, D) to (lines, H, length, d_head); pairs are turned by their position unless !turn,
-// and ahead or back: split undoes itself with to_heads = 0 and sign = −1.
+// From (rows, D) to (lines, H, length, d_head), or back if !to_heads. With `turn`, each pair is turned
+// by its position's angle; sign −1 turns it back.
 static void split(float *flat, float *heads, int to_heads, int turn, float sign) {
   FOR(line, lines) FOR(h, H) FOR(position, length) {
     float *a = flat + (line * length + position) * D + h * d_head;
@@ -415,7 +415,7 @@ double EXPORT(loss)(void) {
   return sum / n_selected;
 }
 
-// d_x += or = d_y · weight, and the gradients of weight and bias.
+// d_input = or += d_y · weight, and the gradients of weight and bias.
 static void linear_back(const float *d_y, const float *x, int count, Linear p, int in, int out,
                         float *d_input, int add) {
   product(count, in, out, d_y, out, 1, p.weight, in, 1, d_input, in, add);
@@ -424,7 +424,7 @@ static void linear_back(const float *d_y, const float *x, int count, Linear p, i
   FOR(r, count) FOR(i, out) d_bias[i] += d_y[r * out + i];
 }
 
-// d_input += what a norm hands back; out is d_y on entry.
+// d_input += the gradient at what was normalised, from that at the result, d_y.
 static void norm_back(const float *d_y, const float *hat, const float *deviation, int count, Norm p,
                       float *d_input) {
   float *d_scale = gradient_of(p.scale), *d_shift = gradient_of(p.shift);

@@ -2,11 +2,13 @@
 // `python -m cloze train --resume` goes on with what was begun on the page, and the page the other
 // way round.
 
+import { isWhole, readSafetensors, writeSafetensors } from "../safetensors.js";
 import { STATE_BYTES } from "./chance.js";
 import { parametersOf } from "./engine.js";
 import { Training } from "./training.js";
 
 /** @import { Config } from "../encoder.js" */
+/** @import { Raw, RawTensors } from "../safetensors.js" */
 /** @import { Recipe } from "./training.js" */
 
 /**
@@ -19,11 +21,7 @@ import { Training } from "./training.js";
  * @property {Recipe} recipe
  * @property {string} corpus  The digest of the text.
  * @property {Step[]} history
- *
- * @typedef {{ dtype: "F32" | "U8", shape: number[], bytes: Uint8Array }} Tensor
  */
-
-const TORCH = { F32: "torch.float32", U8: "torch.uint8" };
 
 /**
  * Which numbers of the engine's memory belong to each tensor of a file: parameters, and what the
@@ -64,18 +62,19 @@ function memory({ engine }) {
  */
 function tensorsOf(training) {
   const numbers = memory(training);
-  /** @type {[string, Tensor][]} */
-  const all = [["generator", { dtype: "U8", shape: [STATE_BYTES], bytes: training.chance.state }]];
+  const state = /** @type {ArrayBuffer} */ (training.chance.state.buffer);
+  /** @type {[string, Raw][]} */
+  const all = [["generator", { dtype: "U8", shape: [STATE_BYTES], bytes: state }]];
   for (const [name, shape, kind, at] of places(training.engine.config)) {
     if (kind !== "parameters" && !training.done) continue;
     const values = numbers[kind].slice(at, at + shape.reduce((a, b) => a * b));
-    all.push([name, { dtype: "F32", shape, bytes: new Uint8Array(values.buffer) }]);
+    all.push([name, { dtype: "F32", shape, bytes: values.buffer }]);
     if (name.endsWith("exp_avg")) {
-      const bytes = new Uint8Array(new Float32Array([training.done]).buffer);
+      const bytes = new Float32Array([training.done]).buffer;
       all.push([name.replace("exp_avg", "step"), { dtype: "F32", shape: [], bytes }]);
     }
   }
-  return all.sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(all.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /**
@@ -92,19 +91,6 @@ function json(value) {
 }
 
 /**
- * The digest of a file's metadata and tensors, as checkpoint.py makes it.
- * @param {string} metadata  Without the digest.
- * @param {[string, Tensor][]} tensors
- */
-async function digest(metadata, tensors) {
-  const layout = tensors.map(([name, { dtype, shape }]) => [name, TORCH[dtype], shape]);
-  const said = `[${metadata}, ${json(layout)}]`;
-  const all = new Blob([said, ...tensors.map(([, { bytes }]) => /** @type {any} */ (bytes))]);
-  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", await all.arrayBuffer()));
-  return Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/**
  * Write a training, with all that is needed to go on exactly here.
  * @param {Training} training
  * @param {string} corpus  The digest of its text.
@@ -112,41 +98,21 @@ async function digest(metadata, tensors) {
  * @returns {Promise<Uint8Array>}  The bytes of a safetensors file.
  */
 export async function written(training, corpus, history) {
-  const tensors = tensorsOf(training);
-  const { config } = training.engine;
+  const { engine, recipe } = training;
   const about = {
     kind: "run",
-    config,
-    recipe: training.recipe,
+    config: engine.config,
+    recipe,
     objective: "masked",
     corpus,
     history,
   };
-  const metadata = json(about);
-  const seal = await digest(metadata, tensors);
-  /** @type {Record<string, unknown>} */
-  const header = { __metadata__: { cloze: `{"sha256": "${seal}", ${metadata.slice(1)}` } };
-  let size = 0;
-  for (const [name, { dtype, shape, bytes }] of tensors) {
-    header[name] = { dtype, shape, data_offsets: [size, size + bytes.length] };
-    size += bytes.length;
-  }
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const start = 8 + Math.ceil(text.length / 8) * 8;
-  const file = new Uint8Array(start + size).fill(0x20, 8, start);
-  new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
-  file.set(text, 8);
-  let at = start;
-  for (const [, { bytes }] of tensors) {
-    file.set(bytes, at);
-    at += bytes.length;
-  }
-  return file;
+  return writeSafetensors(tensorsOf(training), json(about));
 }
 
 /**
  * Read a training back, ready to go on.
- * @param {Uint8Array} file
+ * @param {ArrayBuffer} file
  * @param {WebAssembly.Module} module
  * @param {Int32Array} text  What it was trained on.
  * @param {string} corpus  The digest of that text.
@@ -155,24 +121,13 @@ export async function written(training, corpus, history) {
  */
 export async function readRun(file, module, text, corpus) {
   try {
-    const start = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-    const header = JSON.parse(new TextDecoder().decode(file.subarray(8, start)));
-    const { __metadata__: said, ...layout } = header;
-    /** @type {[string, Tensor][]} */
-    const tensors = Object.keys(layout)
-      .sort()
-      .map((name) => {
-        const { dtype, shape, data_offsets } = layout[name];
-        const [first, end] = data_offsets.map((/** @type {number} */ offset) => start + offset);
-        return [name, { dtype, shape, bytes: file.slice(first, end) }];
-      });
-    const [, seal, rest] = said.cloze.match(/^\{"sha256": "(\w{64})", (.*)$/s);
-    if (seal !== (await digest(`{${rest}`, tensors))) return undefined;
+    const { tensors, metadata } = readSafetensors(file);
+    if (!(await isWhole(tensors, metadata.cloze))) return undefined;
     /** @type {About & { kind: string, objective: string }} */
-    const about = JSON.parse(said.cloze);
+    const about = JSON.parse(metadata.cloze);
     const fitting = about.kind === "run" && about.objective === "masked" && about.corpus === corpus;
     if (!fitting) return undefined;
-    return { training: takenOver(about, new Map(tensors), module, text), history: about.history };
+    return { training: takenOver(about, tensors, module, text), history: about.history };
   } catch {
     return undefined; // whatever is missing from it, or not what it should be
   }
@@ -180,7 +135,7 @@ export async function readRun(file, module, text, corpus) {
 
 /**
  * @param {About} about
- * @param {Map<string, Tensor>} tensors
+ * @param {RawTensors} tensors
  * @param {WebAssembly.Module} module
  * @param {Int32Array} text
  */
@@ -196,8 +151,8 @@ function takenOver({ config, recipe, history }, tensors, module, text) {
   };
   for (const [name, , kind, at] of places(config)) {
     if (kind === "parameters" || training.done)
-      numbers[kind].set(new Float32Array(bytesOf(name).buffer), at);
+      numbers[kind].set(new Float32Array(bytesOf(name)), at);
   }
-  training.chance.state = bytesOf("generator");
+  training.chance.state = new Uint8Array(bytesOf("generator"));
   return training;
 }

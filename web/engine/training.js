@@ -8,22 +8,20 @@ import { Engine, parametersOf } from "./engine.js";
 /** @import { Config } from "../encoder.js" */
 
 /**
- * How to train, by the names and with the defaults of Python's Recipe.
- * @typedef {typeof RECIPE} Recipe
+ * How to train, by the names of Python's Recipe.
+ * @typedef {object} Recipe
+ * @property {number} steps
+ * @property {number} batch_size
+ * @property {number} length
+ * @property {number} mask_prob
+ * @property {number} learning_rate
+ * @property {number} matrix_learning_rate
+ * @property {number} query_key_learning_rate
+ * @property {number} warmup
+ * @property {number} weight_decay
+ * @property {number} evaluations
+ * @property {number} seed
  */
-export const RECIPE = {
-  steps: 1250,
-  batch_size: 32,
-  length: 64,
-  mask_prob: 0.3,
-  learning_rate: 1e-2,
-  matrix_learning_rate: 3e-2,
-  query_key_learning_rate: 7.5e-3,
-  warmup: 0.1,
-  weight_decay: 0,
-  evaluations: 8,
-  seed: 0,
-};
 
 /** Of the selected characters, the share that is hidden, and that and the share that is swapped. */
 const HIDDEN = Math.fround(0.8);
@@ -125,9 +123,9 @@ export class Training {
    * @param {WebAssembly.Module} module
    * @param {Config & { neighbour_focus: number }} config
    * @param {Int32Array} text  Ids to train on.
-   * @param {Recipe} [recipe]
+   * @param {Recipe} recipe
    */
-  constructor(module, config, text, recipe = RECIPE) {
+  constructor(module, config, text, recipe) {
     this.text = text;
     this.recipe = recipe;
     this.chance = new Chance(recipe.seed);

@@ -137,7 +137,7 @@ BLOCKS = (
 
 @picture
 def blocks(shapes: Mapping[str, Sequence[int]], layers: int) -> tuple[Figure, str]:
-    """Draw a pre-norm encoder as blocks, each with the shape of what it gives.
+    """Draw a pre-norm encoder as blocks, with the shapes of what the notebook computes in them.
 
     Args:
         shapes: by the notebook's names, the shapes.
@@ -153,7 +153,7 @@ def blocks(shapes: Mapping[str, Sequence[int]], layers: int) -> tuple[Figure, st
         axes.text(2.2, y, block, ha="center", va="center")
         shape = f"{name} ({', '.join(map(str, shapes[name]))})" if name else ""
         axes.text(4.4, y, shape, va="center", fontsize=10)
-        said.append(f"{block}, giving {shape}" if shape else block)
+        said.append(f"{block}, with {shape}" if shape else block)
         if row:
             down = {"arrowstyle": "-|>", "color": GREY, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", (2.2, y + 0.3), (2.2, y + 0.7), arrowprops=down)

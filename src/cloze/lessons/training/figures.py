@@ -1,4 +1,4 @@
-"""The figure of this lesson, from plain data."""
+"""The figures of this lesson, from plain data."""
 
 from __future__ import annotations
 
