@@ -1,4 +1,4 @@
-"""The command line: ``cloze lab | fill | evaluate | train | explore | export``.
+"""The command line: ``cloze lab | fill | evaluate | train | adapt | explore | export``.
 
 A command imports what it needs, so that none waits for what another needs, and Ctrl-C is answered
 from the beginning.
@@ -120,6 +120,32 @@ def _parser() -> ArgumentParser:
     train.add_argument("--force", action="store_true", help="replace OUTPUT if it exists")
     train.set_defaults(run=_train)
 
+    adapt = commands.add_parser(
+        "adapt", help="go on training any fill-mask model of Hugging Face on your own texts"
+    )
+    adapt.add_argument("texts", type=Path, nargs="+", metavar="TEXT", help="files or folders")
+    adapt.add_argument("--model", type=Path, required=True, help="the folder of the model")
+    adapt.add_argument("--out", type=Path, required=True, help="a new folder for the new model")
+    adapt.add_argument(
+        "--general",
+        type=Path,
+        nargs="+",
+        help="texts that show what is forgotten (default: the corpus of the series)",
+    )
+    adapt.add_argument("--mix", type=float, help="share of general text mixed in (default: 0)")
+    length = adapt.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=float, help="how often your text is read (default: 3)")
+    length.add_argument("--steps", type=int, help="number of steps instead")
+    adapt.add_argument("--batch-size", type=int, help="chunks in a step (default: 32)")
+    adapt.add_argument("--length", type=int, help="most pieces in a chunk (default: 512)")
+    adapt.add_argument("--mask-prob", type=float, help="share of pieces to ask for (default: 0.3)")
+    adapt.add_argument("--learning-rate", type=float, help="its highest value (default: 1e-4)")
+    adapt.add_argument("--warmup", type=float, help="share of the steps to rise (default: 0.1)")
+    adapt.add_argument("--weight-decay", type=float, help="how fast weights shrink (default: 0.01)")
+    adapt.add_argument("--seed", type=int, help="seed of order and masks (default: 0)")
+    adapt.add_argument("--resume", action="store_true", help="continue a run that was stopped")
+    adapt.set_defaults(run=_adapt)
+
     evaluate = commands.add_parser(
         "evaluate", help="compare a checkpoint's held-out loss with baselines"
     )
@@ -206,6 +232,13 @@ def _train(options: Namespace) -> None:
     from cloze.train_command import train
 
     train(options, _source(options), _say)
+
+
+def _adapt(options: Namespace) -> None:
+    """Go on training a model of others."""
+    from cloze.adapt import adapt
+
+    adapt(options, _say)
 
 
 def _evaluate(options: Namespace) -> None:

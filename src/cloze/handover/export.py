@@ -72,7 +72,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         )
     vocabulary, state = with_room(model)
     config = asdict(model.config) | {"vocab_size": len(vocabulary)}
-    with _written(Path(folder), is_folder=True) as part:
+    with whole(Path(folder), is_folder=True) as part:
         from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
@@ -107,7 +107,7 @@ def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     dynamic = {0: torch.export.Dim("batch")}
     if model.config.max_len > 1:
         dynamic[1] = torch.export.Dim("length", max=model.config.max_len)
-    with _written(Path(path), is_folder=False) as part:
+    with whole(Path(path), is_folder=False) as part:
         with _exporter_silenced():
             program = torch.onnx.export(
                 model,
@@ -241,8 +241,12 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
 
 
 @contextmanager
-def _written(path: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Yield a name to write to; what is written there gets the name ``path`` when it is whole."""
+def whole(path: Path, *, is_folder: bool) -> Iterator[Path]:
+    """Yield a name to write to; what is written there gets the name ``path`` when it is whole.
+
+    Raises:
+        CheckpointError: something is there already, or it cannot be written.
+    """
     with written(path) as part:
         linked = path.is_symlink()
         empty = is_folder and path.is_dir() and not linked and not any(path.iterdir())

@@ -232,10 +232,11 @@ class PiecePredictor(Predictor):
         path = Path(folder)
         _complete(path)
         with _reading(path):
-            theirs, tokenizer = _loaded(path)
+            theirs, tokenizer = _loaded(path, "eager")  # the others do not tell their attention
+            theirs.requires_grad_(False)
             model = PieceModel(theirs, Pieces.of(tokenizer))
             n_layers, n_heads = _tried(model)
-            longest = _longest(theirs, tokenizer) - len(model.before) - len(model.after)
+            longest = longest_line(theirs, tokenizer) - len(model.before) - len(model.after)
             if longest < 1:
                 raise ValueError("it has no room for a piece between its first and last symbols")
         longest = min(LONGEST, longest)
@@ -292,8 +293,19 @@ def _reading(folder: Path) -> Iterator[None]:
         ) from None
 
 
-def _loaded(folder: Path) -> tuple[Any, Any]:
-    """Load the model and the tokenizer of a folder."""
+def load_folder(folder: FilePath) -> tuple[Any, Any]:
+    """Return the fill-mask model and the tokenizer of a folder, as ``transformers`` has them.
+
+    Raises:
+        ValueError: the folder has no such model.
+    """
+    _complete(Path(folder))
+    with _reading(Path(folder)):
+        return _loaded(Path(folder))
+
+
+def _loaded(folder: Path, attention: str | None = None) -> tuple[Any, Any]:
+    """Load the model and the tokenizer of a folder, with a way to compute attention."""
     from transformers import (
         MODEL_FOR_MASKED_LM_MAPPING,
         AutoConfig,
@@ -315,10 +327,10 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         ignore_mismatched_sizes=True,  # _fitting says which
         output_loading_info=True,
         dtype=torch.float32,
-        attn_implementation="eager",  # the others do not tell their attention
+        attn_implementation=attention,
     )
     _fitting(model, tokenizer, loading)
-    return model.eval().requires_grad_(False), tokenizer
+    return model.eval(), tokenizer
 
 
 def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -> None:
@@ -339,7 +351,7 @@ def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -
         )
 
 
-def _longest(model: nn.Module, tokenizer: Any) -> int:
+def longest_line(model: nn.Module, tokenizer: Any) -> int:
     """Return how many symbols the model can read; learned positions may begin after padding."""
     places = [
         module.num_embeddings - (-1 if module.padding_idx is None else module.padding_idx) - 1
