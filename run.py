@@ -41,7 +41,8 @@ else:
 ROOT = Path(__file__).resolve().parent
 
 USAGE = """\
-usage: python run.py lab [arguments]         open the notebooks in JupyterLab, e.g. --port 9999
+usage: python run.py lab [--own] [arguments] open the notebooks in JupyterLab, e.g. --port 9999;
+                                             with --own, what notebook 15 needs is installed, too
        python run.py lecture [60|90] [arguments]    show the lecture of so many minutes, 60 or 90
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
@@ -62,6 +63,9 @@ COMMANDS = {
     "site": ("test", ("-m", "web.site")),
     "handout": ("test", ("-m", "lecture.handout")),
 }
+
+# Each has what those before it have; an environment that has grown does not shrink.
+EXTRAS = ("lecture", "own", "test")
 
 # Where the packages of the lock have builds; tests/test_environment.py asks the index for them.
 PLATFORMS = (
@@ -196,15 +200,15 @@ def ensure(root: Path, extra: str) -> None:
             "this again."
         )
     made = made_as(root)
-    if made in (wanted, [*wanted[:2], "test"]):
-        return
     works = made[:1] == wanted[:1]
-    enough = works and made[2] in (extra, "test")
+    enough = works and EXTRAS.index(made[2]) >= EXTRAS.index(extra)
+    if enough and made[1] == wanted[1]:
+        return
     with alone(root):
         before = packages(root)
         try:
             if works:
-                wanted[2] = "test" if "test" in (extra, made[2]) else extra  # what is there stays
+                wanted[2] = max(extra, made[2], key=EXTRAS.index)  # what is there stays
                 print("Bringing .venv up to date.", flush=True)
             else:
                 make(root, extra)
@@ -376,13 +380,17 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
         print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
     extra, started = COMMANDS[command]
+    words = list(arguments[1:])
+    if command == "lab" and "--own" in words:
+        extra = "own"
+        words.remove("--own")
     try:
         if command in ("lab", "lecture") and port_problem(rest):
             raise SetupError(port_problem(rest))
         ensure(root, extra)
         if command in ("lab", "lecture"):
             print(f"Starting the {command}; Ctrl-C here stops it.", flush=True)
-        return start([str(venv_python(root)), *started, *arguments[1:]], root)
+        return start([str(venv_python(root)), *started, *words], root)
     except KeyboardInterrupt:
         print("\nStopped. The same command takes it up again.", file=sys.stderr)
         return 130

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -38,18 +39,19 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
 
 def requirements(extra: str) -> list[Requirement]:
+    """Return what an extra needs, with what the extras that it names need."""
     project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    lines = project["dependencies"] + extras[extra]
-    return [
-        part
-        for wanted in map(Requirement, lines)
-        for part in (
-            [Requirement(line) for name in wanted.extras for line in extras[name]]
-            if wanted.name == DISTRIBUTION
-            else [wanted]
-        )
-    ]
+
+    def needed(lines: list[str]) -> Iterator[Requirement]:
+        for wanted in map(Requirement, lines):
+            if wanted.name == DISTRIBUTION:
+                for name in wanted.extras:
+                    yield from needed(extras[name])
+            else:
+                yield wanted
+
+    return [*needed(project["dependencies"] + extras[extra])]
 
 
 def locked() -> list[Requirement]:

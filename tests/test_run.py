@@ -141,9 +141,13 @@ def test_a_learner_gets_less_and_a_test_adds_the_rest(
     assert installer.asked() == LEARNER
     run.ensure(project, "lecture")
     assert installer.asked() == []
+    run.ensure(project, "own")
+    assert ".[own]" in installer.asked()
+    run.ensure(project, "lecture")
+    assert installer.asked() == []
     run.ensure(project, "test")
     assert installer.asked() == EVERYTHING
-    run.ensure(project, "lecture")
+    run.ensure(project, "own")
     run.ensure(project, "test")
     assert installer.asked() == []
     change(project)  # and what was added stays

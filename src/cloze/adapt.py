@@ -813,6 +813,7 @@ def _trainer(
         use_cpu=not on_gpu,
         dataloader_pin_memory=on_gpu,
         remove_unused_columns=False,
+        ddp_find_unused_parameters=False,
         save_strategy="no",
         logging_strategy="no",
         report_to="none",
@@ -877,7 +878,9 @@ def adapt(options: Namespace, say: Say) -> None:
         if not run.finished:
             raise KeyboardInterrupt
         if leads:
-            print(run.table(run.save(out, options.command)), flush=True)
+            with held_signals():
+                after = run.save(out, options.command)
+            print(run.table(after))
             print(f"{out}: saved after {run.step} steps", flush=True)
             shutil.rmtree(kept, ignore_errors=True)
 

@@ -107,8 +107,8 @@ def written(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with beside(path) as part:
             yield part
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise CheckpointError(f"{path!s:.200} cannot be written: {reason}.") from None
 
 
