@@ -768,7 +768,7 @@ def _trainer(
             self,
             model: Any,
             inputs: dict[str, Tensor],
-            return_outputs: bool = False,
+            return_outputs: bool = False,  # noqa: ARG002 - as the Trainer calls it
             num_items_in_batch: Any = None,
         ) -> Any:
             # A mean over the pieces of all processes, whether or not a model's own loss is one.

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import traitlets
 
@@ -41,7 +41,26 @@ def averaged(history: Sequence[Record], steps: int) -> list[tuple[float, float]]
     return [(group[-1].step, sum(r.loss for r in group) / len(group)) for group in groups]
 
 
-def status_line(run: TrainingRun) -> str:
+@runtime_checkable
+class Run(Protocol):
+    """What can be watched: a run of the series, or one that trains itself, step by step."""
+
+    model: Any
+    recipe: Any
+    history: list[Record]
+    step: int
+    seconds: float
+    finished: bool
+    unmeasured: int
+
+
+def _reads_letters(run: TrainingRun) -> bool:
+    """Return whether a run teaches a model to fill gaps of letters, in lines of some length."""
+    model, taught = run.model, run.objective.head and run.objective.model is MaskedLM
+    return bool(taught and model.vocabulary == VOCABULARY and model.config.max_len >= 64)
+
+
+def status_line(run: Run) -> str:
     """Say in words what the picture shows."""
     done, steps = run.step, run.recipe.steps
     words = [f"step {done} of {steps}"]
@@ -134,7 +153,7 @@ class TrainingCurve(Widget):
     @checked
     def __init__(
         self,
-        run: TrainingRun,
+        run: Run,
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
         line: str | None = None,
@@ -143,11 +162,10 @@ class TrainingCurve(Widget):
         self.on_record = on_record
         self._stop = threading.Event()
         self._busy = threading.Lock()
-        model, taught = run.model, run.objective.head and run.objective.model is MaskedLM
-        known = model.vocabulary == VOCABULARY and model.config.max_len >= 64
-        if line is None and taught and known:
+        self._shown = 0.0
+        if line is None and isinstance(run, TrainingRun) and _reads_letters(run):
             line = LINE
-        self._filling = None if line is None else Filling(model, line)
+        self._filling = None if line is None else Filling(run.model, line)
         self._filled_after = 0
         super().__init__(
             steps=run.recipe.steps,
@@ -200,16 +218,21 @@ class TrainingCurve(Widget):
 
     def _train(self) -> None:
         try:
-            shown = 0.0
-            for record in fit(self.run, stop=self._stop.is_set, progress=False):
-                if self.on_record:
-                    self.on_record(record)
-                if time.monotonic() - shown >= 1 / UPDATES_PER_SECOND:
-                    self._show()
-                    shown = time.monotonic()
+            if isinstance(self.run, TrainingRun):
+                for record in fit(self.run, stop=self._stop.is_set, progress=False):
+                    self._watch(record)
+            else:
+                self.run.train(self._watch, self._stop.is_set)
         finally:
             self._busy.release()
             self._show()
+
+    def _watch(self, record: Record) -> None:
+        if self.on_record:
+            self.on_record(record)
+        if time.monotonic() - self._shown >= 1 / UPDATES_PER_SECOND:
+            self._show()
+            self._shown = time.monotonic()
 
     def _outcome(self) -> str:
         run = self.run

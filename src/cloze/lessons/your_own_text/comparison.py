@@ -1,0 +1,145 @@
+"""What going on with training is worth: on letters alone, with general text, on general text alone.
+
+``python -m cloze.lessons.your_own_text.comparison`` trains the tiny ModernBERT further in each way
+with two seeds, and writes to comparison.json what held-out letters and held-out general text then
+cost, and how often a copy with two swapped words is told from the letter, in ten draws of the words
+(6 minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cloze.adapt import Adaptation, Recipe, hold_out, losses_at, padded
+from cloze.evaluation import Repeated
+from cloze.lessons.your_own_text.letters import letters
+from cloze.lessons.your_own_text.tiny import FOLDER, documents
+from cloze.masking import IGNORE
+from cloze.teaching import measurements
+
+RESULTS = Path(__file__).with_suffix(".json")
+SEEDS = (0, 1)
+DRAWS = 10
+RECIPE = Recipe(length=128, batch_size=16, learning_rate=1e-3, steps=100)
+WAYS = ("as it was", "general text alone", "letters alone", "half and half")
+TIMES = 2
+"""How many draws of the masks measure a chunk."""
+
+
+def begun(way: str, seed: int, folder: Path) -> Adaptation:
+    """Return a run of one of the ways, not begun."""
+    recipe = Recipe(**{**vars(RECIPE), "seed": seed, "mix": 0.5 * (way == "half and half")})
+    general = documents(kept=False)
+    own = general if way == "general text alone" else letters()
+    return Adaptation(FOLDER, own, general, recipe, folder)
+
+
+def sentences() -> list[list[str]]:
+    """Return the sentences of the held-out letters that have eight words and more, as words."""
+    text = " ".join(letter.text for letter in hold_out(letters())[1])
+    split = (sentence.split() for sentence in re.split(r"(?<=[.?!])\s+", text))
+    return [words for words in split if 8 <= len(words) <= 40]
+
+
+def _rows(tokenizer: Any, words: list[str], at: int) -> list[dict[str, Tensor]]:
+    """Hide each piece of two neighbouring words in turn; a row for each."""
+    begin = len(" ".join(words[:at]))
+    end = len(" ".join(words[: at + 2]))
+    read = tokenizer(" ".join(words), return_offsets_mapping=True)
+    ids, rows = torch.tensor(read["input_ids"]), []
+    for i, (start, stop) in enumerate(read["offset_mapping"]):
+        if begin <= start < stop <= end:
+            labels = torch.full_like(ids, IGNORE)
+            labels[i] = ids[i]
+            hidden = ids.clone()
+            hidden[i] = tokenizer.mask_token_id
+            rows.append({"input_ids": hidden, "labels": labels})
+    return rows
+
+
+@torch.no_grad()
+def _cost(model: Any, tokenizer: Any, versions: list[list[dict[str, Tensor]]]) -> Tensor:
+    """Return the summed cost of each version's rows, shape ``(versions,)``."""
+    rows = [(v, row) for v, version in enumerate(versions) for row in version]
+    rows.sort(key=lambda each: len(each[1]["input_ids"]))
+    summed = torch.zeros(len(versions))
+    for start in range(0, len(rows), 256):
+        part = rows[start : start + 256]
+        losses = losses_at(model, padded([row for _, row in part], tokenizer.pad_token_id))
+        summed.index_add_(0, torch.tensor([v for v, _ in part]), losses)
+    return summed
+
+
+def proofread(model: Any, tokenizer: Any, draws: int = DRAWS) -> list[float]:
+    """Return how often the copy in which two neighbouring words are swapped is told, for each draw.
+
+    The copy counts as told if the pieces of the two words, hidden in turn, cost more in it than in
+    the letter. Which words are swapped is drawn, the same for every model.
+    """
+    model.eval()
+    shares = []
+    for draw in range(draws):
+        chance = random.Random(draw)  # noqa: S311 - no secret
+        right, wrong = [], []
+        for words in sentences():
+            at = chance.randrange(1, len(words) - 2)
+            copied = [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
+            right.append(_rows(tokenizer, words, at))
+            wrong.append(_rows(tokenizer, copied, at))
+        cost = [_cost(model, tokenizer, versions) for versions in (right, wrong)]
+        shares.append(round(float((cost[0] < cost[1]).float().mean()), 4))
+    return shares
+
+
+def one(way: str, seed: int) -> dict[str, Any]:
+    """Train in one way with one seed, and measure."""
+    torch.manual_seed(seed)
+    with tempfile.TemporaryDirectory() as home:
+        run = begun(way, seed, Path(home) / "run")
+        if way != "as it was":
+            run.train()
+        of = run if way != "general text alone" else begun("as it was", seed, Path(home) / "of")
+        of.model = run.model
+        now = of.measure(TIMES)
+        return {
+            **{name: round(cost.per_character, 4) for name, cost in now.items()},
+            "told": proofread(run.model, run.tokenizer),
+        }
+
+
+def results() -> dict[str, dict[str, Repeated]]:
+    """Return, by way and by what was measured, what the seeds came to."""
+    runs = measurements.read(RESULTS)["runs"]
+    return {
+        way: {
+            name: Repeated.of(run[name] for run in seeds.values())
+            for name in ("your text", "general text")
+        }
+        for way, seeds in runs.items()
+    }
+
+
+def told(way: str) -> list[float]:
+    """Return the shares of swapped copies told: for each draw the mean over the seeds."""
+    seeds = measurements.read(RESULTS)["runs"][way].values()
+    by_draw = zip(*(run["told"] for run in seeds), strict=True)
+    return [sum(shares) / len(shares) for shares in by_draw]
+
+
+def main(path: Path = RESULTS) -> None:
+    """Make all runs whose results the file does not hold yet."""
+    made = measurements.made_by(__spec__.name, recipe=str(RECIPE))
+    runs = [(way, seed) for way, seed in product(WAYS, SEEDS) if way != WAYS[0] or not seed]
+    measurements.measure(path, made, "runs", runs, one)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""What notebook 15 needs beyond the others; without it, its cells do nothing."""
+
+from __future__ import annotations
+
+from cloze.handover.packages import need
+
+COMMANDS = (
+    "It is installed by `python run.py lab --own`, or with pip by "
+    '`pip install "cloze-notebooks[own]"`.'
+)
+
+
+def ready() -> bool:
+    """Return whether the packages are there; if not, say so and let all later cells do nothing."""
+    try:
+        need("This notebook", accelerate=1, tokenizers=0, transformers=5)
+    except ValueError as error:
+        print(f"{error}\n{COMMANDS}\nUntil then the cells below do nothing.")
+        _rest()
+        return False
+    return True
+
+
+def _rest() -> None:
+    from IPython import get_ipython  # type: ignore[attr-defined]
+
+    shell = get_ipython()
+    if shell is not None and nothing not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(nothing)
+
+
+def nothing(lines: list[str]) -> list[str]:  # noqa: ARG001 - a cell, which is left out
+    """Replace a cell by nothing."""
+    return []
