@@ -697,6 +697,14 @@ def _last_kept(folder: Path) -> Path | None:
     return max(whole_ones, key=lambda each: int(each.name.partition("-")[2]), default=None)
 
 
+def _checked_loss(loss: float, step: int) -> None:
+    """Refuse a loss that is not finite."""
+    if not math.isfinite(loss):
+        raise FloatingPointError(
+            f"The loss is not finite at step {step}; take a lower --learning-rate."
+        )
+
+
 def _trainer(
     run: Adaptation,
     on_record: Callable[[Record], None],
@@ -736,11 +744,7 @@ def _trainer(
                 device=arguments.device,
             )
             loss, asked, due = trainer.accelerator.reduce(wishes, "sum").tolist()
-            if not math.isfinite(loss):
-                raise FloatingPointError(
-                    f"The loss is not finite at step {state.global_step}; take a lower "
-                    "--learning-rate."
-                )
+            _checked_loss(loss, state.global_step)
             characters = round(state.global_step * run.examples.characters_per_step)
             seconds = self.seconds + now - self.begun
             record = Record(state.global_step, characters, seconds, loss, None)

@@ -181,8 +181,8 @@ def _judge_hand(hand: Callable[..., Any]) -> str:
     cost = cost_in(hand)
     if cost < DEAREST:
         raise Symptom(
-            f"You change {changed:.1%} of the characters, and a character costs {cost:.2f} nats; "
-            f"it should be {DEAREST:.1f}. Which character is in most words, and which sign does the "
+            f"You change {changed:.1%} of the characters, and a character costs {cost:.2f} nats. "
+            f"It should be {DEAREST:.1f}. Which character is in most words, and which sign does the "
             "tokenizer not know?"
         )
     return f"You change {changed:.1%} of the characters, and a character costs {cost:.2f} nats."

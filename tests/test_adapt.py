@@ -1,0 +1,362 @@
+"""``python -m cloze adapt``: what it trains, what it keeps, and what it refuses in a sentence."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, distributed
+
+from cloze import __main__ as command_line
+from cloze import adapt as adapting
+from cloze.adapt import (
+    Adaptation,
+    Document,
+    Examples,
+    Masks,
+    Recipe,
+    costs,
+    cut,
+    hold_out,
+    load_folder,
+    prepare,
+    read_documents,
+)
+from cloze.handover.packages import quiet
+from cloze.lessons.your_own_text import packing, tiny
+from cloze.lessons.your_own_text.letters import letters
+from cloze.masking import IGNORE
+from cloze.training import Record
+from tests.interrupting import CAN_INTERRUPT, interrupt_in
+
+STEPS = ["--steps", "6", "--batch-size", "4", "--length", "64", "--learning-rate", "1e-3"]
+DATA = adapting.DATA
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with texts of one's own, and some general ones."""
+    folder = tmp_path_factory.mktemp("own")
+    for name, topic in (("mine", "kitchen"), ("general", "sea")):
+        (folder / name).mkdir()
+        for path in sorted((DATA / "corpus" / topic).glob("*.txt")):
+            (folder / name / path.name).write_text(path.read_text("utf-8")[:800], "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model() -> tuple[Any, Any]:
+    return load_folder(tiny.FOLDER)
+
+
+def command(home: Path, out: Path, *more: str) -> list[str]:
+    texts = [str(home / "mine"), "--general", str(home / "general")]
+    return ["adapt", *texts, "--model", str(tiny.FOLDER), "--out", str(out), *STEPS, *more]
+
+
+def weights(folder: Path) -> dict[str, Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def furthest(a: dict[str, Tensor], b: dict[str, Tensor]) -> float:
+    assert a.keys() == b.keys()
+    return max(float((a[name] - b[name]).abs().max()) for name in a)
+
+
+# What it trains
+
+
+@pytest.fixture(scope="module")
+def whole(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a run without a stop writes."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    assert command_line.main(command(home, out, "--mix", "0.3")) == 0
+    return out
+
+
+def test_it_writes_a_folder_that_others_load_and_a_card_that_says_what_was_measured(
+    whole: Path,
+) -> None:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    with quiet():
+        loaded, tokenizer = (
+            kind.from_pretrained(whole) for kind in (AutoModelForMaskedLM, AutoTokenizer)
+        )
+    assert loaded(**tokenizer("a [MASK]", return_tensors="pt")).logits.isfinite().all()
+    assert not loaded.config.sparse_prediction  # the folder answers as any other
+    assert furthest(weights(whole), weights(tiny.FOLDER)) > 1e-4
+    card = (whole / "README.md").read_text("utf-8")
+    for part in ("| your text |", "| general text |", "| mix | 0.3 |", "sha256 of the texts"):
+        assert part in card
+    assert str(whole.parent) not in card
+
+
+@CAN_INTERRUPT
+def test_a_run_that_is_stopped_and_resumed_is_the_whole_run(
+    home: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    with interrupt_in(adapting, "_checked_loss", 3):
+        assert command_line.main(command(home, out, "--mix", "0.3")) == 130
+    assert "to continue, add --resume" in capsys.readouterr().err
+    assert not out.exists()
+    assert command_line.main(command(home, out)) == 1
+    assert "holds an unfinished run" in capsys.readouterr().err
+    assert command_line.main(command(home, out, "--resume")) == 0  # with the recipe it began with
+    assert furthest(weights(out), weights(whole)) < 1e-6
+    assert (out / "README.md").read_text("utf-8").split("command")[0] == (
+        whole / "README.md"
+    ).read_text("utf-8").split("command")[0]
+    assert not out.with_name("out.run").exists()
+
+
+@pytest.mark.skipif(not distributed.is_gloo_available(), reason="This torch comes without gloo.")
+def test_two_processes_take_the_steps_of_one(home: Path, whole: Path, tmp_path: Path) -> None:
+    words = command(home, tmp_path / "two", "--mix", "0.3")
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    done = subprocess.run(
+        [*torchrun, "--nproc-per-node=2", "-m", "cloze", *words],
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    assert furthest(weights(tmp_path / "two"), weights(whole)) < 1e-5
+
+
+def test_documents_are_held_out_whole_and_stay_where_they_are(home: Path) -> None:
+    documents = read_documents([home / "mine"])
+    train, held_out = hold_out(documents)
+    assert {*train} | {*held_out} == {*documents}
+    assert not {*train} & {*held_out}
+    renamed = [Document(f"new {each.name}", each.text) for each in documents]
+    assert [each.text for each in hold_out(renamed)[1]] == [each.text for each in held_out]
+    assert len(read_documents([home / "mine", home / "mine"])) == len(documents)
+
+
+def test_chunks_hold_all_of_a_document_and_nothing_of_the_next(model: tuple[Any, Any]) -> None:
+    _, tokenizer = model
+    documents = letters()[:3]
+    chunks = cut(documents, tokenizer, length=50)
+    assert max(len(chunk.input_ids) for chunk in chunks) <= 50
+    text = "".join(tokenizer.decode(chunk.input_ids[1:-1]) for chunk in chunks)
+    joined = torch.cat([chunk.input_ids[1:-1] for chunk in chunks]).tolist()
+    assert tokenizer.decode(joined) == "".join(each.text for each in documents)
+    assert len(text) >= len("".join(each.text for each in documents)) - 2 * len(chunks)
+    assert sum(int(chunk.characters.sum()) for chunk in chunks) == sum(
+        len(each.text) for each in documents
+    )
+
+
+def test_masks_follow_from_chunk_seed_and_time_alone(model: tuple[Any, Any]) -> None:
+    _, tokenizer = model
+    chunks = cut(letters()[:4], tokenizer, length=64)
+    masks = Masks(tokenizer, 0.3, seed=0)
+    one = [masks.draw(chunk, 1) for chunk in chunks]
+    torch.manual_seed(7)
+    other = [masks.draw(chunk, 1) for chunk in reversed(chunks)][::-1]
+    for a, b, chunk in zip(one, other, chunks, strict=True):
+        assert torch.equal(a["input_ids"], b["input_ids"])
+        asked = a["labels"] != IGNORE
+        assert torch.equal(a["labels"][asked], chunk.input_ids[asked])
+        assert torch.equal(a["input_ids"][~asked], chunk.input_ids[~asked])
+        assert not asked[[0, -1]].any()
+    assert any(
+        not torch.equal(a["labels"], masks.draw(chunk, 2)["labels"])
+        for a, chunk in zip(one, chunks, strict=True)
+    )
+    short = chunks[0]._replace(input_ids=chunks[0].input_ids[:3], characters=torch.ones(3).long())
+    assert all((masks.draw(short, n)["labels"] != IGNORE).sum() == 1 for n in range(5))
+
+
+def test_every_chunk_is_read_once_in_an_epoch_and_general_text_beside_it(
+    model: tuple[Any, Any],
+) -> None:
+    _, tokenizer = model
+    texts = prepare(letters(), letters()[:9], tokenizer, length=64)
+    examples = Examples(texts, Masks(tokenizer, 0.3, 0), Recipe(batch_size=4, mix=0.5))
+    numbers = [chunk.number for chunk in examples._ordered(0)]
+    own = {chunk.number for chunk in texts.own}
+    assert own <= {*numbers}
+    assert len(numbers) == 2 * len(own)
+    assert numbers != [chunk.number for chunk in examples._ordered(1)]
+
+
+def test_costs_are_those_of_dense_logits_and_a_difference_is_paired(model: tuple[Any, Any]) -> None:
+    theirs, tokenizer = model
+    chunks, masks = cut(letters()[:2], tokenizer, length=40), Masks(tokenizer, 0.3, 0)
+    dense = costs(theirs, chunks, masks)
+    theirs.sparse_prediction = True
+    sparse = costs(theirs, chunks, masks)
+    theirs.sparse_prediction = False
+    assert torch.allclose(dense.nats, sparse.nats, atol=1e-4)
+    drawn = masks.draw(chunks[5], -1)
+    asked = drawn["labels"] != IGNORE
+    logits = theirs(drawn["input_ids"][None]).logits[0, asked]
+    alone = torch.nn.functional.cross_entropy(logits, drawn["labels"][asked], reduction="sum")
+    assert float(alone) == pytest.approx(float(dense.nats[5]), abs=1e-3)
+    assert dense.less(dense) == (0.0, 0.0)
+    dearer = dense._replace(nats=dense.nats + 0.1 * dense.characters)
+    change, margin = dearer.less(dense)
+    assert change == pytest.approx(0.1)
+    assert margin == pytest.approx(0, abs=1e-6)
+
+
+def test_lines_in_one_row_are_as_alone_if_they_are_kept_apart(model: tuple[Any, Any]) -> None:
+    theirs, tokenizer = model
+    lines = packing.short_lines(cut([Document("", "It rained on Porto.")] * 2, tokenizer, 64))
+    masks, pairs = Masks(tokenizer, 0.5, 0), [(lines[0], lines[1])]
+    alone = packing.alone(theirs, masks, lines[1:])
+    apart = packing.costs_of_second(theirs, masks, pairs, apart=True)
+    assert torch.allclose(apart, alone, atol=1e-4)
+    assert not torch.allclose(packing.costs_of_second(theirs, masks, pairs, apart=False), alone)
+
+
+def test_a_curve_watches_it_and_its_stop_keeps_it(home: Path, tmp_path: Path) -> None:
+    from cloze.widgets import TrainingCurve
+
+    documents = read_documents([home / "mine"])
+    recipe = Recipe(steps=3, batch_size=4, length=64)
+    run = Adaptation(tiny.FOLDER, documents, [], recipe, tmp_path / "run")
+    seen: list[Record] = []
+
+    def stop_after_one(record: Record) -> None:
+        seen.append(record)
+        curve.stop()
+
+    curve = TrainingCurve(run, on_record=stop_after_one)
+    curve.train()
+    assert [record.step for record in seen] == [1]
+    curve.on_record = seen.append
+    curve.train()
+    assert [record.step for record in seen] == [1, 2, 3]
+    assert run.finished
+    assert curve.action == "Finished"
+
+
+# What it refuses
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.txt", b"", "is empty"),
+        ("binary.txt", b"\xff\xfe\x00\x01" * 900, "is not text in UTF-8"),
+        ("short.txt", b"Too short.", "at least 2,000 are needed"),
+        ("greek.txt", "Μῆνιν ἄειδε θεὰ Πηληϊάδεω ".encode() * 200, "does not know the script"),
+        ("missing.txt", None, "There is no file"),
+    ],
+)
+def test_a_text_that_cannot_be_used_is_refused_in_a_sentence(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    content: bytes | None,
+    words: str,
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    out = tmp_path / "out"
+    assert (
+        command_line.main(["adapt", str(path), "--model", str(tiny.FOLDER), "--out", str(out)]) == 1
+    )
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1
+    assert {*tmp_path.iterdir()} <= {path}
+
+
+def test_folders_and_numbers_that_cannot_be_used_are_refused(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter").write_text("dear")
+    out = str(tmp_path / "out")
+    mine, tiny_one = str(home / "mine"), str(tiny.FOLDER)
+    for words, sentence in (
+        ([mine, "--model", str(tmp_path / "none"), "--out", out], "There is no folder"),
+        ([mine, "--model", str(tmp_path / "full"), "--out", out], "has no config.json"),
+        ([mine, "--model", tiny_one, "--out", str(tmp_path / "full")], "name a new folder"),
+        ([mine, "--model", tiny_one, "--out", out, "--mask-prob", "2"], "--mask-prob is between"),
+        ([mine, "--model", tiny_one, "--out", out, "--resume"], "There is no run in"),
+    ):
+        assert command_line.main(["adapt", *words]) == 1
+        said = capsys.readouterr().err
+        assert sentence in said
+        assert said.count("\n") == 1
+    assert (tmp_path / "full" / "letter").read_text() == "dear"
+
+
+def test_of_a_folder_the_texts_are_read_and_the_rest_is_counted(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "letter.txt").write_text((home / "mine" / "01.txt").read_text("utf-8") * 4)
+    (tmp_path / "a" / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
+    (tmp_path / ".hidden.txt").write_text("hidden")
+    said: list[str] = []
+    documents = read_documents([tmp_path], said.append)
+    assert len(documents) > 1  # a single file is cut into sections
+    assert "hidden" not in "".join(each.text for each in documents)
+    assert said == [f"{tmp_path}: 1 file without text in UTF-8 passed over."]
+
+
+def test_where_the_disk_is_full_the_run_is_kept_elsewhere_or_training_goes_on(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from transformers import Trainer
+
+    out = tmp_path / "out"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    save = Trainer._save_optimizer_and_scheduler
+
+    def full(self: Any, folder: str) -> None:
+        if folder.startswith(str(out)):
+            raise OSError(28, "No space left on device")
+        save(self, folder)
+
+    monkeypatch.setattr(Trainer, "_save_optimizer_and_scheduler", full)
+    monkeypatch.setattr(adapting, "SAVE_EVERY", 0.0)
+    with interrupt_in(adapting, "_checked_loss", 3):
+        assert command_line.main(command(home, out)) == 130
+    said = capsys.readouterr().err
+    assert "Training continues." in said
+    assert "once it is moved to" in said
+    [kept] = elsewhere.glob("*/out.run")
+    kept.rename(tmp_path / "out.run")
+    monkeypatch.undo()
+    assert command_line.main(command(home, out, "--resume")) == 0
+
+
+def test_a_disk_without_room_is_seen_before_training(
+    home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usage = adapting.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(adapting.shutil, "disk_usage", lambda _: usage._replace(free=10**6))
+    assert command_line.main(command(home, tmp_path / "out")) == 1
+    assert "make room, or name another place" in capsys.readouterr().err
+
+
+def test_a_loss_that_is_not_finite_ends_it(home: Path, tmp_path: Path) -> None:
+    documents = read_documents([home / "mine"])
+    random.Random(0).shuffle(documents)
+    recipe = Recipe(steps=4, batch_size=4, length=64, learning_rate=1, warmup=0)
+    run = Adaptation(tiny.FOLDER, documents, [], recipe, tmp_path / "run")
+    with torch.no_grad():
+        run.model.decoder.bias.fill_(float("nan"))
+    with pytest.raises(ArithmeticError, match="lower --learning-rate"):
+        run.train()
