@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,11 +25,12 @@ from cloze.adapt import (
     costs,
     cut,
     hold_out,
-    load_folder,
     prepare,
     read_documents,
 )
+from cloze.corpus import DATA
 from cloze.handover.packages import quiet
+from cloze.handover.pieces import load_folder
 from cloze.lessons.your_own_text import packing, tiny
 from cloze.lessons.your_own_text.letters import letters
 from cloze.masking import IGNORE
@@ -36,7 +38,6 @@ from cloze.training import Record
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
 
 STEPS = ["--steps", "6", "--batch-size", "4", "--length", "64", "--learning-rate", "1e-3"]
-DATA = adapting.DATA
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +202,7 @@ def test_costs_are_those_of_dense_logits_and_a_difference_is_paired(model: tuple
     asked = drawn["labels"] != IGNORE
     logits = theirs(drawn["input_ids"][None]).logits[0, asked]
     alone = torch.nn.functional.cross_entropy(logits, drawn["labels"][asked], reduction="sum")
-    assert float(alone) == pytest.approx(float(dense.nats[5]), abs=1e-3)
+    assert alone.item() == pytest.approx(dense.nats[5].item(), abs=1e-3)
     assert dense.less(dense) == (0.0, 0.0)
     dearer = dense._replace(nats=dense.nats + 0.1 * dense.characters)
     change, margin = dearer.less(dense)
@@ -345,8 +346,8 @@ def test_a_disk_without_room_is_seen_before_training(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    usage = adapting.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(adapting.shutil, "disk_usage", lambda _: usage._replace(free=10**6))
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=10**6))
     assert command_line.main(command(home, tmp_path / "out")) == 1
     assert "make room, or name another place" in capsys.readouterr().err
 

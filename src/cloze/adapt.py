@@ -267,7 +267,7 @@ def prepare(
         f"{(own + kept) / n_pieces:.1f} per piece; {len(split[1])} documents with {kept:,} "
         "characters are held out"
     )
-    return Texts(*parts, digest.hexdigest(), summary)
+    return Texts(parts[0], parts[1], parts[2], parts[3], digest.hexdigest(), summary)
 
 
 # Masks
@@ -732,18 +732,12 @@ def _trainer(
                 leave=False,
             )
 
-        def on_step_end(self, arguments: Any, state: Any, control: Any, **_: Any) -> Any:
+        def on_step_end(self, _arguments: Any, state: Any, control: Any, **_: Any) -> Any:
             now = time.monotonic()
-            loss = trainer.losses.pop()
-            wishes = torch.tensor(
-                [
-                    loss,
-                    float(self.asked_to_stop() or stop()),
-                    float(now - self.kept_at >= SAVE_EVERY and state.is_world_process_zero),
-                ],
-                device=arguments.device,
+            loss, due = trainer.in_all(
+                trainer.losses.pop(),
+                now - self.kept_at >= SAVE_EVERY and state.is_world_process_zero,
             )
-            loss, asked, due = trainer.accelerator.reduce(wishes, "sum").tolist()
             _checked_loss(loss, state.global_step)
             characters = round(state.global_step * run.examples.characters_per_step)
             seconds = self.seconds + now - self.begun
@@ -752,6 +746,7 @@ def _trainer(
             on_record(record)
             self.bar.set_postfix_str(f"loss {loss:.2f} nats per piece", refresh=False)
             self.bar.update()
+            (asked,) = trainer.in_all(self.asked_to_stop() or stop())
             control.should_training_stop |= asked > 0
             control.should_save = (asked > 0 and not run.finished) or due > 0
             if due:
@@ -767,6 +762,11 @@ def _trainer(
         watch: Watch
         losses: list[float]
         kept_in: Path | None = None
+
+        def in_all(self, *mine: float) -> list[float]:
+            """Return the sums of numbers over all processes."""
+            numbers = torch.tensor([float(each) for each in mine], device=self.args.device)
+            return self.accelerator.reduce(numbers, "sum").tolist()
 
         def compute_loss(
             self,

@@ -42,16 +42,35 @@ def averaged(history: Sequence[Record], steps: int) -> list[tuple[float, float]]
 
 
 @runtime_checkable
-class Run(Protocol):
-    """What can be watched: a run of the series, or one that trains itself, step by step."""
+class Trained(Protocol):
+    """What can be watched beside a run of the series: a run that takes its steps itself."""
 
-    model: Any
-    recipe: Any
-    history: list[Record]
-    step: int
-    seconds: float
-    finished: bool
-    unmeasured: int
+    @property
+    def recipe(self) -> Any:
+        """How it is trained; it has ``steps``."""
+
+    @property
+    def history(self) -> list[Record]:
+        """The records so far."""
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+
+    @property
+    def seconds(self) -> float:
+        """How long they took."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps are done."""
+
+    @property
+    def unmeasured(self) -> int:
+        """How many of the last steps wait for a measurement: 1 or 0."""
+
+    def train(self, on_record: Callable[[Record], None], stop: Callable[[], bool]) -> None:
+        """Train until the end, or until ``stop`` says so after a step."""
 
 
 def _reads_letters(run: TrainingRun) -> bool:
@@ -60,7 +79,7 @@ def _reads_letters(run: TrainingRun) -> bool:
     return bool(taught and model.vocabulary == VOCABULARY and model.config.max_len >= 64)
 
 
-def status_line(run: Run) -> str:
+def status_line(run: TrainingRun | Trained) -> str:
     """Say in words what the picture shows."""
     done, steps = run.step, run.recipe.steps
     words = [f"step {done} of {steps}"]
@@ -153,7 +172,7 @@ class TrainingCurve(Widget):
     @checked
     def __init__(
         self,
-        run: Run,
+        run: TrainingRun | Trained,
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
         line: str | None = None,
@@ -165,7 +184,7 @@ class TrainingCurve(Widget):
         self._shown = 0.0
         if line is None and isinstance(run, TrainingRun) and _reads_letters(run):
             line = LINE
-        self._filling = None if line is None else Filling(run.model, line)
+        self._filling = Filling(run.model, line) if line and isinstance(run, TrainingRun) else None
         self._filled_after = 0
         super().__init__(
             steps=run.recipe.steps,

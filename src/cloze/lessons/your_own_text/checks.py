@@ -140,7 +140,7 @@ def my_hand(text: str) -> str:
 
 @cache
 def _model() -> tuple[Any, Any]:
-    from cloze.adapt import load_folder
+    from cloze.handover.pieces import load_folder
     from cloze.lessons.your_own_text.tiny import FOLDER
 
     return load_folder(FOLDER)
@@ -182,8 +182,8 @@ def _judge_hand(hand: Callable[..., Any]) -> str:
     if cost < DEAREST:
         raise Symptom(
             f"You change {changed:.1%} of the characters, and a character costs {cost:.2f} nats. "
-            f"It should be {DEAREST:.1f}. Which character is in most words, and which sign does the "
-            "tokenizer not know?"
+            f"It should be {DEAREST:.1f}. Which character is in most words, and which sign does "
+            "the tokenizer not know?"
         )
     return f"You change {changed:.1%} of the characters, and a character costs {cost:.2f} nats."
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cloze.handover.packages import need
+from cloze.handover.packages import need, quiet
+
+__all__ = ["quiet", "ready"]
 
 COMMANDS = (
     "It is installed by `python run.py lab --own`, or with pip by "
@@ -22,7 +24,7 @@ def ready() -> bool:
 
 
 def _rest() -> None:
-    from IPython import get_ipython  # type: ignore[attr-defined]
+    from IPython import get_ipython
 
     shell = get_ipython()
     if shell is not None and nothing not in shell.input_transformers_cleanup:

@@ -39,7 +39,11 @@ def costs_of_second(
         seen = (line[:, None] == line[None, :]) if apart else torch.ones(2 * [len(line)]).bool()
         seen = seen[None, None]  # (batch, head, reader, read)
         attended = {"full_attention": seen, "sliding_attention": seen}
-        row = {"input_ids": ids[None], "labels": labels[None], "attention_mask": attended}
+        row: dict[str, Any] = {
+            "input_ids": ids[None],
+            "labels": labels[None],
+            "attention_mask": attended,
+        }
         found.append(losses_at(model, row))
     return torch.cat(found)
 

@@ -38,7 +38,7 @@ KEPT = ("kitchen", "workshop")
 """The topics that are the learner's own text, and no part of what the model was made from."""
 PIECES = 2048
 LENGTH = 128
-SPECIALS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
+SPECIALS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]")
 RECIPE = Recipe(steps=3000, batch_size=16, length=LENGTH, warmup=0.05)
 FALLING = 0.4
 """The share of the steps during which the learning rates fall to 0."""
@@ -52,7 +52,15 @@ def documents(*, kept: bool) -> list[Document]:
 
 def tokenizer(texts: list[str]) -> Any:
     """Train a byte-level tokenizer that frames its lines as ModernBERT's does."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+    from tokenizers import (
+        AddedToken,
+        Tokenizer,
+        decoders,
+        models,
+        normalizers,
+        pre_tokenizers,
+        processors,
+    )
     from tokenizers.trainers import BpeTrainer
     from transformers import PreTrainedTokenizerFast
 
@@ -60,10 +68,11 @@ def tokenizer(texts: list[str]) -> Any:
     backend.normalizer = normalizers.NFC()
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
+    mask = AddedToken("[MASK]", lstrip=True)  # the space before it belongs to the answer
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = BpeTrainer(
         vocab_size=PIECES,
-        special_tokens=[*SPECIALS],
+        special_tokens=[*SPECIALS, mask],
         initial_alphabet=alphabet,
         show_progress=False,
     )
@@ -78,7 +87,7 @@ def tokenizer(texts: list[str]) -> Any:
         cls_token="[CLS]",  # noqa: S106
         sep_token="[SEP]",  # noqa: S106
         pad_token="[PAD]",  # noqa: S106
-        mask_token="[MASK]",  # noqa: S106
+        mask_token=mask,
         model_max_length=512,
         clean_up_tokenization_spaces=False,
         model_input_names=["input_ids", "attention_mask"],
@@ -123,7 +132,8 @@ def train(model: Any, examples: Examples) -> None:
     model.train()
     for step in tqdm(range(examples.steps), unit="step"):
         lines = padded([examples[step * size + i] for i in range(size)], pad)
-        losses_at(model, lines).mean().backward()
+        loss = losses_at(model, lines).mean()
+        loss.backward()  # type: ignore[no-untyped-call]
         for optimizer, highest in zip(optimizers, rates, strict=True):
             optimizer.param_groups[0]["lr"] = highest * rate(step, examples.steps)
             optimizer.step()

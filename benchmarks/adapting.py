@@ -1,0 +1,116 @@
+"""How fast ``cloze adapt`` trains: ``python -m benchmarks.adapting``.
+
+It goes on training the tiny ModernBERT on the letters of notebook 15, in turns with the plain
+recipe of transformers' ``run_mlm.py``: the same Trainer with its own masks, dense logits and random
+once with all text grouped into full rows, once with a row for each line. Its essential calls are
+made here anew, because the script reads its texts with a package that we don't need otherwise. Each
+turn is a process of its own; what counts is processor time within ``train``.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from cloze.adapt import Adaptation, Recipe
+from cloze.evaluation import Repeated
+from cloze.handover.packages import quiet
+from cloze.handover.pieces import load_folder
+from cloze.lessons.your_own_text.letters import letters
+from cloze.lessons.your_own_text.tiny import FOLDER
+
+STEPS, BATCH, LENGTH = 30, 16, 128
+WAYS = ("adapt", "grouped", "line_by_line")
+RATES = (0.15, 0.3)
+TURNS = 3
+
+
+def grouped(tokenizer: Any) -> list[dict[str, Any]]:
+    """Join all texts, and cut them into full rows."""
+    ids: list[int] = []
+    for letter in letters():
+        ids += tokenizer(letter.text, verbose=False)["input_ids"]
+    return [{"input_ids": ids[i : i + LENGTH]} for i in range(0, len(ids) - LENGTH, LENGTH)]
+
+
+def line_by_line(tokenizer: Any) -> list[dict[str, Any]]:
+    """Make a row of each line."""
+    lines = [line for letter in letters() for line in letter.text.split("\n") if line.strip()]
+    read = tokenizer(lines, truncation=True, max_length=LENGTH, return_special_tokens_mask=True)
+    names = ("input_ids", "attention_mask", "special_tokens_mask")
+    return [
+        dict(zip(names, row, strict=True)) for row in zip(*(read[n] for n in names), strict=True)
+    ]
+
+
+def turn(way: str, rate: float) -> dict[str, float]:
+    """Take the steps in one way; return characters per second of processor time, and megabytes."""
+    with tempfile.TemporaryDirectory() as home, quiet():
+        folder = Path(home) / "run"
+        if way == "adapt":
+            recipe = Recipe(steps=STEPS, batch_size=BATCH, length=LENGTH, mask_prob=rate)
+            run = Adaptation(FOLDER, letters(), [], recipe, folder)
+            run.before = run.measure()
+            begun = time.process_time()
+            run.train()
+            characters = STEPS * run.examples.characters_per_step
+        else:
+            trainer, characters = plain(way, rate, folder)
+            begun = time.process_time()
+            trainer.train()
+        seconds = time.process_time() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts kilobytes
+    return {"speed": characters / seconds, "memory": peak}
+
+
+def plain(way: str, rate: float, folder: Path) -> tuple[Any, float]:
+    """Return the Trainer as ``run_mlm.py`` makes it, and how many characters it will read."""
+    from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
+
+    model, tokenizer = load_folder(FOLDER)
+    rows = {"grouped": grouped, "line_by_line": line_by_line}[way](tokenizer)
+    arguments = TrainingArguments(
+        output_dir=str(folder),
+        max_steps=STEPS,
+        per_device_train_batch_size=BATCH,
+        use_cpu=True,
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    )
+    collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=rate)
+    trainer = Trainer(model=model, args=arguments, train_dataset=rows, data_collator=collator)
+    read = sum(len(tokenizer.decode(row["input_ids"], skip_special_tokens=True)) for row in rows)
+    return trainer, read / len(rows) * STEPS * BATCH
+
+
+def main() -> None:
+    """Take all turns and print the table."""
+    found: dict[tuple[str, float], list[dict[str, float]]] = {}
+    for _, way, rate in product(range(TURNS), WAYS, RATES):
+        words = [sys.executable, "-m", "benchmarks.adapting", way, str(rate)]
+        printed = subprocess.run(words, check=True, capture_output=True, text=True).stdout  # noqa: S603
+        found.setdefault((way, rate), []).append(json.loads(printed.splitlines()[-1]))
+    print("| way | asked | characters per second | times `grouped` | peak memory, MB |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for rate, way in product(RATES, WAYS):
+        runs = found[way, rate]
+        speed, memory = (Repeated.of(run[name] for run in runs) for name in ("speed", "memory"))
+        pairs = zip(runs, found["grouped", rate], strict=True)
+        times = Repeated.of(run["speed"] / other["speed"] for run, other in pairs)
+        print(f"| {way} | {rate:.0%} | {speed:.0f} | {times:.2f} | {memory.mean:.0f} |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(turn(sys.argv[1], float(sys.argv[2]))))
+    else:
+        main()
