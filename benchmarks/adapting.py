@@ -1,10 +1,10 @@
 """How fast ``cloze adapt`` trains: ``python -m benchmarks.adapting``.
 
 It goes on training the tiny ModernBERT on the letters of notebook 15, in turns with the plain
-recipe of transformers' ``run_mlm.py``: the same Trainer with its own masks, dense logits and random
-once with all text grouped into full rows, once with a row for each line. Its essential calls are
-made here anew, because the script reads its texts with a package that we don't need otherwise. Each
-turn is a process of its own; what counts is processor time within ``train``.
+recipe of transformers' ``run_mlm.py``: the same Trainer with its own masks, dense logits and a
+random order, once with all text grouped into full rows, once with a row for each line. Its
+essential calls are made here anew, because the script reads its texts with a package that we don't
+need otherwise. Each turn is a process of its own; processor time within ``train`` counts.
 """
 
 from __future__ import annotations
