@@ -29,7 +29,7 @@ from cloze.lessons.your_own_text.tiny import FOLDER
 STEPS, BATCH, LENGTH = 30, 16, 128
 WAYS = ("adapt", "grouped", "line_by_line")
 RATES = (0.15, 0.3)
-TURNS = 3
+TURNS = 2
 
 
 def grouped(tokenizer: Any) -> list[dict[str, Any]]:
