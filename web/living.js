@@ -26,7 +26,10 @@ const ANSWERS = {
   },
   async MaskExplorer(state, { predictors, examples }) {
     const { exploring } = await import("./answers.js");
-    return exploring(predictors, examples, state);
+    /** @type {string[]} */
+    const readers = state.readers ?? Object.keys(predictors);
+    const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
+    return exploring(() => cast, examples, state);
   },
   async Unmasking(state, { predictors }) {
     const { writing } = await import("./generation.js");
@@ -44,8 +47,11 @@ async function fetched(name) {
 /** @returns {Promise<Loaded>} */
 async function load() {
   const { loadPredictors } = await import("./predictor.js");
+  const bytes = async (/** @type {string} */ name) => (await fetched(name)).arrayBuffer();
   const [predictors, html] = await Promise.all([
-    loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
+    bytes("engine.wasm").then(async (engine) =>
+      loadPredictors(bytes, await WebAssembly.compile(engine)),
+    ),
     fetched("index.html").then((answer) => answer.text()),
   ]);
   const page = new DOMParser().parseFromString(html, "text/html");

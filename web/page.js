@@ -13,6 +13,7 @@ import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
 import { training } from "./train.js";
+import { Casting, WhoGuesses } from "./yours.js";
 
 /**
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
@@ -59,6 +60,16 @@ function trainer() {
 function show(widget, place) {
   widget.refresh();
   render({ widget, el: place });
+}
+
+/**
+ * A fresh place for a widget, where another one may have been.
+ * @param {string} id
+ */
+function anew(id) {
+  const place = document.createElement("div");
+  named(id).replaceChildren(place);
+  return place;
 }
 
 /**
@@ -166,10 +177,13 @@ const place = named("explorer");
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
-  const predictors = await loadPredictors(bytes);
+  const module = await WebAssembly.compile(await bytes("engine.wasm"));
+  const casting = new Casting(await loadPredictors(bytes, module), module);
   /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });
-  const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
+  const explorer = new LinkedExplorer(
+    exploring(() => casting.explorers, settings.examples, null, paid),
+  );
   const follow = () => explorer.act("link", { hash: location.hash });
   if (location.hash) await follow();
   show(explorer, place);
@@ -192,14 +206,23 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const lines = writing(predictors.both, { line: TO_WRITE });
-  show(new Unmasking(lines), named("unmasking"));
   const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
   const { model, save } = training(settings.training, bytes, trainer);
   show(new TrainingCurve(model), named("training"));
   show(new Keep(save), named("keep"));
-  const played = playing(predictors, settings.game, { address });
-  show(new GuessingGame(played), named("game"));
+  // Another one who guesses writes and plays from the beginning.
+  const begin = () => {
+    const { players } = casting;
+    show(new Unmasking(writing(players.both, { line: TO_WRITE })), anew("unmasking"));
+    show(new GuessingGame(playing(players, settings.game, { address })), anew("game"));
+  };
+  begin();
+  casting.model.on("change:who", () => {
+    explorer.model.set("revision", explorer.model.get("revision") + 1);
+    begin();
+  });
+  for (const id of ["explorer", "unmasking", "game"])
+    show(new WhoGuesses(casting.model), named(`who-${id}`));
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

@@ -291,16 +291,14 @@ function turn() {
 /**
  * The predictors of the page: one that reads to the left, one to the right, one on both sides.
  * @param {(name: string) => Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
+ * @param {WebAssembly.Module} module  The engine.
  * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
-export async function loadPredictors(bytes) {
+export async function loadPredictors(bytes, module) {
   const names = ["left", "right", "both"];
-  const [engine, ...files] = await Promise.all(
-    ["engine.wasm", ...names.map((name) => `${name}.safetensors`)].map(bytes),
-  );
-  const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
-  return readPredictors(named, await WebAssembly.compile(engine));
+  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
+  return readPredictors(Object.fromEntries(names.map((name, i) => [name, files[i]])), module);
 }
 
 /**
