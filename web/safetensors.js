@@ -1,5 +1,7 @@
 // Files of tensors, as src/cloze/checkpoint.py writes and reads them: safetensors, sealed by a digest.
 
+import { sha256 } from "./corpus.js";
+
 /**
  * @typedef {{ dtype: string, shape: number[], bytes: ArrayBuffer }} Raw
  * @typedef {Map<string, Raw>} RawTensors  By name, sorted.
@@ -73,8 +75,7 @@ async function digest(tensors, metadata) {
   );
   const said = `[${metadata}, [${layout.join(", ")}]]`;
   const whole = new Blob([said, ...[...tensors.values()].map(({ bytes }) => bytes)]);
-  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", await whole.arrayBuffer()));
-  return Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return sha256(await whole.arrayBuffer());
 }
 
 /**

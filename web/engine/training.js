@@ -66,15 +66,20 @@ export function sample(text, { batch_size, length }, chance) {
  * @returns {Batch}
  */
 export function mask(windows, rate, ordinary, chance) {
-  const numbers = Float32Array.from(windows, () => chance.uniform());
-  const actions = Float32Array.from(windows, () => chance.uniform());
-  const random = Int32Array.from(windows, () => chance.below(ordinary));
-  const least = numbers.reduce((a, b) => Math.min(a, b)); // so that one is always selected
+  // Plain loops, because ten million symbols of a text are masked for its baselines.
+  const n = windows.length;
+  const [numbers, actions] = [new Float32Array(n), new Float32Array(n)];
+  const random = new Int32Array(n);
+  for (let i = 0; i < n; i++) numbers[i] = chance.uniform();
+  for (let i = 0; i < n; i++) actions[i] = chance.uniform();
+  for (let i = 0; i < n; i++) random[i] = chance.below(ordinary);
+  let least = 1; // so that one is always selected
+  for (let i = 0; i < n; i++) least = Math.min(least, numbers[i]);
   const threshold = Math.fround(rate);
   const selected = [];
   const ids = windows.slice();
-  for (const [i, number] of numbers.entries()) {
-    if (!(number < threshold || number === least)) continue;
+  for (let i = 0; i < n; i++) {
+    if (!(numbers[i] < threshold || numbers[i] === least)) continue;
     selected.push(i);
     if (actions[i] < HIDDEN) ids[i] = ordinary;
     else if (actions[i] < HIDDEN_OR_SWAPPED) ids[i] = random[i];
