@@ -27,21 +27,27 @@ export async function readText(file, name) {
   if (file.size > MOST_BYTES) {
     throw new TextError(`${name} holds more than ${MOST_BYTES / 1e6} MB of text; take a part.`);
   }
-  const bytes = await file.arrayBuffer().catch(() => {
-    throw new TextError(`${name} cannot be read; choose a file that is on this device.`);
-  });
+  const bytes = await bytesOf(file, name);
   let text = "";
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new TextError(
-      `${name} is not text in UTF-8; open it in an editor and save it as UTF-8.`,
-    );
+    throw new TextError(`${name} is not text in UTF-8; open it in an editor and save it as UTF-8.`);
   }
   if (!NO_SPACE.test(text)) {
     throw new TextError(`${name} is empty; choose a file with text in it.`);
   }
   return text;
+}
+
+/**
+ * @param {Blob} file
+ * @param {string} name
+ */
+export function bytesOf(file, name) {
+  return file.arrayBuffer().catch(() => {
+    throw new TextError(`${name} cannot be read; choose a file that is on this device.`);
+  });
 }
 
 /**
@@ -126,7 +132,9 @@ export function idsOf(text) {
  */
 async function fingerprint(train, heldOut) {
   if (!globalThis.crypto?.subtle) return "";
-  const whole = [train, heldOut].map((pieces) => `${pieces.map((each) => `${each}\0`).join("")}\x01`);
+  const whole = [train, heldOut].map(
+    (pieces) => `${pieces.map((each) => `${each}\0`).join("")}\x01`,
+  );
   return sha256(new TextEncoder().encode(whole.join("")));
 }
 

@@ -67,9 +67,7 @@ export function normalise(text, keep = "") {
     folded += Number(/^[a-z]/.test(letters));
     return letters;
   };
-  const raw = plain
-    .replace(BEYOND_ASCII, (run) => Array.from(run, written).join(""))
-    .toLowerCase();
+  const raw = plain.replace(BEYOND_ASCII, (run) => Array.from(run, written).join("")).toLowerCase();
   const dropped = raw.replace(new RegExp(`[${ALPHABET}${keep}]+`, "g"), "").length;
   const usable = raw.replaceAll("'", "").replace(new RegExp(`[^${ALPHABET}${keep}]`, "g"), " ");
   const tidy = usable.replace(/ {2,}/g, " ").replace(/ ?\n[\n ]*/g, "\n");

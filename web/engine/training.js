@@ -2,6 +2,7 @@
 //
 // It draws what Python draws, in the same order, so that either can go on where the other stopped.
 
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { Chance } from "./chance.js";
 import { Engine, parametersOf } from "./engine.js";
 
@@ -23,6 +24,9 @@ import { Engine, parametersOf } from "./engine.js";
  * @property {number} seed
  */
 
+const NOT_FINITE =
+  "The loss is not finite any more: training went astray; train with smaller learning rates or less " +
+  "weight decay.";
 /** Of the selected characters, the share that is hidden, and that and the share that is swapped. */
 const HIDDEN = Math.fround(0.8);
 const HIDDEN_OR_SWAPPED = Math.fround(0.9);
@@ -44,7 +48,7 @@ export function schedule({ steps, warmup }, step) {
 
 /**
  * Windows at random places of a text.
- * @param {Int32Array} text
+ * @param {Int32Array | Uint8Array} text
  * @param {Recipe} recipe
  * @param {Chance} chance
  */
@@ -127,7 +131,7 @@ export class Training {
   /**
    * @param {WebAssembly.Module} module
    * @param {Config & { neighbour_focus: number }} config
-   * @param {Int32Array} text  Ids to train on.
+   * @param {Int32Array | Uint8Array} text  Ids to train on.
    * @param {Recipe} recipe
    */
   constructor(module, config, text, recipe) {
@@ -144,13 +148,17 @@ export class Training {
     return this.done >= this.recipe.steps;
   }
 
-  /** Take one step and return its loss, in nats. */
+  /**
+   * Take one step and return its loss, in nats.
+   * @throws {ValueError} The loss is not finite.
+   */
   step() {
     const { engine, recipe, chance } = this;
     const windows = sample(this.text, recipe, chance);
     const ordinary = engine.config.vocab_size - 1;
     const { ids, selected, labels } = mask(windows, recipe.mask_prob, ordinary, chance);
     const nats = engine.lossAndGradient(ids, recipe.length, selected, labels);
+    if (!Number.isFinite(nats)) throw new ValueError(NOT_FINITE); // the weights stay as they were
     const now = schedule(recipe, this.done);
     this.done += 1;
     engine.step(this.done, {
