@@ -48,7 +48,7 @@ export function training(settings, bytes, start, onModel = () => {}) {
   /** @type {{ resolve(answer: any): void, reject(error: Error): void } | undefined} */
   let waiting; // for an answer of the worker
   let silent = 0; // seconds
-  /** @type {(Own & { sha256: string }) | undefined} */
+  /** @type {(Own & { sha256?: string, baselines?: Record<string, number> }) | undefined} */
   let own;
   /** @type {Run | undefined} */
   let run;
@@ -159,9 +159,9 @@ export function training(settings, bytes, start, onModel = () => {}) {
       return ask("read", { series: { packed, heldOut, sha256 }, length });
     }
     const { name } = own;
-    const { report, baselines, ...found } = await ask("read", { own, length });
+    const { report, ...found } = await ask("read", { own, length });
     own = { name, ...found };
-    curve.assign({ baselines });
+    curve.assign({ baselines: found.baselines });
     files.assign({ own: name, note: `${name}: ${report}.` });
   }
 
@@ -265,7 +265,7 @@ export function training(settings, bytes, start, onModel = () => {}) {
       inTurn(async () => {
         mustBeFree();
         dismiss();
-        own = { ...given, sha256: "" };
+        own = given;
         curve.assign(fresh());
         files.assign({ ...nothing, note: `Reading ${given.name} …` });
         try {
@@ -342,7 +342,8 @@ export function training(settings, bytes, start, onModel = () => {}) {
     if (!its) return;
     [run, own] = [its, text];
     const { done, steps } = its;
-    curve.assign({ action: "Resume", words: `step ${done} of ${steps}` });
+    const { baselines } = text ?? settings;
+    curve.assign({ action: "Resume", words: `step ${done} of ${steps}`, baselines });
     files.assign({
       own: text?.name ?? "",
       kept: true,
