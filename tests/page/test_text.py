@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,11 @@ def test_a_text_is_split_as_python_splits_it(window_lengths: int, tmp_path: Path
         text = drawn(seed, 120 * window_lengths)
         path.write_bytes((text.replace("\n", " ") if seed == 1 else text).encode())
     for path, found in zip(paths, read(tmp_path, paths), strict=True):
-        try:
-            corpus = Corpus.from_file(path)
-        except TextError as error:
-            assert found == {"refused": str(error)}
+        if "refused" in found:
+            with pytest.raises(TextError, match=re.escape(found["refused"])):
+                Corpus.from_file(path)
             continue
+        corpus = Corpus.from_file(path)
         assert found["sha256"] == corpus.sha256
         assert found["report"] == corpus.report
         assert found["text"] == corpus.train_ids.tolist()
@@ -57,7 +58,7 @@ def test_a_text_is_split_as_python_splits_it(window_lengths: int, tmp_path: Path
 
 def test_baselines_are_python_s_and_no_more_is_held_out_than_in_python(tmp_path: Path) -> None:
     path = tmp_path / "long.txt"  # so long that an epoch counts a part, and not all is held out
-    words = "the cat sat on a mat while old men walked slowly along some river".split()
+    words = ["the", "cat", "sat", "on", "a", "mat", "while", "old", "men", "walked", "slowly"]
     draw = random.Random(0)
     path.write_text(" ".join(draw.choices(words, k=300_000)), encoding="utf-8")
     corpus = Corpus.from_file(path)
