@@ -8,6 +8,7 @@ import Tally from "../src/cloze/widgets/browser/tally.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { exploring } from "./answers.js";
+import Files from "./files.js";
 import { writing } from "./generation.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
@@ -99,33 +100,6 @@ class Link extends Widget {
 }
 
 /**
- * A button that hands out what has been trained so far.
- * @extends {Widget<object>}
- */
-class Keep extends Widget {
-  static presents = false;
-
-  /** @param {() => Promise<Uint8Array>} save */
-  constructor(save) {
-    super(new Model({}));
-    this.save = save;
-  }
-
-  markup() {
-    return element("div", { class: "row" }, button("Save the run", "save"));
-  }
-
-  async do_save() {
-    const file = new Blob([/** @type {any} */ (await this.save())]);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = "mine.run.safetensors";
-    link.click();
-    URL.revokeObjectURL(link.href);
-  }
-}
-
-/**
  * The colours: those of the system until somebody chooses.
  * @extends {Widget<object>}
  */
@@ -172,6 +146,21 @@ function remember(theme) {
   }
 }
 
+/**
+ * Open what is dropped into a place.
+ * @param {HTMLElement} place
+ * @param {Files} files
+ */
+function dropped(place, files) {
+  place.addEventListener("dragover", (event) => event.preventDefault());
+  place.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return; // a piece of text goes into the field
+    event.preventDefault();
+    files.act("open", { file });
+  });
+}
+
 const place = named("explorer");
 
 async function main() {
@@ -207,9 +196,11 @@ async function main() {
   });
   show(new Tally(paid), tally);
   const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
-  const { model, save } = training(settings.training, bytes, trainer);
-  show(new TrainingCurve(model), named("training"));
-  show(new Keep(save), named("keep"));
+  const trained = training(settings.training, bytes, trainer, (yours) => casting.take(yours));
+  show(new TrainingCurve(trained.curve), named("training"));
+  const files = new Files(trained.files);
+  show(files, named("files"));
+  dropped(named("files"), files);
   // Another one who guesses writes and plays from the beginning.
   const begin = () => {
     const { players } = casting;

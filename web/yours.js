@@ -3,18 +3,13 @@
 
 import { join, select } from "../src/cloze/widgets/browser/element.js";
 import { Model, Widget } from "../src/cloze/widgets/browser/widget.js";
+import { counted } from "../src/cloze/widgets/browser/words.js";
 import { Engine } from "./engine/engine.js";
-import { MaskedPredictor } from "./predictor.js";
+import { Baseline, MaskedPredictor } from "./predictor.js";
 
 /**
- * @import { Config } from "./engine/engine.js"
- * @import { Baseline, Line, Positions, Predictors } from "./predictor.js"
- *
- * @typedef {object} Trained
- * @property {Config} config
- * @property {Float32Array} parameters  In the order of `parametersOf`.
- * @property {string} words  What it is, in a few words: "500 steps, held-out loss 1.02 nats".
- * @property {Baseline} baseline  The unigram of its text.
+ * @import { Line, Positions, Predictors } from "./predictor.js"
+ * @import { Yours } from "./train.js"
  */
 
 const SERIES = "series";
@@ -49,21 +44,23 @@ export class Casting {
   /**
    * Take in a model that has been trained, and let it guess. Left and right have learned another
    * text, so they are not asked beside it.
-   * @param {Trained} trained
+   * @param {Yours} yours
    */
-  async take({ config, parameters, words, baseline }) {
+  async take({ config, parameters, steps, heldOut, text, frequencies }) {
     const engine = new Engine(await WebAssembly.instantiate(this.module), config);
     engine.parameters.set(parameters);
     // Bets in the game leave the rest to the letters' frequencies; those of the series have all letters.
     const usual = this.series.both.baseline;
+    const own = frequencies ? new Baseline(frequencies, "your text") : usual;
     this.#yours = {
-      explore: { [YOURS]: new MaskedPredictor(engine, YOURS, baseline) },
+      explore: { [YOURS]: new MaskedPredictor(engine, YOURS, own) },
       play: {
         left: new LeftOnly(engine, YOURS, usual),
         both: new MaskedPredictor(engine, YOURS, usual),
       },
     };
-    this.model.set("words", words);
+    const loss = heldOut === null ? "" : `, held-out loss ${heldOut.toFixed(2)} nats`;
+    this.model.set("words", `${counted(steps, "step")} on ${text}${loss}`);
     this.model.set("who", YOURS);
   }
 
