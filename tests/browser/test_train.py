@@ -450,7 +450,7 @@ def test_who_plays_is_given_what_was_trained(opened: Page) -> None:
             given.push({ ...yours, parameters: [...yours.parameters] });
             heard?.();
           });
-          const text = "the cat sat on a mat\n".repeat(99);
+          const text = "the cat sat on a mat\\n".repeat(99);
           await files.ask("read", { file: new Blob([text]), name: "cat.txt" });
           let next = told();
           await curve.ask("start");
@@ -477,11 +477,37 @@ def test_who_plays_is_given_what_was_trained(opened: Page) -> None:
     ]
     for each in (trained, model, run):
         assert each["steps"] == 4
-        assert 2 < each["heldOut"] < 4
+        assert 1 < each["heldOut"] < 4
         assert each["heldOut"] == trained["heldOut"]
         assert each["config"] == settings["config"]
         assert len(each["parameters"]) == EncoderConfig().n_parameters
         assert each["parameters"] == trained["parameters"]
+
+
+@served_alone
+def test_what_was_trained_guesses_writes_and_plays(opened: Page) -> None:
+    training, explorer = opened.locator("#training"), opened.locator("#explorer")
+    places = [opened.locator(f"#who-{name} select") for name in ("explorer", "unmasking", "game")]
+    for place in places:
+        expect(place).to_have_count(0)  # there is nobody to choose from
+    press(training, "Start")
+    has_trained(training, 3)
+    press(training, "Stop")
+    offers(training, "Resume")
+    for place in places:
+        expect(place).to_have_value("yours")
+    expect(explorer.get_by_role("table").get_by_role("columnheader")).to_contain_text(["yours"])
+    expect(explorer).not_to_contain_text("from the left")
+    game = opened.locator("#game")
+    for _ in ("left", "both"):
+        game.get_by_role("button", name="the letter e").click()
+        game.get_by_label("40%").check()
+        game.get_by_role("button", name="Guess").click()
+    [paid] = [row for row in game.locator("tbody tr").all_inner_texts() if "model" in row]
+    costs = [float(each) for each in paid.split("\t")[1:3]]
+    assert all(3 < each < 9 for each in costs), "in bits, as of a model that knows next to nothing"
+    places[2].select_option("series")
+    expect(explorer).to_contain_text("from the left")
 
 
 @served_alone
