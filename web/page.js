@@ -26,6 +26,7 @@ import { training } from "./train.js";
 const named = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
+const GAME = "beat"; // the section with the guessing game
 const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
@@ -171,10 +172,12 @@ async function main() {
   const paid = new Model({ paid: [] });
   const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
   const follow = () => explorer.act("link", { hash: location.hash });
-  if (location.hash) await follow();
+  const asked = location.hash;
+  if (asked) await follow();
   show(explorer, place);
   // A link in the page is below the explorer: go to what it shows.
   addEventListener("hashchange", async () => {
+    if (document.getElementById(location.hash.slice(1))) return; // a part of the page
     await follow();
     place.scrollIntoView({ block: "nearest" });
     /** @type {HTMLElement | null} */
@@ -194,12 +197,13 @@ async function main() {
   show(new Tally(paid), tally);
   const lines = writing(predictors.both, { line: TO_WRITE });
   show(new Unmasking(lines), named("unmasking"));
-  const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
+  const address = location.protocol === "file:" ? "" : `${location.href.split("#")[0]}#${GAME}`;
   const { model, save } = training(settings.training, bytes, trainer);
   show(new TrainingCurve(model), named("training"));
   show(new Keep(save), named("keep"));
   const played = playing(predictors, settings.game, { address });
   show(new GuessingGame(played), named("game"));
+  if (asked === `#${GAME}`) named(GAME).scrollIntoView(); // now that all above it has its height
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }
