@@ -77,6 +77,7 @@ class Link extends Widget {
   }
 
   markup() {
+    if (this.explorer.state.hidden) return element("div", null); // it would tell the truth
     const value = location.href.split("#")[0] + written(this.explorer);
     const field = element("input", { type: "text", readonly: true, value });
     return element(
@@ -184,10 +185,14 @@ async function main() {
     const reached = place.querySelector('[data-arrows] [tabindex="0"]');
     reached?.focus({ preventScroll: true });
   });
-  // The address is that of what is seen, for a reload and for the way back.
+  // The address is that of what is seen, for a reload and for the way back; before anything has
+  // changed it stays as it was asked for.
+  let before = written(explorer);
   explorer.listen(() => {
     const seen = written(explorer);
-    if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
+    if (explorer.problem || seen === before) return;
+    before = seen;
+    if (seen !== location.hash) history.replaceState(null, "", seen);
   });
   show(new Link(explorer), named("link"));
   const tally = named("tally");

@@ -306,7 +306,8 @@ export default class MaskExplorer extends Widget {
     const gaps = [...truth.keys()].filter((at) => truth[at] === GAP);
     const all = ascending([...masked, ...gaps]);
     const focus = masked[0] ?? gaps[0] ?? 0;
-    const fresh = { filled: {}, hands: {}, revealed: false };
+    const revealed = this.state.once && !all.length; // there is nothing to guess
+    const fresh = { filled: {}, hands: {}, revealed };
     this.become({ truth, words, masked: all, focus, ...fresh }, said);
   }
 
