@@ -217,7 +217,11 @@ function keys(at, known, hands, once) {
       },
     ),
   );
-  const group = { role: "group", "aria-label": once ? "Guess" : "Raise a hand for", class: "row keys" };
+  const group = {
+    role: "group",
+    "aria-label": once ? "Guess" : "Raise a hand for",
+    class: "row keys",
+  };
   return element("div", group, ...buttons);
 }
 
