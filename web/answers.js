@@ -22,19 +22,18 @@ import { sum } from "../src/cloze/widgets/browser/words.js";
  * @property {number} focus
  * @property {string} view
  * @property {boolean} [tools]
+ * @property {boolean | "once"} [guess_first]
  */
 
 const SHOWN = 5; // how many candidates a chart has; the truth is added
 const BEST = 3; // how many guesses of the last predictor are told for each gap
 const PAIRS_SHOWN = 5;
-const UNIGRAM = "unigram";
 /** @type {Record<string, string>} */
 const TITLES = {
   left: "from the left",
   right: "from the right",
   both: "from both sides",
   yours: "yours",
-  [UNIGRAM]: "without looking",
 };
 /** @type {Record<string, number>} */
 const WINGS = { left: 0, right: 2 }; // whose bars grow to the left, and whose to the right
@@ -128,8 +127,7 @@ export class Readers {
    * @returns {Chart}
    */
   #chart({ truth: line, focus, hands: raisedAt }, answers) {
-    const { symbols, baseline } = this.#last;
-    const { known } = symbols;
+    const { known } = this.#last.symbols;
     const truth = line[focus] === GAP ? null : line[focus];
     const hands = raisedAt[focus];
     const columns = answers.map(({ name, title, answer }) => {
@@ -144,12 +142,6 @@ export class Readers {
       const paid = cost(hands, truth, known.length);
       columns.push({ name: ROOM, title: who(raised(hands)), p, cost: paid });
     }
-    columns.push({
-      name: UNIGRAM,
-      title: TITLES[UNIGRAM],
-      p: baseline.probabilities,
-      cost: truth === null ? null : baseline.cost(known.indexOf(truth)),
-    });
     /** @param {{ name: string }} column */
     const wing = ({ name }) => WINGS[name] ?? 3;
     columns.sort((one, other) => wing(one) - wing(other));
@@ -272,7 +264,7 @@ const wordsOf = (symbols, line) =>
  * @param {Cast} cast
  * @param {Examples} examples
  * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
- *   hidden.
+ *   hidden, to be guessed before the guesses are seen.
  * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
  * @returns {Model<Traits, Answers>}
  */
@@ -311,7 +303,7 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     view: begin?.view ?? "guesses",
     layer: 0,
     head: 0,
-    guess_first: false,
+    guess_first: begin ? (begin.guess_first ?? false) : "once",
     revealed: false,
     symbols: {
       unit: symbols.unit,

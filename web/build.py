@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from cloze.baselines import baseline_losses
 from cloze.checkpoint import CheckpointError
@@ -56,10 +56,10 @@ POLICY_OF_ONE_FILE = (
 word of its own, which lets it run and nothing else."""
 TRAINER = "web/engine/worker.js"
 """The module that trains."""
-TITLE = "Cloze: the explorer"
+TITLE = "Which letter is missing?"
 DESCRIPTION = (
-    "Mask letters of a line and see what a small encoder guesses from the left, the right and both "
-    "sides. It runs in your browser."
+    "Guess the hidden letter of a line. Then see what three small models guess: from the left, "
+    "from the right and from both sides. They run in your browser."
 )
 PREVIEW = "preview.png"
 """What the site has beside its start page, for those who show a link to it as a picture."""
@@ -200,7 +200,7 @@ def about(title: str, description: str, address: str = "", site: str = "") -> Ma
         "og:description": description,
         "og:url": address,
         "og:image": f"{site}{PREVIEW}",
-        "og:image:alt": "The explorer: a line with hidden letters, and what three models guess",
+        "og:image:alt": "A line with a missing letter, and how much each of three models gives it",
         "twitter:card": "summary_large_image",
     }
     tags = [Markup('<meta name="description" content="{}">').format(description)]
@@ -300,7 +300,7 @@ def manifest() -> str:
     ]
     return json.dumps(
         {
-            "name": TITLE,
+            "name": f"Cloze: {TITLE[0].lower()}{TITLE[1:]}",
             "short_name": "Cloze",
             "description": "Guess hidden letters beside a masked language model.",
             "start_url": "./index.html",
@@ -335,14 +335,16 @@ def _hosted(series: str | None, address: str, site: str) -> str:
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
-    still = str(MaskExplorer().still()).partition("</style>")[2]  # the page has its style already
+    still = str(MaskExplorer(guess_first="once").still()).partition("</style>")[
+        2
+    ]  # the page has its style already
     return page(
         POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts, still
     )
 
 
-def _examples() -> str:
-    """Write a link to each of the examples."""
+def _examples() -> Markup:
+    """Write a link to each of the examples: the address has the line and what is hidden in it."""
     links = []
     for name, (line, masked) in EXAMPLES.items():
         start = line.index(masked)
@@ -350,7 +352,7 @@ def _examples() -> str:
         address = f"#line={line.replace(' ', '+')}"
         address += f"&mask={','.join(map(str, hidden))}" if masked else "&view=surprise"
         links.append(Markup('<a href="{}">{}</a>').format(address, name))
-    return f"{escape('; ').join(links[:-1])}; and {links[-1]}."
+    return Markup("\n").join(links)
 
 
 def _series(address: str | None) -> Markup:

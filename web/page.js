@@ -28,6 +28,7 @@ import { Casting, WhoGuesses } from "./yours.js";
 const named = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
+const GAME = "beat"; // the section with the guessing game
 const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
@@ -88,6 +89,7 @@ class Link extends Widget {
   }
 
   markup() {
+    if (this.explorer.state.hidden) return element("div", null); // it would tell the truth
     const value = location.href.split("#")[0] + written(this.explorer);
     const field = element("input", { type: "text", readonly: true, value });
     return element(
@@ -174,20 +176,26 @@ async function main() {
     exploring(() => casting.explorers, settings.examples, null, paid),
   );
   const follow = () => explorer.act("link", { hash: location.hash });
-  if (location.hash) await follow();
+  const asked = location.hash;
+  if (asked) await follow();
   show(explorer, place);
   // A link in the page is below the explorer: go to what it shows.
   addEventListener("hashchange", async () => {
+    if (document.getElementById(location.hash.slice(1))) return; // a part of the page
     await follow();
     place.scrollIntoView({ block: "nearest" });
     /** @type {HTMLElement | null} */
     const reached = place.querySelector('[data-arrows] [tabindex="0"]');
     reached?.focus({ preventScroll: true });
   });
-  // The address is that of what is seen, for a reload and for the way back.
+  // The address is that of what is seen, for a reload and for the way back; before anything has
+  // changed it stays as it was asked for.
+  let before = written(explorer);
   explorer.listen(() => {
     const seen = written(explorer);
-    if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
+    if (explorer.problem || seen === before) return;
+    before = seen;
+    if (seen !== location.hash) history.replaceState(null, "", seen);
   });
   show(new Link(explorer), named("link"));
   const tally = named("tally");
@@ -195,7 +203,7 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
+  const address = location.protocol === "file:" ? "" : `${location.href.split("#")[0]}#${GAME}`;
   const trained = training(settings.training, bytes, trainer, (yours) => casting.take(yours));
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
@@ -214,6 +222,7 @@ async function main() {
   });
   for (const id of ["explorer", "unmasking", "game"])
     show(new WhoGuesses(casting.model), named(`who-${id}`));
+  if (asked === `#${GAME}`) named(GAME).scrollIntoView(); // now that all above it has its height
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

@@ -11,7 +11,6 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
-from cloze.baselines import letter_frequencies
 from cloze.encoder import DIRECTIONS
 from cloze.loss import to_bits
 from cloze.prediction.answers import occlusion, top_k
@@ -225,9 +224,8 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     tell(driven, masked={0, 4}, focus=4)
     heads, rows = chart(driven)
     costs = [explorer.predictions[direction].known_costs[1] for direction in DIRECTIONS]
-    costs.append(-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids["t"]]))
     paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
-    titles = ["from the left", "from the right", "from both sides", "without looking"]
+    titles = ["from the left", "from the right", "from both sides"]
     expected = [f"{title} {cost}" for title, cost in zip(titles, paid, strict=True)]
     assert heads == [expected[0], "character", *expected[1:]]
     *candidates, others = rows
@@ -290,10 +288,13 @@ def test_whose_frequencies_are_shown_is_said(hand: Take) -> None:
         driven = hand(MaskExplorer(MODELS if corpus else None, LINE, {4}, corpus=corpus))
         assert f"how frequent each character is in {text}" in driven.html
         tell(driven, model=MODELS)
-        assert ("without looking" in driven.html) == ("unigram" in driven.html) == bool(corpus)
+        assert ("unigram" in driven.html) == bool(corpus)
         if corpus:
             tell(driven, masked={13})  # a letter that this corpus does not have
-            assert "costs ∞ nats = ∞ bits" in read(driven.html).get_text()
+            [row] = [
+                each for each in read(driven.html).select(".costs tr") if "unigram" in f"{each}"
+            ]
+            assert [cell.get_text() for cell in row.select("td")] == ["∞"] * 3
 
 
 def test_truth_and_guesses_stay_back_until_they_are_revealed(
@@ -324,6 +325,55 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(
     assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
     driven.act("toggle", at="3")
     assert explorer.revealed is False
+
+
+def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
+    explorer = MaskExplorer(guess_first="once")
+    driven = hand(explorer)
+    [at] = explorer.masked
+    assert "truth" not in " ".join(button["aria-label"] for button in letters(driven))
+    assert not read(driven.html).select("table, .stakes")
+    for key in "eI":  # the second takes the place of the first
+        driven.act("guess", at=f"{at}", key=key)
+    assert explorer.hands == {at: {"i": 1}}
+    driven.act("reveal")
+    page = read(driven.html)
+    assert "Your guess: i. It is right. The model gives it 0.99 from both sides." in page.get_text()
+    assert "is its surprise, −log of the probability" in page.get_text()
+    assert not page.select("[data-do=reveal], .chart .room")
+    assert explorer.paid == []
+    driven.act("toggle", at="0")
+    assert read(driven.html).select("table.chart"), "the line is revealed"
+    driven.act("example", value="only the left side knows")
+    assert not read(driven.html).select("table")
+    driven.act("guess", at=f"{explorer.focus}", key="q")
+    driven.act("reveal")
+    assert "q. It is wrong. It is not among the likeliest guesses." in driven.html
+    driven.act("example", value="a typo")  # nothing is hidden in it
+    assert not read(driven.html).select("[data-do=reveal]")
+    driven.act("line", text="my own words")
+    driven.act("toggle", at="0")
+    assert read(driven.html).select("table.chart"), "who has typed it knows it"
+
+
+def test_a_head_says_what_its_reader_sees_and_the_line_shows_it(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={4})
+    seen = [
+        "left" if "seen-left" in b["class"] else "right"
+        for b in letters(driven)
+        if "seen-" in f"{b['class']}"
+    ]
+    assert seen == ["left"] * 4 + ["right"] * (len(explorer.line) - 5)
+    [left, right] = read(driven.html).select(".chart thead button")
+    assert left["aria-label"] == "from the left: sees only what is before the gap"
+    assert right["aria-label"] == "from the right: sees only what is after the gap"
+    driven.act("reads", name="left")
+    assert f"It sees only what is before the gap: “{explorer.line[:4].strip()}”." in said(driven)
+    tell(driven, masked={0})
+    driven.act("reads", name="left")
+    assert "Nothing is before the gap." in said(driven)
 
 
 def test_a_gap_is_filled_and_emptied(driven: Hand, explorer: MaskExplorer) -> None:

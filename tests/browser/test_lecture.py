@@ -271,7 +271,6 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     expect(field).to_have_value("the cat and a dog not far")
     lecture.at(2)
     field.press("Enter")
-    screen.get_by_role("button", name="Guess first").click()
     screen.locator('.letter[data-with-at="5"]').click()
     expect(screen.locator(".keys")).to_be_visible()
     expect(screen.locator(".cloze-root .chart")).to_have_count(0)  # nothing is given away

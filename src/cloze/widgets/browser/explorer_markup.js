@@ -66,14 +66,15 @@ export function explorer(widget) {
  * @param {number} at
  * @param {Shade | null} shade
  * @param {boolean} bare  Whether it is shown even if it is masked.
+ * @param {string | null} side  Which one-sided reader sees it.
  */
-function letter(state, at, shade, bare) {
+function letter(state, at, shade, bare, side) {
   const masked = state.masked.includes(at);
   const filled = state.filled[at];
   const truth = masked && state.hidden ? null : state.truthAt(at);
   const hands = Object.entries(state.hands[at] ?? {});
   const said = [`position ${at}`];
-  const classes = ["letter"];
+  const classes = side ? ["letter", `seen-${side}`] : ["letter"];
   let shown;
   let below = "";
   if (masked && !bare) {
@@ -115,6 +116,18 @@ function letter(state, at, shade, bare) {
 }
 
 /**
+ * Return which one-sided reader sees a position, if one guesses at the selected gap.
+ * @param {Seen} seen
+ * @param {View} view
+ * @param {number} at
+ */
+function sideOf({ state, answer }, view, at) {
+  if (!view.sides || !answer?.chart || at === state.focus) return null;
+  const side = at < state.focus ? "left" : "right";
+  return answer.chart.columns.some(({ name }) => name === side) ? side : null;
+}
+
+/**
  * Write the line, broken only between words.
  * @param {Seen} seen
  * @param {View} view
@@ -124,7 +137,7 @@ function line(seen, view) {
   const words = parts(state).map((part) => {
     const letters = part.map((at) => {
       const shade = view.shade?.(seen, at) ?? null;
-      return letter(state, at, shade, Boolean(view.bare && shade));
+      return letter(state, at, shade, Boolean(view.bare && shade), sideOf(seen, view, at));
     });
     return element("span", { class: "word" }, ...letters);
   });

@@ -32,7 +32,7 @@ import { fixed, sum, visible } from "./words.js";
  * @property {boolean} revealed
  *
  * @typedef {object} Settings
- * @property {boolean} guess_first
+ * @property {boolean | "once"} guess_first  "once": only until the guesses for a line were revealed.
  * @property {(Line & { name: string, masked: number[] })[]} examples
  * @property {Paid[]} paid
  * @property {boolean} tools
@@ -42,7 +42,8 @@ import { fixed, sum, visible } from "./words.js";
  * @typedef {Line & Question & Looks & Settings} Traits  What an explorer's model knows.
  *
  * @typedef {object} Derived  What follows from the traits.
- * @property {boolean} guessFirst
+ * @property {boolean} guessFirst  Whether a new gap is guessed before its answer is shown.
+ * @property {boolean} once  Whether one person guesses, once for a line.
  * @property {boolean} hidden  Whether truth and guesses are kept back.
  * @property {number[]} gaps  Positions whose truth nobody knows.
  * @property {number[]} open  Masked positions that nothing fills: what is predicted, ascending.
@@ -95,6 +96,7 @@ import { fixed, sum, visible } from "./words.js";
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
  * @property {(seen: Seen, at: number) => Shade | null} [shade]
  * @property {boolean} [bare]  Whether the line is shown as it is, shaded ones without their gaps.
+ * @property {boolean} [sides]  Whether the line is tinted by who sees which side of the gap.
  * @property {boolean} [sums]  Whether the loss of the whole line stands below it.
  * @property {Record<string, (this: any, sent: any) => void>} [actions]  What its own buttons do.
  */
@@ -166,6 +168,19 @@ export function parts({ truth, words }) {
     const length = (starts[i + 1] ?? truth.length) - start;
     return Array.from({ length }, (_, j) => start + j);
   });
+}
+
+/**
+ * Say what a one-sided reader sees of the line.
+ * @param {State} state
+ * @param {string} reader
+ */
+export function seenBy({ held, open, focus, symbols }, reader) {
+  const shown = held.map((symbol, at) => (open.includes(at) ? "_" : symbol));
+  const seen = reader === "left" ? shown.slice(0, focus) : shown.slice(focus + 1);
+  const text = seen.join(symbols.wide ? " " : "").trim();
+  const side = reader === "left" ? "before" : "after";
+  return text ? `It sees only what is ${side} the gap: “${text}”.` : `Nothing is ${side} the gap.`;
 }
 
 /**

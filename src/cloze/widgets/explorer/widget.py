@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import traitlets
 from markupsafe import Markup
@@ -45,11 +44,11 @@ class Example(NamedTuple):
 
 
 EXAMPLES = {
-    "umbrella and rain": Example("she took her umbrella because it was raining", "umbrella"),
+    "it takes both sides": Example("they put on their coats", "i"),
     "only the right side knows": Example("she asked a question about the weather", "q"),
     "only the left side knows": Example("there was nothing to do in the rain", "g"),
-    "it takes both sides": Example("they put on their coats and went out", "i"),
     "neither side knows": Example("the cat slept on the chair", "c"),
+    "a whole word": Example("she took her umbrella because it was raining", "umbrella"),
     "two gaps at once": Example("i do not know who it was", "wh"),
     "a typo": Example("the children plaied in the garden all day", ""),
 }
@@ -96,7 +95,8 @@ class MaskExplorer(Widget):
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
     with one hand more that all symbols share; what it cost stands beside what the readers paid and,
-    over all that was revealed so far, in ``tally``.
+    over all that was revealed so far, in ``tally``. With ``guess_first="once"`` one person guesses,
+    once for each line: after *Reveal*, what else is hidden in it shows its guesses at once.
 
     Args:
         model: a model of yours, anything else that predicts, or several by name; by default the
@@ -108,6 +108,8 @@ class MaskExplorer(Widget):
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
         examples: lines to choose from, by name; what the model cannot read is left out.
         tally: counts what a room has paid, for several explorers together; by default for this one.
+        guess_first: True or ``"once"`` to begin with a gap that is guessed before its answer is
+            seen.
         present: large type and nothing that only one reader needs, for a lecture hall.
         tools: False leaves the line and the guesses, and nothing else to press.
         seed: for "mask 15% at random".
@@ -156,6 +158,7 @@ class MaskExplorer(Widget):
         corpus: Corpus | None = None,
         examples: Annotated[Mapping[str, Example], Some] = EXAMPLES,
         tally: Tally | None = None,
+        guess_first: bool | Literal["once"] = False,
         present: bool = False,
         tools: bool = True,
         seed: Annotated[int, between(0, 999_999_999)] = 0,
@@ -175,6 +178,7 @@ class MaskExplorer(Widget):
         super().__init__(
             model=shipped_models() if model is None else model,
             line=self._symbols.write(state["truth"]),
+            guess_first=guess_first,
             present=present,
             tools=tools,
             seed=seed,
@@ -188,8 +192,12 @@ class MaskExplorer(Widget):
     def __repr__(self) -> str:
         loss = ""
         with suppress(Exception):  # a model that fails says so where it is asked
-            loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
-        line = self.line if len(self.line) <= 24 else f"{self.line[:23]}…"
+            if self.loss is not None and not self._hidden:
+                loss = f", loss {in_nats(self.loss)} nats"
+        question = self._question
+        gapped = [GAP if at in question.open else each for at, each in enumerate(question.held)]
+        line = self._symbols.write(gapped) if self._hidden else self.line
+        line = line if len(line) <= 24 else f"{line[:23]}…"
         return f"MaskExplorer({line!r}, {len(self.masked)} masked{loss})"
 
     # ── what follows from the state ──────────────────────────────────────────────────────────────
@@ -227,17 +235,21 @@ class MaskExplorer(Widget):
             ValueError: no open gap is selected, or guesses are kept back.
         """
         with self.lock:
-            question = self._question
-            if self._hidden or question.focus not in question.open:
+            if self._hidden or self.focus not in self._question.open:
                 raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
-            answers, occlusion = self._predict(question), self._occlusion(question)
-            return Picture(question, answers, occlusion, self.alone())
+            return self._picture(self.alone())
+
+    def _picture(self, alone: dict[str, object] | None = None) -> Picture:
+        question = self._question
+        occlusion = None if self._hidden else self._occlusion(question)
+        return Picture(question, self._predict(question), occlusion, alone)
 
     def still(self) -> Markup | None:
-        """Write the picture, if there is one now."""
-        with suppress(ValueError):
-            picture = replace(self.picture(), alone=None)  # what stands around it says that
-            return Markup(picture._repr_html_())  # noqa: S704 - all parts are escaped
+        """Write the picture, if an open gap is selected; what is kept back is not in it."""
+        with self.lock, suppress(ValueError):
+            if self.focus in self._question.open:
+                html = self._picture()._repr_html_()
+                return Markup(html)  # noqa: S704 - all parts are escaped
         return None
 
     def alone(self) -> dict[str, object] | None:
@@ -247,6 +259,8 @@ class MaskExplorer(Widget):
             return None
         state = {"line": self.line, "masked": sorted(self.masked), "focus": self.focus}
         state |= {"view": self.view}
+        if self._hidden:
+            state |= {"guess_first": self.guess_first}
         if len(self._predictors) < len(shipped):
             state["readers"] = [*self._predictors]
         return state if self.tools else state | {"tools": False}
@@ -478,12 +492,15 @@ class MaskExplorer(Widget):
     def _read_head(self, value: Any) -> int:
         return whole_number(value, 0, max(self._last.n_heads, 1) - 1, "A head of this model")
 
-    def _read_guess_first(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"guess_first and revealed are True or False, not {shown(value)}.")
+    def _read_guess_first(self, value: Any) -> bool | str:
+        if not (isinstance(value, bool) or value == "once"):
+            raise ValueError(f'guess_first is True, False or "once", not {shown(value)}.')
         return value
 
-    _read_revealed = _read_guess_first
+    def _read_revealed(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"revealed is True or False, not {shown(value)}.")
+        return value
 
     def _read_model(self, value: Any) -> Any:
         before, self._predictors = self._predictors, predictors_of(value, self._corpus)
@@ -524,7 +541,7 @@ class MaskExplorer(Widget):
     @traitlets.observe("guess_first", "revealed")
     def _enter(self, _: Any) -> None:
         """Enter into the tally what was paid for what is revealed; each symbol counts once."""
-        if self._hidden:
+        if self._hidden or self.guess_first == "once":
             return
         question, n = self._question, len(self._symbols.known)
         for at in question.open:
