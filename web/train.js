@@ -13,8 +13,11 @@ import { VOCABULARY } from "./vocabulary.js";
  * @property {Record<string, number>} baselines
  * @property {[string, boolean][][]} line  By word: symbols, and whether they are hidden.
  * @property {string} masked  The line as the model reads it, _ for a gap.
+ * @property {number | null} plateau
+ * @property {any} examples
  * @property {string} corpus  The digest of the text.
- * @property {number} heldOut  How many characters at the end of the corpus are held out.
+ * @property {string | null} text  What is trained on and what is held out; null for corpus.gz.
+ * @property {number} heldOut  How many characters at the end of the text are held out.
  */
 
 const POINTS = 150;
@@ -36,9 +39,11 @@ export function training(settings, bytes, start) {
   let saving;
 
   async function begun() {
-    const [module, packed] = await Promise.all([bytes("engine.wasm"), bytes("corpus.gz")]);
-    const unpacked = new Response(packed).body?.pipeThrough(new DecompressionStream("gzip"));
-    const all = idsOf(await new Response(unpacked).text());
+    const [module, written] = await Promise.all([
+      bytes("engine.wasm"),
+      settings.text ?? bytes("corpus.gz").then(unpacked),
+    ]);
+    const all = idsOf(written);
     const text = all.slice(0, -settings.heldOut);
     const heldOut = all.slice(-settings.heldOut);
     const line = idsOf(settings.masked);
@@ -90,6 +95,8 @@ export function training(settings, bytes, start) {
       points: /** @type {[number, number][]} */ ([]),
       measured: /** @type {[number, number][]} */ ([]),
       baselines: settings.baselines,
+      plateau: settings.plateau,
+      examples: settings.examples,
       action: "Start",
       words: `step 0 of ${recipe.steps}`,
       line: settings.line,
@@ -130,6 +137,12 @@ export function training(settings, bytes, start) {
     });
   }
   return { model, save };
+}
+
+/** @param {ArrayBuffer} packed */
+function unpacked(packed) {
+  const text = new Response(packed).body?.pipeThrough(new DecompressionStream("gzip"));
+  return new Response(text).text();
 }
 
 /** @param {string} text */
