@@ -12,6 +12,7 @@ import { writing } from "./generation.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
+import { LACKING, REPLAYED, replaying, runsEngine } from "./replay.js";
 import { training } from "./train.js";
 
 /**
@@ -163,9 +164,25 @@ function remember(theme) {
 
 const place = named("explorer");
 
+/** Without the engine: pictures, and a recorded run in the place of a training. */
+function replay() {
+  const said = /** @type {HTMLElement} */ (place.querySelector("[role=status]"));
+  said.textContent = `${LACKING} So this is a picture, and nothing answers.`;
+  const words = document.createElement("p");
+  words.textContent = REPLAYED;
+  named("training").before(words);
+  show(new TrainingCurve(replaying(settings.training, settings.recorded)), named("training"));
+  for (const id of ["try", "writing", "beat"])
+    document.getElementById(id)?.closest("section")?.setAttribute("hidden", "");
+}
+
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
+  if (!runsEngine()) {
+    replay();
+    return;
+  }
   const predictors = await loadPredictors(bytes);
   /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });

@@ -38,9 +38,10 @@ def record(corpus: Corpus, seed: int) -> dict[str, Any]:
     """Train once.
 
     Returns:
-        By the number of steps: ``points``, training losses in nats, averaged; ``measured``, held-out
-        losses; ``filled``, what the line of the curve had in its gaps. By level: ``levels``, the
-        first step that was measured below it, its held-out loss, and the lines as they were filled.
+        By the number of steps: ``points``, training losses in nats, averaged; ``measured``,
+        held-out losses; ``filled``, what the line of the curve had in its gaps. By level:
+        ``levels``, the first step that was measured below it, its held-out loss, and the gaps of
+        all lines as they were filled.
     """
     torch.manual_seed(seed)
     run = TrainingRun(MaskedLM(), corpus, Recipe(seed=seed))
