@@ -31,7 +31,7 @@ def few_pieces() -> Corpus:
 SHORT: dict[ModuleType, tuple[dict[str, Any], Callable[[Path], None]]] = {
     parts: ({"SEEDS": (0,), "Recipe": partial(Recipe, steps=2)}, parts.main),
     recorded: (
-        {"LEVELS": (9.9,), "EVERY": 1, "Recipe": partial(Recipe, steps=2, evaluations=1)},
+        {"LEVELS": (9.9,), "Recipe": partial(Recipe, steps=2, evaluations=1)},
         recorded.main,
     ),
     hidden_shares: ({"SEEDS": (0,), "QUESTIONS": 8}, partial(hidden_shares.main, steps=2)),
@@ -72,13 +72,13 @@ def test_the_parts_have_the_parameters_that_the_file_says() -> None:
 def test_the_recorded_run_filled_the_lines_that_are_shown() -> None:
     file, run = measurements.read(recorded.RESULTS), recorded.results()
     assert (file["line"], tuple(file["lines"])) == (LINE, recorded.LINES)
-    gaps = [sum(map(len, re.findall(r"\[(\w+)\]", line))) for line in (LINE, *recorded.LINES)]
+    gaps = [sum(map(len, re.findall(r"\[(.+?)\]", line))) for line in (LINE, *recorded.LINES)]
     assert {len(filled) for filled in run["filled"].values()} == {gaps[0]}
     assert [float(level) for level in run["levels"]] == [*recorded.LEVELS]
     for level, at in run["levels"].items():
         assert at["nats"] < float(level)
         assert [*map(len, at["filled"])] == gaps
-    truth = ["".join(re.findall(r"\[(\w+)\]", line)) for line in recorded.LINES]
+    truth = ["".join(re.findall(r"\[(.+?)\]", line)) for line in recorded.LINES]
     right = [
         sum(a == b for a, b in zip("".join(at["filled"][1:]), "".join(truth), strict=True))
         for at in run["levels"].values()

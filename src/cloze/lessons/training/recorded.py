@@ -23,15 +23,16 @@ from cloze.widgets.curve import CALM, LINE, Filling, averaged
 
 RESULTS = Path(__file__).with_suffix(".json")
 LINES = (
-    "the ki[tch]en smel[l]ed of fre[s]h br[ea]d",
-    "she op[e]ned the d[oo]r and wal[k]ed [in]",
-    "we h[ear]d the th[u]nder bef[o]re the r[ai]n",
+    "the k[i]tchen[ ]smell[e]d of [f]resh [b]read",
+    "she o[p]ened [t]he do[o]r and[ ]walke[d] in",
+    "we he[a]rd th[e] thun[d]er be[f]ore t[h]e rai[n]",
 )
-"""Lines that the corpus does not have, with what is hidden in brackets."""
+"""Lines that the corpus does not have. Every sixth symbol is hidden, about as many as are asked of
+held-out text."""
 LEVELS = (2.6, 1.3, 0.9)
 """Held-out losses in nats, at which the lines are filled."""
-EVERY = 5
-"""From which number of steps to which the held-out loss is measured, until it is below them all."""
+FINE = 1.02
+"""The held-out loss is measured anew after 2% more steps, until it is below all levels."""
 
 
 def record(corpus: Corpus, seed: int) -> dict[str, Any]:
@@ -48,12 +49,14 @@ def record(corpus: Corpus, seed: int) -> dict[str, Any]:
     watched, *fixed = (Filling(run.model, line) for line in (LINE, *LINES))
     filled: dict[int, str] = {}
     levels: dict[str, Any] = {}
+    measured = 0
     for step in (each.step for each in fit(run, progress=False)):
         if step > CALM * max(filled, default=0) or run.finished:
             filled[step] = "".join(watched.filled())
         waiting = LEVELS[len(levels) :]
-        if not waiting or step % EVERY:
+        if not waiting or step <= FINE * measured:
             continue
+        measured = step
         nats = held_out_loss(run.model, run.held_out)
         for level in waiting:
             if nats < level:
