@@ -30,6 +30,7 @@ export default class Files extends Widget {
       name: "text",
       rows: 4,
       "aria-label": "A text of your own",
+      placeholder: "Type or paste some text",
     });
     const saves = [
       button("Save the run", "save", { "data-with-what": "run" }),

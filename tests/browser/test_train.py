@@ -426,7 +426,7 @@ def test_on_a_slow_phone_it_does_not_freeze_and_stop_is_where_the_thumb_is(opene
     assert [] in [opened.evaluate(LONG_TASKS) for _ in range(4)]
     stop = training.get_by_role("button", name="Stop")
     opened.evaluate("document.querySelector('#training').scrollIntoView({ block: 'start' })")
-    opened.evaluate("scrollBy(0, -300)")  # the end of the curve is below what is seen
+    opened.evaluate("scrollBy(0, -500)")  # the end of the curve is below what is seen
     box = stop.bounding_box()
     assert box
     assert box["y"] + box["height"] <= 800
@@ -478,7 +478,7 @@ def test_who_plays_is_given_what_was_trained(opened: Page) -> None:
     ]
     for each in (trained, model, run):
         assert each["steps"] == 4
-        assert 1 < each["heldOut"] < 4
+        assert 0 < each["heldOut"] < 4
         assert each["heldOut"] == trained["heldOut"]
         assert each["config"] == settings["config"]
         assert len(each["parameters"]) == EncoderConfig().n_parameters
