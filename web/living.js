@@ -124,7 +124,7 @@ function told(widget, hash) {
       ? [
           "It trains here, on this device, and nothing is sent. On ",
           "the explorer's page",
-          " you can also save what you have trained.",
+          " you can also save what you train.",
         ]
       : [
           "This widget runs here, on this device, with weights rounded to 16 bits; there is ",

@@ -72,9 +72,10 @@ def test_it_names_the_plateau_and_shows_what_a_loss_looks_like(
     examples = {"lines": [words], "filled": [(2.6, [["b", " "]]), (0.9, [["b", "c"]])]}
     curve = TrainingCurve(run, {"unigram": 2.8}, plateau=2.62, examples=examples)
     page = check(hand(curve))
-    assert "plateau: own position only 2.62" in page.select_one("svg").get_text()
-    heard = "Lines: unigram 2.80; plateau: own position only 2.62"
-    assert page.select_one("[role=img]")["aria-label"].endswith(heard)
-    assert [each.get_text() for each in page.select(".levels dt")] == ["2.6 nats", "0.9 nats"]
+    [picture] = page.select("[role=img]:has(svg)")
+    assert "plateau: own position 2.62" in picture.get_text()
+    heard = "Lines: unigram 2.80; plateau: own position 2.62"
+    assert str(picture["aria-label"]).endswith(heard)
+    assert [each.get_text() for each in page.select(".levels p")] == ["2.6 nats", "0.9 nats"]
     told = [each["aria-label"] for each in page.select(".levels .filling")]
     assert told == ["1 of 2 gaps right: ab  ", "2 of 2 gaps right: ab c"]

@@ -44,7 +44,8 @@ const TOP_NATS = 3.6;
 /** @type {Record<string, string>} */
 const HEARD = { Resume: "stopped", Finished: "finished" }; // how training has ended, by what the button says
 
-const PLATEAU = "plateau: own position only";
+const PLATEAU = "plateau: own position";
+const FROM = LEFT + 80; // where its name begins: right of a curve that falls, left of other names
 
 /**
  * A line, and in each of its gaps what a model says; nothing before it has said anything.
@@ -158,8 +159,8 @@ export default class TrainingCurve extends Widget {
     if (!("lines" in examples)) return [];
     const { lines, filled } = examples;
     const levels = filled.flatMap(([nats, ofEach]) => [
-      element("dt", null, `${nats} nats`),
-      ...ofEach.map((gaps, i) => element("dd", null, filling(lines[i], gaps))),
+      element("p", null, `${nats} nats`),
+      ...ofEach.map((gaps, i) => filling(lines[i], gaps)),
     ]);
     return [
       element(
@@ -168,7 +169,7 @@ export default class TrainingCurve extends Widget {
         "What such a number looks like: three lines, as a recorded run of the default recipe filled " +
           "them when its held-out loss had just fallen below",
       ),
-      element("dl", { class: "levels" }, ...levels),
+      element("div", { class: "levels" }, ...levels),
     ];
   }
 
@@ -213,7 +214,7 @@ export default class TrainingCurve extends Widget {
     const stuck = plateau
       ? [
           element("path", { class: "plateau", d: `M${LEFT} ${y(plateau).toFixed(1)}H${end}` }),
-          text("plateau", end / 4, (y(plateau) + 3).toFixed(1), `${PLATEAU} ${plateau.toFixed(2)}`),
+          text("plateau", FROM, (y(plateau) + 3).toFixed(1), `${PLATEAU} ${plateau.toFixed(2)}`),
         ]
       : [];
     return element(
