@@ -203,9 +203,12 @@ class PieceModel:
 
     def ask(self, lines: Tensor, **options: Any) -> Any:
         """Return what the model answers to lines ``(batch, length)`` in their frames."""
+        return self.model(input_ids=self.framed(lines), **options)
+
+    def framed(self, lines: Tensor) -> Tensor:
+        """Return the tokenizer's ids of lines ``(batch, length)``, with the frame around them."""
         before, after = (end.expand(len(lines), -1) for end in (self.before, self.after))
-        framed = torch.cat([before, self.pieces.order[lines], after], dim=1)
-        return self.model(input_ids=framed, **options)
+        return torch.cat([before, self.pieces.order[lines], after], dim=1)
 
 
 class PiecePredictor(Predictor):
