@@ -7,6 +7,7 @@
 import { chanceOf } from "./chance.js";
 import { join } from "./element.js";
 import { explorer } from "./explorer_markup.js";
+import { asked, UNTOUCHED } from "./inside_parts.js";
 import { MOST_HANDS, raised } from "./room.js";
 import { VIEWS } from "./views.js";
 import { ValueError, Widget } from "./widget.js";
@@ -14,6 +15,7 @@ import { counted, visible } from "./words.js";
 
 /**
  * @import { Answers, Guesses, Line, Question, State, Traits } from "./explorer_parts.js"
+ * @import { Settings } from "./inside_parts.js"
  * @import { WidgetModel } from "./widget.js"
  *
  * @typedef {number | string} Sent  A whole number; markup sends it as text.
@@ -82,8 +84,7 @@ export default class MaskExplorer extends Widget {
       hands: this.get("hands"),
       focus: this.get("focus"),
       view: this.get("view"),
-      layer: this.get("layer"),
-      head: this.get("head"),
+      settings: this.get("inside"),
       symbols: this.get("symbols"),
       guessFirst,
       revealed,
@@ -107,10 +108,20 @@ export default class MaskExplorer extends Widget {
     this.#own = false;
   }
 
+  /**
+   * Change how the inside is looked at.
+   * @param {Partial<Settings>} settings
+   * @param {string} said
+   */
+  look(settings, said) {
+    this.become({ inside: { ...this.get("inside"), ...settings } }, said);
+  }
+
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
-    const { truth, masked, filled, hands, hidden, focus, view } = this.state;
-    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus };
+    const { truth, masked, filled, hands, hidden, focus, view, settings } = this.state;
+    const inside = asked(view === "inside" ? settings : UNTOUCHED, truth);
+    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
