@@ -32,7 +32,10 @@ export function waiting(widget) {
   const before = widget.shown;
   const shown = {
     panel: panel ?? before.panel,
-    told: fresh || state.hidden ? (summary(seen, view, widget.announcement) ?? before.told) : before.told,
+    told:
+      fresh || state.hidden
+        ? (summary(seen, view, widget.announcement) ?? before.told)
+        : before.told,
     sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
   };
   widget.shown = shown;
@@ -112,7 +115,12 @@ function letter(state, at, shade, bare) {
     below = shade.below ?? below;
   }
   const current = at === state.focus;
-  return button(join([element("span", null, shown), element("small", null, below)]), "toggle", {
+  const glyphs = [element("span", null, shown), element("small", null, below)];
+  if (shade?.high !== undefined) {
+    classes.push("grown");
+    glyphs.unshift(element("i", { style: `--high: ${fixed(shade.high, 2)}` }));
+  }
+  return button(join(glyphs), "toggle", {
     class: classes.join(" "),
     style: shade && `--heat: ${shade.heat}%`,
     "data-with-at": at,

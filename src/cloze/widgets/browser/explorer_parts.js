@@ -88,6 +88,7 @@ import { fixed, sum, visible } from "./words.js";
  * @property {number} heat  How dark it is, in percent.
  * @property {string} [said]  What a screen reader is told of it.
  * @property {string} [below]  What is written beneath it.
+ * @property {number} [high]  How high a bar grows from it, as a share of the highest.
  *
  * @typedef {object} View  A view of the explorer: what a file in the folder views has as its default.
  * @property {string} title  What its button says.

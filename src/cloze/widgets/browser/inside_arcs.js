@@ -50,8 +50,7 @@ export const widthOf = (line) => middles(line).width;
  * @param {number} distance
  * @param {number} before  How many arcs lead to the same place already.
  */
-const height = (distance, before) =>
-  Math.min(8 + 15 * Math.sqrt(distance), HIGHEST) + 8 * before;
+const height = (distance, before) => Math.min(8 + 15 * Math.sqrt(distance), HIGHEST) + 8 * before;
 
 /**
  * Draw it; a screen reader is told by the sentence of the rung.
@@ -87,7 +86,11 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
     const blind = (looks === "left" && place > at) || (looks === "right" && place < at);
     const name = place === at ? "gap" : blind ? "blind" : readers.has(place) ? "read" : null;
     const shown = place === at ? "?" : visible(symbol);
-    return element("text", { class: name, x: fixed(x(place), 1), y: fixed(top + BASE - 8, 1) }, shown);
+    return element(
+      "text",
+      { class: name, x: fixed(x(place), 1), y: fixed(top + BASE - 8, 1) },
+      shown,
+    );
   });
   const numbers = [...readers].flatMap(([place, there]) =>
     there.map((head, i) => {
@@ -130,7 +133,9 @@ export function strip(numbers, most) {
     return `M${i + 0.5} 10V${fixed(10 - 10 * high, 1)}`;
   });
   const box = { viewBox: `0 0 ${numbers.length} 20`, preserveAspectRatio: "none" };
-  return element("svg", { class: "strip", "aria-hidden": true, ...box },
+  return element(
+    "svg",
+    { class: "strip", "aria-hidden": true, ...box },
     element("path", { d: bars.join("") }),
   );
 }

@@ -10,7 +10,7 @@ import { capitalised, counted, fixed, inNats, signed, spoken, visible } from "./
 
 /**
  * @import { Markup } from "./element.js"
- * @import { Cost, Guess, Seen, State } from "./explorer_parts.js"
+ * @import { Cost, Guess, Seen, State, View } from "./explorer_parts.js"
  *
  * @typedef {"off" | "swap"} Change  Replaced by a mean, or by what the second line gives there.
  *
@@ -71,7 +71,11 @@ export const UNTOUCHED = {
 
 /** @type {[name: string, address: string, year: string][]} */
 const SOURCES = [
-  ["the logit lens", "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens", "nostalgebraist 2020"],
+  [
+    "the logit lens",
+    "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens",
+    "nostalgebraist 2020",
+  ],
   ["the tuned lens", "https://arxiv.org/abs/2303.08112", "Belrose et al. 2023"],
   ["weight times value", "https://arxiv.org/abs/2004.10102", "Kobayashi et al. 2020"],
   ["Attention is not Explanation", "https://arxiv.org/abs/1902.10186", "Jain and Wallace 2019"],
@@ -103,7 +107,9 @@ function nameOf({ part, layer }) {
 /** @param {string} key */
 function partName(key) {
   const [layer, head] = key.split(".").map(Number);
-  return head === undefined ? `feed-forward ${layer + 1}` : `head ${head + 1} of layer ${layer + 1}`;
+  return head === undefined
+    ? `feed-forward ${layer + 1}`
+    : `head ${head + 1} of layer ${layer + 1}`;
 }
 
 /** @param {Guess[]} guesses */
@@ -180,7 +186,10 @@ export function summary(state, { rungs, means, effect }) {
   const where = settings.everywhere ? "at every position" : "at the gap";
   /** @param {Change} which */
   const named = (which) =>
-    changes.filter(([, change]) => change === which).map(([key]) => partName(key)).join(", ");
+    changes
+      .filter(([, change]) => change === which)
+      .map(([key]) => partName(key))
+      .join(", ");
   const off = named("off");
   const swapped = named("swap");
   if (off) said.push(`Off ${where}, with ${means ? "the mean" : "zero"} in its place: ${off}.`);
@@ -237,10 +246,12 @@ function paid(cost, before) {
   if (cost === null) return null;
   const now = inNats(Number(cost));
   const was = before === null ? now : inNats(Number(before));
-  return join([
-    element("b", { class: "number", "data-count": true }, now),
-    was === now ? null : element("small", { class: "number" }, ` was ${was}`),
-  ].filter((each) => each !== null));
+  return join(
+    [
+      element("b", { class: "number", "data-count": true }, now),
+      was === now ? null : element("small", { class: "number" }, ` was ${was}`),
+    ].filter((each) => each !== null),
+  );
 }
 
 /**
@@ -276,7 +287,11 @@ function does(state, { looks }, settings, rung, most) {
   const { part, layer, heads } = rung;
   const { focus, held, open, symbols } = state;
   if (part === "embedding")
-    return element("span", { class: "quiet" }, `the gap holds the mask; no other ${symbols.unit} is read`);
+    return element(
+      "span",
+      { class: "quiet" },
+      `the gap holds the mask; no other ${symbols.unit} is read`,
+    );
   if (part === "feed-forward")
     return join([
       element("span", { class: "quiet" }, `reads no other ${symbols.unit} `),
@@ -297,7 +312,9 @@ function does(state, { looks }, settings, rung, most) {
       element("span", null, from),
       element("small", { class: "number" }, moves),
     ]);
-    const said = place ? `moves ${moves} from ${place}, weight ${fixed(best?.[2] ?? 0, 2)}` : "moves next to nothing";
+    const said = place
+      ? `moves ${moves} from ${place}, weight ${fixed(best?.[2] ?? 0, 2)}`
+      : "moves next to nothing";
     const key = `${layer}.${head}`;
     return toggle(settings, key, label, `layer ${layer + 1}, head ${head + 1}, ${said}`, {
       "data-with-at": key,
@@ -307,7 +324,11 @@ function does(state, { looks }, settings, rung, most) {
   const group = { role: "group", "aria-label": `Heads of layer ${layer + 1}` };
   return join([
     picture,
-    element("div", { class: "heads", "data-arrows": "point", "data-hover": "point", ...group }, ...buttons),
+    element(
+      "div",
+      { class: "heads", "data-arrows": "point", "data-hover": "point", ...group },
+      ...buttons,
+    ),
   ]);
 }
 
@@ -364,7 +385,9 @@ function rungOf(state, answer, settings, n, most) {
 function ladder(state, answer, settings) {
   const { rungs } = answer;
   const truth = state.truthAt(state.focus);
-  const moved = rungs.flatMap(({ heads }) => heads.flatMap(({ arcs: read }) => read.map(([, m]) => m)));
+  const moved = rungs.flatMap(({ heads }) =>
+    heads.flatMap(({ arcs: read }) => read.map(([, m]) => m)),
+  );
   const sizes = rungs.flatMap(({ added }) => added.map(Math.abs));
   const most = { arc: Math.max(1e-9, ...moved), added: Math.max(1e-9, ...sizes) / 2 };
   const translates = rungs.some(({ translated }) => translated);
@@ -387,7 +410,11 @@ function ladder(state, answer, settings) {
       { class: "rung headings", "aria-hidden": true },
       ...heads.map(([name, text]) => element("div", { class: name }, text)),
     ),
-    element("ol", { reversed: true }, ...order.map((n) => rungOf(state, answer, settings, n, most))),
+    element(
+      "ol",
+      { reversed: true },
+      ...order.map((n) => rungOf(state, answer, settings, n, most)),
+    ),
   );
 }
 
@@ -397,7 +424,9 @@ function ladder(state, answer, settings) {
  * @param {Inside} answer
  */
 function counts({ focus }, { rungs }) {
-  const places = rungs.flatMap(({ heads }) => heads.flatMap(({ arcs: read }) => read.map(([at]) => at)));
+  const places = rungs.flatMap(({ heads }) =>
+    heads.flatMap(({ arcs: read }) => read.map(([at]) => at)),
+  );
   const left = places.filter((at) => at < focus).length;
   const right = places.filter((at) => at > focus).length;
   const heads = rungs.reduce((n, rung) => n + rung.heads.length, 0);
@@ -422,7 +451,12 @@ function controls(state, settings, readers) {
     button(label, action, { "data-with-value": value, "aria-pressed": pressed });
   /** @type {(label: string, ...buttons: Markup[]) => Markup} */
   const group = (label, ...buttons) =>
-    element("div", { role: "group", "aria-label": label, class: "row" }, element("span", null, label), ...buttons);
+    element(
+      "div",
+      { role: "group", "aria-label": label, class: "row" },
+      element("span", null, label),
+      ...buttons,
+    );
   const field = element("input", {
     type: "text",
     name: "text",
@@ -525,7 +559,9 @@ export function inside({ state, answer, more, present }) {
   const { focus, open, hidden, settings, symbols } = state;
   if (hidden) return paragraph("Reveal first: the inside of a model shows its guesses.");
   if (!open.includes(focus))
-    return paragraph(`Position ${focus} is no gap. Hide it to see how the model gets to its answer.`);
+    return paragraph(
+      `Position ${focus} is no gap. Hide it to see how the model gets to its answer.`,
+    );
   if (!answer || !more) return null;
   if (!more.rungs?.length) {
     const { title } = answer.readers[answer.readers.length - 1];
@@ -535,7 +571,11 @@ export function inside({ state, answer, more, present }) {
   return element(
     "div",
     { class: symbols.wide ? "inside words" : "inside" },
-    controls(state, settings, answer.readers.map(({ name }) => name)),
+    controls(
+      state,
+      settings,
+      answer.readers.map(({ name }) => name),
+    ),
     present ? null : player(settings, more.rungs.length),
     told ? element("p", { class: "told" }, toldOf(state, more, settings.played)) : null,
     ladder(state, more, settings),
@@ -551,7 +591,10 @@ export function inside({ state, answer, more, present }) {
   );
 }
 
-/** What the buttons do, for any widget that has `settings` in its state. */
+/**
+ * What the buttons do, for an explorer.
+ * @type {View["actions"]}
+ */
 export const ACTIONS = {
   /**
    * Switch a part off, swap it in, or put it back.
@@ -561,7 +604,9 @@ export const ACTIONS = {
     const { settings, truth } = this.state;
     const { parts, doing, other } = settings;
     if (doing === "swap" && other.length !== truth.length)
-      throw new ValueError("Type a second line first, of the same length; it differs in a letter, say.");
+      throw new ValueError(
+        "Type a second line first, of the same length; it differs in a letter, say.",
+      );
     const { [part]: before, ...others } = parts;
     const after = before === doing ? others : { ...others, [part]: doing };
     const said = before === doing ? "as it was" : doing === "off" ? "off" : "from the second line";
