@@ -68,9 +68,9 @@ OCCLUSION = """async ([line, at]) => {
 TRAIN = """async ([steps, config, recipe]) => {
   const { Training } = await import("./web/engine/training.js");
   if (!window.training) {
-    const module = new WebAssembly.Module(await bytes("engine.wasm"));
+    const instance = await WebAssembly.instantiate(module);
     const text = new Int32Array(1e5).map((_, i) => 1 + (i * i) % 27);
-    window.training = new Training(module, config, text, recipe);
+    window.training = new Training(instance, config, text, recipe);
   }
   return Array.from({ length: steps }, () => {
     const started = performance.now();

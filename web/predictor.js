@@ -2,7 +2,7 @@
 // src/cloze/vocabulary.py and prediction.py are in Python, for characters, with the same names and the
 // same sentences for the learner.
 //
-//   const predictors = await readPredictors({ left: buffer, right: buffer, both: buffer });
+//   const predictors = await readPredictors({ left: buffer, right: buffer, both: buffer }, module);
 //   const { line, note } = CHARACTERS.read("The wom_n", predictors.both.maxLen);
 //   const answer = predictors.both.predict(line, [6]);
 //   answer.at(6);                                      // 28 probabilities, as CHARACTERS.known
@@ -41,7 +41,7 @@
 import { CheckpointError, readModel } from "./checkpoint.js";
 import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
-/** @import { MaskedLM } from "./encoder.js" */
+/** @import { Engine } from "./engine/engine.js" */
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
@@ -131,18 +131,18 @@ const PIECE = 8; // milliseconds: half a frame, so that a page stays responsive 
 /** A masked language model. */
 export class MaskedPredictor {
   /**
-   * @param {MaskedLM} model
+   * @param {Engine} engine
    * @param {string} name
    * @param {Baseline} baseline
    */
-  constructor(model, name, baseline) {
-    this.model = model;
+  constructor(engine, name, baseline) {
+    this.engine = engine;
     this.name = name;
     this.baseline = baseline;
     this.symbols = CHARACTERS;
-    this.maxLen = model.config.max_len;
-    this.nLayers = model.config.n_layers;
-    this.nHeads = model.config.n_heads;
+    this.maxLen = engine.config.max_len;
+    this.nLayers = engine.config.n_layers;
+    this.nHeads = engine.config.n_heads;
   }
 
   /**
@@ -224,11 +224,11 @@ export class MaskedPredictor {
    * @param {number} at
    */
   attention(line, gaps, at) {
-    return this.model.encoder.attention(this.#masked(line, gaps), at);
+    return this.engine.attention(Int32Array.from(this.#masked(line, gaps)), at);
   }
 
   get #mask() {
-    return this.model.vocabulary.maskId;
+    return VOCABULARY.maskId;
   }
 
   /**
@@ -250,8 +250,11 @@ export class MaskedPredictor {
    * @param {Positions} selected
    */
   #logProbs(masked, selected) {
-    return this.model.logitsAt(masked, selected).map((logits) => {
-      const ordinary = Array.from(logits.subarray(0, this.symbols.known.length));
+    const { size, known } = this.symbols;
+    const ids = Int32Array.from(masked);
+    const logits = this.engine.logits(ids, ids.length, Int32Array.from(selected));
+    return selected.map((_, row) => {
+      const ordinary = Array.from(logits.subarray(row * size, row * size + known.length));
       const most = Math.max(...ordinary);
       const sum = ordinary.reduce((total, logit) => total + Math.exp(logit - most), 0);
       return ordinary.map((logit) => logit - most - Math.log(sum));
@@ -293,24 +296,28 @@ function turn() {
  */
 export async function loadPredictors(bytes) {
   const names = ["left", "right", "both"];
-  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
-  return readPredictors(Object.fromEntries(names.map((name, i) => [name, files[i]])));
+  const [engine, ...files] = await Promise.all(
+    ["engine.wasm", ...names.map((name) => `${name}.safetensors`)].map(bytes),
+  );
+  const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
+  return readPredictors(named, await WebAssembly.compile(engine));
 }
 
 /**
  * The predictors of some files, by name and in the order given.
  * @param {Record<string, ArrayBuffer>} buffers  The files that web/weights.py writes, by name; one
  *   of them has the baseline.
+ * @param {WebAssembly.Module} module  The engine.
  * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
-export async function readPredictors(buffers) {
+export async function readPredictors(buffers, module) {
   const names = Object.keys(buffers);
   const read = await Promise.all(
-    names.map((name) => readModel(buffers[name], `${name}.safetensors`)),
+    names.map((name) => readModel(buffers[name], `${name}.safetensors`, module)),
   );
-  read.forEach(({ model }, i) => {
-    if (model.vocabulary.ordinary.join("") !== ALPHABET) {
+  read.forEach(({ vocabulary }, i) => {
+    if (vocabulary.ordinary.join("") !== ALPHABET) {
       throw new CheckpointError(
         `${names[i]}.safetensors reads words, not characters; name another file.`,
       );
@@ -322,6 +329,6 @@ export async function readPredictors(buffers) {
   const { probabilities, text } = kept;
   const baseline = new Baseline(probabilities, text);
   return Object.fromEntries(
-    names.map((name, i) => [name, new MaskedPredictor(read[i].model, name, baseline)]),
+    names.map((name, i) => [name, new MaskedPredictor(read[i].engine, name, baseline)]),
   );
 }

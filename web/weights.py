@@ -1,7 +1,7 @@
 """The weights of the page: the shipped encoder and its twins, rounded to float16.
 
 Each is a checkpoint like any other (:mod:`cloze.checkpoint`), so its digest tells whether it is
-whole; the page reads it with ``encoder.js``. In the file of the one that sees both sides stands the
+whole; the page reads it with ``checkpoint.js``. In the file of the one that sees both sides stands the
 unigram as well, which all are judged against.
 """
 

@@ -76,8 +76,11 @@ def close(found: Any, expected: Any) -> bool:
 
 # ── logits ──
 
-LOGITS = """([name, lines]) => JSON.stringify(JSON.parse(lines).flatMap(([ids, selected]) =>
-  predictors[name].model.logitsAt(ids, selected).map((row) => [...row])))"""
+LOGITS = """([name, lines]) => JSON.stringify(JSON.parse(lines).flatMap(([ids, selected]) => {
+  const found = predictors[name].engine.logits(
+    Int32Array.from(ids), ids.length, Int32Array.from(selected));
+  return selected.map((_, row) => [...found.subarray(29 * row, 29 * row + 29)]);
+}))"""
 
 
 def page_logits(engine: Page, name: Direction) -> Tensor:
@@ -337,7 +340,7 @@ def read_again(engine: Page, name: str) -> Any:
     return engine.evaluate(
         """async (name) => {
           const both = await bytes(name);
-          return readPredictors({ both }).then(
+          return readPredictors({ both }, module).then(
             () => ["read"], (error) => [error.constructor.name, error.message]);
         }""",
         name,

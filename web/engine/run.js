@@ -7,7 +7,7 @@ import { STATE_BYTES } from "./chance.js";
 import { parametersOf } from "./engine.js";
 import { Training } from "./training.js";
 
-/** @import { Config } from "../encoder.js" */
+/** @import { Config } from "./engine.js" */
 /** @import { Raw, RawTensors } from "../safetensors.js" */
 /** @import { Recipe } from "./training.js" */
 
@@ -113,13 +113,13 @@ export async function written(training, corpus, history) {
 /**
  * Read a training back, ready to go on.
  * @param {ArrayBuffer} file
- * @param {WebAssembly.Module} module
+ * @param {WebAssembly.Instance} instance
  * @param {Int32Array} text  What it was trained on.
  * @param {string} corpus  The digest of that text.
  * @returns {Promise<{ training: Training, history: Step[] } | undefined>}  Nothing if the file is no
  *   such run of the default objective, is damaged, or was trained on another text.
  */
-export async function readRun(file, module, text, corpus) {
+export async function readRun(file, instance, text, corpus) {
   try {
     const { tensors, metadata } = readSafetensors(file);
     if (!(await isWhole(tensors, metadata.cloze))) return undefined;
@@ -127,7 +127,7 @@ export async function readRun(file, module, text, corpus) {
     const about = JSON.parse(metadata.cloze);
     const fitting = about.kind === "run" && about.objective === "masked" && about.corpus === corpus;
     if (!fitting) return undefined;
-    return { training: takenOver(about, tensors, module, text), history: about.history };
+    return { training: takenOver(about, tensors, instance, text), history: about.history };
   } catch {
     return undefined; // whatever is missing from it, or not what it should be
   }
@@ -136,11 +136,11 @@ export async function readRun(file, module, text, corpus) {
 /**
  * @param {About} about
  * @param {RawTensors} tensors
- * @param {WebAssembly.Module} module
+ * @param {WebAssembly.Instance} instance
  * @param {Int32Array} text
  */
-function takenOver({ config, recipe, history }, tensors, module, text) {
-  const training = new Training(module, config, text, recipe);
+function takenOver({ config, recipe, history }, tensors, instance, text) {
+  const training = new Training(instance, config, text, recipe);
   training.done = history.length;
   const numbers = memory(training);
   /** @param {string} name */

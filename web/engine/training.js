@@ -5,7 +5,7 @@
 import { Chance } from "./chance.js";
 import { Engine, parametersOf } from "./engine.js";
 
-/** @import { Config } from "../encoder.js" */
+/** @import { Config } from "./engine.js" */
 
 /**
  * How to train, by the names of Python's Recipe.
@@ -120,16 +120,16 @@ export function initial(config, chance) {
 
 export class Training {
   /**
-   * @param {WebAssembly.Module} module
+   * @param {WebAssembly.Instance} instance
    * @param {Config & { neighbour_focus: number }} config
    * @param {Int32Array} text  Ids to train on.
    * @param {Recipe} recipe
    */
-  constructor(module, config, text, recipe) {
+  constructor(instance, config, text, recipe) {
     this.text = text;
     this.recipe = recipe;
     this.chance = new Chance(recipe.seed);
-    this.engine = new Engine(module, config, recipe.batch_size);
+    this.engine = new Engine(instance, config, recipe.batch_size);
     this.engine.parameters.set(initial(config, new Chance(recipe.seed)));
     /** How many steps are done. */
     this.done = 0;

@@ -5,7 +5,7 @@ import { Chance } from "./chance.js";
 import { written } from "./run.js";
 import { mask, Training } from "./training.js";
 
-/** @import { Config } from "../encoder.js" */
+/** @import { Config } from "./engine.js" */
 /** @import { Step } from "./run.js" */
 /** @import { Batch, Recipe } from "./training.js" */
 
@@ -47,7 +47,8 @@ let seconds = 0;
 
 /** @param {Begin} given */
 function begin({ module, config, recipe, text, heldOut, ...more }) {
-  training = new Training(new WebAssembly.Module(module), config, text, recipe);
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(module));
+  training = new Training(instance, config, text, recipe);
   line = more.line;
   history = [];
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
