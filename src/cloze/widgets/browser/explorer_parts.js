@@ -2,7 +2,7 @@
 // in the folder views.
 
 import { element } from "./element.js";
-import { fixed, sum, visible } from "./words.js";
+import { fixed, sum } from "./words.js";
 
 /**
  * @import { Markup } from "./element.js"

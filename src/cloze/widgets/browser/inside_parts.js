@@ -2,7 +2,7 @@
 // of rungs from the embedding up to the answer; heads and feed-forward parts are switched off or
 // swapped by a click. What is answered says src/cloze/widgets/inside.py.
 
-import { button, element, form, join, select } from "./element.js";
+import { button, element, form, join } from "./element.js";
 import { paragraph } from "./explorer_parts.js";
 import { arcs, placeOf, strip, widthOf } from "./inside_arcs.js";
 import { ValueError } from "./widget.js";
