@@ -21,6 +21,7 @@ import { PARTS, parametersOf } from "./engine/engine.js";
  * @property {Float64Array[][]} streams  By rung and place; those of the last layer at the gap alone.
  */
 
+const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 const BEST = 3; // how many guesses are told
 const LEAST_MOVED = 0.05; // what moves less than this share of what moves most is not drawn
 
@@ -30,6 +31,8 @@ class Model {
   constructor(engine) {
     this.engine = engine;
     this.config = engine.config;
+    for (let layer = 0; layer < engine.config.n_layers; layer++)
+      for (const name of NAMES) engine.part(layer, name); // makes room, which voids older views
     let at = 0;
     const { parameters } = engine;
     /** @type {Map<string, Float32Array>} */
@@ -79,9 +82,7 @@ class Model {
   run(ids, at, changes = []) {
     const { engine } = this;
     const { d_model: width, n_heads: heads, n_layers } = this.config;
-    const names = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
     const layers = Array.from({ length: n_layers }, (_, n) => n);
-    for (const layer of layers) for (const name of names) engine.part(layer, name); // makes room
     const marked = [];
     for (const { layer, part, head, values: given, rows } of changes) {
       const { values, replaced } = engine.part(layer, part);
@@ -96,7 +97,7 @@ class Model {
     const weights = engine.attention(Int32Array.from(ids), at);
     const given = layers.map((layer) =>
       Object.fromEntries(
-        names.map((name) => [name, engine.part(layer, name).values.slice(0, ids.length * width)]),
+        NAMES.map((name) => [name, engine.part(layer, name).values.slice(0, ids.length * width)]),
       ),
     );
     for (const replaced of marked) replaced.fill(0); // the engine answers others, too
@@ -178,16 +179,6 @@ function times(matrix, x, rows) {
  */
 const plus = (x, y) => x.map((each, i) => each + y[i]);
 
-/** @type {WeakMap<Engine, Model>} */
-const models = new WeakMap();
-
-/** @param {Engine} engine */
-function modelOf(engine) {
-  const model = models.get(engine) ?? new Model(engine);
-  models.set(engine, model);
-  return model;
-}
-
 /**
  * Return the way of a model to its answer at the selected gap, with the parts changed that are.
  * @param {MaskedPredictor} predictor
@@ -197,7 +188,7 @@ function modelOf(engine) {
  */
 export function inside(predictor, question, kept) {
   const { truth: line, masked, filled, focus: at, inside: settings } = question;
-  const model = modelOf(predictor.engine);
+  const model = new Model(predictor.engine);
   const { known } = predictor.symbols;
   const gaps = masked.filter((each) => !(each in filled));
   const held = line.map((symbol, place) => filled[place] ?? symbol);

@@ -49,6 +49,15 @@ def close(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
+UNCHANGED: dict[str, Any] = {"reader": "", "everywhere": False, "other": [], "parts": {}}
+
+
+def inside(**settings: Any) -> dict[str, Any]:
+    """Say what is changed inside the model."""
+    return {"masked": [14], "focus": 14, "inside": UNCHANGED | settings}
+
+
+OTHER = LINE[:15] + "x" + LINE[16:]
 QUESTIONS: list[dict[str, Any]] = [
     {"masked": [14], "focus": 14},
     {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}},
@@ -56,6 +65,11 @@ QUESTIONS: list[dict[str, Any]] = [
     {"masked": [3, 14], "focus": 5},
     {"masked": [], "focus": 0},
     {"truth": list(GAPPED), "masked": [6], "focus": 6},
+    inside(parts={"0.3": "off", "1.0": "off", "0": "off"}),
+    inside(parts={"0.1": "off", "0": "off"}, everywhere=True),
+    inside(parts={"0.1": "swap", "1": "off"}, other=list(OTHER)),
+    inside(parts={"0": "swap", "1.4": "swap"}, other=list(OTHER), everywhere=True),
+    inside(reader="left", parts={"1.2": "off"}),
 ]
 
 
@@ -63,12 +77,12 @@ QUESTIONS: list[dict[str, Any]] = [
 def test_a_question_is_answered_alike(
     engine: Page, explorer: MaskExplorer, question: dict[str, Any]
 ) -> None:
-    sent = {"truth": list(LINE), "filled": {}, "hands": {}} | question
+    sent = {"truth": list(LINE), "filled": {}, "hands": {}, "inside": UNCHANGED} | question
     asked = {
         "guesses": True,
         "occlusion": sent["focus"] in sent["masked"],
         "pair": len(sent["masked"]) > 1,
-        "attention": True,
+        "inside": sent["focus"] in sent["masked"],
         "surprise": GAP not in sent["truth"],
     }
     for name in filter(asked.get, asked):
