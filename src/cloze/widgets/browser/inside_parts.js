@@ -69,18 +69,13 @@ export const UNTOUCHED = {
   played: -1,
 };
 
-/** @type {[name: string, address: string, year: string][]} */
 const SOURCES = [
-  [
-    "the logit lens",
-    "https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens",
-    "nostalgebraist 2020",
-  ],
-  ["the tuned lens", "https://arxiv.org/abs/2303.08112", "Belrose et al. 2023"],
-  ["weight times value", "https://arxiv.org/abs/2004.10102", "Kobayashi et al. 2020"],
-  ["Attention is not Explanation", "https://arxiv.org/abs/1902.10186", "Jain and Wallace 2019"],
-  ["direct and indirect effects", "https://arxiv.org/abs/2004.12265", "Vig et al. 2020"],
-  ["causal tracing", "https://arxiv.org/abs/2202.05262", "Meng et al. 2022"],
+  "Guesses on lower rungs, the logit lens: nostalgebraist 2020, interpreting GPT.",
+  "Translators, the tuned lens: Belrose et al. 2023, arXiv 2303.08112.",
+  "Weight times value: Kobayashi et al. 2020, Attention is Not Only a Weight, arXiv 2004.10102.",
+  "What weights do not tell: Jain and Wallace 2019, Attention is not Explanation, arXiv 1902.10186.",
+  "Direct and indirect effects: Vig et al. 2020, arXiv 2004.12265.",
+  "Swapping in, causal tracing: Meng et al. 2022, arXiv 2202.05262.",
 ];
 
 // ── what is asked ───────────────────────────────────────────────────────────────────────────────
@@ -522,9 +517,7 @@ function player({ played }, n) {
 
 /** Write what the numbers mean and do not mean, with the sources. */
 function meaning() {
-  const links = SOURCES.map(([what, href, who]) =>
-    element("li", null, element("a", { href }, what), `: ${who}`),
-  );
+  const sources = SOURCES.map((source) => element("li", null, source));
   return element(
     "details",
     { "data-key": "meaning" },
@@ -546,7 +539,7 @@ function meaning() {
         "The direct effect is what a part tells the head itself; the rest of the total effect goes " +
         "through the parts above it.",
     ),
-    element("ul", null, ...links),
+    element("ul", null, ...sources),
   );
 }
 

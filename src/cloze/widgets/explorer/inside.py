@@ -68,6 +68,7 @@ class Settings:
         )
 
 
+@torch.no_grad()
 def inside(question: Question, settings: Settings, predictor: Predictor) -> Data:
     """Return the way of one model to its answer at the selected gap.
 
