@@ -28,6 +28,10 @@ const ANSWERS = {
     const { exploring } = await import("./answers.js");
     return exploring(predictors, examples, state);
   },
+  async Inside(state, { predictors, examples }) {
+    const { exploring } = await import("./answers.js");
+    return exploring(predictors, examples, state);
+  },
   async Unmasking(state, { predictors }) {
     const { writing } = await import("./generation.js");
     return writing(predictors.both, state);

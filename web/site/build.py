@@ -12,7 +12,7 @@ from PIL import Image
 from sphinx.cmd.build import build_main
 
 from cloze.teaching import palette
-from cloze.widgets import MaskExplorer, widget
+from cloze.widgets import Inside, MaskExplorer, widget
 from notebooks import colab
 from web.build import PREVIEW, WORKER, build_page, build_single, worker
 from web.site.pages import address, page, shown
@@ -98,11 +98,12 @@ def lay_out(folder: Path) -> None:
     table, notebooks = series()
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
-    explorer = shown(MaskExplorer().asleep())
+    explorer, inside = (shown(each.asleep()) for each in (MaskExplorer(), Inside()))
     project = "the project"
     if colab.published():
         project = f"[{project}]({colab.project()['urls']['Source']})"
-    parts = {"series": table, "notebooks": documents, "explorer": explorer, "project": project}
+    parts = {"series": table, "notebooks": documents, "explorer": explorer, "inside": inside}
+    parts["project"] = project
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
         target = folder / path.relative_to(ROOT)
