@@ -13,7 +13,7 @@ from cloze.vocabulary import GAP, TextError, visible
 from cloze.widgets.explorer.answers import Data
 from cloze.widgets.explorer.inside import UNTOUCHED
 from cloze.widgets.explorer.widget import MaskExplorer
-from cloze.widgets.markup import element, in_nats
+from cloze.widgets.markup import element, in_nats, still_style
 from cloze.widgets.widget import program
 
 LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
@@ -72,8 +72,7 @@ class Inside(MaskExplorer):
         rungs = self.way()["rungs"]
         if not rungs:
             return None
-        truth = self._question.known_truth(self.focus)
-        heads = ["part", "the head's guess here", f"cost of {visible(truth or '')}", "a translator's"]
+        heads = ["part", "guess, if it ended here", "cost of the truth", "a translator's guess"]
         rows = []
         for rung in reversed(rungs):
             own, translated = rung["own"], rung["translated"]
@@ -83,7 +82,9 @@ class Inside(MaskExplorer):
             rows.append(element("tr", name, *(element("td", cell) for cell in cells)))
         line = element("p", f"The gap in {self._gapped()}, from the bottom up:")
         head = element("tr", *(element("th", each, scope="col") for each in heads))
-        return line + element("table", element("thead", head), element("tbody", *rows))
+        table = element("table", element("thead", head), element("tbody", *rows))
+        picture = element("div", line, table, class_="cloze still")
+        return Markup(f"<style>{still_style()}</style>{picture}")  # noqa: S704 - all is escaped
 
     def __repr__(self) -> str:
         rungs = self.way()["rungs"]

@@ -33,6 +33,8 @@ export default class Inside extends MaskExplorer {
   markup() {
     const { state } = this;
     const { seen, view, shown, waits } = waiting(this);
+    const { unit } = state.symbols;
+    const what = unit === "character" ? "letter" : unit;
     const field = element("input", {
       type: "text",
       name: "text",
@@ -43,7 +45,7 @@ export default class Inside extends MaskExplorer {
     return element(
       "div",
       { class: state.symbols.wide ? "explorer words" : "explorer" },
-      element("p", { class: "quiet" }, "Click a letter to look into the model there."),
+      element("p", { class: "quiet" }, `Click a ${what} to look into the model there.`),
       line(seen, view),
       told(state, shown.told),
       element("div", { class: "panel", "aria-busy": waits || null }, shown.panel),

@@ -23,6 +23,7 @@ const BASE = 27; // from the foot of the arcs to the letters' line
 const STEP = 11; // between the numbers of two heads below one letter
 const THICKEST = 7;
 const HIGHEST = 88;
+const FITS = 24; // a line of so many characters fits a phone; a longer one scrolls
 
 /**
  * Where each symbol of a line has its middle, and how wide the line is; a character is one wide.
@@ -99,6 +100,7 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
       return element("text", { class: `head ${side}`, ...where }, head + 1);
     }),
   );
+  const long = width > FITS;
   const rows = Math.max(1, ...[...readers.values()].map((there) => there.length));
   const box = [UNIT * width, top + BASE + STEP * rows + 2].map((size) => fixed(size, 1));
   const gap = element("rect", {
@@ -110,7 +112,14 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
   });
   return element(
     "div",
-    { class: "scroll arcs", "data-middle": fixed(places[at] / width, 3) },
+    {
+      class: "scroll arcs",
+      role: "img",
+      "aria-label": "Where the heads read",
+      tabindex: long ? 0 : null, // what scrolls is reached by the keyboard, too
+      style: `--least: ${long ? 16 : 12}px`,
+      "data-middle": fixed(places[at] / width, 3),
+    },
     element(
       "svg",
       { viewBox: `0 0 ${box.join(" ")}`, "aria-hidden": true },

@@ -135,7 +135,7 @@ export function toldOf(state, { rungs }, n) {
   } else if (rung.part === "feed-forward") {
     does = `${name} reads no other ${unit}: it works on what the gap has gathered so far.`;
   }
-  const said = [does, `The head would now say ${listed(own.guesses)}.`];
+  const said = [does, `If the model ended here, it would say ${listed(own.guesses)}.`];
   if (truth !== null && own.cost !== null) {
     const cost = Number(own.cost);
     const change = before ? `, ${signed(cost - Number(before.own.cost))}` : "";
@@ -171,7 +171,7 @@ export function summary(state, { rungs, means, effect }) {
   const translated = rungs.map((rung) => rung.translated ?? rung.own);
   const first = rungs[settledAt(own, best)];
   const said = [
-    `The model answers ${visible(best)} (${fixed(p, 2)}). It is the head's first guess from ${nameOf(first)} on` +
+    `The model answers ${visible(best)} (${fixed(p, 2)}). It is the first guess from ${nameOf(first)} on` +
       (first === last ? ", the last rung." : "."),
   ];
   const sooner = rungs[settledAt(translated, best)];
@@ -389,9 +389,9 @@ function ladder(state, answer, settings) {
   const heads = [
     ["name", "part, and what it adds"],
     ["does", "what it reads"],
-    ["own", "the head's guess here"],
+    ["own", "guess, if it ended here"],
     ["cost", truth === null ? "" : `cost of ${visible(truth)}`],
-    ["translated", translates ? "a translator's" : ""],
+    ["translated", translates ? "a translator's guess" : ""],
   ];
   const order = [...rungs.keys()].reverse();
   return element(
@@ -437,8 +437,9 @@ function counts({ focus }, { rungs }) {
  * @param {State} state
  * @param {Settings} settings
  * @param {string[]} readers
+ * @param {Markup[]} player
  */
-function controls(state, settings, readers) {
+function controls(state, settings, readers, player) {
   const { doing, everywhere, parts, other } = settings;
   const changes = Object.keys(parts).length;
   /** @type {(label: string, action: string, value: string, pressed: boolean) => Markup} */
@@ -481,6 +482,7 @@ function controls(state, settings, readers) {
         choice("everywhere", "where", "everywhere", everywhere),
       ),
       button("Put all back", "restore", { "aria-disabled": changes ? null : true }),
+      ...player,
     ),
     doing === "swap"
       ? form(
@@ -502,17 +504,13 @@ const writtenOf = ({ symbols }, line) => line.join(symbols.wide ? " " : "");
  * @param {number} n
  */
 function player({ played }, n) {
-  const playing = played >= 0;
-  return element(
-    "div",
-    { class: "row" },
-    button(playing ? "Next rung" : "Play", "play", {
-      class: "primary",
-      "aria-disabled": played === n - 1 || null,
-    }),
-    playing ? button("Back", "back", { "aria-disabled": played === 0 || null }) : null,
-    playing ? button("Stop", "stop") : null,
-  );
+  const end = played === n - 1 || null;
+  if (played < 0) return [button("Play", "play", { class: "primary" })];
+  return [
+    button("Next rung", "play", { class: "primary", "aria-disabled": end }),
+    button("Back", "back", { "aria-disabled": played === 0 || null }),
+    button("Stop", "stop"),
+  ];
 }
 
 /** Write what the numbers mean and do not mean, with the sources. */
@@ -523,9 +521,9 @@ function meaning() {
     { "data-key": "meaning" },
     element("summary", null, "What this shows, and what it doesn't"),
     paragraph(
-      "The head was trained on the last rung only. Its guess on a lower rung shows how far the vector " +
-        "already points to an answer in the head's own language; it is not something the model says " +
-        "there. A translator is one small matrix for each rung, trained to say from there what the " +
+      "The output head, which turns a vector into guesses, was trained on the last rung only. Its guess " +
+        "on a lower rung shows how far the vector already points to an answer in that head's language; " +
+        "the model itself says nothing there. A translator is one small matrix for each rung, trained to say from there what the " +
         "model will answer. What it finds is there to be found; whether the model uses it, only a " +
         "change can show.",
     ),
@@ -536,7 +534,7 @@ function meaning() {
     ),
     paragraph(
       "A late part that is swapped in flips the answer merely because everything passes through it. " +
-        "The direct effect is what a part tells the head itself; the rest of the total effect goes " +
+        "The direct effect is what a part tells the output head itself; the rest of the total effect goes " +
         "through the parts above it.",
     ),
     element("ul", null, ...sources),
@@ -568,8 +566,8 @@ export function inside({ state, answer, more, present }) {
       state,
       settings,
       answer.readers.map(({ name }) => name),
+      present ? [] : player(settings, more.rungs.length),
     ),
-    present ? null : player(settings, more.rungs.length),
     told ? element("p", { class: "told" }, toldOf(state, more, settings.played)) : null,
     ladder(state, more, settings),
     present
