@@ -12,15 +12,16 @@ import { inside } from "./inside.js";
 /**
  * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/widgets/browser/explorer_parts.js"
  * @import { Settings } from "../src/cloze/widgets/browser/inside_parts.js"
- * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
+ * @import { Answer, MaskedPredictor, Symbols } from "./predictor.js"
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
  *
+ * @typedef {() => Record<string, MaskedPredictor>} Cast  Who guesses now, by name.
+ *
  * @typedef {object} Beginning  What `MaskExplorer.alone` in Python returns.
  * @property {string} line
  * @property {number[]} masked
- * @property {string[]} [readers]
  * @property {number} focus
  * @property {string} view
  * @property {Partial<Settings>} [inside]
@@ -36,6 +37,7 @@ const TITLES = {
   left: "from the left",
   right: "from the right",
   both: "from both sides",
+  yours: "yours",
   [UNIGRAM]: "without looking",
 };
 /** @type {Record<string, number>} */
@@ -69,25 +71,25 @@ function read({ truth, masked, filled }) {
 const byPosition = (positions, of) => Object.fromEntries(positions.map((at) => [at, of(at)]));
 
 /**
- * Answers the explorer's questions from predictors, by name; the last is the one that is spoken of.
+ * Answers the explorer's questions from the predictors of a cast; the last is the one that is spoken of.
  * @implements {Answers}
  */
 export class Readers {
-  #predictors;
+  #cast;
   #tally;
   #before = new AbortController(); // calls off what the question before this one still computes
 
   /**
-   * @param {Predictors} predictors
+   * @param {Cast} cast
    * @param {Model<{ paid: Paid[] }>} tally  Into it is entered what is paid for what a room guesses.
    */
-  constructor(predictors, tally) {
-    this.#predictors = predictors;
+  constructor(cast, tally) {
+    this.#cast = cast;
     this.#tally = tally;
   }
 
   get #last() {
-    return /** @type {MaskedPredictor} */ (Object.values(this.#predictors).at(-1));
+    return /** @type {MaskedPredictor} */ (Object.values(this.#cast()).at(-1));
   }
 
   /**
@@ -102,7 +104,7 @@ export class Readers {
     const { symbols, baseline } = this.#last;
     const { truth } = question;
     const { open, held, known } = read(question);
-    const answers = Object.entries(this.#predictors).map(([name, each]) => {
+    const answers = Object.entries(this.#cast()).map(([name, each]) => {
       return { name, title: TITLES[name] ?? name, answer: each.predict(held, open) };
     });
     const readers = answers.map(({ name, title, answer }) => {
@@ -271,19 +273,17 @@ const wordsOf = (symbols, line) =>
 
 /**
  * Make the model of an explorer.
- * @param {Predictors} predictors
+ * @param {Cast} cast
  * @param {Examples} examples
  * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
  *   hidden.
  * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
  * @returns {Model<Traits, Answers>}
  */
-export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
-  const names = begin?.readers ?? Object.keys(predictors);
-  const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
-  const state = beginning(predictors.both, examples, begin);
+export function exploring(cast, examples, begin = null, paid = new Model({ paid: [] })) {
+  const [first] = Object.values(cast());
   /** @type {Model<Traits, Answers>} */
-  const model = new Model(state, new Readers(asked, paid));
+  const model = new Model(beginning(first, examples, begin), new Readers(cast, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }

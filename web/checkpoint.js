@@ -42,7 +42,7 @@ export async function readModel(buffer, name, module) {
     const { tensors, metadata: said } = readSafetensors(buffer);
     metadata = JSON.parse(said.cloze);
     whole = await isWhole(tensors, said.cloze);
-    parameters = joined(tensors, /** @type {Metadata} */ (metadata).config);
+    parameters = parametersIn(tensors, /** @type {Metadata} */ (metadata).config);
   } catch {
     // whatever is missing from it, or not what it should be
   }
@@ -60,6 +60,22 @@ export async function readModel(buffer, name, module) {
   const engine = new Engine(await WebAssembly.instantiate(module), metadata.config);
   engine.parameters.set(parameters);
   return { engine, vocabulary, metadata };
+}
+
+/**
+ * Read what is kept about the inside of a model: src/cloze/inside.py's Kept, by the names of its tensors.
+ * @param {ArrayBuffer} buffer
+ * @param {string} name  What errors call the file.
+ * @returns {Promise<Map<string, Float32Array>>}
+ * @throws {CheckpointError} It is damaged.
+ */
+export async function readKept(buffer, name) {
+  const { tensors, metadata } = readSafetensors(buffer);
+  if (!(await isWhole(tensors, metadata.cloze)))
+    throw new CheckpointError(
+      `${name} is damaged: it is not what was written; reload the page, or build it again.`,
+    );
+  return new Map([...tensors].map(([key, { dtype, bytes }]) => [key, FROM[dtype](bytes)]));
 }
 
 /** @type {Record<string, (bytes: ArrayBuffer) => Float32Array>} */
@@ -86,22 +102,24 @@ function fromHalves(halves) {
 }
 
 /**
- * The parameters of a masked language model one after the other; nothing if these are not its tensors.
+ * The parameters of a masked language model one after the other, in the order of `parametersOf`;
+ * nothing if they are not all there, and numbers.
  * @param {RawTensors} tensors
  * @param {Config} config
+ * @param {string} [prefix]  Of their names.
  */
-function joined(tensors, config) {
+export function parametersIn(tensors, config, prefix = "") {
   const expected = parametersOf(config);
   const sizes = expected.map(([, shape]) => shape.reduce((product, each) => product * each));
   const all = new Float32Array(sizes.reduce((sum, each) => sum + each));
   let at = 0;
   for (const [i, [name, shape]] of expected.entries()) {
-    const tensor = tensors.get(name);
+    const tensor = tensors.get(prefix + name);
     if (!tensor || `${tensor.shape}` !== `${shape}`) return undefined;
-    const values = FROM[tensor.dtype](tensor.bytes);
-    if (values.length !== sizes[i]) return undefined;
+    const values = FROM[tensor.dtype]?.(tensor.bytes);
+    if (values?.length !== sizes[i]) return undefined;
     all.set(values, at);
     at += sizes[i];
   }
-  return tensors.size === expected.length && all.every(Number.isFinite) ? all : undefined;
+  return all.every(Number.isFinite) ? all : undefined;
 }

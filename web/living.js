@@ -26,7 +26,10 @@ const ANSWERS = {
   },
   async MaskExplorer(state, { predictors, examples }) {
     const { exploring } = await import("./answers.js");
-    return exploring(predictors, examples, state);
+    /** @type {string[]} */
+    const readers = state.readers ?? Object.keys(predictors);
+    const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
+    return exploring(() => cast, examples, state);
   },
   async Inside(state, { predictors, examples }) {
     const { exploring } = await import("./answers.js");
@@ -48,8 +51,11 @@ async function fetched(name) {
 /** @returns {Promise<Loaded>} */
 async function load() {
   const { loadPredictors } = await import("./predictor.js");
+  const bytes = async (/** @type {string} */ name) => (await fetched(name)).arrayBuffer();
   const [predictors, html] = await Promise.all([
-    loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
+    bytes("engine.wasm").then(async (engine) =>
+      loadPredictors(bytes, await WebAssembly.compile(engine)),
+    ),
     fetched("index.html").then((answer) => answer.text()),
   ]);
   const page = new DOMParser().parseFromString(html, "text/html");
@@ -87,7 +93,7 @@ async function wake(place) {
   const asks = (place.dataset.widget ?? "") in ANSWERS;
   words.setAttribute("role", "status");
   place.ariaBusy = "true";
-  if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
+  if (asks) words.textContent = "Loading the models: 1.8 MB, once.";
   try {
     const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");

@@ -8,11 +8,13 @@ import Tally from "../src/cloze/widgets/browser/tally.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { exploring } from "./answers.js";
+import Files from "./files.js";
 import { writing } from "./generation.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
 import { training } from "./train.js";
+import { Casting, WhoGuesses } from "./yours.js";
 
 /**
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
@@ -62,6 +64,16 @@ function show(widget, place) {
 }
 
 /**
+ * A fresh place for a widget, where another one may have been.
+ * @param {string} id
+ */
+function anew(id) {
+  const place = document.createElement("div");
+  named(id).replaceChildren(place);
+  return place;
+}
+
+/**
  * A link to what the explorer shows, to be copied.
  * @extends {Widget<object>}
  */
@@ -84,33 +96,6 @@ class Link extends Widget {
       element("label", null, "Link to this line", field),
       element("button", { type: "button", "data-copy": true }, "Copy link"),
     );
-  }
-}
-
-/**
- * A button that hands out what has been trained so far.
- * @extends {Widget<object>}
- */
-class Keep extends Widget {
-  static presents = false;
-
-  /** @param {() => Promise<Uint8Array>} save */
-  constructor(save) {
-    super(new Model({}));
-    this.save = save;
-  }
-
-  markup() {
-    return element("div", { class: "row" }, button("Save the run", "save"));
-  }
-
-  async do_save() {
-    const file = new Blob([/** @type {any} */ (await this.save())]);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = "mine.run.safetensors";
-    link.click();
-    URL.revokeObjectURL(link.href);
   }
 }
 
@@ -161,15 +146,33 @@ function remember(theme) {
   }
 }
 
+/**
+ * Open what is dropped into a place.
+ * @param {HTMLElement} place
+ * @param {Files} files
+ */
+function dropped(place, files) {
+  place.addEventListener("dragover", (event) => event.preventDefault());
+  place.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return; // a piece of text goes into the field
+    event.preventDefault();
+    files.act("open", { file });
+  });
+}
+
 const place = named("explorer");
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
-  const predictors = await loadPredictors(bytes);
+  const module = await WebAssembly.compile(await bytes("engine.wasm"));
+  const casting = new Casting(await loadPredictors(bytes, module), module);
   /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });
-  const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
+  const explorer = new LinkedExplorer(
+    exploring(() => casting.explorers, settings.examples, null, paid),
+  );
   const follow = () => explorer.act("link", { hash: location.hash });
   if (location.hash) await follow();
   show(explorer, place);
@@ -192,14 +195,25 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const lines = writing(predictors.both, { line: TO_WRITE });
-  show(new Unmasking(lines), named("unmasking"));
   const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
-  const { model, save } = training(settings.training, bytes, trainer);
-  show(new TrainingCurve(model), named("training"));
-  show(new Keep(save), named("keep"));
-  const played = playing(predictors, settings.game, { address });
-  show(new GuessingGame(played), named("game"));
+  const trained = training(settings.training, bytes, trainer, (yours) => casting.take(yours));
+  show(new TrainingCurve(trained.curve), named("training"));
+  const files = new Files(trained.files);
+  show(files, named("files"));
+  dropped(named("files"), files);
+  // Another one who guesses writes and plays from the beginning.
+  const begin = () => {
+    const { players } = casting;
+    show(new Unmasking(writing(players.both, { line: TO_WRITE })), anew("unmasking"));
+    show(new GuessingGame(playing(players, settings.game, { address })), anew("game"));
+  };
+  begin();
+  casting.model.on("change:who", () => {
+    explorer.model.set("revision", explorer.model.get("revision") + 1);
+    begin();
+  });
+  for (const id of ["explorer", "unmasking", "game"])
+    show(new WhoGuesses(casting.model), named(`who-${id}`));
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

@@ -38,7 +38,7 @@
  *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, readModel } from "./checkpoint.js";
+import { CheckpointError, readKept, readModel } from "./checkpoint.js";
 import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
 /** @import { Engine } from "./engine/engine.js" */
@@ -282,16 +282,19 @@ function turn() {
 /**
  * The predictors of the page: one that reads to the left, one to the right, one on both sides.
  * @param {(name: string) => Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
+ * @param {WebAssembly.Module} module  The engine.
  * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
-export async function loadPredictors(bytes) {
+export async function loadPredictors(bytes, module) {
   const names = ["left", "right", "both"];
-  const [engine, ...files] = await Promise.all(
-    ["engine.wasm", ...names.map((name) => `${name}.safetensors`)].map(bytes),
+  const [kept, ...files] = await Promise.all(
+    ["inside", ...names].map((name) => bytes(`${name}.safetensors`)),
   );
   const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
-  return readPredictors(named, await WebAssembly.compile(engine));
+  const predictors = await readPredictors(named, module);
+  predictors.both.kept = await readKept(kept, "inside.safetensors");
+  return predictors;
 }
 
 /**

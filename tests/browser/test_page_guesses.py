@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
+from cloze.inside import kept
 from cloze.prediction.predictors import MaskedPredictor, unigram
+from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import GAP
 from cloze.widgets import MaskExplorer
@@ -21,6 +24,7 @@ ASK = """async ([what, sent]) => {
   const { Readers } = await import("./web/answers.js");
   const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
+  predictors.both.kept ??= await readKept(await bytes("inside.safetensors"), "inside");
   return JSON.stringify(await new Readers(predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
@@ -32,10 +36,14 @@ GAPPED = "i do n_t know who it was"
 
 
 @pytest.fixture(scope="module")
-def explorer() -> MaskExplorer:
-    return MaskExplorer(
-        {name: MaskedPredictor(weights.rounded(name), name, unigram()) for name in DIRECTIONS}
-    )
+def explorer() -> Iterator[MaskExplorer]:
+    models = {name: weights.rounded(name) for name in DIRECTIONS}
+    about = {models["both"]: kept(shipped_model())}  # what is kept was made for the exact weights
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cloze.widgets.explorer.inside.kept", about.get)
+        yield MaskExplorer(
+            {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
+        )
 
 
 def close(found: Any, expected: Any) -> bool:

@@ -4,7 +4,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Engine } from "../../web/engine/engine.js";
-import { readRun, written } from "../../web/engine/run.js";
+import { readFile, takeOver, written } from "../../web/engine/run.js";
 import { Training } from "../../web/engine/training.js";
 
 /** @import { Config, Rates } from "../../web/engine/engine.js" */
@@ -84,13 +84,19 @@ function train({ config, recipe, text, parameters, steps }) {
  */
 async function resume({ config, recipe, text, corpus, from, to, steps }) {
   const ids = Int32Array.from(text);
-  const read = from
-    ? await readRun(new Uint8Array(readFileSync(from)).buffer, instance(), ids, corpus)
-    : undefined;
-  if (from && !read) return { refused: true };
-  const training = read?.training ?? new Training(instance(), config, ids, recipe);
+  let training = new Training(instance(), config, ids, recipe);
   /** @type {import("../../web/engine/run.js").Step[]} */
-  const history = read?.history ?? [];
+  let history = [];
+  if (from) {
+    try {
+      const file = await readFile(new Uint8Array(readFileSync(from)).buffer, "x.safetensors");
+      training = new Training(instance(), file.about.config, ids, file.about.recipe);
+      takeOver(training, file);
+      history = file.about.history;
+    } catch (error) {
+      return { refused: error instanceof Error && error.message };
+    }
+  }
   const nats = [];
   for (let n = 0; n < 2 * steps; n++) {
     if (n === steps) writeFileSync(to, await written(training, corpus, history));
