@@ -30,7 +30,7 @@ from cloze.teaching import measurements
 from cloze.world import World
 
 RESULTS = Path(__file__).with_suffix(".json")
-MODELS = ("masked", "left", "right", "world")
+MODELS = ("masked", "world", "left", "right")
 """The checkpoints that are looked into."""
 STEPS = 2000
 RATE = 2e-3

@@ -1,10 +1,10 @@
-"""Where a neighbouring letter travels: parts of one run put into another, in many held-out lines.
+"""Where a neighbouring letter travels: parts of one run put into another, in many lines.
 
-``python -m cloze.lessons.inside.swapping`` masks the middle of held-out windows, replaces the letter
-after the gap (or before it) by another one, keeps the lines whose answer changes, and puts the parts
-of the second run into the first, one at a time (activation patching). It writes to swapping.json how
-much of the change each part carries, for the model that reads both sides, the one that reads the
-left, and the causal one (about three minutes on an idle core).
+``python -m cloze.lessons.inside.swapping`` masks the middle of held-out windows, replaces the
+letter after the gap (or before it) by another one, keeps the lines whose answer changes, and puts
+the parts of the second run into the first, one at a time (activation patching). It writes to
+swapping.json how much of the change each part carries, for the model that reads both sides, the one
+that reads the left, and the causal one (about three minutes on an idle core).
 
 Source: Vig et al. 2020, Investigating Gender Bias in Language Models Using Causal Mediation
 Analysis; Meng et al. 2022, Locating and Editing Factual Associations in GPT.
