@@ -186,7 +186,7 @@ export class Readers {
    * @param {Question} question
    */
   inside(question) {
-    const predictor = this.#predictors[question.inside.reader] ?? this.#last;
+    const predictor = this.#cast()[question.inside.reader] ?? this.#last;
     return inside(predictor, question, predictor.kept);
   }
 

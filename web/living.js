@@ -15,6 +15,19 @@ import { Model } from "../src/cloze/widgets/browser/widget.js";
 const FOLDER = new URL("../", import.meta.url); // of the explorer's page
 
 /**
+ * Make the model of an explorer, or of another widget that asks the same.
+ * @param {any} state
+ * @param {Loaded} loaded
+ */
+async function explores(state, { predictors, examples }) {
+  const { exploring } = await import("./answers.js");
+  /** @type {string[]} */
+  const readers = state.readers ?? Object.keys(predictors);
+  const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
+  return exploring(() => cast, examples, state);
+}
+
+/**
  * What answers the widgets that ask, by the name of their class in Python: each makes a widget's
  * model of how it begins and of what the explorer's page has. The other widgets ask nothing.
  * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
@@ -24,17 +37,8 @@ const ANSWERS = {
     const { playing } = await import("./judge.js");
     return playing(predictors, game, state);
   },
-  async MaskExplorer(state, { predictors, examples }) {
-    const { exploring } = await import("./answers.js");
-    /** @type {string[]} */
-    const readers = state.readers ?? Object.keys(predictors);
-    const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
-    return exploring(() => cast, examples, state);
-  },
-  async Inside(state, { predictors, examples }) {
-    const { exploring } = await import("./answers.js");
-    return exploring(predictors, examples, state);
-  },
+  MaskExplorer: explores,
+  Inside: explores,
   async Unmasking(state, { predictors }) {
     const { writing } = await import("./generation.js");
     return writing(predictors.both, state);

@@ -1,8 +1,8 @@
 """The weights of the page: the shipped encoder and its twins, rounded to float16.
 
 Each is a checkpoint like any other (:mod:`cloze.checkpoint`), so its digest tells whether it is
-whole; the page reads it with ``checkpoint.js``. In the file of the one that sees both sides stands the
-unigram as well, which all are judged against; what is kept about its inside is in a file beside it.
+whole; the page reads it with ``checkpoint.js``. The file of the one that sees both sides has the
+unigram as well, which all are judged against. What is kept about its inside is in a file beside it.
 """
 
 from __future__ import annotations

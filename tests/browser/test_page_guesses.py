@@ -25,7 +25,7 @@ ASK = """async ([what, sent]) => {
   const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
   predictors.both.kept ??= await readKept(await bytes("inside.safetensors"), "inside");
-  return JSON.stringify(await new Readers(predictors, paid)[what](sent));
+  return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
   const { beginning } = await import("./web/answers.js");

@@ -83,8 +83,10 @@ def test_a_head_swapped_in_carries_the_letter_past_all_but_the_last_part() -> No
 
 def test_it_says_in_words_what_it_shows() -> None:
     widget = Inside()
-    p, costs = [*widget.predictions["both"][GAP_AT].sort(descending=True)][0][0], cost()
-    assert repr(widget) == f"Inside('she asked wh_t it was': a {p:.2f}, the truth costs {costs:.2f})"
+    p, costs = widget.predictions["both"][GAP_AT].max(), cost()
+    assert (
+        repr(widget) == f"Inside('she asked wh_t it was': a {p:.2f}, the truth costs {costs:.2f})"
+    )
     still = str(widget.still())
     assert still.index("feed-forward 2") < still.index("attention 1") < still.index("embedding")
     with pytest.raises(TextError, match="The second line has 3 characters and the first 21"):

@@ -160,7 +160,11 @@ class Predictor:
         changes = occlusion(self.model, *self._read(line, gaps), position + framed)
         return changes[framed : framed + len(line)]
 
-    def opened(self, line: Sequence[str], gaps: Iterable[int]) -> Opened | None:
+    def opened(
+        self,
+        line: Sequence[str],  # noqa: ARG002
+        gaps: Iterable[int],  # noqa: ARG002
+    ) -> Opened | None:
         """Return the model and what it reads, to look inside; None if there is nothing to see."""
         return None
 

@@ -21,7 +21,7 @@ LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
 
 
 class Inside(MaskExplorer):
-    """See what each part of a model adds on its way to an answer, and what the answer is without it.
+    """See what each part of a model adds on its way to an answer, and the answer without it.
 
     The ladder is read from the bottom up: after each attention and feed-forward part it shows what
     the model's head would answer there, and what a translator of that rung would. A click on a head

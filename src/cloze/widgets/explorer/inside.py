@@ -1,4 +1,4 @@
-"""The inside of a model at one gap: what each part adds, where it reads and what would be answered."""
+"""The inside of a model at one gap: what each part adds, reads and would answer."""
 
 from __future__ import annotations
 

@@ -88,10 +88,11 @@ class MaskExplorer(Widget):
     """Click a letter: it is masked, and the guesses from the left, right and both sides appear.
 
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
-    ``hands``, ``focus``, ``view``, ``guess_first``, ``revealed``, ``present``, ``model``; ``loss`` and ``predictions`` follow from them. A line of Python that sets ``line`` or
-    ``masked`` begins afresh: nothing is filled in, no hands are raised, and the first masked
-    position is selected. ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line
-    of Python, changes what is masked. ``explorer.picture()`` keeps what is seen now.
+    ``hands``, ``focus``, ``view``, ``guess_first``, ``revealed``, ``present``, ``model``; ``loss``
+    and ``predictions`` follow from them. A line of Python that sets ``line`` or ``masked`` begins
+    afresh: nothing is filled in, no hands are raised, and the first masked position is selected.
+    ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line of Python, changes
+    what is masked. ``explorer.picture()`` keeps what is seen now.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
