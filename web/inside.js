@@ -23,6 +23,7 @@ import { PARTS, parametersOf } from "./engine/engine.js";
 
 const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 const BEST = 3; // how many guesses are told
+const LEAST_WEIGHT = 1e-4; // what a head weighs less moves too little to be drawn
 const LEAST_MOVED = 0.05; // what moves less than this share of what moves most is not drawn
 
 /** The parameters of a model by name, and what is computed with them. */
@@ -138,12 +139,14 @@ class Model {
     const size = width / heads;
     const name = `encoder.layers.${layer}`;
     const output = this.get(`${name}.attention.output.weight`);
-    const values = streams[2 * layer].map((x) =>
-      this.linear(`${name}.attention.value`, this.norm(`${name}.attention_norm`, x)),
+    const values = streams[2 * layer].map((x, place) =>
+      weights[layer].some((looks) => looks[place] > LEAST_WEIGHT)
+        ? this.linear(`${name}.attention.value`, this.norm(`${name}.attention_norm`, x))
+        : x,
     );
     return weights[layer].map((looks, head) =>
       looks.map((weight, place) => {
-        if (weight === 0) return 0;
+        if (weight <= LEAST_WEIGHT) return 0;
         let square = 0;
         for (let i = 0; i < width; i++) {
           let sum = 0;

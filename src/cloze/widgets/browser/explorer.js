@@ -47,6 +47,7 @@ export default class MaskExplorer extends Widget {
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
   #asking = false;
+  #guessed = ""; // what the last answer guesses
   #own = false; // whether it is changing its state itself
   #chance;
 
@@ -136,14 +137,18 @@ export default class MaskExplorer extends Widget {
     while (this.answered !== this.posed) {
       const { posed } = this;
       const [question] = JSON.parse(posed);
-      const answer = await this.#ask("guesses", question);
+      // What is changed inside the model changes no guess that is shown.
+      const guessed = JSON.stringify([{ ...question, inside: null }, this.get("revision")]);
+      const known = guessed === this.#guessed && this.answer;
+      const answer = known || (await this.#ask("guesses", question));
+      this.#guessed = guessed;
       this.answered = posed;
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
       this.more = null;
       this.waits = Boolean(what);
-      this.refresh();
+      if (!known) this.refresh();
       if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
       const more = await this.#ask(what, question);
