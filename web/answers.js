@@ -3,12 +3,15 @@
 
 import { GAP } from "../src/cloze/widgets/browser/explorer.js";
 import { LEAST, largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { UNTOUCHED } from "../src/cloze/widgets/browser/inside_parts.js";
 import { bet, cost, ROOM, raised, who } from "../src/cloze/widgets/browser/room.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
 import { sum } from "../src/cloze/widgets/browser/words.js";
+import { inside } from "./inside.js";
 
 /**
  * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/widgets/browser/explorer_parts.js"
+ * @import { Settings } from "../src/cloze/widgets/browser/inside_parts.js"
  * @import { Answer, MaskedPredictor, Symbols } from "./predictor.js"
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
  *
@@ -21,6 +24,7 @@ import { sum } from "../src/cloze/widgets/browser/words.js";
  * @property {number[]} masked
  * @property {number} focus
  * @property {string} view
+ * @property {Partial<Settings>} [inside]
  * @property {boolean} [tools]
  * @property {boolean | "once"} [guess_first]
  */
@@ -170,12 +174,12 @@ export class Readers {
   }
 
   /**
-   * Return where each head of each layer looks from the selected position.
+   * Return the way of one model to its answer at the selected gap, with the parts changed that are.
    * @param {Question} question
    */
-  attention(question) {
-    const { open, held } = read(question);
-    return this.#last.attention(held, open, question.focus);
+  inside(question) {
+    const predictor = this.#cast()[question.inside.reader] ?? this.#last;
+    return inside(predictor, question, predictor.kept);
   }
 
   /**
@@ -301,8 +305,7 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     hands: {},
     focus: begin?.focus ?? masked[0] ?? 0,
     view: begin?.view ?? "guesses",
-    layer: 0,
-    head: 0,
+    inside: { ...UNTOUCHED, ...begin?.inside },
     guess_first: begin ? (begin.guess_first ?? false) : "once",
     revealed: false,
     symbols: {

@@ -62,6 +62,22 @@ export async function readModel(buffer, name, module) {
   return { engine, vocabulary, metadata };
 }
 
+/**
+ * Read what is kept about the inside of a model: src/cloze/inside.py's Kept, by the names of its tensors.
+ * @param {ArrayBuffer} buffer
+ * @param {string} name  What errors call the file.
+ * @returns {Promise<Map<string, Float32Array>>}
+ * @throws {CheckpointError} It is damaged.
+ */
+export async function readKept(buffer, name) {
+  const { tensors, metadata } = readSafetensors(buffer);
+  if (!(await isWhole(tensors, metadata.cloze)))
+    throw new CheckpointError(
+      `${name} is damaged: it is not what was written; reload the page, or build it again.`,
+    );
+  return new Map([...tensors].map(([key, { dtype, bytes }]) => [key, FROM[dtype](bytes)]));
+}
+
 /** @type {Record<string, (bytes: ArrayBuffer) => Float32Array>} */
 const FROM = {
   F16: (bytes) => fromHalves(new Uint16Array(bytes)),

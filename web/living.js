@@ -18,6 +18,19 @@ const FOLDER = new URL("../", import.meta.url); // of the explorer's page
 const TRAINS = "TrainingCurve";
 
 /**
+ * Make the model of an explorer, or of another widget that asks the same.
+ * @param {any} state
+ * @param {Loaded} loaded
+ */
+async function explores(state, { predictors, examples }) {
+  const { exploring } = await import("./answers.js");
+  /** @type {string[]} */
+  const readers = state.readers ?? Object.keys(predictors);
+  const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
+  return exploring(() => cast, examples, state);
+}
+
+/**
  * What answers the widgets that ask the models, by the name of their class in Python: each makes a
  * widget's model of how it begins and of what the explorer's page has.
  * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
@@ -27,13 +40,8 @@ const ANSWERS = {
     const { playing } = await import("./judge.js");
     return playing(predictors, game, state);
   },
-  async MaskExplorer(state, { predictors, examples }) {
-    const { exploring } = await import("./answers.js");
-    /** @type {string[]} */
-    const readers = state.readers ?? Object.keys(predictors);
-    const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
-    return exploring(() => cast, examples, state);
-  },
+  MaskExplorer: explores,
+  Inside: explores,
   async Unmasking(state, { predictors }) {
     const { writing } = await import("./generation.js");
     return writing(predictors.both, state);
@@ -147,7 +155,7 @@ async function wake(place) {
   if (asks && !runsEngine()) words.textContent = recorded ? REPLAYED : LACKING;
   if (asks && !runsEngine() && !recorded) return;
   place.ariaBusy = "true";
-  if (models) words.textContent = "Loading the models: 1.6 MB, once.";
+  if (models) words.textContent = "Loading the models: 1.8 MB, once.";
   try {
     const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");

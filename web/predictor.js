@@ -30,18 +30,19 @@
  *   symbols   CHARACTERS
  *   maxLen    the most symbols of a line
  *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
- *   nLayers, nHeads
  *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i), knownCosts, loss }
- *   attention(line, gaps, position) → number[][][]: by layer and head, for each position of the line
+ *   engine, kept  for inside.js, which looks into the model
+ *   masked(line, gaps) → number[]: what the model reads
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
  *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, readModel } from "./checkpoint.js";
+import { CheckpointError, readKept, readModel } from "./checkpoint.js";
 import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
 /** @import { Engine } from "./engine/engine.js" */
+/** @import { Kept } from "./inside.js" */
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
@@ -141,8 +142,8 @@ export class MaskedPredictor {
     this.baseline = baseline;
     this.symbols = CHARACTERS;
     this.maxLen = engine.config.max_len;
-    this.nLayers = engine.config.n_layers;
-    this.nHeads = engine.config.n_heads;
+    /** @type {Kept | null} */
+    this.kept = null;
   }
 
   /**
@@ -151,7 +152,7 @@ export class MaskedPredictor {
    * @param {Positions} gaps
    */
   predict(line, gaps) {
-    const masked = this.#masked(line, gaps);
+    const masked = this.masked(line, gaps);
     const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
     const logProbs = hidden.length ? this.#logProbs(masked, hidden) : [];
     const costs = logProbs.map((row, r) => {
@@ -174,7 +175,7 @@ export class MaskedPredictor {
    * @param {Options} [options]
    */
   async joint(line, gaps, first, second, { signal } = {}) {
-    const masked = this.#masked(line, [...gaps, first, second]);
+    const masked = this.masked(line, [...gaps, first, second]);
     const [before] = this.#logProbs(masked, [first]);
     return inPieces(before.keys(), signal, (symbol) => {
       const [after] = this.#logProbs(masked.with(first, symbol), [second]);
@@ -188,7 +189,7 @@ export class MaskedPredictor {
    * @param {Options} [options]
    */
   async surprise(line, { signal } = {}) {
-    const ids = this.#masked(line, []);
+    const ids = this.masked(line, []);
     const known = [...ids.keys()].filter((at) => ids[at] !== this.#mask);
     return inPieces(known, signal, (at) => {
       const [logProbs] = this.#logProbs(ids.with(at, this.#mask), [at]);
@@ -206,7 +207,7 @@ export class MaskedPredictor {
    * @param {Options} [options]
    */
   async occlusion(line, gaps, at, { signal } = {}) {
-    const masked = this.#masked(line, gaps);
+    const masked = this.masked(line, gaps);
     const [before] = this.#logProbs(masked, [at]);
     const truth = this.symbols.known.indexOf(line[at]);
     return inPieces(masked.keys(), signal, (other) => {
@@ -215,16 +216,6 @@ export class MaskedPredictor {
       if (truth >= 0) return before[truth] - after[truth];
       return before.reduce((sum, each, i) => sum + Math.exp(each) * (each - after[i]), 0);
     });
-  }
-
-  /**
-   * Where every head of every layer looks from a position: weights that sum to 1.
-   * @param {Line} line
-   * @param {Positions} gaps
-   * @param {number} at
-   */
-  attention(line, gaps, at) {
-    return this.engine.attention(Int32Array.from(this.#masked(line, gaps)), at);
   }
 
   get #mask() {
@@ -236,7 +227,7 @@ export class MaskedPredictor {
    * @param {Line} line
    * @param {Positions} gaps
    */
-  #masked(line, gaps) {
+  masked(line, gaps) {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
     );
@@ -297,8 +288,13 @@ function turn() {
  */
 export async function loadPredictors(bytes, module) {
   const names = ["left", "right", "both"];
-  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
-  return readPredictors(Object.fromEntries(names.map((name, i) => [name, files[i]])), module);
+  const [kept, ...files] = await Promise.all(
+    ["inside", ...names].map((name) => bytes(`${name}.safetensors`)),
+  );
+  const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
+  const predictors = await readPredictors(named, module);
+  predictors.both.kept = await readKept(kept, "inside.safetensors");
+  return predictors;
 }
 
 /**

@@ -124,7 +124,7 @@ def test_one_file_opens_from_a_folder(page: Page, watch: Watch, single: Path) ->
     assert line(page) == FIRST
     letter(page, 5).click()
     expect(page.locator("#explorer [role=status]")).to_contain_text("Position 5 masked. From both")
-    for view in ("Surprise", "Attention", "Two gaps"):
+    for view in ("Surprise", "Inside", "Two gaps"):
         page.get_by_role("button", name=view).click()
         expect(page.locator("#explorer .panel")).not_to_be_empty()
     assert watch.requests == [single.as_uri()]
@@ -182,8 +182,8 @@ def test_nobody_is_kept_out(
 
     judge("a gap to guess")
     reveal(page)
-    page.get_by_role("button", name="Attention", exact=True).click()
-    judge("attention")
+    page.get_by_role("button", name="Inside", exact=True).click()
+    judge("inside")
     page.get_by_role("button", name="Guesses", exact=True).click()
     head = page.get_by_role("button", name="from the left: sees only what is before the gap")
     head.press("Enter")

@@ -119,8 +119,8 @@ def test_every_view_needs_predictions_alone(driven: Hand) -> None:
     assert "a ran" in read(driven.html).select("table.chart")[1].get_text()
     tell(driven, masked=(), view="surprise")
     assert "Most surprising: " in driven.html
-    tell(driven, view="attention")
-    assert "Truth: this model has no attention to show." in driven.html
+    tell(driven, masked={1}, view="inside")
+    assert "Truth: this model has no inside that can be shown." in driven.html
     for view in VIEWS:
         tell(driven, view=view)
         assert_usable(driven.html)

@@ -15,6 +15,7 @@ import torch
 from cloze.handover import pieces
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import PiecePredictor
+from cloze.inside import run
 from cloze.widgets import MaskExplorer
 from tests.handover.folders import KINDS, folder, tokenizer
 
@@ -84,9 +85,12 @@ def test_what_else_a_predictor_is_asked(made: Path) -> None:
     logits[[*special(tokenize), *range(len(tokenize), len(logits))]] = -math.inf
     cost = -logits.log_softmax(-1)[truth[0, 2]].item()
     assert ours.surprise(line)[1].item() == pytest.approx(cost, abs=1e-4)
-    assert (ours.n_layers, ours.n_heads) == (2, 4)
-    weights = answer.attentions[1][0, 3, 2, 1:-1]
-    assert torch.allclose(ours.attention(line, [1], 1)[1, 3], weights / weights.sum(), atol=1e-5)
+    opened = ours.opened(line, [1])
+    assert opened
+    inside = run(opened.module, opened.input_ids)
+    assert torch.allclose(inside["pattern", 1][0, 3, 2], answer.attentions[1][0, 3, 2], atol=1e-5)
+    said = opened.log_probs(inside["logits"][0, opened.before + 1])
+    assert torch.allclose(said.exp(), ours.predict(line, [1])[1], atol=1e-5)
     assert ours.occlusion(line, [1], 1).shape == (len(line),)
     table = ours.joint(line, [1, 2], 1, 2)
     assert table.sum().item() == pytest.approx(1, abs=1e-3)

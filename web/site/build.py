@@ -11,7 +11,7 @@ import nbformat
 from sphinx.cmd.build import build_main
 
 from cloze.teaching import palette
-from cloze.widgets import MaskExplorer, widget
+from cloze.widgets import Inside, MaskExplorer, widget
 from notebooks import colab
 from web.build import PREVIEW, WORKER, build_page, build_single, worker
 from web.site import card
@@ -99,10 +99,12 @@ def lay_out(folder: Path) -> None:
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     explorer = shown(MaskExplorer(guess_first="once").asleep())
+    inside = shown(Inside().asleep())
     project = "the project"
     if colab.published():
         project = f"[{project}]({colab.project()['urls']['Source']})"
-    parts = {"series": table, "notebooks": documents, "explorer": explorer, "project": project}
+    parts = {"series": table, "notebooks": documents, "explorer": explorer, "inside": inside}
+    parts["project"] = project
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
         target = folder / path.relative_to(ROOT)

@@ -8,6 +8,7 @@ import { chanceOf } from "./chance.js";
 import { join } from "./element.js";
 import { explorer } from "./explorer_markup.js";
 import { seenBy } from "./explorer_parts.js";
+import { asked, UNTOUCHED } from "./inside_parts.js";
 import { MOST_HANDS, raised } from "./room.js";
 import { VIEWS } from "./views.js";
 import { ValueError, Widget } from "./widget.js";
@@ -15,6 +16,7 @@ import { counted, visible } from "./words.js";
 
 /**
  * @import { Answers, Guesses, Line, Question, State, Traits } from "./explorer_parts.js"
+ * @import { Settings } from "./inside_parts.js"
  * @import { WidgetModel } from "./widget.js"
  *
  * @typedef {number | string} Sent  A whole number; markup sends it as text.
@@ -46,6 +48,7 @@ export default class MaskExplorer extends Widget {
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
   #asking = false;
+  #guessed = ""; // what the last answer guesses
   #own = false; // whether it is changing its state itself
   #chance;
 
@@ -85,8 +88,7 @@ export default class MaskExplorer extends Widget {
       hands: this.get("hands"),
       focus: this.get("focus"),
       view: this.get("view"),
-      layer: this.get("layer"),
-      head: this.get("head"),
+      settings: this.get("inside"),
       symbols: this.get("symbols"),
       guessFirst,
       once,
@@ -111,10 +113,21 @@ export default class MaskExplorer extends Widget {
     this.#own = false;
   }
 
+  /**
+   * Change how the inside is looked at.
+   * @param {Partial<Settings>} settings
+   * @param {string} said
+   */
+  look(settings, said) {
+    this.become({ inside: { ...this.get("inside"), ...settings } }, said);
+  }
+
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
-    const { truth, masked, filled, hands, hidden, once, focus, view } = this.state;
-    const question = { truth, masked, filled, hands: hidden || once ? {} : hands, focus };
+    const { truth, masked, filled, hands, hidden, once, focus, view, settings } = this.state;
+    const inside = asked(view === "inside" ? settings : UNTOUCHED, truth);
+    const shown = hidden || once ? {} : hands;
+    const question = { truth, masked, filled, hands: shown, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
@@ -129,14 +142,18 @@ export default class MaskExplorer extends Widget {
     while (this.answered !== this.posed) {
       const { posed } = this;
       const [question] = JSON.parse(posed);
-      const answer = await this.#ask("guesses", question);
+      // What is changed inside the model changes no guess that is shown.
+      const guessed = JSON.stringify([{ ...question, inside: null }, this.get("revision")]);
+      const known = guessed === this.#guessed && this.answer;
+      const answer = known || (await this.#ask("guesses", question));
+      this.#guessed = guessed;
       this.answered = posed;
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
       this.more = null;
       this.waits = Boolean(what);
-      this.refresh();
+      if (!known) this.refresh();
       if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
       const more = await this.#ask(what, question);

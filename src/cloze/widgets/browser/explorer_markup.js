@@ -10,7 +10,7 @@ import { capitalised, counted, fixed, inBits, inNats, spoken, sum, visible } fro
 
 /**
  * @import { Markup } from "./element.js"
- * @import { Guesses, Seen, Shade, State, View } from "./explorer_parts.js"
+ * @import { Seen, Shade, State, View } from "./explorer_parts.js"
  * @import Explorer from "./explorer.js"
  */
 
@@ -19,24 +19,36 @@ const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const NOTHING = join([]);
 
 /**
- * Write the whole explorer.
+ * Return what is seen now; what waits for an answer is what it was.
  * @param {Explorer} widget
  */
-export function explorer(widget) {
+export function waiting(widget) {
   const { state, present, waits } = widget;
   const fresh = widget.answered === widget.posed; // what is seen has been answered
   const answer = fresh ? widget.answer : null;
   const view = VIEWS[state.view];
   const seen = { state, answer, more: fresh ? widget.more : null, present };
   const panel = view.panel(seen) ?? (fresh && !waits ? NOTHING : null);
-  // What waits for an answer is what it was.
   const before = widget.shown;
   const shown = {
     panel: panel ?? before.panel,
-    told: fresh || state.hidden ? summary(state, answer, widget.announcement) : before.told,
+    told:
+      fresh || state.hidden
+        ? (summary(seen, view, widget.announcement) ?? before.told)
+        : before.told,
     sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
   };
   widget.shown = shown;
+  return { seen, view, shown, waits: panel === null };
+}
+
+/**
+ * Write the whole explorer.
+ * @param {Explorer} widget
+ */
+export function explorer(widget) {
+  const { state, present } = widget;
+  const { seen, view, shown, waits } = waiting(widget);
   const paid = widget.get("paid");
   const bare = !widget.get("tools");
   const tools = bare ? NOTHING : controls(state, widget.get("examples"));
@@ -47,7 +59,7 @@ export function explorer(widget) {
     line(seen, view),
     told(state, shown.told),
     present || bare ? NOTHING : views(state),
-    element("div", { class: "panel", "aria-busy": panel === null || null }, shown.panel),
+    element("div", { class: "panel", "aria-busy": waits || null }, shown.panel),
     element(
       "div",
       null,
@@ -104,7 +116,12 @@ function letter(state, at, shade, bare, side) {
     below = shade.below ?? below;
   }
   const current = at === state.focus;
-  return button(join([element("span", null, shown), element("small", null, below)]), "toggle", {
+  const glyphs = [element("span", null, shown), element("small", null, below)];
+  if (shade?.high !== undefined) {
+    classes.push("grown");
+    glyphs.unshift(element("i", { style: `--high: ${fixed(shade.high, 2)}` }));
+  }
+  return button(join(glyphs), "toggle", {
     class: classes.join(" "),
     style: shade && `--heat: ${shade.heat}%`,
     "data-with-at": at,
@@ -132,7 +149,7 @@ function sideOf({ state, answer }, view, at) {
  * @param {Seen} seen
  * @param {View} view
  */
-function line(seen, view) {
+export function line(seen, view) {
   const { state } = seen;
   const words = parts(state).map((part) => {
     const letters = part.map((at) => {
@@ -212,13 +229,20 @@ function sums({ state, answer, present }, view) {
 // ── what is said, and what acts on the line ─────────────────────────────────────────────────────
 
 /**
- * Say in one or two sentences what happened and what is guessed at the selected position.
- * @param {State} state
- * @param {Guesses | null} answer
+ * Say in one or two sentences what happened and what is guessed at the selected position; null while
+ * the view waits for what it says of it.
+ * @param {Seen} seen
+ * @param {View} view
  * @param {string} announcement
  */
-function summary({ hidden, focus, hands }, answer, announcement) {
+function summary(seen, view, announcement) {
+  const { hidden, focus, hands } = seen.state;
+  const { answer } = seen;
   const said = announcement ? [announcement] : [];
+  if (answer && !hidden && view.told && view.asks?.(seen.state)) {
+    const told = view.told(seen);
+    return told === null ? null : [...said, told].join(" ");
+  }
   if (answer && !hidden) {
     const last = answer.readers[answer.readers.length - 1];
     if (answer.chart) {
@@ -246,7 +270,7 @@ function summary({ hidden, focus, hands }, answer, announcement) {
  * @param {State} state
  * @param {string} said
  */
-function told({ guessFirst, revealed }, said) {
+export function told({ guessFirst, revealed }, said) {
   if (!guessFirst) return status(said);
   const reveal = button("Reveal", "reveal", {
     class: "primary",

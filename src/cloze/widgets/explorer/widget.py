@@ -26,6 +26,7 @@ from cloze.widgets.explorer.answers import (
     numbers,
     pair,
 )
+from cloze.widgets.explorer.inside import UNTOUCHED, Settings, inside
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
 from cloze.widgets.markup import BROWSER, in_nats
@@ -86,11 +87,11 @@ class MaskExplorer(Widget):
     """Click a letter: it is masked, and the guesses from the left, right and both sides appear.
 
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
-    ``hands``, ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``,
-    ``model``; ``loss`` and ``predictions`` follow from them. A line of Python that sets ``line`` or
-    ``masked`` begins afresh: nothing is filled in, no hands are raised, and the first masked
-    position is selected. ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line
-    of Python, changes what is masked. ``explorer.picture()`` keeps what is seen now.
+    ``hands``, ``focus``, ``view``, ``guess_first``, ``revealed``, ``present``, ``model``; ``loss``
+    and ``predictions`` follow from them. A line of Python that sets ``line`` or ``masked`` begins
+    afresh: nothing is filled in, no hands are raised, and the first masked position is selected.
+    ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line of Python, changes
+    what is masked. ``explorer.picture()`` keeps what is seen now.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
@@ -128,8 +129,8 @@ class MaskExplorer(Widget):
     hands = traitlets.Any(NOTHING).tag(**MAPPING)
     focus = traitlets.Any(0).tag(sync=True)
     view = traitlets.Any("guesses").tag(sync=True)
-    layer = traitlets.Any(0).tag(sync=True)
-    head = traitlets.Any(0).tag(sync=True)
+    inside = traitlets.Dict(UNTOUCHED).tag(sync=True)
+    """How the view Inside is looked at, and which parts of the model are changed there."""
     guess_first = traitlets.Any(False).tag(sync=True)
     revealed = traitlets.Any(False).tag(sync=True)
     truth: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -261,6 +262,8 @@ class MaskExplorer(Widget):
         state |= {"view": self.view}
         if self._hidden:
             state |= {"guess_first": self.guess_first}
+        if self.inside != UNTOUCHED:
+            state["inside"] = self.inside
         if len(self._predictors) < len(shipped):
             state["readers"] = [*self._predictors]
         return state if self.tools else state | {"tools": False}
@@ -280,15 +283,11 @@ class MaskExplorer(Widget):
         """Return what is guessed at two gaps, apart and together."""
         return pair(Question.of(sent), self._last)
 
-    def answer_attention(self, **sent: Any) -> list[Any]:
-        """Return where each head of each layer looks from the selected position."""
-        question = Question.of(sent)
-        if not self._last.n_heads:
-            return []
-        looks: list[Any] = self._last.attention(
-            question.held, question.open, question.focus
-        ).tolist()
-        return looks
+    def answer_inside(self, **sent: Any) -> Data:
+        """Return the way to the answer at the selected gap, with the parts changed that are."""
+        question, settings = Question.of(sent), Settings.of(sent["inside"])
+        predictor = self._predictors.get(settings.reader, self._last)
+        return inside(question, settings, predictor)
 
     def answer_surprise(self, **sent: Any) -> list[Any]:
         """Return what each symbol of a line without gaps costs."""
@@ -434,7 +433,7 @@ class MaskExplorer(Widget):
                 setattr(self, name, value)
 
     @traitlets.validate(
-        *("line", "masked", "filled", "hands", "focus", "view", "layer", "head"),
+        *("line", "masked", "filled", "hands", "focus", "view"),
         *("guess_first", "revealed", "model"),
     )
     def _check(self, proposal: Any) -> Any:
@@ -482,15 +481,10 @@ class MaskExplorer(Widget):
         return _for_reading(raised)
 
     def _read_view(self, value: Any) -> str:
+        value = "inside" if value == "attention" else value  # what it was called
         if value not in VIEWS:
             raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(value)}.")
         return str(value)
-
-    def _read_layer(self, value: Any) -> int:
-        return whole_number(value, 0, max(self._last.n_layers, 1) - 1, "A layer of this model")
-
-    def _read_head(self, value: Any) -> int:
-        return whole_number(value, 0, max(self._last.n_heads, 1) - 1, "A head of this model")
 
     def _read_guess_first(self, value: Any) -> bool | str:
         if not (isinstance(value, bool) or value == "once"):
@@ -527,7 +521,7 @@ class MaskExplorer(Widget):
     def _take_model(self, model: Any) -> None:
         with self._together():
             before, self._predictors = self._symbols, predictors_of(model, self._corpus)
-            self.layer = self.head = 0
+            self.inside = UNTOUCHED
             for name, value in self._able().items():
                 setattr(self, name, value)
             if self._symbols != before:

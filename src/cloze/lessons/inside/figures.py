@@ -1,0 +1,100 @@
+"""The figures of this lesson, from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from cloze.teaching.figures import fading, listed, named_bars, new_figure, picture
+from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE
+
+WAYS = {"near": BLUE, "straight": ORANGE, "relay": GREEN}
+"""By the way that a word's influence takes, its colour."""
+HATCHES = ("", "//", "..")
+
+
+@picture
+def ladder(costs: Mapping[str, Mapping[str, float]], title: str) -> tuple[Figure, str]:
+    """Draw what the truth costs at each rung, for several readers of the rungs."""
+    figure, axes = new_figure(7.2, 3.0)
+    for (reader, nats), colour, sign in zip(costs.items(), (BLUE, ORANGE), "os", strict=True):
+        axes.plot([*nats], [*nats.values()], sign + "-", color=colour, label=reader)
+    axes.set(ylabel="nats", ylim=(0, None), title=title)
+    axes.legend(fontsize=9)
+    described = "; ".join(f"{reader}: {listed(nats)}" for reader, nats in costs.items())
+    return figure, f"Lines of the cost of the truth after each part. {described} nats."
+
+
+@picture
+def added(logits: Mapping[str, float], title: str) -> tuple[Figure, str]:
+    """Draw what each part adds to a difference of two logits, as bars to either side."""
+    figure, axes = new_figure(7.2, 0.5 + 0.27 * len(logits))
+    colours = [BLUE if value >= 0 else ORANGE for value in logits.values()]
+    named_bars(axes, logits, colours)
+    axes.axvline(0, color=INK, linewidth=1)
+    axes.margins(x=0.15)
+    axes.set(xlabel="logits", title=title)
+    return figure, f"Bars, {title}: {listed(logits)}."
+
+
+@picture
+def table(
+    values: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    title: str,
+    across: str = "",
+) -> tuple[Figure, str]:
+    """Draw numbers in a table, shaded by their size."""
+    figure, axes = new_figure(7.2, 0.9 + 0.36 * len(rows))
+    numbers = np.array(values)
+    size = max(abs(numbers).max(), 1e-9)
+    axes.imshow(
+        numbers, cmap=fading(ORANGE, BLUE), vmin=-1.6 * size, vmax=1.6 * size, aspect="auto"
+    )
+    for (i, j), number in np.ndenumerate(numbers):
+        axes.text(j, i, f"{number:.2f}", ha="center", va="center", fontsize=9, color=INK)
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set(title=title, xlabel=across)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    described = "; ".join(
+        f"{row}: {listed(dict(zip(columns, each, strict=True)))}"
+        for row, each in zip(rows, values, strict=True)
+    )
+    return figure, f"A table, {title}. {described}."
+
+
+@picture
+def ways(shares: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
+    """Draw by rule which share of a word's influence takes which way, as bars end to end."""
+    figure, axes = new_figure(7.2, 0.9 + 0.3 * len(shares))
+    left = np.zeros(len(shares))
+    for (way, colour), hatch in zip(WAYS.items(), HATCHES, strict=True):
+        widths = np.array([max(each[way], 0.0) for each in shares.values()])
+        axes.barh(
+            [*shares], widths, left=left, color=colour, hatch=hatch, edgecolor=GREY, label=way
+        )
+        left += widths
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+    axes.set(xlabel="share of the effect")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
+    described = "; ".join(f"{rule}: {listed(each)}" for rule, each in shares.items())
+    return figure, f"Bars of the share of the effect that takes each way. {described}."
+
+
+@picture
+def beside(told: Mapping[str, tuple[float, float]], across: str, up: str) -> tuple[Figure, str]:
+    """Draw each head as a point: what its weights tell, and what it is worth."""
+    figure, axes = new_figure(7.2, 3.4)
+    for name, (x, y) in told.items():
+        first = name.startswith("1.")
+        axes.plot(x, y, "o" if first else "s", color=BLUE if first else ORANGE)
+        axes.annotate(name, (x, y), (5, 3), textcoords="offset points", fontsize=9)
+    axes.set(xlabel=across, ylabel=up)
+    described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in told.items())
+    return figure, f"A point for each head, {across} across and {up} up: {described}."
