@@ -83,7 +83,9 @@ def ways(shares: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="share of the effect")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
-    described = "; ".join(f"{rule}: {listed(each)}" for rule, each in shares.items())
+    described = "; ".join(
+        f"{rule}: {listed({way: each[way] for way in WAYS})}" for rule, each in shares.items()
+    )
     return figure, f"Bars of the share of the effect that takes each way. {described}."
 
 
