@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -37,6 +38,29 @@ def added(logits: Mapping[str, float], title: str) -> tuple[Figure, str]:
     axes.margins(x=0.15)
     axes.set(xlabel="logits", title=title)
     return figure, f"Bars, {title}: {listed(logits)}."
+
+
+NAMES = {
+    "embed": "embedding",
+    "result": "head",
+    "bias": "output bias",
+    "mlp_out": "feed-forward",
+    "rest": "last biases",
+}
+
+
+def named(key: Any) -> str:
+    """Name a part as the notebook does: ``("result", 0, 1)`` is head 1.2."""
+    part, where = (key, ()) if isinstance(key, str) else (key[0], key[1:])
+    return f"{NAMES[part]} {'.'.join(str(n + 1) for n in where)}".strip()
+
+
+def heads(values: Mapping[str, float], title: str) -> Any:
+    """Draw a number for each head: a row for each layer."""
+    layers = sorted({name.partition(".")[0] for name in values})
+    rows = [[value for name, value in values.items() if name.startswith(f"{n}.")] for n in layers]
+    columns = [str(h + 1) for h in range(len(rows[0]))]
+    return table(rows, [f"layer {n}" for n in layers], columns, title, "head")
 
 
 @picture
@@ -83,7 +107,9 @@ def ways(shares: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="share of the effect")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
-    described = "; ".join(f"{rule}: {listed(each)}" for rule, each in shares.items())
+    described = "; ".join(
+        f"{rule}: {listed({way: each[way] for way in WAYS})}" for rule, each in shares.items()
+    )
     return figure, f"Bars of the share of the effect that takes each way. {described}."
 
 
