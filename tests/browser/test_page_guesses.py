@@ -21,7 +21,7 @@ ASK = """async ([what, sent]) => {
   const { Readers } = await import("./web/answers.js");
   const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
-  return JSON.stringify(await new Readers(predictors, paid)[what](sent));
+  return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
   const { beginning } = await import("./web/answers.js");
