@@ -502,7 +502,7 @@ def test_what_was_trained_guesses_writes_and_plays(opened: Page) -> None:
     expect(explorer).not_to_contain_text("from the left")
     game = opened.locator("#game")
     for _ in ("left", "both"):
-        game.get_by_role("button", name="the letter e").click()
+        game.get_by_role("button", name="e", exact=True).click()
         game.get_by_label("40%").check()
         game.get_by_role("button", name="Guess").click()
     [paid] = [row for row in game.locator("tbody tr").all_inner_texts() if "model" in row]

@@ -258,8 +258,8 @@ async function go() {
   } finally {
     active = false;
   }
+  await keep(); // before it is said that it has stopped
   postMessage({ progress: progressed(told, true) });
-  await keep();
 }
 
 /**
