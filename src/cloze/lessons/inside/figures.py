@@ -115,12 +115,21 @@ def ways(shares: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
 
 @picture
 def beside(told: Mapping[str, tuple[float, float]], across: str, up: str) -> tuple[Figure, str]:
-    """Draw each head as a point: what its weights tell, and what it is worth."""
+    """Draw each head as a point: what its inside tells, and what it is worth.
+
+    Named are those in the upper half; the others lie too close together.
+    """
     figure, axes = new_figure(7.2, 3.4)
+    for layer, colour, sign in (("1", BLUE, "o"), ("2", ORANGE, "s")):
+        own = {name: point for name, point in told.items() if name.startswith(layer)}
+        xs, ys = zip(*own.values(), strict=True)
+        axes.plot(xs, ys, sign, color=colour, label=f"layer {layer}")
+    middle = sorted(y for _, y in told.values())[len(told) // 2]
     for name, (x, y) in told.items():
-        first = name.startswith("1.")
-        axes.plot(x, y, "o" if first else "s", color=BLUE if first else ORANGE)
-        axes.annotate(name, (x, y), (5, 3), textcoords="offset points", fontsize=9)
+        if y > middle:
+            side = (-22, -9) if name == "2.1" else (7, -4)
+            axes.annotate(name, (x, y), side, textcoords="offset points", fontsize=9)
+    axes.legend(fontsize=9, loc="upper left")
     axes.set(xlabel=across, ylabel=up)
     described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in told.items())
     return figure, f"A point for each head, {across} across and {up} up: {described}."
