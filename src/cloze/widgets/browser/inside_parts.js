@@ -608,7 +608,7 @@ export const ACTIONS = {
   },
   /** @param {{ at: string }} sent */
   do_point({ at }) {
-    if (at !== this.state.settings.pointed) this.look({ pointed: at }, "");
+    if (at !== this.state.settings.pointed) this.look({ pointed: at }, this.announcement);
   },
   /** @param {{ value: string }} sent */
   do_reader({ value }) {
