@@ -489,7 +489,7 @@ function controls(state, settings, readers, player) {
           "other",
           { class: "row" },
           element("label", null, "Second line", field),
-          element("button", { type: "submit" }, "Use it"),
+          element("button", { type: "submit" }, "Take this one"),
         )
       : null,
   );
