@@ -221,10 +221,11 @@ def _judge_detour(answer: Any) -> str:
             raise Symptom(f"{sentence!r:.90} is no sentence of this world. {PAIR}")
     ours, theirs = (tuple(sentence.split()) for sentence in answer)
     differ = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b]
-    if len(ours) != len(theirs) or len(differ) != 2:
+    apart = len(differ) + abs(len(ours) - len(theirs))
+    if len(ours) != len(theirs) or apart != 2:
         raise Symptom(
-            f"Your sentences differ in {len(differ) + abs(len(ours) - len(theirs))} words; they "
-            "must differ in exactly two, so that one decides the other."
+            f"Your sentences differ in {counted(apart, 'word')}; they must differ in exactly two, "
+            "so that one decides the other."
         )
     question = paths.Question(ours, theirs, *differ)
     mixed = " ".join((*ours[: differ[0]], theirs[differ[0]], *ours[differ[0] + 1 :]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -37,6 +38,29 @@ def added(logits: Mapping[str, float], title: str) -> tuple[Figure, str]:
     axes.margins(x=0.15)
     axes.set(xlabel="logits", title=title)
     return figure, f"Bars, {title}: {listed(logits)}."
+
+
+NAMES = {
+    "embed": "embedding",
+    "result": "head",
+    "bias": "output bias",
+    "mlp_out": "feed-forward",
+    "rest": "last biases",
+}
+
+
+def named(key: Any) -> str:
+    """Name a part as the notebook does: ``("result", 0, 1)`` is head 1.2."""
+    part, where = (key, ()) if isinstance(key, str) else (key[0], key[1:])
+    return f"{NAMES[part]} {'.'.join(str(n + 1) for n in where)}".strip()
+
+
+def heads(values: Mapping[str, float], title: str) -> Any:
+    """Draw a number for each head: a row for each layer."""
+    layers = sorted({name.partition(".")[0] for name in values})
+    rows = [[value for name, value in values.items() if name.startswith(f"{n}.")] for n in layers]
+    columns = [str(h + 1) for h in range(len(rows[0]))]
+    return table(rows, [f"layer {n}" for n in layers], columns, title, "head")
 
 
 @picture
@@ -83,18 +107,29 @@ def ways(shares: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
     axes.tick_params(axis="y", length=0)
     axes.set(xlabel="share of the effect")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
-    described = "; ".join(f"{rule}: {listed(each)}" for rule, each in shares.items())
+    described = "; ".join(
+        f"{rule}: {listed({way: each[way] for way in WAYS})}" for rule, each in shares.items()
+    )
     return figure, f"Bars of the share of the effect that takes each way. {described}."
 
 
 @picture
 def beside(told: Mapping[str, tuple[float, float]], across: str, up: str) -> tuple[Figure, str]:
-    """Draw each head as a point: what its weights tell, and what it is worth."""
+    """Draw each head as a point: what its inside tells, and what it is worth.
+
+    Named are those in the upper half; the others lie too close together.
+    """
     figure, axes = new_figure(7.2, 3.4)
+    for layer, colour, sign in (("1", BLUE, "o"), ("2", ORANGE, "s")):
+        own = {name: point for name, point in told.items() if name.startswith(layer)}
+        xs, ys = zip(*own.values(), strict=True)
+        axes.plot(xs, ys, sign, color=colour, label=f"layer {layer}")
+    middle = sorted(y for _, y in told.values())[len(told) // 2]
     for name, (x, y) in told.items():
-        first = name.startswith("1.")
-        axes.plot(x, y, "o" if first else "s", color=BLUE if first else ORANGE)
-        axes.annotate(name, (x, y), (5, 3), textcoords="offset points", fontsize=9)
+        if y > middle:
+            side = (-22, -9) if name == "2.1" else (7, -4)
+            axes.annotate(name, (x, y), side, textcoords="offset points", fontsize=9)
+    axes.legend(fontsize=9, loc="upper left")
     axes.set(xlabel=across, ylabel=up)
     described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in told.items())
     return figure, f"A point for each head, {across} across and {up} up: {described}."

@@ -7,8 +7,9 @@ idle core).
 
 The rule holds for a pair if no sentence has only one of the two words changed: *umbrella* with
 *raining* and *sledge* with *snowing*, but never *umbrella* with *snowing*. It does not if both such
-sentences exist: *anna* and *eva* can both have a red or a blue umbrella. So the world says which
-word decides, and interventions say which path carries it (activation patching):
+sentences exist: *anna* and *eva* can both have a red or a blue umbrella. (Even then the two words
+may hang together partly: both coffee and tea are drunk in the morning, but not equally often.) So
+the world says which word decides, and interventions say which path carries it:
 
 - ``near``: attention of the first layer, from anywhere, straight into the gap;
 - ``straight``: the state of the deciding word after the first layer, which the gap reads in the
@@ -18,8 +19,9 @@ word decides, and interventions say which path carries it (activation patching):
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +57,22 @@ class Question(NamedTuple):
         """Name the question: what is asked, what decides, and how far away that is."""
         (a, b), (c, d) = ((s[self.gap], s[self.decider]) for s in (self.ours, self.theirs))
         return f"{a}/{c} by {b}/{d} at {self.decider - self.gap:+d}"
+
+
+def log_odds(p: Mapping[str, float], question: Question) -> float:
+    """Return by how many nats the decider changes which of the gap's two words is likelier.
+
+    0 says that the two words have nothing to do with each other.
+
+    Args:
+        p: the probability of every sentence.
+        question: one whose words can both be changed alone.
+    """
+    one, other = question.ours, question.theirs
+    at = question.gap
+    mixed = [(*a[:at], b[at], *a[at + 1 :]) for a, b in ((one, other), (other, one))]
+    ours, theirs, first, second = (p[" ".join(words)] for words in (one, other, *mixed))
+    return math.log(ours * theirs / (first * second))
 
 
 def questions(world: World) -> tuple[list[Question], list[Question]]:
@@ -163,16 +181,40 @@ def heads(model: MaskedLM, asked: Asked) -> Tensor:
     return torch.unflatten(torch.stack(swapped), 0, (model.config.n_layers, -1))
 
 
+def readers(
+    model: MaskedLM, question: Question, layer: int, at: int
+) -> list[tuple[float, str, str]]:
+    """Return of each head of a layer what it does for one question at one place of the sentence.
+
+    Returns:
+        By how many logits it moves the answer if it is swapped in there, the head's name, and the
+        word that it looks at most, those that move most first.
+    """
+    world = World.load()
+    (asked,) = batches(world, [question])
+    ours, theirs = run(model, asked.ours), run(model, asked.theirs)
+    words = [world.vocabulary.symbols[i] for i in world.encode(" ".join(question.ours)).tolist()]
+    found = []
+    for h in range(model.config.n_heads):
+        change = Change("z", layer, theirs["z", layer][:, :, h], at=[at + 1], head=h)
+        read = words[int(ours["pattern", layer][0, h, at + 1].argmax())]
+        moves = float(moved_by(model, asked, ours, change))
+        found.append((moves, f"{layer + 1}.{h + 1}", read))
+    return sorted(found, reverse=True)
+
+
 def results() -> dict[str, Any]:
     """Return what was measured: "rules" by rule, and "free" for words that decide nothing."""
     return measurements.read(RESULTS)
 
 
 def main(path: Path = RESULTS, every: int = 1) -> None:
-    """Ask all questions, or every n-th of them, and write how the answers come about."""
+    """Ask all questions, or about every n-th, and write how the answers come about."""
     world, model = World.load(), shipped_world_model()
-    bound, free = (asked[::every] for asked in questions(world))
+    bound, free = questions(world)
+    bound, free = bound[::every], free[:: max(1, every // 20)]  # each question of these is cheap
     pad = world.vocabulary.ids[PAD]
+    likely = dict(zip(world.sentences, world.probabilities.tolist(), strict=True))
 
     def of_rule(rule: str) -> dict[str, Any]:
         asked = [q for q in bound if q.rule == rule]
@@ -195,18 +237,24 @@ def main(path: Path = RESULTS, every: int = 1) -> None:
             ],
         }
 
-    def of_free(_: str) -> dict[str, Any]:
+    def of_free(which: str) -> dict[str, Any]:
+        odds = torch.tensor([log_odds(likely, q) for q in free]).abs()
+        chosen = (odds < 1e-6) if which == "independent" else (odds >= 1e-6)
+        part = [free[i] for i in chosen.nonzero().flatten().tolist()]
         moved = []
-        for asked in batches(world, free):
-            ours, theirs = (
-                asked.lean({"logits": model(ids)}) for ids in (asked.ours, asked.theirs)
-            )
-            moved.append((ours - theirs).detach().abs())
+        for asked in batches(world, part):
+            with torch.no_grad():
+                ours, theirs = (
+                    asked.lean({"logits": model(ids)}) for ids in (asked.ours, asked.theirs)
+                )
+            moved.append((ours - theirs).abs())
         sizes = torch.cat(moved)
         return {
             "questions": len(sizes),
             "logits": round(float(sizes.mean()), 3),
             "largest": round(float(sizes.max()), 3),
+            "truth": round(float(odds[chosen].mean()), 3),
+            "example": part[0].rule,
         }
 
     made = measurements.made_by(
@@ -214,7 +262,7 @@ def main(path: Path = RESULTS, every: int = 1) -> None:
     )
     rules = dict.fromkeys(q.rule for q in bound)
     measurements.measure(path, made, "rules", [(rule,) for rule in rules], of_rule)
-    measurements.measure(path, made, "free", [("all",)], of_free)
+    measurements.measure(path, made, "free", [("independent",), ("partly",)], of_free)
 
 
 if __name__ == "__main__":

@@ -90,11 +90,13 @@ def weights_and_hiding(model: MaskedLM, windows: Tensor) -> dict[str, float]:
 
     Returns:
         The mean rank correlation with the size of the effect of hiding the position: of attention
-        weights (the mean over all heads), and of weights times values (the sum over all heads).
+        weights (the mean over all heads), of weights times values (the sum over all heads), and,
+        for comparison, of nearness to the gap, which nobody has to look inside for.
     """
     gap = windows.shape[1] // 2
     others = [i for i in range(windows.shape[1]) if i != gap]
-    told: dict[str, list[float]] = {"weights": [], "weights times values": []}
+    told: dict[str, list[float]] = {"weights": [], "weights times values": [], "nearness": []}
+    near = -torch.tensor([abs(i - gap) for i in others])
     for line in windows:
         hidden = occlusion(model, line, [gap], gap).abs()[others]
         masked = line.clone()
@@ -105,6 +107,7 @@ def weights_and_hiding(model: MaskedLM, windows: Tensor) -> dict[str, float]:
         moves = torch.stack([moved(parts, model, n, gap)[0] for n in layers]).sum(dim=(0, 1))
         told["weights"].append(rank_correlation(weights[others], hidden))
         told["weights times values"].append(rank_correlation(moves[others], hidden))
+        told["nearness"].append(rank_correlation(near, hidden))
     return {name: round(sum(values) / len(values), 3) for name, values in told.items()}
 
 
