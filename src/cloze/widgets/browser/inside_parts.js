@@ -489,7 +489,7 @@ function controls(state, settings, readers, player) {
           "other",
           { class: "row" },
           element("label", null, "Second line", field),
-          element("button", { type: "submit" }, "Use it"),
+          element("button", { type: "submit" }, "Take this one"),
         )
       : null,
   );
@@ -608,7 +608,7 @@ export const ACTIONS = {
   },
   /** @param {{ at: string }} sent */
   do_point({ at }) {
-    if (at !== this.state.settings.pointed) this.look({ pointed: at }, "");
+    if (at !== this.state.settings.pointed) this.look({ pointed: at }, this.announcement);
   },
   /** @param {{ value: string }} sent */
   do_reader({ value }) {
