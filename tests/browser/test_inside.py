@@ -45,7 +45,7 @@ def test_the_ladder_is_told_rung_by_rung(driven: Hand) -> None:
 def test_a_head_is_switched_off_and_put_back(driven: Hand) -> None:
     before = rungs(driven)
     driven.act("change", part="0.1")
-    assert driven.widget.inside["parts"] == {"0.1": "off"}  # type: ignore[attr-defined]
+    assert driven.widget.inside["parts"] == {"0.1": "off"}
     said = said_by(driven)
     assert "Off at the gap, with the mean in its place: head 2 of layer 1." in said
     assert "nats instead of 0.02" in said
@@ -76,7 +76,7 @@ def test_a_part_is_swapped_in_from_a_line_as_long(driven: Hand) -> None:
 
 def test_another_gap_another_model_and_a_walk(driven: Hand) -> None:
     driven.act("toggle", at="5")
-    assert driven.widget.masked == {5}  # type: ignore[attr-defined]
+    assert driven.widget.masked == {5}
     driven.act("reader", value="left")
     assert "0 to the right" in driven.html
     for _ in range(3):
