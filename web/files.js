@@ -42,7 +42,7 @@ export default class Files extends Widget {
     return join([
       form(
         "read",
-        { class: "own" },
+        { class: "pasted" },
         field,
         element("button", { type: "submit" }, "Take this text"),
         button("Open a file …", "choose"),

@@ -237,8 +237,13 @@ async function main() {
     explorer.model.set("revision", explorer.model.get("revision") + 1);
     begin();
   });
-  for (const id of ["explorer", "unmasking", "game"])
-    show(new WhoGuesses(casting.model), named(`who-${id}`));
+  for (const id of ["explorer", "unmasking", "game"]) {
+    const choice = named(`who-${id}`);
+    casting.model.on("change:words", () => {
+      choice.hidden = false;
+    });
+    show(new WhoGuesses(casting.model), choice);
+  }
   if (asked === `#${GAME}`) named(GAME).scrollIntoView(); // now that all above it has its height
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too

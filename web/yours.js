@@ -1,7 +1,7 @@
 // Who guesses on the page: the three models that it brought along or, once one has been trained or
 // loaded there, that one.
 
-import { join, select } from "../src/cloze/widgets/browser/element.js";
+import { select } from "../src/cloze/widgets/browser/element.js";
 import { Model, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { counted } from "../src/cloze/widgets/browser/words.js";
 import { Engine } from "./engine/engine.js";
@@ -80,7 +80,7 @@ export class Casting {
 }
 
 /**
- * A list from which one chooses who guesses; there is nothing to see while there is one choice only.
+ * A list from which one chooses who guesses, once there is a choice.
  * @extends {Widget<{ who: string, words: string }>}
  */
 export class WhoGuesses extends Widget {
@@ -88,7 +88,6 @@ export class WhoGuesses extends Widget {
 
   markup() {
     const words = this.get("words");
-    if (!words) return join([]);
     /** @type {[string, string][]} */
     const choices = [
       [SERIES, "the models of the series"],

@@ -490,7 +490,7 @@ def test_what_was_trained_guesses_writes_and_plays(opened: Page) -> None:
     training, explorer = opened.locator("#training"), opened.locator("#explorer")
     places = [opened.locator(f"#who-{name} select") for name in ("explorer", "unmasking", "game")]
     for place in places:
-        expect(place).to_have_count(0)  # there is nobody to choose from
+        expect(place).to_be_hidden()  # there is nobody to choose from
     press(training, "Start")
     has_trained(training, 3)
     press(training, "Stop")
