@@ -24,7 +24,8 @@ def train(race):
 """
 CHEATS = {
     "reads what is held out": (
-        "from cloze.corpus import Corpus\ndef train(race): Corpus.load()\n",
+        "from cloze.corpus import DATA, read_text\n"
+        "def train(race): read_text(DATA / 'corpus' / 'animals' / '01.txt')\n",
         "it opened 01.txt",
     ),
     "carries weights in its source": (f"WEIGHTS = '{'0' * 20_000}'\n", "more than 20,000 bytes"),
