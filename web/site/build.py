@@ -100,8 +100,8 @@ def lay_out(folder: Path) -> None:
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
     explorer = shown(MaskExplorer().asleep())
     project = "the project"
-    if colab.published():
-        project = f"[{project}]({colab.project()['urls']['Source']})"
+    if colab.here():
+        project = f"[{project}]({colab.GITHUB}{colab.here()})"
     parts = {"series": table, "notebooks": documents, "explorer": explorer, "project": project}
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
