@@ -306,10 +306,10 @@ def collator(chance: random.Random) -> Question:
 @template("How much is ever asked", open_book=False)
 def ever(chance: random.Random) -> Question:
     """Ask which share of a text masks select that are drawn once, a few times, or anew."""
-    rate, copies = chance.choice(range(8, 33)) / 100, chance.randrange(2, 6)
+    rate, copies = chance.randrange(80, 321) / 1000, chance.randrange(2, 6)
     epochs = copies + chance.randrange(2, 9)
     text = (
-        f"A masking function selects {rate:.0%} of the positions, each independently. A model "
+        f"A masking function selects {rate:.1%} of the positions, each independently. A model "
         f"reads a long text for {epochs} epochs. Which share of the positions is selected at "
         f"least once if {copies} masked copies of the text were made beforehand and are used in "
         "turn? And which share if the masks are drawn anew in every epoch?"
