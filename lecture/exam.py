@@ -64,7 +64,8 @@ for _n, _k in zip(_given, _key):
 ### END HIDDEN TESTS"""
 STYLE = """\
 @page { size: A4; margin: 16mm 18mm }
-:root { color-scheme: light; font: 10.5pt/1.4 "Liberation Sans", Arial, sans-serif; color: #000 }
+:root { color-scheme: light; color: #000; font: 10.5pt/1.4 "Liberation Sans", Arial, sans-serif }
+body { font-variant-ligatures: none }
 h1 { font-size: 15pt } h2 { font-size: 11.5pt; margin: 0 0 1mm }
 article { break-inside: avoid; margin: 0 0 6mm }
 table { border-collapse: collapse }
