@@ -179,11 +179,42 @@ def test_a_screen_is_reached_by_its_number_and_from_the_overview(lecture: Lectur
     lecture.page.keyboard.press("o")
     overview = lecture.page.get_by_role("dialog", name="All screens")
     titles = overview.get_by_role("button")
-    assert titles.all_inner_texts() == lecture.screens
+    shown = [title.split("\n", 1) for title in titles.all_inner_texts()]
+    assert shown == [[str(n), title] for n, title in enumerate(lecture.screens, start=1)]
+    for title in titles.all():  # each in one line with its number
+        assert title.locator("span").bounding_box()["y"] < title.bounding_box()["y"] + 12  # type: ignore[index]
     expect(titles.nth(11)).to_be_focused()
+    for key, focused in (("ArrowDown", 12), ("ArrowLeft", 11), ("Home", 0), ("End", -1)):
+        lecture.page.keyboard.press(key)
+        expect(titles.nth(focused)).to_be_focused()
     titles.nth(4).click()
     expect(overview).to_be_hidden()
     lecture.at(5)
+
+
+@longer
+def test_one_key_reveals(lecture: Lecture) -> None:
+    page = lecture.page
+    number = page.locator(".screen").evaluate_all(
+        """all => 1 + all.findIndex(each => each.querySelector('[data-do="reveal"]'))"""
+    )
+    page.evaluate("number => { location.hash = number }", number)
+    lecture.at(number)
+    lecture.leave()
+    page.keyboard.press("r")
+    expect(lecture.screen.locator('[data-do="reveal"]').first).to_have_attribute(
+        "aria-disabled", "true"
+    )
+    folded = page.locator(".screen").evaluate_all(
+        "all => 1 + all.findIndex(each => each.querySelector('details') && "
+        """!each.querySelector('[data-do="reveal"]'))"""
+    )
+    if folded:
+        page.evaluate("number => { location.hash = number }", folded)
+        lecture.at(folded)
+        lecture.leave()
+        page.keyboard.press("r")
+        expect(lecture.screen.locator("details[open]").first).to_be_visible()
 
 
 def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:

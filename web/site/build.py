@@ -101,8 +101,8 @@ def lay_out(folder: Path) -> None:
     explorer = shown(MaskExplorer(guess_first="once").asleep())
     inside = shown(Inside().asleep())
     project = "the project"
-    if colab.published():
-        project = f"[{project}]({colab.project()['urls']['Source']})"
+    if colab.here():
+        project = f"[{project}]({colab.GITHUB}{colab.here()})"
     parts = {"series": table, "notebooks": documents, "explorer": explorer, "inside": inside}
     parts["project"] = project
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
