@@ -36,7 +36,7 @@ BEYOND = """least => {
             found.push(`beyond: ${each.outerHTML.slice(0, 200)}`);
         const says = [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
         const size = parseFloat(getComputedStyle(each).fontSize) / innerHeight;
-        const lecturers = each.closest(".controls, small, sub, option, svg, .status, .quiet");
+        const lecturers = each.closest(".controls, .hands-on, .does, small, sub, option, svg, .status, .quiet");
         if (says && !lecturers && size < least)
             found.push(`small, ${size.toFixed(4)}: ${each.outerHTML.slice(0, 200)}`);
     }
@@ -235,7 +235,7 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
     lecture.at(2)
     expect(notes.locator("#here")).to_contain_text(lecture.screens[1])
     expect(notes.locator("#elapsed")).not_to_have_text("0:00")  # the first step has started it
-    expect(notes.locator("#plan")).to_contain_text("6 min planned here")
+    expect(notes.locator("#plan")).to_contain_text("5 min planned here")
     said = notes.locator("#notes").inner_text().splitlines()[0]
     assert "Do:" in said
     assert said not in page.locator("body").inner_text()

@@ -146,11 +146,11 @@ export default class MaskExplorer extends Widget {
       const guessed = JSON.stringify([{ ...question, inside: null }, this.get("revision")]);
       const known = guessed === this.#guessed && this.answer;
       const answer = known || (await this.#ask("guesses", question));
-      this.#guessed = guessed;
       this.answered = posed;
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
+      this.#guessed = guessed;
       this.more = null;
       this.waits = Boolean(what);
       if (!known) this.refresh();
