@@ -158,6 +158,15 @@ def test_what_is_removed_is_gone_and_nothing_else(world: World) -> None:
     assert (len(sentences), int(woman.sum()), int(rain.sum())) == (864, 432, 432)
 
 
+def test_only_the_direction_that_is_read_costs_something(world: World) -> None:
+    sentences, _, rain = removing.weather(world)
+    found = removing.removal(shipped_world_model(), sentences, 7, rain)
+    assert found.probe == 1
+    assert found.again < 0.6
+    assert found.removed > found.before + 0.5
+    assert abs(found.control - found.before) < 0.05
+
+
 # Commands
 
 SHORT: dict[str, tuple[Path, Callable[[Path], None]]] = {

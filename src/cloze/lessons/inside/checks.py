@@ -40,7 +40,7 @@ def adds(part: Tensor, stream: Tensor, gamma: Tensor, w: Tensor) -> float:
 
 
 def vectors(chance: random.Random) -> list[Probe]:
-    """Make parts of a stream, and what the norm and the head do with them."""
+    """Make parts of a stream, and what the norm and the output head do with them."""
     source = torch.Generator().manual_seed(chance.getrandbits(31))
     probes: list[Probe] = []
     for d in (4, 6, 5):
@@ -90,8 +90,8 @@ check_stand_ins = Exercise(
     minutes=10,
     wants=numbers("i", "j"),
     probes=costs,
-    solved="Switching off one head at a time overlooks such a pair, because each covers for the "
-    "other.",
+    solved="Switching off one head at a time overlooks such a pair, because each matters more when "
+    "the other is off.",
     direction="Subtract both single costs from the cost of each pair, leave out the diagonal, and "
     "find the largest; the smaller number comes first.",
     mistakes=Mistakes(__name__, "stand_ins"),
@@ -140,7 +140,8 @@ check_flip = Exercise(
     minutes=12,
     solution=("he was a b_d man", "a", 0, 1),
     wants=anything,
-    solved="So this head was needed here. On most other lines it is not.",
+    solved="On a line that is nearly undecided, little is needed. Try the other heads on it before "
+    "you call this one special.",
     judge=_judge_flip,
     mistakes=Mistakes(__name__, "flip"),
 )
@@ -228,12 +229,13 @@ def _judge_detour(answer: Any) -> str:
             "so that one decides the other."
         )
     question = paths.Question(ours, theirs, *differ)
-    mixed = " ".join((*ours[: differ[0]], theirs[differ[0]], *ours[differ[0] + 1 :]))
-    if mixed in world.sentences:
-        raise Symptom(
-            f"In this world {ours[differ[1]]!r} does not decide {ours[differ[0]]!r}: "
-            f"{mixed!r} is a sentence, too. Choose two words that need each other."
-        )
+    for one, other in ((ours, theirs), (theirs, ours)):
+        mixed = " ".join((*one[: differ[0]], other[differ[0]], *one[differ[0] + 1 :]))
+        if mixed in world.sentences:
+            raise Symptom(
+                f"In this world {one[differ[1]]!r} does not decide {one[differ[0]]!r}: "
+                f"{mixed!r} is a sentence, too. Choose two words that need each other."
+            )
     if differ[1] - differ[0] < 5:
         raise Symptom(
             f"The two words are {differ[1] - differ[0]} places apart; choose some that are at "
@@ -243,8 +245,11 @@ def _judge_detour(answer: Any) -> str:
     leans, moved = paths.ways(shipped_world_model(), asked, world.vocabulary.ids[PAD])
     shares = (moved[0] / (leans[0, 0] - leans[0, 1])).tolist()
     seen = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
-    if shares[1] >= 0.1:
-        raise Symptom(f"Here a good part of it goes straight: {seen}. Try another kind of scene.")
+    if shares[2] <= 0.9:
+        raise Symptom(
+            f"Here the gap looks at the word itself, in one of the two layers: {seen}. Try another "
+            "kind of scene."
+        )
     return f"{question.rule}: {seen}."
 
 
@@ -280,7 +285,7 @@ check_without = Exercise(
     wants=tensor(torch.float32),
     probes=states_and_directions,
     solved="Along this direction all states are now alike, and everything else is as it was.",
-    direction="Make the direction one long, take (states - mean) @ direction, and subtract that "
+    direction="Give the direction length 1, take (states - mean) @ direction, and subtract that "
     "many times the direction from each state.",
     mistakes=Mistakes(__name__, "without"),
 )

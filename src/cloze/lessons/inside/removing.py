@@ -35,18 +35,20 @@ class Removal(NamedTuple):
 
     probe: float
     """How often the probe is right on sentences that it has not learned from."""
+    again: float
+    """How often another one is right that has learned from the states without the direction."""
     before: float
     """What the true word costs there, in nats."""
     removed: float
     """What it costs without the direction between the means of the two classes."""
     control: float
-    """What it costs without a random direction."""
+    """What it costs if each state moves just as far, but in a random direction."""
 
 
 def removal(model: MaskedLM, sentences: Tensor, at: int, labels: Tensor) -> Removal:
     """Mask one word of all sentences, probe the gap after the last attention, and remove.
 
-    The probe, the direction and the mean come from half of the sentences; all that is measured
+    The probes, the direction and the mean come from half of the sentences; all that is measured
     comes from the others.
 
     Args:
@@ -63,18 +65,26 @@ def removal(model: MaskedLM, sentences: Tensor, at: int, labels: Tensor) -> Remo
         log_probs = symbol_log_probs(parts["logits"][:, at], model.vocabulary)
         return -log_probs.gather(1, sentences[:, at, None])[~learn].mean().item()
 
-    def cost_without(direction: Tensor) -> float:
+    def cost_with(other: Tensor) -> float:
         new = parts["resid_mid", layer].clone()
-        new[:, at] = without(states, direction, states[learn].mean(dim=0))
+        new[:, at] = other
         return cost(run(model, masked, Change("resid_mid", layer, new, at=[at])))
+
+    def probed(states: Tensor) -> float:
+        probe = LinearProbe(states[learn], labels[learn].long())
+        return float((probe(states[~learn]) == labels[~learn]).double().mean())
 
     parts = run(model, masked)
     states = parts["resid_mid", layer][:, at]
-    probe = LinearProbe(states[learn], labels[learn].long())
-    right = (probe(states[~learn]) == labels[~learn]).double().mean()
+    mean = states[learn].mean(dim=0)
     between = states[learn & labels].mean(dim=0) - states[learn & ~labels].mean(dim=0)
+    removed = without(states, between, mean)
+    far = (states - mean) @ (between / between.norm())
     any_other = torch.randn(len(between), generator=seeded(1))
-    return Removal(float(right), cost(parts), cost_without(between), cost_without(any_other))
+    moved = states - far[:, None] * (any_other / any_other.norm())
+    return Removal(
+        probed(states), probed(removed), cost(parts), cost_with(removed), cost_with(moved)
+    )
 
 
 def weather(world: World) -> tuple[Tensor, Tensor, Tensor]:

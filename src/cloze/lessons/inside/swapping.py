@@ -112,8 +112,8 @@ def measured(direction: str, side: int, windows: Tensor) -> dict[str, Any]:
 
 
 def results() -> dict[str, Any]:
-    """Return what was measured: by model and side."""
-    return measurements.read(RESULTS)["swaps"]
+    """Return what was measured: "swaps" by model and side, and of how many "windows"."""
+    return measurements.read(RESULTS)
 
 
 def main(path: Path = RESULTS, every: int = 3) -> None:
