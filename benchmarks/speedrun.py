@@ -212,7 +212,9 @@ def pack(recipe: Path) -> Path:
     """Make a folder with a recipe and the package's code, and nothing of its data."""
     source = source_of(recipe)
     folder = Path(tempfile.mkdtemp(prefix="lane"))
-    code = shutil.ignore_patterns("*.json", "*.md", "*.js", "*.css", "*.svg", "*.png", "images")
+    code = shutil.ignore_patterns(
+        "*.json", "*.md", "*.js", "*.ts", "*.css", "*.svg", "*.png", "images"
+    )
     shutil.copytree(ROOT / "src", folder / "src", ignore=code)
     shutil.copytree(ROOT / "benchmarks", folder / "benchmarks", ignore=code)
     (folder / "recipe.py").write_text(source, encoding="utf-8")

@@ -31,7 +31,7 @@ CHEATS = {
     "reads what is held out": (
         "from cloze.corpus import read_text\n"
         f"def train(race): read_text({str(ROOT / 'data' / 'corpus' / 'animals' / '01.txt')!r})\n",
-        "it opened 01.txt",
+        "01.txt",  # it opened it, or where folders can be hidden, it is not there
     ),
     "carries weights in its source": (f"WEIGHTS = '{'0' * 20_000}'\n", "more than 20,000 bytes"),
     "reads them past the guard": (
@@ -115,7 +115,7 @@ from cloze.heads import MaskedLM
 
 class Model(MaskedLM):
     def forward(self, ids):
-        until = time.process_time() + 0.5
+        until = time.process_time() + 0.2
         while time.process_time() < until:
             pass
         return super().forward(ids)
@@ -186,7 +186,8 @@ def test_a_model_keeps_nothing_of_the_lines_before(course: Course, recipe: Path)
     inputs, labels = course.fixed
     read = torch.stack([torch.bincount(line, minlength=29) for line in inputs]).float()
     own = (read / read.sum(1, keepdim=True) + 1e-3).log()[:, None].expand(*inputs.shape, 29)
-    learned = one_run(course, recipe, "minute", 0)
+    with Judge(course, recipe) as judge:
+        learned = judge.loss(save({}))
     assert learned == pytest.approx(float(mlm_loss(own, labels)), abs=1e-4)
 
 
