@@ -36,7 +36,8 @@ BEYOND = """least => {
             found.push(`beyond: ${each.outerHTML.slice(0, 200)}`);
         const says = [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
         const size = parseFloat(getComputedStyle(each).fontSize) / innerHeight;
-        const lecturers = each.closest(".controls, .hands-on, .does, small, sub, option, svg, .status, .quiet");
+        const lecturers = each.closest(
+            ".controls, .hands-on, .does, small, sub, option, svg, .status, .quiet");
         if (says && !lecturers && size < least)
             found.push(`small, ${size.toFixed(4)}: ${each.outerHTML.slice(0, 200)}`);
     }
