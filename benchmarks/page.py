@@ -189,7 +189,7 @@ def beside(browser: Browser, address: str, clicks: int) -> str:
     [answer] = [pattern for code, pattern in WIDGETS.values() if code == EXPLORER and pattern]
     pause = 0.3  # seconds, as a person makes
     usual = clicked(explorer, answer, pause, clicks)
-    page.get_by_role("button", name="Start").click()
+    page.locator("#training").get_by_role("button", name="Start").click()
     page.locator("#training p.number").get_by_text("training loss").wait_for()
     page.evaluate(LONGEST)
     page.wait_for_timeout(3000)

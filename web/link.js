@@ -48,7 +48,8 @@ export class LinkedExplorer extends Explorer {
       if (!Object.hasOwn(VIEWS, view))
         throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
-      this.become({ view }, "From a link.");
+      // The way to an answer cannot be looked at before the answer is shown.
+      this.become(view === "inside" ? { view, revealed: true } : { view }, "From a link.");
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       const [first, ...rest] = error.message;
