@@ -11,6 +11,37 @@ const STRENGTH = 2; // imaginary observations of what the baseline with one neig
 const RATE = 0.15;
 
 /**
+ * P(symbol) given neither neighbour, the left one, and both: counted, and smoothed towards what is
+ * known with one neighbour less.
+ * @param {ArrayLike<number>} counts  (contexts · contexts · symbols), by left neighbour, right
+ *   neighbour and symbol. A context is a symbol or, the last of them, the end of a line.
+ * @param {number} symbols
+ * @returns {Float64Array[]}  (symbols), (contexts · symbols), and as long as `counts`.
+ */
+export function neighbourTables(counts, symbols) {
+  const pairs = (symbols + 1) ** 2;
+  /** @type {Float64Array[]} */
+  const tables = [];
+  for (const contexts of [1, symbols + 1, pairs]) {
+    const shorter = tables.at(-1) ?? new Float64Array(symbols).fill(1 / symbols);
+    const table = new Float64Array(contexts * symbols);
+    for (let i = 0; i < counts.length; i++) {
+      const context = Math.floor((Math.floor(i / symbols) * contexts) / pairs);
+      table[context * symbols + (i % symbols)] += counts[i];
+    }
+    for (let from = 0; from < table.length; from += symbols) {
+      const known = Math.floor((from * shorter.length) / table.length / symbols) * symbols;
+      const row = table.subarray(from, from + symbols);
+      for (let i = 0; i < symbols; i++) row[i] += STRENGTH * shorter[known + i];
+      const total = row.reduce((a, b) => a + b);
+      for (let i = 0; i < symbols; i++) row[i] /= total;
+    }
+    tables.push(table);
+  }
+  return tables;
+}
+
+/**
  * The losses in nats of knowing nothing, of knowing how frequent each character is, and of seeing
  * both neighbours too.
  *
@@ -35,7 +66,7 @@ export function baselineLosses(text, heldOut, length, ordinary) {
     const right = at < length - 1 ? ids[row + 1] : symbols;
     return [0, left, left * contexts + right];
   };
-  const counts = [1, contexts, contexts ** 2].map((n) => new Float64Array(n * symbols));
+  const counts = new Float64Array(contexts ** 2 * symbols);
   const chance = new Chance();
   const windows = Math.floor(text.length / length);
   const inPart = Math.max(1, Math.floor(MOST_IN_EPOCH / length));
@@ -46,27 +77,12 @@ export function baselineLosses(text, heldOut, length, ordinary) {
     const counted = Int32Array.from(text.subarray(part * inPart * length, end * length));
     const { ids, selected, labels } = mask(counted, RATE, ordinary, chance);
     for (let i = 0; i < selected.length; i++) {
-      const seen = neighbours(ids, selected[i]);
-      for (let k = 0; k < counts.length; k++) counts[k][seen[k] * symbols + labels[i]] += 1;
+      const [, , both] = neighbours(ids, selected[i]);
+      counts[both * symbols + labels[i]] += 1;
     }
   }
 
-  /** @type {Float64Array[]} */
-  const tables = [];
-  for (const count of counts) {
-    const shorter = tables.at(-1) ?? new Float64Array(symbols).fill(1 / symbols);
-    const runs = count.length / shorter.length; // of longer contexts that a shorter one covers
-    const table = count.map((seen, i) => {
-      const context = Math.floor(Math.floor(i / symbols) / runs);
-      return seen + STRENGTH * shorter[context * symbols + (i % symbols)];
-    });
-    for (let from = 0; from < table.length; from += symbols) {
-      const row = table.subarray(from, from + symbols);
-      const total = row.reduce((a, b) => a + b);
-      for (let i = 0; i < symbols; i++) row[i] /= total;
-    }
-    tables.push(table);
-  }
+  const tables = neighbourTables(counts, symbols);
   /** @param {number} k  How many neighbours are seen. */
   const loss = (k) => {
     const nats = Array.from(heldOut.selected, (row, i) => {

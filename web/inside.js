@@ -5,6 +5,7 @@
 import { GAP } from "../src/cloze/widgets/browser/explorer.js";
 import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
 import { PARTS, parametersOf } from "./engine/engine.js";
+import { logSoftmax } from "./predictor.js";
 
 /**
  * @import { Question } from "../src/cloze/widgets/browser/explorer_parts.js"
@@ -17,6 +18,7 @@ import { PARTS, parametersOf } from "./engine/engine.js";
  * @typedef {object} Parts  What one pass gave.
  * @property {Record<keyof typeof PARTS, Float32Array>[]} layers  (length, d_model) each; in the last
  *   layer only the gap's row.
+ * @property {Float32Array[]} values  By layer, (n_heads, length, d_head).
  * @property {number[][][]} weights  By layer, head and place, from the gap.
  * @property {Float64Array[][]} streams  By rung and place; those of the last layer at the gap alone.
  */
@@ -51,28 +53,6 @@ class Model {
   }
 
   /**
-   * Return weight · x + bias.
-   * @param {string} name
-   * @param {ArrayLike<number>} x
-   */
-  linear(name, x) {
-    const bias = this.get(`${name}.bias`);
-    return plus(times(this.get(`${name}.weight`), x, bias.length), bias);
-  }
-
-  /**
-   * @param {string} name
-   * @param {Float64Array} x
-   */
-  norm(name, x) {
-    const [scale, shift] = [this.get(`${name}.weight`), this.get(`${name}.bias`)];
-    const mean = x.reduce((sum, each) => sum + each, 0) / x.length;
-    const variance = x.reduce((sum, each) => sum + (each - mean) ** 2, 0) / x.length;
-    const inverse = 1 / Math.sqrt(variance + 1e-5);
-    return x.map((each, i) => (each - mean) * inverse * scale[i] + shift[i]);
-  }
-
-  /**
    * Read a line, and keep what its parts give; `changes` says what is put in their place.
    * @param {number[]} ids
    * @param {number} at
@@ -101,6 +81,7 @@ class Model {
         NAMES.map((name) => [name, engine.part(layer, name).values.slice(0, ids.length * width)]),
       ),
     );
+    const read = layers.map((layer) => engine.values(layer, ids.length).slice());
     for (const replaced of marked) replaced.fill(0); // the engine answers others, too
     const embedding = this.get("encoder.embedding.weight");
     let stream = ids.map((id) =>
@@ -112,19 +93,21 @@ class Model {
         stream = stream.map((x, row) => plus(x, added.subarray(row * width, (row + 1) * width)));
         streams.push(stream);
       }
-    return /** @type {Parts} */ ({ layers: given, weights, streams });
+    return /** @type {Parts} */ ({
+      layers: given,
+      values: read,
+      weights,
+      streams,
+    });
   }
 
   /**
    * Return log P of the ordinary symbols, as the head answers at the end of a residual stream.
-   * @param {Float64Array} stream
+   * @param {ArrayLike<number>} stream
    * @param {number} n  How many are ordinary.
    */
   lens(stream, n) {
-    const logits = this.linear("head", this.norm("encoder.norm", stream)).subarray(0, n);
-    const most = Math.max(...logits);
-    const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
-    return logits.map((logit) => logit - most - Math.log(sum));
+    return logSoftmax(this.engine.answer(stream).subarray(0, n));
   }
 
   /**
@@ -134,24 +117,19 @@ class Model {
    * @param {number} layer
    * @returns {number[][]}
    */
-  moved({ streams, weights }, layer) {
+  moved({ values, weights }, layer) {
     const { d_model: width, n_heads: heads } = this.config;
     const size = width / heads;
-    const name = `encoder.layers.${layer}`;
-    const output = this.get(`${name}.attention.output.weight`);
-    const values = streams[2 * layer].map((x, place) =>
-      weights[layer].some((looks) => looks[place] > LEAST_WEIGHT)
-        ? this.linear(`${name}.attention.value`, this.norm(`${name}.attention_norm`, x))
-        : x,
-    );
+    const output = this.get(`encoder.layers.${layer}.attention.output.weight`);
     return weights[layer].map((looks, head) =>
       looks.map((weight, place) => {
         if (weight <= LEAST_WEIGHT) return 0;
+        const from = (head * looks.length + place) * size;
         let square = 0;
         for (let i = 0; i < width; i++) {
           let sum = 0;
-          for (let j = head * size; j < (head + 1) * size; j++)
-            sum += output[i * width + j] * values[place][j];
+          for (let j = 0; j < size; j++)
+            sum += output[i * width + head * size + j] * values[layer][from + j];
           square += sum * sum;
         }
         return weight * Math.sqrt(square);

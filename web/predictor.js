@@ -245,12 +245,16 @@ export class MaskedPredictor {
     const ids = Int32Array.from(masked);
     const logits = this.engine.logits(ids, ids.length, Int32Array.from(selected));
     return selected.map((_, row) => {
-      const ordinary = Array.from(logits.subarray(row * size, row * size + known.length));
-      const most = Math.max(...ordinary);
-      const sum = ordinary.reduce((total, logit) => total + Math.exp(logit - most), 0);
-      return ordinary.map((logit) => logit - most - Math.log(sum));
+      return logSoftmax(logits.subarray(row * size, row * size + known.length));
     });
   }
+}
+
+/** @param {Float32Array} logits */
+export function logSoftmax(logits) {
+  const most = Math.max(...logits);
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
+  return Array.from(logits, (logit) => logit - most - Math.log(sum));
 }
 
 /**

@@ -257,6 +257,8 @@ int *EXPORT(selected_at)(void) { return selected; }
 int *EXPORT(labels_at)(void) { return labels; }
 float *EXPORT(logits_at)(void) { return logits; }
 float *EXPORT(weights_at)(int layer) { return layers[layer].weights; }
+float *EXPORT(values_at)(int layer) { return layers[layer].v; }
+float *EXPORT(streams_at)(void) { return x_last; }
 
 // ── What can be read and replaced: of each layer, its heads and the two parts that are added ────
 
@@ -377,6 +379,12 @@ static void attend(Layer *layer) {
   }
 }
 
+// Logits (count, V) of the first rows of x_last: what the final norm and the head make of them.
+void EXPORT(answer)(int count) {
+  norm(x_last, count, last_norm, normed_last, deviation_last, states);
+  linear(states, count, head, D, V, logits);
+}
+
 // Logits (n_selected, V) at the selected rows of ids (lines, length).
 void EXPORT(forward)(int n_lines, int line_length, int count) {
   lines = n_lines, length = line_length, rows = lines * length, n_selected = count;
@@ -417,8 +425,7 @@ void EXPORT(forward)(int n_lines, int line_length, int count) {
     exchange(n, FEED_FORWARD, out);
     FOR(i, m * D) out[i] += layer->x_mid[i];  // the second residual connection
   }
-  norm(x_last, n_selected, last_norm, normed_last, deviation_last, states);
-  linear(states, n_selected, head, D, V, logits);
+  answer(n_selected);
 }
 
 // ── Loss and gradient ───────────────────────────────────────────────────────────────────────────

@@ -67,6 +67,9 @@ export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: lay
  * @property {() => number} labels_at
  * @property {() => number} logits_at
  * @property {(layer: number) => number} weights_at
+ * @property {(layer: number) => number} values_at
+ * @property {() => number} streams_at
+ * @property {(count: number) => void} answer
  * @property {(layer: number, part: number) => number} part_at
  * @property {(layer: number, part: number) => number} replaced_at
  * @property {(lines: number, length: number, selected: number) => void} forward
@@ -140,6 +143,27 @@ export class Engine {
     new Int32Array(buffer, this.c.selected_at(), selected.length).set(selected);
     this.c.forward(ids.length / length, length, selected.length);
     return this.floats(this.c.logits_at(), selected.length * this.config.vocab_size);
+  }
+
+  /**
+   * Logits at the end of a residual stream: what the final norm and the head make of it.
+   * @param {ArrayLike<number>} stream  (d_model)
+   * @returns {Float32Array}  (|V|), a view.
+   */
+  answer(stream) {
+    this.floats(this.c.streams_at(), stream.length).set(stream);
+    this.c.answer(1);
+    return this.floats(this.c.logits_at(), this.config.vocab_size);
+  }
+
+  /**
+   * The values that the heads of a layer read in the last pass over one line.
+   * @param {number} layer
+   * @param {number} length
+   * @returns {Float32Array}  (n_heads · length · d_head), a view.
+   */
+  values(layer, length) {
+    return this.floats(this.c.values_at(layer), length * this.config.d_model);
   }
 
   /**

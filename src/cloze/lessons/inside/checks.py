@@ -127,7 +127,7 @@ def _judge_flip(answer: Any) -> str:
     means = kept(model)
     assert means is not None
     changed = run(model, ids[None], off("z", layer, means.means, head=head, at=[gap]))
-    after = VOCABULARY.symbols[int(changed["logits"][0, gap, :28].argmax())]
+    after = VOCABULARY.symbols[int(changed["logits"][0, gap, : VOCABULARY.n_ordinary].argmax())]
     if after == letter:
         raise Symptom(
             f"Without this head it still says {letter}. Try a gap whose letter depends on the "

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Change, Kept, changed, kept, moved, off, run
-from cloze.masking import MaskedBatch, held_out_batch
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.answers import occlusion
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
@@ -50,7 +50,7 @@ def costs(model: MaskedLM, batch: MaskedBatch, *changes: Change) -> Tensor:
     batches = (torch.split(part, LINES_AT_ONCE) for part in batch)
     with torch.no_grad(), changed(model, *changes):
         for inputs, labels in zip(*batches, strict=True):
-            selected = labels != -100
+            selected = labels != IGNORE
             log_probs = symbol_log_probs(model(inputs)[selected], model.vocabulary)
             found.append(F.nll_loss(log_probs, labels[selected], reduction="none"))
     return torch.cat(found)

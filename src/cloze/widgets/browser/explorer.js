@@ -126,8 +126,8 @@ export default class MaskExplorer extends Widget {
   changed() {
     const { truth, masked, filled, hands, hidden, once, focus, view, settings } = this.state;
     const inside = asked(view === "inside" ? settings : UNTOUCHED, truth);
-    const shown = hidden || once ? {} : hands;
-    const question = { truth, masked, filled, hands: shown, focus, inside };
+    const bets = hidden || once ? {} : hands;
+    const question = { truth, masked, filled, hands: bets, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past

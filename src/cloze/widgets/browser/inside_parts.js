@@ -554,7 +554,7 @@ export function inside({ state, answer, more, present }) {
       `Position ${focus} is no gap. Hide it to see how the model gets to its answer.`,
     );
   if (!answer || !more) return null;
-  if (!more.rungs?.length) {
+  if (!more.rungs.length) {
     const { title } = answer.readers[answer.readers.length - 1];
     return paragraph(`${capitalised(title)}: this model has no inside that can be shown.`);
   }
