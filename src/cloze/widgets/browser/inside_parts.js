@@ -170,12 +170,14 @@ export function summary(state, { rungs, means, effect }) {
   const own = rungs.map((rung) => rung.own);
   const translated = rungs.map((rung) => rung.translated ?? rung.own);
   const first = rungs[settledAt(own, best)];
+  const from = (/** @type {Rung} */ rung) =>
+    rung.part === "embedding" ? "the embedding" : nameOf(rung);
   const said = [
-    `The model answers ${visible(best)} (${fixed(p, 2)}). It is the first guess from ${nameOf(first)} on` +
+    `The model answers ${visible(best)} (${fixed(p, 2)}). It is the first guess from ${from(first)} on` +
       (first === last ? ", the last rung." : "."),
   ];
   const sooner = rungs[settledAt(translated, best)];
-  if (sooner !== first) said.push(`A translator has it from ${nameOf(sooner)} on.`);
+  if (sooner !== first) said.push(`A translator has it from ${from(sooner)} on.`);
   const changes = Object.entries(asked(settings, state.truth).parts);
   if (!changes.length) return said.join(" ");
   const where = settings.everywhere ? "at every position" : "at the gap";
