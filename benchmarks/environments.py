@@ -27,6 +27,8 @@ from notebooks.execute import reason
 ROOT = Path(__file__).resolve().parent.parent
 SERIES = sorted((ROOT / "notebooks").glob("*.ipynb"))
 KERNEL = "elsewhere"
+PUBLISHED = "somebody/cloze"
+"""Where the notebooks believe to be published."""
 REQUIRED: list[str] = colab.project()["dependencies"]
 COLAB = ["ipykernel==6.17.1", "ipython==7.34.0", "ipywidgets==7.7.1", "numpy==2.1.3"]
 COLAB += ["torch==2.11.*", "traitlets==5.7.1"]
@@ -96,7 +98,7 @@ def make(name: str, folder: Path) -> str:
 
 def run(path: Path, folder: Path) -> str:
     """Execute a notebook, far from the project's files; return what went wrong, if anything."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = colab.with_colab(nbformat.read(path, as_version=4), path.name, PUBLISHED)
     environment = {
         **{key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
         "TQDM_DISABLE": "1",
@@ -104,7 +106,7 @@ def run(path: Path, folder: Path) -> str:
         # The cell for Colab takes the project from its address, which here is this folder.
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.{ROOT.as_uri()}.insteadOf",
-        "GIT_CONFIG_VALUE_0": colab.project()["urls"]["Source"],
+        "GIT_CONFIG_VALUE_0": colab.GITHUB + PUBLISHED,
     }
     client = NotebookClient(
         notebook, timeout=1200, kernel_name=KERNEL, resources={"metadata": {"path": str(folder)}}

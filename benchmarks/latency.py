@@ -117,6 +117,7 @@ def on_the_page(browser: Browser, clicks: int) -> Iterator[tuple[str, str, list[
                 if code == EXPLORER:
                     page = browser.new_page()
                     page.goto(address)
+                    page.locator("#explorer").get_by_role("button", name="Reveal").click()
                     for pace, pause in PAUSES.items():
                         explorer = page.locator("#explorer .cloze")
                         yield widget, pace, clicked(explorer, answer, pause, clicks)

@@ -8,7 +8,10 @@ throttled as Chromium's own tools do it for a middling phone,
 * predictions: three models on a line of 64 characters with 1, 2 and 10 gaps at places drawn at
   random;
 * occlusion: one model, asked once for each character of the line, and the longest that a frame had
-  to wait meanwhile.
+  to wait meanwhile;
+
+and, at full speed, a step of training in turns with torch's, and what a click in the explorer waits
+for while the page trains.
 
 The last column is what the page's thread itself was busy, on average: on a machine that others use
 as well it says what the code takes, and the median what one waited. About two minutes.
@@ -30,7 +33,7 @@ import numpy as np
 from playwright.sync_api import Browser, Page
 from tqdm import tqdm
 
-from benchmarks.latency import LINE
+from benchmarks.latency import EXPLORER, LINE, WIDGETS, clicked
 from benchmarks.machine import machine
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
@@ -68,9 +71,9 @@ OCCLUSION = """async ([line, at]) => {
 TRAIN = """async ([steps, config, recipe]) => {
   const { Training } = await import("./web/engine/training.js");
   if (!window.training) {
-    const module = new WebAssembly.Module(await bytes("engine.wasm"));
+    const instance = await WebAssembly.instantiate(module);
     const text = new Int32Array(1e5).map((_, i) => 1 + (i * i) % 27);
-    window.training = new Training(module, config, text, recipe);
+    window.training = new Training(instance, config, text, recipe);
   }
   return Array.from({ length: steps }, () => {
     const started = performance.now();
@@ -168,6 +171,40 @@ def training(browser: Browser, address: str, rounds: int) -> str:
     )
 
 
+LONGEST = """() => {
+  window.longest = 0;
+  const take = (list) => {
+    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+  };
+  new PerformanceObserver(take).observe({ entryTypes: ["longtask"] });
+}"""
+
+
+def beside(browser: Browser, address: str, clicks: int) -> str:
+    """Click in the explorer before and while the page trains, and say how the answers compare."""
+    page = browser.new_page()
+    page.goto(address)
+    explorer = page.locator("#explorer .cloze")
+    explorer.get_by_role("button", name="Reveal").click()
+    [answer] = [pattern for code, pattern in WIDGETS.values() if code == EXPLORER and pattern]
+    pause = 0.3  # seconds, as a person makes
+    usual = clicked(explorer, answer, pause, clicks)
+    page.locator("#training").get_by_role("button", name="Start").click()
+    page.locator("#training p.number").get_by_text("training loss").wait_for()
+    page.evaluate(LONGEST)
+    page.wait_for_timeout(3000)
+    longest = page.evaluate("longest")
+    meanwhile = clicked(explorer, answer, pause, clicks)
+    page.close()
+    before, after = (
+        1000 * statistics.median(each.frame for each in answers) for answers in (usual, meanwhile)
+    )
+    return (
+        f"a click: {before:.0f} ms, while it trains {after:.0f} ms, {after / before:.2f} times as "
+        f"long; the page's own work meanwhile: at most {max(longest, 50):.0f} ms at a time"
+    )
+
+
 def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
     """Write median, 95th percentile and least, and what was busy, a line for each measurement."""
     titles = ("median", "95%", "least", "busy")
@@ -194,7 +231,8 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"Chromium {browser.version}")
             times = measure(browser, address, *((1, 5) if options.quick else (5, 30)))
             trained = training(browser, address, 1 if options.quick else 10)
-    for line in (*rows(times), trained):
+            clicks = beside(browser, f"{address}/index.html", 4 if options.quick else 30)
+    for line in (*rows(times), trained, clicks):
         print(line)
 
 

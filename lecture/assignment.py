@@ -32,7 +32,7 @@ verdict = {check}({name})
 assert verdict, verdict"""
 
 
-def _kept_by_nbgrader(grade_id: str, **kind: Any) -> dict[str, Any]:
+def kept_by_nbgrader(grade_id: str, **kind: Any) -> dict[str, Any]:
     """Return what nbgrader has to know about a cell, in its schema 3."""
     plain = {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3}
     return {"nbgrader": {"grade_id": grade_id, **plain, **kind}}
@@ -95,9 +95,9 @@ def cells_of(notebook: Any, lesson: str) -> Iterator[Any]:
     for exercise, solution, source in zip(headings, solutions, answers, strict=True):
         check, name = re.findall(r"\w+", source.splitlines()[-1])
         yield new_markdown_cell(_text_of(exercise, prose))
-        told = _kept_by_nbgrader(name, solution=True)
+        told = kept_by_nbgrader(name, solution=True)
         yield new_code_cell(with_solution(source, solution), metadata=told)
-        told = _kept_by_nbgrader(check, grade=True, locked=True, points=1)
+        told = kept_by_nbgrader(check, grade=True, locked=True, points=1)
         graded = GRADED.format(lesson=lesson, check=check, name=name)
         yield new_code_cell(graded, metadata=told)
 

@@ -35,5 +35,5 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert result.returncode == 0, result.stdout
     assert result.stdout.startswith(f"{folder}: ")
-    assert len(result.stdout.splitlines()) == 2 + (not colab.published()), "no warnings"
+    assert len(result.stdout.splitlines()) == 2 + (not colab.at_home()), "no warnings"
     return folder

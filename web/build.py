@@ -13,26 +13,23 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from cloze.baselines import baseline_losses
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
-from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
-from cloze.masking import held_out_batch
+from cloze.lessons.training import plateau, recorded
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
-from cloze.training import Recipe
+from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
-from cloze.widgets import MaskExplorer, widget
-from cloze.widgets.curve import LINE, Filling
+from cloze.widgets import MaskExplorer, TrainingCurve, widget
 from cloze.widgets.explorer.widget import EXAMPLES
 from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
@@ -56,10 +53,10 @@ POLICY_OF_ONE_FILE = (
 word of its own, which lets it run and nothing else."""
 TRAINER = "web/engine/worker.js"
 """The module that trains."""
-TITLE = "Cloze: the explorer"
+TITLE = "Which letter is missing?"
 DESCRIPTION = (
-    "Mask letters of a line and see what a small encoder guesses from the left, the right and both "
-    "sides. It runs in your browser."
+    "Guess the hidden letter of a line. Then see what three small models guess: from the left, "
+    "from the right and from both sides. They run in your browser."
 )
 PREVIEW = "preview.png"
 """What the site has beside its start page, for those who show a link to it as a picture."""
@@ -170,19 +167,17 @@ def what_trains(folder: Path) -> list[Path]:
 def training() -> dict[str, object]:
     """Return what the page trains: the default encoder by the default recipe, and its baselines."""
     corpus = Corpus.load()
-    windows = corpus.held_out_windows()
-    baselines = baseline_losses(corpus, held_out_batch(windows))
-    filling = Filling(MaskedLM(), LINE)
-    gaps = {*filling.gaps}
-    return {
-        "config": asdict(EncoderConfig()),
-        "recipe": asdict(Recipe()),
-        "baselines": {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
-        "line": filling.words,
-        "masked": "".join("_" if i in gaps else c for i, c in enumerate(filling.line)),
-        "corpus": corpus.sha256,
-        "heldOut": windows.numel(),
-    }
+    run = TrainingRun(MaskedLM(), corpus)
+    baselines = baseline_losses(corpus, run.held_out)
+    curve = TrainingCurve(
+        run,
+        {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
+        plateau=plateau.own_position(corpus, run.held_out),
+        examples=recorded.examples(),
+    )
+    alone = curve.alone()
+    assert alone is not None
+    return alone
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
@@ -200,7 +195,7 @@ def about(title: str, description: str, address: str = "", site: str = "") -> Ma
         "og:description": description,
         "og:url": address,
         "og:image": f"{site}{PREVIEW}",
-        "og:image:alt": "The explorer: a line with hidden letters, and what three models guess",
+        "og:image:alt": "A line with a missing letter, and how much each of three models gives it",
         "twitter:card": "summary_large_image",
     }
     tags = [Markup('<meta name="description" content="{}">').format(description)]
@@ -254,7 +249,6 @@ def page(
     series: str | None,
     settings: dict[str, object],
     scripts: Iterable[str],
-    still: str = "",
 ) -> str:
     """Write the document.
 
@@ -265,12 +259,19 @@ def page(
         series: where the notebooks are.
         settings: what ``page.js`` is told besides the examples.
         scripts: what is run, and what that reads.
-        still: what stands in the explorer's place until its models are there.
     """
     model = shipped_model()
     known = {name: each._asdict() for name, each in EXAMPLES.items()}
-    all_settings = {"examples": known, "game": game(), "training": training(), **settings}
+    all_settings = {
+        "examples": known,
+        "game": game(),
+        "training": training(),
+        "recorded": recorded.results(),
+        **settings,
+    }
     told = json.dumps(all_settings, ensure_ascii=False)
+    still = str(MaskExplorer(guess_first="once").still())
+    still = still.partition("</style>")[2]  # the page has its style already
     filled = {
         "policy": policy,
         "title": TITLE,
@@ -300,7 +301,7 @@ def manifest() -> str:
     ]
     return json.dumps(
         {
-            "name": TITLE,
+            "name": f"Cloze: {TITLE[0].lower()}{TITLE[1:]}",
             "short_name": "Cloze",
             "description": "Guess hidden letters beside a masked language model.",
             "start_url": "./index.html",
@@ -335,14 +336,11 @@ def _hosted(series: str | None, address: str, site: str) -> str:
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
-    still = str(MaskExplorer().still()).partition("</style>")[2]  # the page has its style already
-    return page(
-        POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts, still
-    )
+    return page(POLICY, head, HOSTED, series, {"worker": WORKER, "trainer": TRAINER}, scripts)
 
 
-def _examples() -> str:
-    """Write a link to each of the examples."""
+def _examples() -> Markup:
+    """Write a link to each of the examples: the address has the line and what is hidden in it."""
     links = []
     for name, (line, masked) in EXAMPLES.items():
         start = line.index(masked)
@@ -350,7 +348,7 @@ def _examples() -> str:
         address = f"#line={line.replace(' ', '+')}"
         address += f"&mask={','.join(map(str, hidden))}" if masked else "&view=surprise"
         links.append(Markup('<a href="{}">{}</a>').format(address, name))
-    return f"{escape('; ').join(links[:-1])}; and {links[-1]}."
+    return Markup("\n").join(links)
 
 
 def _series(address: str | None) -> Markup:

@@ -1,12 +1,12 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
 import { ValueError } from "../src/cloze/widgets/browser/widget.js";
-import { MaskedLM } from "./encoder.js";
-import { parametersOf } from "./engine/engine.js";
+import { Engine, parametersOf } from "./engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
 import { VOCABULARY, Vocabulary } from "./vocabulary.js";
 
-/** @import { Config, Tensors } from "./encoder.js" */
+/** @import { Config } from "./engine/engine.js" */
+/** @import { RawTensors } from "./safetensors.js" */
 
 /**
  * What a file says of itself, under "cloze" of its metadata.
@@ -17,8 +17,6 @@ import { VOCABULARY, Vocabulary } from "./vocabulary.js";
  * @property {Config} config
  * @property {{ ordinary: string[], specials: string[] }} [vocabulary]
  * @property {{ probabilities: number[], text: string }} [baseline]
- *
- * @typedef {{ tensors: Tensors, metadata: { cloze: string } }} File
  */
 
 /** A checkpoint that cannot be used; the message says why and what to do. */
@@ -30,23 +28,21 @@ export class CheckpointError extends ValueError {
  * Read a model, ready for inference, and its metadata from the bytes of a file.
  * @param {ArrayBuffer} buffer
  * @param {string} name  What errors call the file.
- * @returns {Promise<{ model: MaskedLM, metadata: Metadata }>}
+ * @param {WebAssembly.Module} module  The engine.
+ * @returns {Promise<{ engine: Engine, vocabulary: Vocabulary, metadata: Metadata }>}
  * @throws {CheckpointError} It is damaged, or holds something else.
  */
-export async function readModel(buffer, name) {
-  /** @type {File | undefined} */
-  let file;
+export async function readModel(buffer, name, module) {
+  /** @type {Float32Array | undefined} */
+  let parameters;
   /** @type {Metadata | undefined} */
   let metadata;
   let whole = false;
   try {
-    const { tensors: raw, metadata: said } = readSafetensors(buffer);
-    const tensors = new Map(
-      [...raw].map(([name, each]) => [name, { ...each, values: FROM[each.dtype](each.bytes) }]),
-    );
-    file = { tensors, metadata: said };
+    const { tensors, metadata: said } = readSafetensors(buffer);
     metadata = JSON.parse(said.cloze);
-    whole = await isWhole(raw, said.cloze);
+    whole = await isWhole(tensors, said.cloze);
+    parameters = parametersIn(tensors, /** @type {Metadata} */ (metadata).config);
   } catch {
     // whatever is missing from it, or not what it should be
   }
@@ -55,19 +51,37 @@ export async function readModel(buffer, name) {
   if (whole && !isMasked) {
     throw new CheckpointError(`${name} holds no masked language model; name another file.`);
   }
-  if (!whole || !file || !metadata || !fits(file.tensors, metadata.config)) {
+  if (!whole || !parameters || !metadata) {
     throw new CheckpointError(
       `${name} is damaged: it is not what was written; reload the page, or build it again.`,
     );
   }
   const vocabulary = metadata.vocabulary ? new Vocabulary(metadata.vocabulary) : VOCABULARY;
-  return { model: new MaskedLM(metadata.config, vocabulary, file.tensors), metadata };
+  const engine = new Engine(await WebAssembly.instantiate(module), metadata.config);
+  engine.parameters.set(parameters);
+  return { engine, vocabulary, metadata };
 }
 
-/** @type {Record<string, (bytes: ArrayBuffer) => Float64Array>} */
+/**
+ * Read what is kept about the inside of a model: src/cloze/inside.py's Kept, by the names of its tensors.
+ * @param {ArrayBuffer} buffer
+ * @param {string} name  What errors call the file.
+ * @returns {Promise<Map<string, Float32Array>>}
+ * @throws {CheckpointError} It is damaged.
+ */
+export async function readKept(buffer, name) {
+  const { tensors, metadata } = readSafetensors(buffer);
+  if (!(await isWhole(tensors, metadata.cloze)))
+    throw new CheckpointError(
+      `${name} is damaged: it is not what was written; reload the page, or build it again.`,
+    );
+  return new Map([...tensors].map(([key, { dtype, bytes }]) => [key, FROM[dtype](bytes)]));
+}
+
+/** @type {Record<string, (bytes: ArrayBuffer) => Float32Array>} */
 const FROM = {
   F16: (bytes) => fromHalves(new Uint16Array(bytes)),
-  F32: (bytes) => Float64Array.from(new Float32Array(bytes)),
+  F32: (bytes) => new Float32Array(bytes),
 };
 
 /**
@@ -80,7 +94,7 @@ function fromHalves(halves) {
   for (let i = 0; i < bits.length; i++) {
     bits[i] = ((halves[i] & 0x8000) << 16) | ((halves[i] & 0x7fff) << 13);
   }
-  const values = Float64Array.from(new Float32Array(bits.buffer));
+  const values = new Float32Array(bits.buffer);
   for (let i = 0; i < values.length; i++) {
     values[i] *= (halves[i] & 0x7c00) === 0x7c00 ? NaN : 2 ** 112; // infinite, or no number
   }
@@ -88,19 +102,24 @@ function fromHalves(halves) {
 }
 
 /**
- * Whether the tensors are those of a masked language model of this config.
- * @param {Tensors} tensors
+ * The parameters of a masked language model one after the other, in the order of `parametersOf`;
+ * nothing if they are not all there, and numbers.
+ * @param {RawTensors} tensors
  * @param {Config} config
+ * @param {string} [prefix]  Of their names.
  */
-function fits(tensors, config) {
+export function parametersIn(tensors, config, prefix = "") {
   const expected = parametersOf(config);
-  return (
-    tensors.size === expected.length &&
-    expected.every(([name, shape]) => {
-      const tensor = tensors.get(name);
-      if (!tensor || `${tensor.shape}` !== `${shape}`) return false;
-      const size = shape.reduce((product, each) => product * each, 1);
-      return tensor.values.length === size && tensor.values.every(Number.isFinite);
-    })
-  );
+  const sizes = expected.map(([, shape]) => shape.reduce((product, each) => product * each));
+  const all = new Float32Array(sizes.reduce((sum, each) => sum + each));
+  let at = 0;
+  for (const [i, [name, shape]] of expected.entries()) {
+    const tensor = tensors.get(prefix + name);
+    if (!tensor || `${tensor.shape}` !== `${shape}`) return undefined;
+    const values = FROM[tensor.dtype]?.(tensor.bytes);
+    if (values?.length !== sizes[i]) return undefined;
+    all.set(values, at);
+    at += sizes[i];
+  }
+  return all.every(Number.isFinite) ? all : undefined;
 }

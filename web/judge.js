@@ -4,6 +4,7 @@
 import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
 import { sum } from "../src/cloze/widgets/browser/words.js";
+import { neighbourTables } from "./baselines.js";
 
 /**
  * @import { Bet, State } from "../src/cloze/lessons/the_explorer/widget.js"
@@ -44,15 +45,11 @@ function bits([letter, percent], truth, frequencies) {
   return -Math.log2(letter === truth ? sure : ((1 - sure) * frequencies[truth]) / others);
 }
 
-/**
- * Counts of characters given their neighbours, smoothed as cloze.baselines.NeighbourBaseline does:
- * each towards what is known with one neighbour less.
- */
+/** P(character) given its neighbours, by the counts that build.py has written. */
 class Neighbours {
-  #counts;
-  #contexts; // of one neighbour: all symbols, [MASK] among them, and the end of a line
+  #left;
+  #both;
   #symbols;
-  static #STRENGTH = 2; // imaginary observations
 
   /** The place of what stands beyond the ends of a line. */
   get edge() {
@@ -64,9 +61,9 @@ class Neighbours {
    * @param {number} nSymbols
    */
   constructor(packed, nSymbols) {
-    this.#counts = packed.split(",").map((each) => (each ? parseInt(each, 36) : 0));
+    const counts = packed.split(",").map((each) => (each ? parseInt(each, 36) : 0));
+    [, this.#left, this.#both] = neighbourTables(counts, nSymbols);
     this.#symbols = nSymbols;
-    this.#contexts = nSymbols + 1;
   }
 
   /**
@@ -74,28 +71,10 @@ class Neighbours {
    * @param {number} left
    * @param {number | null} right
    */
-  given(left, right = null) {
-    const all = Array.from({ length: this.#contexts }, (_, i) => i);
-    let said = Array(this.#symbols).fill(1 / this.#symbols);
-    said = this.#smoothed(all, all, said);
-    said = this.#smoothed([left], all, said);
-    return right === null ? said : this.#smoothed([left], [right], said);
-  }
-
-  /**
-   * @param {number[]} lefts
-   * @param {number[]} rights
-   * @param {number[]} shorter
-   */
-  #smoothed(lefts, rights, shorter) {
-    const counts = shorter.map((p) => Neighbours.#STRENGTH * p);
-    for (const left of lefts)
-      for (const right of rights) {
-        const row = (left * this.#contexts + right) * this.#symbols;
-        for (let i = 0; i < counts.length; i++) counts[i] += this.#counts[row + i];
-      }
-    const total = sum(counts);
-    return counts.map((count) => count / total);
+  given(left, right) {
+    const [table, row] =
+      right === null ? [this.#left, left] : [this.#both, left * (this.#symbols + 1) + right];
+    return Array.from(table.subarray(row * this.#symbols, (row + 1) * this.#symbols));
   }
 }
 

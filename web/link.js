@@ -43,11 +43,13 @@ export class LinkedExplorer extends Explorer {
         throw new ValueError(
           `A position in this line is a whole number from 0 to ${truth.length - 1}.`,
         );
-      const view = carried.get("view") ?? "guesses";
+      const said = carried.get("view") ?? "guesses";
+      const view = said === "attention" ? "inside" : said; // what it was called
       if (!Object.hasOwn(VIEWS, view))
         throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");
-      this.become({ view }, "From a link.");
+      // The way to an answer cannot be looked at before the answer is shown.
+      this.become(view === "inside" ? { view, revealed: true } : { view }, "From a link.");
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       const [first, ...rest] = error.message;

@@ -2,6 +2,7 @@
 // for one, it says which program shows it; the models and texts are those of the explorer's page.
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
+import { LACKING, REPLAYED, replaying, runsEngine } from "./replay.js";
 
 /**
  * @import { Examples } from "./answers.js"
@@ -14,9 +15,24 @@ import { Model } from "../src/cloze/widgets/browser/widget.js";
 
 const FOLDER = new URL("../", import.meta.url); // of the explorer's page
 
+const TRAINS = "TrainingCurve";
+
 /**
- * What answers the widgets that ask, by the name of their class in Python: each makes a widget's
- * model of how it begins and of what the explorer's page has. The other widgets ask nothing.
+ * Make the model of an explorer, or of another widget that asks the same.
+ * @param {any} state
+ * @param {Loaded} loaded
+ */
+async function explores(state, { predictors, examples }) {
+  const { exploring } = await import("./answers.js");
+  /** @type {string[]} */
+  const readers = state.readers ?? Object.keys(predictors);
+  const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
+  return exploring(() => cast, examples, state);
+}
+
+/**
+ * What answers the widgets that ask the models, by the name of their class in Python: each makes a
+ * widget's model of how it begins and of what the explorer's page has.
  * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
  */
 const ANSWERS = {
@@ -24,10 +40,8 @@ const ANSWERS = {
     const { playing } = await import("./judge.js");
     return playing(predictors, game, state);
   },
-  async MaskExplorer(state, { predictors, examples }) {
-    const { exploring } = await import("./answers.js");
-    return exploring(predictors, examples, state);
-  },
+  MaskExplorer: explores,
+  Inside: explores,
   async Unmasking(state, { predictors }) {
     const { writing } = await import("./generation.js");
     return writing(predictors.both, state);
@@ -41,15 +55,24 @@ async function fetched(name) {
   return answer;
 }
 
+/** @param {string} name */
+const bytes = async (name) => (await fetched(name)).arrayBuffer();
+
+/** What the explorer's page is told by build.py. */
+async function settings() {
+  const html = await (await fetched("index.html")).text();
+  const page = new DOMParser().parseFromString(html, "text/html");
+  return JSON.parse(page.getElementById("settings")?.textContent ?? "");
+}
+
 /** @returns {Promise<Loaded>} */
 async function load() {
   const { loadPredictors } = await import("./predictor.js");
-  const [predictors, html] = await Promise.all([
-    loadPredictors(async (name) => (await fetched(name)).arrayBuffer()),
-    fetched("index.html").then((answer) => answer.text()),
+  const module = await WebAssembly.compile(await bytes("engine.wasm"));
+  const [predictors, { examples, game }] = await Promise.all([
+    loadPredictors(bytes, module),
+    settings(),
   ]);
-  const page = new DOMParser().parseFromString(html, "text/html");
-  const { examples, game } = JSON.parse(page.getElementById("settings")?.textContent ?? "");
   return { predictors, examples, game };
 }
 
@@ -61,12 +84,30 @@ function loaded() {
   return loading;
 }
 
+/**
+ * What answers the widget of a loss curve: a training in a thread of its own, or a recorded run.
+ * @param {any} state
+ */
+async function trainingOf(state) {
+  if (!runsEngine()) return replaying(state, (await settings()).recorded);
+  const { training } = await import("./train.js");
+  const thread = () => new Worker(new URL("web/engine/worker.js", FOLDER), { type: "module" });
+  return training(state, bytes, thread).curve;
+}
+
+/**
+ * @param {string} widget
+ * @param {any} begins
+ */
+async function modelOf(widget, begins) {
+  if (widget === TRAINS) return trainingOf(begins);
+  return widget in ANSWERS ? ANSWERS[widget](begins, await loaded()) : new Model(begins);
+}
+
 /** Make the widget of a place, which pages.py has given its name, program and how it begins. */
 async function widgetOf({ widget = "", program = "", state = "" }) {
   const { default: Class } = await import(new URL(program, FOLDER).href);
-  const begins = JSON.parse(state);
-  const model = ANSWERS[widget];
-  const made = new Class(model ? await model(begins, await loaded()) : new Model(begins));
+  const made = new Class(await modelOf(widget, JSON.parse(state)));
   made.refresh();
   return made;
 }
@@ -77,13 +118,44 @@ async function widgetOf({ widget = "", program = "", state = "" }) {
  */
 const wordsIn = (place) => /** @type {HTMLElement} */ (place.querySelector(".needs-python"));
 
+/**
+ * Say below a widget where it runs, and where else it is.
+ * @param {string} widget
+ * @param {string} hash  Leads the explorer's page to the same.
+ * @returns {(string | Node)[]}
+ */
+function told(widget, hash) {
+  const own = document.createElement("a");
+  own.href = new URL("index.html", FOLDER).href + hash;
+  const [before, link, after] =
+    widget === TRAINS
+      ? [
+          "It trains here, on this device, and nothing is sent. On ",
+          "the explorer's page",
+          " you can also save what you train.",
+        ]
+      : [
+          "This widget runs here, on this device, with weights rounded to 16 bits; there is ",
+          "a page of its own",
+          ", too.",
+        ];
+  own.textContent = link;
+  return [before, own, after];
+}
+
 /** @param {HTMLElement} place */
 async function wake(place) {
+  const { widget: name = "", state = "" } = place.dataset;
   const words = wordsIn(place);
-  const asks = (place.dataset.widget ?? "") in ANSWERS;
+  const models = name in ANSWERS;
+  const asks = models || name === TRAINS;
   words.setAttribute("role", "status");
+  // A recorded run there is of the series' text alone.
+  const recorded = name === TRAINS && JSON.parse(state).text === null;
+  if (asks && !runsEngine()) words.textContent = recorded ? REPLAYED : LACKING;
+  if (asks && !runsEngine() && !recorded) return;
   place.ariaBusy = "true";
-  if (asks) words.textContent = "Loading the models: 1.6 MB, once.";
+  if (models) words.textContent = "Loading the models: 1.8 MB, once.";
   try {
     const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");
@@ -94,22 +166,16 @@ async function wake(place) {
     }
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
-    const own = document.createElement("a");
-    own.href = new URL("index.html", FOLDER).href;
-    if (place.dataset.widget === "MaskExplorer") {
+    let hash = name === TRAINS ? "#train" : "";
+    if (name === "MaskExplorer") {
       const { written } = await import("./link.js");
-      own.href += written(widget);
+      hash = written(widget);
     }
-    own.textContent = "a page of its own";
-    words.replaceChildren(
-      "This widget runs here, on this device, with weights rounded to 16 bits; there is ",
-      own,
-      ", too.",
-    );
+    if (runsEngine()) words.replaceChildren(...told(name, hash));
     words.removeAttribute("role");
   } catch (error) {
     loading = undefined; // the next one may be luckier
-    const what = asks ? "models" : "widget";
+    const what = models ? "models" : "widget";
     const { message } = /** @type {Error} */ (error);
     words.textContent = `The ${what} could not be loaded (${message}); reload the page.`;
     throw error;

@@ -8,11 +8,14 @@ import Tally from "../src/cloze/widgets/browser/tally.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { exploring } from "./answers.js";
+import Files from "./files.js";
 import { writing } from "./generation.js";
 import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
 import { loadPredictors } from "./predictor.js";
+import { LACKING, REPLAYED, replaying, runsEngine } from "./replay.js";
 import { training } from "./train.js";
+import { Casting, WhoGuesses } from "./yours.js";
 
 /**
  * @import { Paid } from "../src/cloze/widgets/browser/room.js"
@@ -26,6 +29,7 @@ import { training } from "./train.js";
 const named = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
+const GAME = "beat"; // the section with the guessing game
 const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
@@ -62,6 +66,16 @@ function show(widget, place) {
 }
 
 /**
+ * A fresh place for a widget, where another one may have been.
+ * @param {string} id
+ */
+function anew(id) {
+  const place = document.createElement("div");
+  named(id).replaceChildren(place);
+  return place;
+}
+
+/**
  * A link to what the explorer shows, to be copied.
  * @extends {Widget<object>}
  */
@@ -76,6 +90,7 @@ class Link extends Widget {
   }
 
   markup() {
+    if (this.explorer.state.hidden) return element("div", null); // it would tell the truth
     const value = location.href.split("#")[0] + written(this.explorer);
     const field = element("input", { type: "text", readonly: true, value });
     return element(
@@ -84,33 +99,6 @@ class Link extends Widget {
       element("label", null, "Link to this line", field),
       element("button", { type: "button", "data-copy": true }, "Copy link"),
     );
-  }
-}
-
-/**
- * A button that hands out what has been trained so far.
- * @extends {Widget<object>}
- */
-class Keep extends Widget {
-  static presents = false;
-
-  /** @param {() => Promise<Uint8Array>} save */
-  constructor(save) {
-    super(new Model({}));
-    this.save = save;
-  }
-
-  markup() {
-    return element("div", { class: "row" }, button("Save the run", "save"));
-  }
-
-  async do_save() {
-    const file = new Blob([/** @type {any} */ (await this.save())]);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = "mine.run.safetensors";
-    link.click();
-    URL.revokeObjectURL(link.href);
   }
 }
 
@@ -161,30 +149,70 @@ function remember(theme) {
   }
 }
 
+/**
+ * Open what is dropped into a place.
+ * @param {HTMLElement} place
+ * @param {Files} files
+ */
+function dropped(place, files) {
+  place.addEventListener("dragover", (event) => event.preventDefault());
+  place.addEventListener("drop", (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return; // a piece of text goes into the field
+    event.preventDefault();
+    files.act("open", { file });
+  });
+}
+
 const place = named("explorer");
+
+/** Without the engine: pictures, and a recorded run in the place of a training. */
+function replay() {
+  const said = /** @type {HTMLElement} */ (place.querySelector("[role=status]"));
+  said.textContent = `${LACKING} So this is a picture, and nothing answers.`;
+  const words = document.createElement("p");
+  words.textContent = REPLAYED;
+  named("training").before(words);
+  show(new TrainingCurve(replaying(settings.training, settings.recorded)), named("training"));
+  for (const id of ["try", "writing", "beat"])
+    document.getElementById(id)?.closest("section")?.setAttribute("hidden", "");
+}
 
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
-  const predictors = await loadPredictors(bytes);
+  if (!runsEngine()) {
+    replay();
+    return;
+  }
+  const module = await WebAssembly.compile(await bytes("engine.wasm"));
+  const casting = new Casting(await loadPredictors(bytes, module), module);
   /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });
-  const explorer = new LinkedExplorer(exploring(predictors, settings.examples, null, paid));
+  const explorer = new LinkedExplorer(
+    exploring(() => casting.explorers, settings.examples, null, paid),
+  );
   const follow = () => explorer.act("link", { hash: location.hash });
-  if (location.hash) await follow();
+  const asked = location.hash;
+  if (asked) await follow();
   show(explorer, place);
   // A link in the page is below the explorer: go to what it shows.
   addEventListener("hashchange", async () => {
+    if (document.getElementById(location.hash.slice(1))) return; // a part of the page
     await follow();
     place.scrollIntoView({ block: "nearest" });
     /** @type {HTMLElement | null} */
     const reached = place.querySelector('[data-arrows] [tabindex="0"]');
     reached?.focus({ preventScroll: true });
   });
-  // The address is that of what is seen, for a reload and for the way back.
+  // The address is that of what is seen, for a reload and for the way back; before anything has
+  // changed it stays as it was asked for.
+  let before = written(explorer);
   explorer.listen(() => {
     const seen = written(explorer);
-    if (!explorer.problem && seen !== location.hash) history.replaceState(null, "", seen);
+    if (explorer.problem || seen === before) return;
+    before = seen;
+    if (seen !== location.hash) history.replaceState(null, "", seen);
   });
   show(new Link(explorer), named("link"));
   const tally = named("tally");
@@ -192,14 +220,31 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const lines = writing(predictors.both, { line: TO_WRITE });
-  show(new Unmasking(lines), named("unmasking"));
-  const address = location.protocol === "file:" ? "" : location.href.split("#")[0];
-  const { model, save } = training(settings.training, bytes, trainer);
-  show(new TrainingCurve(model), named("training"));
-  show(new Keep(save), named("keep"));
-  const played = playing(predictors, settings.game, { address });
-  show(new GuessingGame(played), named("game"));
+  const address = location.protocol === "file:" ? "" : `${location.href.split("#")[0]}#${GAME}`;
+  const trained = training(settings.training, bytes, trainer, (yours) => casting.take(yours));
+  show(new TrainingCurve(trained.curve), named("training"));
+  const files = new Files(trained.files);
+  show(files, named("files"));
+  dropped(named("files"), files);
+  // Another one who guesses writes and plays from the beginning.
+  const begin = () => {
+    const { players } = casting;
+    show(new Unmasking(writing(players.both, { line: TO_WRITE })), anew("unmasking"));
+    show(new GuessingGame(playing(players, settings.game, { address })), anew("game"));
+  };
+  begin();
+  casting.model.on("change:who", () => {
+    explorer.model.set("revision", explorer.model.get("revision") + 1);
+    begin();
+  });
+  for (const id of ["explorer", "unmasking", "game"]) {
+    const choice = named(`who-${id}`);
+    casting.model.on("change:words", () => {
+      choice.hidden = false;
+    });
+    show(new WhoGuesses(casting.model), choice);
+  }
+  if (asked === `#${GAME}`) named(GAME).scrollIntoView(); // now that all above it has its height
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

@@ -2,7 +2,7 @@
 // src/cloze/vocabulary.py and prediction.py are in Python, for characters, with the same names and the
 // same sentences for the learner.
 //
-//   const predictors = await readPredictors({ left: buffer, right: buffer, both: buffer });
+//   const predictors = await readPredictors({ left: buffer, right: buffer, both: buffer }, module);
 //   const { line, note } = CHARACTERS.read("The wom_n", predictors.both.maxLen);
 //   const answer = predictors.both.predict(line, [6]);
 //   answer.at(6);                                      // 28 probabilities, as CHARACTERS.known
@@ -30,18 +30,19 @@
  *   symbols   CHARACTERS
  *   maxLen    the most symbols of a line
  *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
- *   nLayers, nHeads
  *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i), knownCosts, loss }
- *   attention(line, gaps, position) → number[][][]: by layer and head, for each position of the line
+ *   engine, kept  for inside.js, which looks into the model
+ *   masked(line, gaps) → number[]: what the model reads
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
  *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, readModel } from "./checkpoint.js";
+import { CheckpointError, readKept, readModel } from "./checkpoint.js";
 import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
-/** @import { MaskedLM } from "./encoder.js" */
+/** @import { Engine } from "./engine/engine.js" */
+/** @import { Kept } from "./inside.js" */
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
@@ -131,18 +132,18 @@ const PIECE = 8; // milliseconds: half a frame, so that a page stays responsive 
 /** A masked language model. */
 export class MaskedPredictor {
   /**
-   * @param {MaskedLM} model
+   * @param {Engine} engine
    * @param {string} name
    * @param {Baseline} baseline
    */
-  constructor(model, name, baseline) {
-    this.model = model;
+  constructor(engine, name, baseline) {
+    this.engine = engine;
     this.name = name;
     this.baseline = baseline;
     this.symbols = CHARACTERS;
-    this.maxLen = model.config.max_len;
-    this.nLayers = model.config.n_layers;
-    this.nHeads = model.config.n_heads;
+    this.maxLen = engine.config.max_len;
+    /** @type {Kept | null} */
+    this.kept = null;
   }
 
   /**
@@ -151,7 +152,7 @@ export class MaskedPredictor {
    * @param {Positions} gaps
    */
   predict(line, gaps) {
-    const masked = this.#masked(line, gaps);
+    const masked = this.masked(line, gaps);
     const hidden = [...masked.keys()].filter((at) => masked[at] === this.#mask);
     const logProbs = hidden.length ? this.#logProbs(masked, hidden) : [];
     const costs = logProbs.map((row, r) => {
@@ -174,7 +175,7 @@ export class MaskedPredictor {
    * @param {Options} [options]
    */
   async joint(line, gaps, first, second, { signal } = {}) {
-    const masked = this.#masked(line, [...gaps, first, second]);
+    const masked = this.masked(line, [...gaps, first, second]);
     const [before] = this.#logProbs(masked, [first]);
     return inPieces(before.keys(), signal, (symbol) => {
       const [after] = this.#logProbs(masked.with(first, symbol), [second]);
@@ -188,7 +189,7 @@ export class MaskedPredictor {
    * @param {Options} [options]
    */
   async surprise(line, { signal } = {}) {
-    const ids = this.#masked(line, []);
+    const ids = this.masked(line, []);
     const known = [...ids.keys()].filter((at) => ids[at] !== this.#mask);
     return inPieces(known, signal, (at) => {
       const [logProbs] = this.#logProbs(ids.with(at, this.#mask), [at]);
@@ -206,7 +207,7 @@ export class MaskedPredictor {
    * @param {Options} [options]
    */
   async occlusion(line, gaps, at, { signal } = {}) {
-    const masked = this.#masked(line, gaps);
+    const masked = this.masked(line, gaps);
     const [before] = this.#logProbs(masked, [at]);
     const truth = this.symbols.known.indexOf(line[at]);
     return inPieces(masked.keys(), signal, (other) => {
@@ -217,18 +218,8 @@ export class MaskedPredictor {
     });
   }
 
-  /**
-   * Where every head of every layer looks from a position: weights that sum to 1.
-   * @param {Line} line
-   * @param {Positions} gaps
-   * @param {number} at
-   */
-  attention(line, gaps, at) {
-    return this.model.encoder.attention(this.#masked(line, gaps), at);
-  }
-
   get #mask() {
-    return this.model.vocabulary.maskId;
+    return VOCABULARY.maskId;
   }
 
   /**
@@ -236,7 +227,7 @@ export class MaskedPredictor {
    * @param {Line} line
    * @param {Positions} gaps
    */
-  #masked(line, gaps) {
+  masked(line, gaps) {
     const ids = line.map((symbol) =>
       symbol === GAP ? this.#mask : this.symbols.known.indexOf(symbol),
     );
@@ -250,13 +241,20 @@ export class MaskedPredictor {
    * @param {Positions} selected
    */
   #logProbs(masked, selected) {
-    return this.model.logitsAt(masked, selected).map((logits) => {
-      const ordinary = Array.from(logits.subarray(0, this.symbols.known.length));
-      const most = Math.max(...ordinary);
-      const sum = ordinary.reduce((total, logit) => total + Math.exp(logit - most), 0);
-      return ordinary.map((logit) => logit - most - Math.log(sum));
+    const { size, known } = this.symbols;
+    const ids = Int32Array.from(masked);
+    const logits = this.engine.logits(ids, ids.length, Int32Array.from(selected));
+    return selected.map((_, row) => {
+      return logSoftmax(logits.subarray(row * size, row * size + known.length));
     });
   }
+}
+
+/** @param {Float32Array} logits */
+export function logSoftmax(logits) {
+  const most = Math.max(...logits);
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
+  return Array.from(logits, (logit) => logit - most - Math.log(sum));
 }
 
 /**
@@ -288,29 +286,36 @@ function turn() {
 /**
  * The predictors of the page: one that reads to the left, one to the right, one on both sides.
  * @param {(name: string) => Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
+ * @param {WebAssembly.Module} module  The engine.
  * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
-export async function loadPredictors(bytes) {
+export async function loadPredictors(bytes, module) {
   const names = ["left", "right", "both"];
-  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
-  return readPredictors(Object.fromEntries(names.map((name, i) => [name, files[i]])));
+  const [kept, ...files] = await Promise.all(
+    ["inside", ...names].map((name) => bytes(`${name}.safetensors`)),
+  );
+  const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
+  const predictors = await readPredictors(named, module);
+  predictors.both.kept = await readKept(kept, "inside.safetensors");
+  return predictors;
 }
 
 /**
  * The predictors of some files, by name and in the order given.
  * @param {Record<string, ArrayBuffer>} buffers  The files that web/weights.py writes, by name; one
  *   of them has the baseline.
+ * @param {WebAssembly.Module} module  The engine.
  * @returns {Promise<Predictors>}
  * @throws {CheckpointError} A file is damaged or a foreign one.
  */
-export async function readPredictors(buffers) {
+export async function readPredictors(buffers, module) {
   const names = Object.keys(buffers);
   const read = await Promise.all(
-    names.map((name) => readModel(buffers[name], `${name}.safetensors`)),
+    names.map((name) => readModel(buffers[name], `${name}.safetensors`, module)),
   );
-  read.forEach(({ model }, i) => {
-    if (model.vocabulary.ordinary.join("") !== ALPHABET) {
+  read.forEach(({ vocabulary }, i) => {
+    if (vocabulary.ordinary.join("") !== ALPHABET) {
       throw new CheckpointError(
         `${names[i]}.safetensors reads words, not characters; name another file.`,
       );
@@ -322,6 +327,6 @@ export async function readPredictors(buffers) {
   const { probabilities, text } = kept;
   const baseline = new Baseline(probabilities, text);
   return Object.fromEntries(
-    names.map((name, i) => [name, new MaskedPredictor(read[i].model, name, baseline)]),
+    names.map((name, i) => [name, new MaskedPredictor(read[i].engine, name, baseline)]),
   );
 }

@@ -1,5 +1,7 @@
 // Files of tensors, as src/cloze/checkpoint.py writes and reads them: safetensors, sealed by a digest.
 
+import { sha256 } from "./corpus.js";
+
 /**
  * @typedef {{ dtype: string, shape: number[], bytes: ArrayBuffer }} Raw
  * @typedef {Map<string, Raw>} RawTensors  By name, sorted.
@@ -35,7 +37,7 @@ export function readSafetensors(buffer) {
  * Write a file.
  * @param {RawTensors} tensors
  * @param {string} metadata  JSON as Python writes it, without the digest.
- * @returns {Promise<Uint8Array>}
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}
  */
 export async function writeSafetensors(tensors, metadata) {
   const seal = await digest(tensors, metadata);
@@ -63,7 +65,8 @@ export async function writeSafetensors(tensors, metadata) {
 const TORCH = { F16: "torch.float16", F32: "torch.float32", U8: "torch.uint8" };
 
 /**
- * The digest of tensors and metadata, as checkpoint.py makes it.
+ * The digest of tensors and metadata, as checkpoint.py makes it; "" where browsers make none, which
+ * is on a page that came neither encrypted, nor from this machine, nor from a folder.
  * @param {RawTensors} tensors
  * @param {string} metadata  Without the digest.
  */
@@ -71,15 +74,15 @@ async function digest(tensors, metadata) {
   const layout = [...tensors].map(
     ([name, { dtype, shape }]) => `["${name}", "${TORCH[dtype]}", [${shape.join(", ")}]]`,
   );
+  if (!globalThis.crypto?.subtle) return "";
   const said = `[${metadata}, [${layout.join(", ")}]]`;
   const whole = new Blob([said, ...[...tensors.values()].map(({ bytes }) => bytes)]);
-  const found = new Uint8Array(await crypto.subtle.digest("SHA-256", await whole.arrayBuffer()));
-  return Array.from(found, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return sha256(await whole.arrayBuffer());
 }
 
 /**
- * Whether the digest in the metadata is that of metadata and tensors. Browsers digest only what came
- * encrypted, from this machine or from a folder; a page that came otherwise must do without.
+ * Whether the digest in the metadata is that of metadata and tensors; where browsers make none, the
+ * page must do without.
  * @param {RawTensors} tensors
  * @param {string} sealed
  */

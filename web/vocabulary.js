@@ -30,7 +30,9 @@ export const VOCABULARY = new Vocabulary({ ordinary: ALPHABET, specials: [MASK] 
 
 // What Python counts as white space; JavaScript's \s is another set.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: to Python, four of them are white space
-const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+export const SPACE = /[\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with control characters
+const BEYOND_ASCII = /[^\x00-\x7f]+/gu;
 // Letters that Unicode does not decompose into a base letter and an accent.
 /** @type {Record<string, string>} */
 const WRITTEN_OUT = {
@@ -54,21 +56,21 @@ const WRITTEN_OUT = {
  *   accent or were written out; dropped: how many characters became a space or vanished.
  */
 export function normalise(text, keep = "") {
-  let folded = 0;
-  let dropped = 0;
-  let raw = "";
   const plain = text.replace(/\r\n?/g, "\n").replaceAll("\t", " ").normalize("NFC");
-  for (const character of plain) {
-    const letters = character <= "\x7f" ? character.toLowerCase() : inAscii(character);
-    if (character > "\x7f" && /^[a-z]+$/.test(letters)) folded += 1;
-    if (letters.length === 1 && !ALPHABET.includes(letters) && !keep.includes(letters)) {
-      dropped += 1;
-      raw += letters === "'" ? "" : " ";
-    } else {
-      raw += letters;
-    }
-  }
-  const tidy = raw.replace(/ {2,}/g, " ").replace(/ ?\n[\n ]*/g, "\n");
+  let folded = 0;
+  /** @type {Map<string, string>} */
+  const known = new Map();
+  /** @param {string} character */
+  const written = (character) => {
+    const letters = known.get(character) ?? inAscii(character);
+    known.set(character, letters);
+    folded += Number(/^[a-z]/.test(letters));
+    return letters;
+  };
+  const raw = plain.replace(BEYOND_ASCII, (run) => Array.from(run, written).join("")).toLowerCase();
+  const dropped = raw.replace(new RegExp(`[${ALPHABET}${keep}]+`, "g"), "").length;
+  const usable = raw.replaceAll("'", "").replace(new RegExp(`[^${ALPHABET}${keep}]`, "g"), " ");
+  const tidy = usable.replace(/ {2,}/g, " ").replace(/ ?\n[\n ]*/g, "\n");
   return { text: tidy.replace(/^[ \n]+|[ \n]+$/g, ""), folded, dropped };
 }
 

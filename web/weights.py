@@ -1,12 +1,13 @@
 """The weights of the page: the shipped encoder and its twins, rounded to float16.
 
 Each is a checkpoint like any other (:mod:`cloze.checkpoint`), so its digest tells whether it is
-whole; the page reads it with ``encoder.js``. In the file of the one that sees both sides stands the
-unigram as well, which all are judged against.
+whole; the page reads it with ``checkpoint.js``. The file of the one that sees both sides also has
+the unigram, which all are judged against. What is kept about its inside is in a file beside it.
 """
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from cloze import checkpoint
 from cloze.checkpoint import CHECKPOINTS
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
+from cloze.inside import KEPT
 from cloze.prediction.predictors import unigram
 from cloze.prediction.shipped import shipped_model
 
 
 def write(folder: Path) -> list[Path]:
-    """Write ``left.safetensors``, ``right.safetensors`` and ``both.safetensors`` into a folder.
+    """Write the three models and ``inside.safetensors`` into a folder.
 
     The same checkpoints give the same bytes.
 
@@ -41,6 +43,7 @@ def write(folder: Path) -> list[Path]:
         halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
         checkpoint.write(path, halves, metadata)
         paths.append(path)
+    paths.append(Path(shutil.copy(KEPT / "masked.safetensors", folder / "inside.safetensors")))
     return paths
 
 

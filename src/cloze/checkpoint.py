@@ -37,10 +37,11 @@ SHIPPED = CHECKPOINTS / "masked.safetensors"
 KINDS: Mapping[str, type[MaskedLM]] = {model.kind: model for model in (MaskedLM, CausalLM)}
 """The models of the core; other kinds are known to the objective of their name."""
 
-Kind = Literal["model", "run"]
+Kind = Literal["model", "run", "inside"]
 OTHER_KIND = {
     "model": "is a finished model, not a training run that was stopped.",
     "run": "is a training run that was stopped, not a model; finish it with --resume.",
+    "inside": "holds what was measured about the inside of a model, not a model.",
 }
 
 

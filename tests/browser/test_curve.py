@@ -63,3 +63,19 @@ def test_what_is_right_is_marked(hand: Take, run: TrainingRun) -> None:
     assert line["aria-label"] == "1 of 3 gaps right: the q ick fex"
     assert [each.get_text() for each in line.select(".hit")] == ["q"]
     assert [each.get_text() for each in line.select(".miss")] == ["␣", "e"]
+
+
+def test_it_names_the_plateau_and_shows_what_a_loss_looks_like(
+    hand: Take, run: TrainingRun
+) -> None:
+    words = [[["a", False], ["b", True]], [["c", True]]]
+    examples = {"lines": [words], "filled": [(2.6, [["b", " "]]), (0.9, [["b", "c"]])]}
+    curve = TrainingCurve(run, {"unigram": 2.8}, plateau=2.62, examples=examples)
+    page = check(hand(curve))
+    [picture] = page.select("[role=img]:has(svg)")
+    assert "plateau: own position 2.62" in picture.get_text()
+    heard = "Lines: unigram 2.80; plateau: own position 2.62"
+    assert str(picture["aria-label"]).endswith(heard)
+    assert [each.get_text() for each in page.select(".levels p")] == ["2.6 nats", "0.9 nats"]
+    told = [each["aria-label"] for each in page.select(".levels .filling")]
+    assert told == ["1 of 2 gaps right: ab  ", "2 of 2 gaps right: ab c"]

@@ -11,7 +11,6 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
-from cloze.baselines import letter_frequencies
 from cloze.encoder import DIRECTIONS
 from cloze.loss import to_bits
 from cloze.prediction.answers import occlusion, top_k
@@ -204,7 +203,7 @@ def test_a_model_that_fails_says_so_until_it_answers_again(
     explorer.update()
     driven.tell()
     assert driven.problem == ""
-    assert "table" in driven.html or "Heads" in driven.html
+    assert "Heads" in driven.html
 
 
 # ── what is shown ────────────────────────────────────────────────────────────────────────────────
@@ -225,9 +224,8 @@ def test_left_grows_to_the_left_right_to_the_right_and_the_others_stand_beside(
     tell(driven, masked={0, 4}, focus=4)
     heads, rows = chart(driven)
     costs = [explorer.predictions[direction].known_costs[1] for direction in DIRECTIONS]
-    costs.append(-math.log(letter_frequencies(CORPUS)[VOCABULARY.ids["t"]]))
     paid = [f"costs {cost:.2f} nats = {to_bits(cost):.2f} bits" for cost in costs]
-    titles = ["from the left", "from the right", "from both sides", "without looking"]
+    titles = ["from the left", "from the right", "from both sides"]
     expected = [f"{title} {cost}" for title, cost in zip(titles, paid, strict=True)]
     assert heads == [expected[0], "character", *expected[1:]]
     *candidates, others = rows
@@ -290,10 +288,13 @@ def test_whose_frequencies_are_shown_is_said(hand: Take) -> None:
         driven = hand(MaskExplorer(MODELS if corpus else None, LINE, {4}, corpus=corpus))
         assert f"how frequent each character is in {text}" in driven.html
         tell(driven, model=MODELS)
-        assert ("without looking" in driven.html) == ("unigram" in driven.html) == bool(corpus)
+        assert ("unigram" in driven.html) == bool(corpus)
         if corpus:
             tell(driven, masked={13})  # a letter that this corpus does not have
-            assert "costs ∞ nats = ∞ bits" in read(driven.html).get_text()
+            [row] = [
+                each for each in read(driven.html).select(".costs tr") if "unigram" in f"{each}"
+            ]
+            assert [cell.get_text() for cell in row.select("td")] == ["∞"] * 3
 
 
 def test_truth_and_guesses_stay_back_until_they_are_revealed(
@@ -324,6 +325,55 @@ def test_truth_and_guesses_stay_back_until_they_are_revealed(
     assert f"Your guess: u. It is right. The model gives it {p:.2f} from both sides." in text
     driven.act("toggle", at="3")
     assert explorer.revealed is False
+
+
+def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
+    explorer = MaskExplorer(guess_first="once")
+    driven = hand(explorer)
+    [at] = explorer.masked
+    assert "truth" not in " ".join(button["aria-label"] for button in letters(driven))
+    assert not read(driven.html).select("table, .stakes")
+    for key in "eI":  # the second takes the place of the first
+        driven.act("guess", at=f"{at}", key=key)
+    assert explorer.hands == {at: {"i": 1}}
+    driven.act("reveal")
+    page = read(driven.html)
+    assert "Your guess: i. It is right. The model gives it 0.99 from both sides." in page.get_text()
+    assert "is its surprise, −log of the probability" in page.get_text()
+    assert not page.select("[data-do=reveal], .chart .room")
+    assert explorer.paid == []
+    driven.act("toggle", at="0")
+    assert read(driven.html).select("table.chart"), "the line is revealed"
+    driven.act("example", value="only the left side knows")
+    assert not read(driven.html).select("table")
+    driven.act("guess", at=f"{explorer.focus}", key="q")
+    driven.act("reveal")
+    assert "q. It is wrong. It is not among the likeliest guesses." in driven.html
+    driven.act("example", value="a typo")  # nothing is hidden in it
+    assert not read(driven.html).select("[data-do=reveal]")
+    driven.act("line", text="my own words")
+    driven.act("toggle", at="0")
+    assert read(driven.html).select("table.chart"), "who has typed it knows it"
+
+
+def test_a_head_says_what_its_reader_sees_and_the_line_shows_it(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    tell(driven, masked={4})
+    seen = [
+        "left" if "seen-left" in b["class"] else "right"
+        for b in letters(driven)
+        if "seen-" in f"{b['class']}"
+    ]
+    assert seen == ["left"] * 4 + ["right"] * (len(explorer.line) - 5)
+    [left, right] = read(driven.html).select(".chart thead button")
+    assert left["aria-label"] == "from the left: sees only what is before the gap"
+    assert right["aria-label"] == "from the right: sees only what is after the gap"
+    driven.act("reads", name="left")
+    assert f"It sees only what is before the gap: “{explorer.line[:4].strip()}”." in said(driven)
+    tell(driven, masked={0})
+    driven.act("reads", name="left")
+    assert "Nothing is before the gap." in said(driven)
 
 
 def test_a_gap_is_filled_and_emptied(driven: Hand, explorer: MaskExplorer) -> None:
@@ -366,27 +416,20 @@ def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExp
     assert together.get_text() != apart.get_text()
 
 
-def test_attention_is_the_chosen_heads_and_all_are_in_sight(
-    driven: Hand, explorer: MaskExplorer
-) -> None:
-    tell(driven, masked={4}, view="attention")
-    driven.act("head", layer="0", head="1")
-    assert (explorer.layer, explorer.head) == (0, 1)
-    masked = VOCABULARY.encode(explorer.line)
-    masked[4] = VOCABULARY.mask_id
-    expected = MODELS["both"].encoder.attention(masked[None])[0, 0, 1, 4]
-    labels = [button["aria-label"] for button in letters(driven)]
-    assert all(f"attention {w:.2f}" in label for w, label in zip(expected, labels, strict=True))
+def test_the_inside_takes_the_place_of_attention(driven: Hand, explorer: MaskExplorer) -> None:
+    explorer.view = "attention"  # as links and notebooks call it that were made before
+    assert explorer.view == "inside"
+    tell(driven, masked={4}, view="inside")
     page = assert_usable(driven.html)
-    heads = page.select(".heads button")
-    assert [head["aria-pressed"] for head in heads] == ["false", "true"]
-    most = int(expected.argmax())
-    assert heads[1]["aria-label"] == (
-        f"layer 1, head 2, looks most at position {most}, {expected[most]:.2f}"
-    )
-    assert len(page.select(".columns .column")) == len(LINE)
-    assert f"Layer 1, head 2: from position 4 it looks at position {most}" in page.get_text()
-    assert "not why the model guesses" in page.get_text()
+    assert [rung.select_one(".name b").get_text() for rung in page.select("ol .rung")] == [  # type: ignore[union-attr]
+        "feed-forward 1",
+        "attention 1",
+        "embedding",
+    ]
+    answer = explorer.predictions["both"]
+    assert f"{answer[4].max():.2f}" in page.select("ol .rung .own")[0].get_text()
+    tell(driven, focus=5)
+    assert "Position 5 is no gap." in driven.html
 
 
 def test_surprise_shows_what_each_character_costs_alone(hand: Take) -> None:
@@ -397,7 +440,7 @@ def test_surprise_shows_what_each_character_costs_alone(hand: Take) -> None:
     assert costs.index(max(costs)) == explorer.line.index("ied")
     page = read(driven.html)
     assert "Most surprising: i at 16" in page.get_text()
-    bars = [float(str(bar["style"]).split()[1]) for bar in page.select(".column i")]
+    bars = [float(str(bar["style"]).split()[1]) for bar in page.select(".letter.grown i")]
     assert bars.index(max(bars)) == 16
 
 

@@ -48,7 +48,7 @@ def test_python_and_the_widget_know_of_each_other_also_while_a_cell_runs(
     letter(widget, 4).click()
     expect(letter(widget, 4)).to_have_attribute("aria-pressed", "true")
     expect(letter(widget, 4)).to_be_focused()
-    expect(readers(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(3)
     expect(widget.get_by_role("status")).to_contain_text("Position 4 masked. From both sides: ")
     said = widget.get_by_role("status").inner_text()
     masked, focus, loss = re.fullmatch(r"\[(\d+)\] (\d+) ([\d.]+)", lab.fresh(STATE)).groups()  # type: ignore[union-attr]
@@ -79,7 +79,7 @@ def test_the_same_by_keyboard_alone(lab: Notebook, widget: Locator) -> None:
     expect(letter(widget, at)).to_be_focused()
     keys.press("Shift+ArrowLeft")
     expect(letter(widget, at - 1)).to_have_attribute("aria-pressed", "true")
-    expect(readers(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(3)
     state = ""
     for _ in range(20):  # Jupyter holds a change back while Python is busy with the one before
         state = lab.fresh(STATE)
@@ -92,7 +92,7 @@ def test_it_is_seen_in_the_dark_and_in_a_narrow_window(lab: Notebook, widget: Lo
     lab.fresh("explorer.line = 'a' * 64; explorer.masked = {0, 1}")
     lab.fresh("explorer.picture()")
     lab.theme("dark")
-    expect(readers(widget)).to_have_count(4)
+    expect(readers(widget)).to_have_count(3)
     assert low_contrasts(widget) == []
     assert low_contrasts(lab.output(3).locator(".still")) == []
     lab.page.set_viewport_size({"width": 480, "height": 900})

@@ -36,7 +36,8 @@ BEYOND = """least => {
             found.push(`beyond: ${each.outerHTML.slice(0, 200)}`);
         const says = [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
         const size = parseFloat(getComputedStyle(each).fontSize) / innerHeight;
-        const lecturers = each.closest(".controls, small, sub, option, svg, .status, .quiet");
+        const lecturers = each.closest(
+            ".controls, .hands-on, .does, small, sub, option, svg, .status, .quiet");
         if (says && !lecturers && size < least)
             found.push(`small, ${size.toFixed(4)}: ${each.outerHTML.slice(0, 200)}`);
     }
@@ -179,11 +180,41 @@ def test_a_screen_is_reached_by_its_number_and_from_the_overview(lecture: Lectur
     lecture.page.keyboard.press("o")
     overview = lecture.page.get_by_role("dialog", name="All screens")
     titles = overview.get_by_role("button")
-    assert titles.all_inner_texts() == lecture.screens
+    shown = [title.split("\n", 1) for title in titles.all_inner_texts()]
+    assert shown == [[str(n), title] for n, title in enumerate(lecture.screens, start=1)]
+    for title in titles.all():  # each in one line with its number
+        assert title.locator("span").bounding_box()["y"] < title.bounding_box()["y"] + 12  # type: ignore[index]
     expect(titles.nth(11)).to_be_focused()
+    for key, focused in (("ArrowDown", 12), ("ArrowLeft", 11), ("Home", 0), ("End", -1)):
+        lecture.page.keyboard.press(key)
+        expect(titles.nth(focused)).to_be_focused()
     titles.nth(4).click()
     expect(overview).to_be_hidden()
     lecture.at(5)
+
+
+@longer
+def test_one_key_reveals(lecture: Lecture) -> None:
+    page = lecture.page
+    number = page.locator(".screen").evaluate_all(
+        """all => 1 + all.findIndex(each => each.querySelector('[data-do="reveal"]'))"""
+    )
+    page.evaluate("number => { location.hash = number }", number)
+    lecture.at(number)
+    lecture.leave()
+    page.keyboard.press("r")
+    left = lecture.screen.locator('[data-do="reveal"]:not([aria-disabled="true"])')
+    expect(left).to_have_count(0)
+    folded = page.locator(".screen").evaluate_all(
+        "all => 1 + all.findIndex(each => each.querySelector('details') && "
+        """!each.querySelector('[data-do="reveal"]'))"""
+    )
+    if folded:
+        page.evaluate("number => { location.hash = number }", folded)
+        lecture.at(folded)
+        lecture.leave()
+        page.keyboard.press("r")
+        expect(lecture.screen.locator("details[open]").first).to_be_visible()
 
 
 def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
@@ -204,7 +235,7 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
     lecture.at(2)
     expect(notes.locator("#here")).to_contain_text(lecture.screens[1])
     expect(notes.locator("#elapsed")).not_to_have_text("0:00")  # the first step has started it
-    expect(notes.locator("#plan")).to_contain_text("6 min planned here")
+    expect(notes.locator("#plan")).to_contain_text("5 min planned here")
     said = notes.locator("#notes").inner_text().splitlines()[0]
     assert "Do:" in said
     assert said not in page.locator("body").inner_text()
@@ -271,7 +302,6 @@ def test_what_the_room_has_bet_is_kept_over_the_hour(lecture: Lecture) -> None:
     expect(field).to_have_value("the cat and a dog not far")
     lecture.at(2)
     field.press("Enter")
-    screen.get_by_role("button", name="Guess first").click()
     screen.locator('.letter[data-with-at="5"]').click()
     expect(screen.locator(".keys")).to_be_visible()
     expect(screen.locator(".cloze-root .chart")).to_have_count(0)  # nothing is given away

@@ -77,13 +77,54 @@ def masked(page: Page) -> list[int]:
     return [int(each.get_attribute("data-with-at") or -1) for each in pressed.all()]
 
 
+def reveal(page: Page) -> None:
+    """Show the answer to the gap with which every line begins."""
+    page.locator("#explorer").get_by_role("button", name="Reveal").click()
+    expect(page.locator("#explorer [data-do=reveal]")).to_have_count(0)
+
+
+def test_it_begins_with_a_gap_and_tells_nothing_until_somebody_has_guessed(
+    page: Page, built: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, f"{built}/index.html")
+    text, part = EXAMPLES["it takes both sides"]
+    at = text.index(part)
+    expect(letter(page, at)).to_have_attribute("aria-label", f"position {at}, masked")
+    expect(page.locator("#explorer .chart")).to_have_count(0)
+    expect(page.get_by_label("Link to this line")).to_have_count(0)
+    assert page.url == f"{built}/index.html"
+    letter(page, at).focus()
+    for key in ("i", "Tab", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("#explorer .panel")).to_contain_text("Your guess: i. It is right.")
+    expect(letter(page, at)).to_be_focused()
+    settled(page)
+    rows = page.locator("#explorer .chart tbody tr").first
+    assert rows.evaluate("row => row.getBoundingClientRect().bottom") < 844, "on the first screen"
+    width = "each => each.getBoundingClientRect().width"
+    assert page.locator("#explorer .chart .both .bar").first.evaluate(width) > 90
+    assert letter(page, 0).evaluate(width) == 24
+    tabs = page.locator("#explorer .views button").evaluate_all(
+        "all => all.map(each => each.getBoundingClientRect().top)"
+    )
+    assert len({*tabs}) == 1
+
+
+def test_a_link_to_the_game_leads_to_the_game(page: Page, built: str) -> None:
+    opened(page, f"{built}/#beat")
+    expect(page.locator("#game .letters")).to_be_in_viewport()
+    assert page.url == f"{built}/#beat"
+
+
 def test_one_file_opens_from_a_folder(page: Page, watch: Watch, single: Path) -> None:
     assert single.stat().st_size <= 3_400_000
     opened(page, single.as_uri())
+    reveal(page)
     assert line(page) == FIRST
     letter(page, 5).click()
     expect(page.locator("#explorer [role=status]")).to_contain_text("Position 5 masked. From both")
-    for view in ("Surprise", "Attention", "Two gaps"):
+    for view in ("Surprise", "Inside", "Two gaps"):
         page.get_by_role("button", name=view).click()
         expect(page.locator("#explorer .panel")).not_to_be_empty()
     assert watch.requests == [single.as_uri()]
@@ -98,7 +139,7 @@ def test_it_opens_without_a_server_once_it_was_there(fresh: BrowserContext, tmp_
         until(page, "navigator.serviceWorker.controller")
     for name in ("", "index.html?from=stick#line=the+old+m_n&mask=0"):
         opened(page, f"{address}/{name}")
-        expect(letter(page, 1)).to_be_visible()
+        reveal(page)
         letter(page, 1).click()
         expect(page.locator("#explorer .chart")).to_be_visible()
     assert line(page).startswith("the old m")
@@ -139,9 +180,17 @@ def test_nobody_is_kept_out(
         assert page.evaluate("document.documentElement.scrollWidth") <= width, what
         assert page.locator("body").evaluate(SMALL) == [], what
 
-    page.get_by_role("button", name="Attention", exact=True).click()
-    judge("attention")
+    judge("a gap to guess")
+    reveal(page)
+    page.get_by_role("button", name="Inside", exact=True).click()
+    judge("inside")
     page.get_by_role("button", name="Guesses", exact=True).click()
+    head = page.get_by_role("button", name="from the left: sees only what is before the gap")
+    head.press("Enter")
+    expect(page.locator("#explorer [role=status]")).to_contain_text("before the gap: “the”.")
+    assert letter(page, 8).evaluate("each => getComputedStyle(each).opacity") == "0.25"
+    letter(page, 4).focus()
+    judge("tinted", whole=False)
     page.get_by_role("button", name="Guess first").click()
     page.get_by_role("button", name="guess c", exact=True).click()
     judge("hands", whole=False)
@@ -242,7 +291,7 @@ def test_the_gaps_of_the_day_are_played_by_keyboard_and_pooled_in_python(
     assert pooled.mean("both", "model") < pooled.mean("both")
     copied = game.get_by_role("button", name="Copy the squares").get_attribute("data-copy") or ""
     assert copied.startswith(f"Cloze, 23 November 2026 (seed {SEED}): beat the encoder\n")
-    assert copied.endswith(f"\n{built}/")
+    assert copied.endswith(f"\n{built}/#beat")
     game.get_by_role("button", name="Play 10 more gaps").press("Enter")
     game.get_by_role("button", name="Today's gaps").press("Enter")
     expect(game).to_contain_text("Today's gaps, 23 November 2026")
@@ -255,6 +304,8 @@ def test_a_link_carries_a_line_and_agrees_with_what_is_seen(page: Page, built: s
     assert masked(page) == [0, 4, 9]
     expect(page.get_by_role("button", name="Surprise")).to_have_attribute("aria-pressed", "true")
     link = page.get_by_label("Link to this line")
+    expect(link).to_have_count(0)  # it would tell the truth
+    reveal(page)
     expect(link).to_have_value(re.compile(r"#line=two%0Alines_and\+gaps&mask=0,4&view=surprise$"))
     letter(page, 1).click()
     expect(link).to_have_value(re.compile(r"&mask=0,1,4&view=surprise$"))
@@ -264,17 +315,20 @@ def test_a_link_carries_a_line_and_agrees_with_what_is_seen(page: Page, built: s
     text, hidden = EXAMPLES["only the left side knows"]
     at = text.index(hidden)
     expect(letter(page, at)).to_have_attribute("aria-pressed", "true")
+    reveal(page)
     assert (line(page), masked(page)) == (text, [at])
     expect(letter(page, at)).to_be_in_viewport()
     expect(letter(page, at)).to_be_focused()
     page.go_back()
     expect(letter(page, 1)).to_have_attribute("aria-pressed", "true")
+    reveal(page)
     assert (line(page), masked(page)) == seen
     letter(page, 3).click()
     expect(link).to_have_value(re.compile(r"&mask=0,1,3,4&view=surprise$"))
     seen = (line(page), masked(page))
     page.reload()
     expect(letter(page, 3)).to_have_attribute("aria-pressed", "true")
+    reveal(page)
     assert (line(page), masked(page)) == seen
 
 
@@ -290,6 +344,7 @@ def test_a_bad_link_is_answered_by_one_sentence(page: Page, built: str) -> None:
     alert = page.locator("#explorer").get_by_role("alert").last
     opened(page, f"{built}/#try")  # no link of ours
     expect(page.locator("#explorer .problem")).to_be_empty()
+    reveal(page)
     assert line(page) == FIRST
     for fragment, sentence in BAD_LINKS.items():
         page.evaluate("fragment => { location.hash = fragment }", fragment)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
+from cloze.inside import kept
 from cloze.prediction.predictors import MaskedPredictor, unigram
+from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import GAP
 from cloze.widgets import MaskExplorer
@@ -21,7 +24,8 @@ ASK = """async ([what, sent]) => {
   const { Readers } = await import("./web/answers.js");
   const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
-  return JSON.stringify(await new Readers(predictors, paid)[what](sent));
+  predictors.both.kept ??= await readKept(await bytes("inside.safetensors"), "inside");
+  return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
   const { beginning } = await import("./web/answers.js");
@@ -32,10 +36,14 @@ GAPPED = "i do n_t know who it was"
 
 
 @pytest.fixture(scope="module")
-def explorer() -> MaskExplorer:
-    return MaskExplorer(
-        {name: MaskedPredictor(weights.rounded(name), name, unigram()) for name in DIRECTIONS}
-    )
+def explorer() -> Iterator[MaskExplorer]:
+    models = {name: weights.rounded(name) for name in DIRECTIONS}
+    about = {models["both"]: kept(shipped_model())}  # what is kept was made for the exact weights
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cloze.widgets.explorer.inside.kept", about.get)
+        yield MaskExplorer(
+            {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
+        )
 
 
 def close(found: Any, expected: Any) -> bool:
@@ -49,6 +57,15 @@ def close(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
+UNCHANGED: dict[str, Any] = {"reader": "", "everywhere": False, "other": [], "parts": {}}
+
+
+def inside(**settings: Any) -> dict[str, Any]:
+    """Say what is changed inside the model."""
+    return {"masked": [14], "focus": 14, "inside": UNCHANGED | settings}
+
+
+OTHER = LINE[:15] + "x" + LINE[16:]
 QUESTIONS: list[dict[str, Any]] = [
     {"masked": [14], "focus": 14},
     {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}},
@@ -56,6 +73,11 @@ QUESTIONS: list[dict[str, Any]] = [
     {"masked": [3, 14], "focus": 5},
     {"masked": [], "focus": 0},
     {"truth": list(GAPPED), "masked": [6], "focus": 6},
+    inside(parts={"0.3": "off", "1.0": "off", "0": "off"}),
+    inside(parts={"0.1": "off", "0": "off"}, everywhere=True),
+    inside(parts={"0.1": "swap", "1": "off"}, other=list(OTHER)),
+    inside(parts={"0": "swap", "1.4": "swap"}, other=list(OTHER), everywhere=True),
+    inside(reader="left", parts={"1.2": "off"}),
 ]
 
 
@@ -63,12 +85,12 @@ QUESTIONS: list[dict[str, Any]] = [
 def test_a_question_is_answered_alike(
     engine: Page, explorer: MaskExplorer, question: dict[str, Any]
 ) -> None:
-    sent = {"truth": list(LINE), "filled": {}, "hands": {}} | question
+    sent = {"truth": list(LINE), "filled": {}, "hands": {}, "inside": UNCHANGED} | question
     asked = {
         "guesses": True,
         "occlusion": sent["focus"] in sent["masked"],
         "pair": len(sent["masked"]) > 1,
-        "attention": True,
+        "inside": sent["focus"] in sent["masked"],
         "surprise": GAP not in sent["truth"],
     }
     for name in filter(asked.get, asked):
@@ -85,6 +107,7 @@ def test_what_is_typed_is_read_alike(engine: Page, explorer: MaskExplorer, text:
 
 
 def test_it_begins_alike(engine: Page, explorer: MaskExplorer) -> None:
+    explorer.guess_first = "once"
     examples = {name: each._asdict() for name, each in EXAMPLES.items()}
     ours = state_of(explorer)
     theirs = engine.evaluate(BEGIN, examples)

@@ -23,7 +23,7 @@ from cloze.lessons.writing_with_gaps.widget import Unmasking
 from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
-from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
+from cloze.widgets import Inside, MaskExplorer, Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
@@ -111,7 +111,7 @@ def search() -> Search:
 GALLERY: dict[str, Callable[[], Widget]] = {
     "guesses": lambda: looked("guesses"),
     "two gaps": lambda: looked("pair"),
-    "attention": lambda: looked("attention"),
+    "inside": Inside,
     "surprise": lambda: looked("surprise"),
     "a long line": lambda: MaskExplorer(line=LONG, masked=[13]),
     "hands": lambda: room(revealed=False),

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from cloze.widgets import MaskExplorer
 from tests.browser.watch import Watch, settled, violations
 from web.browser import served
 
@@ -34,7 +33,7 @@ ONE_OF_EACH = """() => {
 """Of thousands of coloured words of code, and letters of lines, one of each kind is looked at."""
 WIDE = """() => [...document.querySelectorAll("body *")]
     .filter((part) => part.getBoundingClientRect().right > innerWidth + 1)
-    .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer, [tabindex='0']"))
+    .filter((part) => !part.closest(".sidebar-drawer, .toc-drawer, .chips, [tabindex='0']"))
     .map((part) => part.outerHTML.slice(0, 120))"""
 """What stands out of the window, though nothing scrolls it."""
 
@@ -149,6 +148,44 @@ def test_a_widget_lives(
     assert violations(reader, f".living[data-widget={name}]") == []
 
 
+NO_SIMD = "WebAssembly.validate = () => false"
+"""An older browser, for a script that runs before those of the page."""
+
+
+def test_the_trainings_of_a_notebook_train(address: str, reader: Page) -> None:
+    reader.goto(f"{address}/notebooks/04_training.html")
+    for place in reader.locator(".living[data-widget=TrainingCurve]").all():
+        place.scroll_into_view_if_needed()
+        place.get_by_role("button", name="Start").click()
+        expect(place.locator("p.number")).to_contain_text("held-out loss", timeout=60_000)
+        expect(place.locator(".filling .asked").first).not_to_have_text("▒")
+        place.get_by_role("button", name="Stop").click()
+        expect(place.get_by_role("button", name="Resume")).to_be_visible()
+    assert violations(reader, ".living[data-widget=TrainingCurve]") == []
+
+
+def test_without_simd_a_recorded_run_is_replayed_and_pictures_stay(
+    address: str, browser: Browser
+) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.add_init_script(NO_SIMD)
+        page.goto(f"{address}/notebooks/04_training.html")
+        little, whole = page.locator(".living[data-widget=TrainingCurve]").all()
+        little.scroll_into_view_if_needed()
+        expect(little).to_contain_text("This browser lacks WebAssembly SIMD")
+        whole.scroll_into_view_if_needed()
+        expect(whole).to_contain_text("a run that was recorded in Python")
+        whole.get_by_role("button", name="Start").click()
+        expect(whole.locator("p.number")).to_contain_text("held-out loss")
+        expect(whole.locator(".filling .asked").first).not_to_have_text("▒")
+        page.goto(f"{address}/notebooks/05_the_explorer.html")
+        place = page.locator(".living[data-widget=MaskExplorer]").first
+        place.scroll_into_view_if_needed()
+        expect(place).to_contain_text("This browser lacks WebAssembly SIMD")
+        expect(place.locator(".cloze.still")).to_be_visible()
+
+
 def test_the_search_finds(address: str, reader: Page) -> None:
     reader.goto(f"{address}/index.html")
     field = reader.get_by_role("textbox", name="Search").or_(reader.get_by_placeholder("Search"))
@@ -167,7 +204,7 @@ def test_the_explorer_lives_where_the_notebook_shows_it(address: str, reader: Pa
     masked = place.locator(".line .letter.masked")
     expect(masked).to_have_count(1)
     letters = place.locator(".line button.letter")
-    expect(letters).to_have_count(len(MaskExplorer().line))
+    expect(letters).to_have_count(len("she took her umbrella because it was raining"))
     letters.nth(0).click()
     expect(masked).to_have_count(2)
     expect(place.locator(".chart")).to_contain_text("from both sides")

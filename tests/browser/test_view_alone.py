@@ -20,7 +20,7 @@ from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of
 from tests.browser.test_presenting import GALLERY
-from tests.browser.watch import settled
+from tests.browser.watch import low_contrasts, settled
 
 
 def tell(page: Page, widget: Widget) -> None:
@@ -234,6 +234,7 @@ def test_a_room_guesses_by_mouse_and_no_key_moves(put: Put, explorer: MaskExplor
     assert explorer.hands == {2: {"e": 12, "a": 25}}
     expect(widget.locator(".chart")).to_have_count(0)
     widget.get_by_role("button", name="Reveal").click()
+    assert low_contrasts(widget) == [], "the mouse is still on the button"
     head = widget.locator(".chart thead th.room")
     paid = -math.log((12 + 1 / 28) / 38)
     expect(head).to_contain_text(f"the room costs {paid:.2f} nats = {paid / math.log(2):.2f} bits")

@@ -65,7 +65,10 @@ def test_a_model_of_words_answers_in_words() -> None:
     pair = predictor.joint(LINE, [1, 2], 1, 2)
     torch.testing.assert_close(pair.sum(1), predictor.predict(LINE, [1, 2])[1])
     torch.testing.assert_close(score("the dog sleeps", small()), predictor.surprise(LINE))
-    assert sum(predictor.attention(LINE, [1], 1)[0, 1]) == pytest.approx(1)
+    opened = predictor.opened(LINE, [1])
+    assert opened
+    said = opened.log_probs(opened.module(opened.input_ids)[0, opened.before + 1])
+    torch.testing.assert_close(said.exp(), predictor.predict(LINE, [1])[1])
 
 
 def test_words_are_read_as_they_are_typed() -> None:

@@ -16,7 +16,7 @@ from cloze.baselines import letter_frequencies
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, EncoderConfig
-from cloze.heads import MaskedLM
+from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.prediction.answers import (
     Guess,
@@ -285,13 +285,14 @@ def test_characters_are_read_and_written() -> None:
             CHARACTERS.read_symbol(bad)
 
 
-def test_attention_is_read_from_the_line_with_its_gaps() -> None:
+def test_what_is_looked_into_reads_the_line_with_its_gaps() -> None:
     predictor, line = MaskedPredictor(SMALL), tuple("she took her")
-    weights = predictor.attention(line, [9, 10], 3)
-    assert weights.shape == (SMALL.config.n_layers, SMALL.config.n_heads, len(line))
-    other = (*line[:9], "q", *line[10:])
-    assert torch.equal(weights, predictor.attention(other, [9, 10], 3))
-    assert not torch.equal(weights, predictor.attention(other, [10], 3))
+    opened = predictor.opened(line, [9, 10])
+    assert opened
+    logits = opened.module(opened.input_ids)[0, opened.before + 9]
+    expected = predictor.predict(line, [9, 10])[9]
+    assert torch.allclose(opened.log_probs(logits).exp(), expected, atol=1e-6)
+    assert MaskedPredictor(CausalLM()).opened(line, [9]) is None
 
 
 def test_the_baseline_is_that_of_the_text_that_was_learned_from() -> None:

@@ -15,7 +15,8 @@ import torch
 from cloze.handover import pieces
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import PiecePredictor
-from cloze.widgets import MaskExplorer
+from cloze.inside import run
+from cloze.widgets import Inside, MaskExplorer
 from tests.handover.folders import KINDS, folder, tokenizer
 
 LINES = (
@@ -84,9 +85,17 @@ def test_what_else_a_predictor_is_asked(made: Path) -> None:
     logits[[*special(tokenize), *range(len(tokenize), len(logits))]] = -math.inf
     cost = -logits.log_softmax(-1)[truth[0, 2]].item()
     assert ours.surprise(line)[1].item() == pytest.approx(cost, abs=1e-4)
-    assert (ours.n_layers, ours.n_heads) == (2, 4)
-    weights = answer.attentions[1][0, 3, 2, 1:-1]
-    assert torch.allclose(ours.attention(line, [1], 1)[1, 3], weights / weights.sum(), atol=1e-5)
+    opened = ours.opened(line, [1])
+    assert opened
+    inside = run(opened.module, opened.input_ids)
+    assert torch.allclose(inside["pattern", 1][0, 3, 2], answer.attentions[1][0, 3, 2], atol=1e-5)
+    said = opened.log_probs(inside["logits"][0, opened.before + 1])
+    assert torch.allclose(said.exp(), ours.predict(line, [1])[1], atol=1e-5)
+    widget = Inside("the cat sat on the mat", 1, model=ours)
+    widget.inside = widget.inside | {"parts": {"1.3": "off", "0": "off"}}
+    *_, last = widget.way()["rungs"]
+    assert last["before"] == pytest.approx(cost, abs=1e-4)
+    assert last["own"]["cost"] != pytest.approx(cost, abs=1e-4)
     assert ours.occlusion(line, [1], 1).shape == (len(line),)
     table = ours.joint(line, [1, 2], 1, 2)
     assert table.sum().item() == pytest.approx(1, abs=1e-3)

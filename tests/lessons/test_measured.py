@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,9 +16,11 @@ import pytest
 from cloze.corpus import Corpus
 from cloze.lessons.put_to_use import without_masks
 from cloze.lessons.the_real_ones import hidden_shares
-from cloze.lessons.training import parts
+from cloze.lessons.training import parts, recorded
 from cloze.lessons.writing_with_gaps import repeating
+from cloze.teaching import measurements
 from cloze.training import Recipe
+from cloze.widgets.curve import LINE
 
 
 def few_pieces() -> Corpus:
@@ -27,6 +30,10 @@ def few_pieces() -> Corpus:
 
 SHORT: dict[ModuleType, tuple[dict[str, Any], Callable[[Path], None]]] = {
     parts: ({"SEEDS": (0,), "Recipe": partial(Recipe, steps=2)}, parts.main),
+    recorded: (
+        {"LEVELS": (9.9,), "Recipe": partial(Recipe, steps=2, evaluations=1)},
+        recorded.main,
+    ),
     hidden_shares: ({"SEEDS": (0,), "QUESTIONS": 8}, partial(hidden_shares.main, steps=2)),
     without_masks: (
         {"SEEDS": (0,), "LABELS": (4,)},
@@ -60,3 +67,20 @@ def test_the_parts_have_the_parameters_that_the_file_says() -> None:
         name: sum(p.numel() for p in make().parameters()) for name, make in parts.ARMS.items()
     }
     assert counted == {name: n for name, (n, _) in parts.results().items()}
+
+
+def test_the_recorded_run_filled_the_lines_that_are_shown() -> None:
+    file, run = measurements.read(recorded.RESULTS), recorded.results()
+    assert (file["line"], tuple(file["lines"])) == (LINE, recorded.LINES)
+    gaps = [sum(map(len, re.findall(r"\[(.+?)\]", line))) for line in (LINE, *recorded.LINES)]
+    assert {len(filled) for filled in run["filled"].values()} == {gaps[0]}
+    assert [float(level) for level in run["levels"]] == [*recorded.LEVELS]
+    for level, at in run["levels"].items():
+        assert at["nats"] < float(level)
+        assert [*map(len, at["filled"])] == gaps
+    truth = ["".join(re.findall(r"\[(.+?)\]", line)) for line in recorded.LINES]
+    right = [
+        sum(a == b for a, b in zip("".join(at["filled"][1:]), "".join(truth), strict=True))
+        for at in run["levels"].values()
+    ]
+    assert right == sorted(right), "the lower the loss, the more is right"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -30,22 +31,106 @@ def read(path: Path) -> Any:
 @each_notebook
 def test_every_notebook_is_as_colab_needs_it(path: Path) -> None:
     notebook = read(path)
-    assert colab.with_colab(notebook, path.name) == notebook, "python notebooks/colab.py writes it"
+    made = colab.with_colab(notebook, path.name, colab.written())
+    assert made == notebook, "python -m notebooks.colab writes it"
 
 
-@pytest.mark.parametrize("owner", ["OWNER", "somebody"])
-def test_there_is_a_link_only_if_it_leads_somewhere(
-    monkeypatch: pytest.MonkeyPatch, owner: str
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project with two notebooks, of which nothing tells where it is on GitHub."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    text = re.sub(r"^Source = .*\n", "", text, flags=re.MULTILINE)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    for path in NOTEBOOKS[:2]:
+        made = colab.with_colab(read(path), path.name, "")
+        nbformat.write(made, folder / path.name)
+    monkeypatch.setattr(colab, "ROOT", folder)
+    monkeypatch.setattr(colab, "HERE", folder)
+    monkeypatch.setattr(colab, "DIGESTS", folder / "SHA256SUMS")
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    return folder
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *words], check=True)
+
+
+def test_a_name_is_written_and_can_be_changed(project: Path) -> None:
+    assert (colab.written(), colab.here(), colab.at_home()) == ("", "", False)
+    before = {path: read(path) for path in project.glob("*.ipynb")}
+    for name in ("somebody", "https://github.com/Another/course.git"):
+        repository = colab.named(name)
+        assert colab.main(["owner", name]) == 0
+        assert (colab.written(), colab.here(), colab.at_home()) == (repository, repository, True)
+        for path, notebook in before.items():
+            made = read(path)
+            link = f"[Open in Colab]({colab.address(path.name, repository)})"
+            assert made.cells[0].source.count("[Open in Colab]") == 1
+            assert link in made.cells[0].source
+            assert sum(f"{colab.GITHUB}{repository}\n" in each.source for each in made.cells) == 1
+            assert colab.with_colab(made, path.name, "") == notebook, "nothing else has changed"
+    assert colab.project()["urls"] == {"Source": "https://github.com/Another/course"}
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "https://github.com/some-body/my.cloze",
+        "https://github.com/some-body/my.cloze.git",
+        "git@github.com:some-body/my.cloze.git",
+        "ssh://git@github.com/some-body/my.cloze.git",
+    ],
+)
+def test_gits_remote_tells_where_a_copy_belongs(project: Path, remote: str) -> None:
+    git(project, "init", "--quiet")
+    assert colab.here() == ""
+    git(project, "remote", "add", "origin", remote)
+    assert (colab.here(), colab.at_home()) == ("some-body/my.cloze", False)
+    assert colab.main(["owner"]) == 0
+    assert colab.at_home()
+
+
+def test_a_workflow_knows_better_than_the_notebooks(
+    monkeypatch: pytest.MonkeyPatch, project: Path
 ) -> None:
-    described = colab.project()
-    described["urls"]["Source"] = f"https://github.com/{owner}/cloze"
-    monkeypatch.setattr(colab, "project", lambda: described)
-    for _ in range(2):  # it is taken out again, and never there twice
-        made = colab.with_colab(read(NOTEBOOKS[0]), NOTEBOOKS[0].name)
-        assert made.cells[0].source.count("[Open in Colab]") == (owner != "OWNER")
+    assert project == colab.ROOT
+    colab.write_name("somebody/cloze")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "fork/cloze")
+    assert (colab.here(), colab.written(), colab.at_home()) == (
+        "fork/cloze",
+        "somebody/cloze",
+        False,
+    )
 
 
-def run_cell(monkeypatch: pytest.MonkeyPatch, *, in_colab: bool) -> tuple[list[str], list[bool]]:
+@pytest.mark.parametrize("elsewhere", ["https://gitlab.com/a/b", "/srv/git/cloze", "a/b"])
+def test_another_host_is_none_of_github(project: Path, elsewhere: str) -> None:
+    git(project.parent, "init", "--quiet")  # around the project, which is not of it
+    git(project.parent, "remote", "add", "origin", "https://github.com/other/thing")
+    assert colab.here() == ""
+    git(project, "init", "--quiet")
+    git(project, "remote", "add", "origin", elsewhere)
+    assert colab.here() == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["", "two words", "a/b/c", "-x", "späth", "https://gitlab.com/a/b"]
+)
+def test_a_name_that_is_none_changes_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    before = {path.name: path.read_bytes() for path in project.iterdir()}
+    assert colab.main(["owner", name]) == 2
+    said = f"“{name}” is no name on GitHub" if name else colab.NO_REMOTE
+    assert capsys.readouterr().out == f"{said}: give the owner's name, or owner/repository.\n"
+    assert {path.name: path.read_bytes() for path in project.iterdir()} == before
+
+
+def run_cell(
+    monkeypatch: pytest.MonkeyPatch, *, in_colab: bool, repository: str = "somebody/cloze"
+) -> tuple[list[str], list[bool]]:
     """Run the cell as IPython does; return the magics that it called, and whether it used Colab."""
     called: list[str] = []
     enabled: list[bool] = []
@@ -60,12 +145,19 @@ def run_cell(monkeypatch: pytest.MonkeyPatch, *, in_colab: bool) -> tuple[list[s
         monkeypatch.delitem(sys.modules, "google.colab", raising=False)
     shell = SimpleNamespace(run_line_magic=magic)
     monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
-    exec(TransformerManager().transform_cell(colab.setup()), {})  # type: ignore[no-untyped-call]
+    code = TransformerManager().transform_cell(colab.setup(repository))  # type: ignore[no-untyped-call]
+    exec(code, {})
     return called, enabled
 
 
-def test_elsewhere_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run_cell(monkeypatch, in_colab=False) == ([], [])
+@pytest.mark.parametrize("repository", ["somebody/cloze", ""])
+def test_elsewhere_it_does_nothing(monkeypatch: pytest.MonkeyPatch, repository: str) -> None:
+    assert run_cell(monkeypatch, in_colab=False, repository=repository) == ([], [])
+
+
+def test_in_colab_a_copy_that_is_not_published_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit, match="This copy is not published yet"):
+        run_cell(monkeypatch, in_colab=True, repository="")
 
 
 def test_in_colab_it_installs_what_is_missing_and_pins_nothing(
@@ -73,7 +165,7 @@ def test_in_colab_it_installs_what_is_missing_and_pins_nothing(
 ) -> None:
     [package, *rest], enabled = run_cell(monkeypatch, in_colab=True)
     assert enabled == [True]
-    assert package.startswith("pip install --quiet --no-deps git+https://github.com/")
+    assert package.startswith("pip install --quiet --no-deps git+https://github.com/somebody/cloze")
     names = [name for line in rest for name in line.removeprefix("pip install --quiet ").split()]
     # A bare name is content with any version that is there; --upgrade would not be.
     assert all(re.fullmatch(r"[a-z]+", name) for name in names)

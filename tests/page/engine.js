@@ -4,11 +4,10 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Engine } from "../../web/engine/engine.js";
-import { readRun, written } from "../../web/engine/run.js";
+import { readFile, takeOver, written } from "../../web/engine/run.js";
 import { Training } from "../../web/engine/training.js";
 
-/** @import { Config } from "../../web/encoder.js" */
-/** @import { Rates } from "../../web/engine/engine.js" */
+/** @import { Config, Rates } from "../../web/engine/engine.js" */
 /** @import { Recipe } from "../../web/engine/training.js" */
 
 /**
@@ -27,10 +26,11 @@ import { Training } from "../../web/engine/training.js";
 
 const [, , module, given, answers] = process.argv;
 const compiled = new WebAssembly.Module(readFileSync(module));
+const instance = () => new WebAssembly.Instance(compiled);
 
 /** @param {Case} one */
 function answer(one) {
-  let engine = new Engine(compiled, one.config, one.lines);
+  let engine = new Engine(instance(), one.config, one.lines);
   engine.parameters.set(one.parameters);
   if (one.without) {
     const { values, replaced } = engine.part(one.without.layer, one.without.part);
@@ -46,7 +46,7 @@ function answer(one) {
   };
   one.batches.forEach((batch, n) => {
     if (n === one.stop) {
-      const next = new Engine(compiled, one.config, one.lines);
+      const next = new Engine(instance(), one.config, one.lines);
       next.parameters.set(engine.parameters);
       for (const i of [0, 1]) next.moments[i].set(engine.moments[i]);
       engine = next;
@@ -70,7 +70,7 @@ function answer(one) {
  *   steps: number }} one
  */
 function train({ config, recipe, text, parameters, steps }) {
-  const training = new Training(compiled, config, Int32Array.from(text), recipe);
+  const training = new Training(instance(), config, Int32Array.from(text), recipe);
   const own = [...training.engine.parameters];
   training.engine.parameters.set(parameters);
   const nats = Array.from({ length: steps }, () => training.step());
@@ -84,13 +84,19 @@ function train({ config, recipe, text, parameters, steps }) {
  */
 async function resume({ config, recipe, text, corpus, from, to, steps }) {
   const ids = Int32Array.from(text);
-  const read = from
-    ? await readRun(new Uint8Array(readFileSync(from)).buffer, compiled, ids, corpus)
-    : undefined;
-  if (from && !read) return { refused: true };
-  const training = read?.training ?? new Training(compiled, config, ids, recipe);
+  let training = new Training(instance(), config, ids, recipe);
   /** @type {import("../../web/engine/run.js").Step[]} */
-  const history = read?.history ?? [];
+  let history = [];
+  if (from) {
+    try {
+      const file = await readFile(new Uint8Array(readFileSync(from)).buffer, "x.safetensors");
+      training = new Training(instance(), file.about.config, ids, file.about.recipe);
+      takeOver(training, file);
+      history = file.about.history;
+    } catch (error) {
+      return { refused: error instanceof Error && error.message };
+    }
+  }
   const nats = [];
   for (let n = 0; n < 2 * steps; n++) {
     if (n === steps) writeFileSync(to, await written(training, corpus, history));

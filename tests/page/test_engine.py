@@ -188,17 +188,15 @@ def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
     run = TrainingRun.load(begun, corpus)
     assert run.step == 2
     run.save(back)
-    again, other = answers(
-        tmp_path,
-        {**given, "from": str(back), "to": str(begun)},
-        {**given, "corpus": "of another text", "from": str(back), "to": str(begun)},
-    )
+    [again] = answers(tmp_path, {**given, "from": str(back), "to": str(begun)})
     assert again["nats"][:2] == page["nats"][2:]
     assert [run.train_step() for _ in range(4)] == pytest.approx(again["nats"], abs=1e-2)
-    assert other == {"refused": True}
     back.write_bytes(back.read_bytes()[:-1] + b"!")
     [damaged] = answers(tmp_path, {**given, "from": str(back), "to": str(begun)})
-    assert damaged == {"refused": True}
+    assert damaged == {
+        "refused": "x.safetensors is damaged: it is not what was written; restore it, or train it "
+        "again."
+    }
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@
 import asyncio
 import platform
 import runpy
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,22 @@ from cloze.serving import lab
 from cloze.serving.server import SHIPPED, Kernels, Notebooks, PromptConnection
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+Browse = Callable[[Path], Notebooks]
+
+
+@pytest.fixture
+def browse(tmp_path: Path) -> Iterator[Browse]:
+    """Make what reads the notebooks of a folder, and close its list of signatures at the end."""
+    with ExitStack() as made:
+
+        def browsed(folder: Path) -> Notebooks:
+            notebooks = Notebooks(root_dir=str(folder))
+            notebooks.notary.data_dir = str(tmp_path)
+            made.enter_context(closing(notebooks.notary))
+            return notebooks
+
+        yield browsed
 
 
 def test_every_message_is_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,21 +53,23 @@ def test_every_message_is_sent_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("language", ["python", "R"])
-def test_a_python_notebook_is_read_with_this_pythons_version(tmp_path: Path, language: str) -> None:
+def test_a_python_notebook_is_read_with_this_pythons_version(
+    browse: Browse, tmp_path: Path, language: str
+) -> None:
     notebook = nbformat.v4.new_notebook(metadata={"language_info": {"name": language}})
     nbformat.write(notebook, tmp_path / "a.ipynb")
-    read = asyncio.run(Notebooks(root_dir=str(tmp_path)).get("a.ipynb"))
+    read = asyncio.run(browse(tmp_path).get("a.ipynb"))
     version = read["content"]["metadata"]["language_info"].get("version")
     assert version == (platform.python_version() if language == "python" else None)
 
 
 @pytest.mark.parametrize("change", ["", "\n"], ids=["shipped", "changed"])
-def test_the_notebooks_of_the_series_are_trusted_and_no_others(tmp_path: Path, change: str) -> None:
+def test_the_notebooks_of_the_series_are_trusted_and_no_others(
+    browse: Browse, tmp_path: Path, change: str
+) -> None:
     shipped = NOTEBOOKS / "05_the_explorer.ipynb"
     (tmp_path / "a.ipynb").write_bytes(shipped.read_bytes() + change.encode())
-    notebooks = Notebooks(root_dir=str(tmp_path))
-    notebooks.notary.data_dir = str(tmp_path)
-    read = asyncio.run(notebooks.get("a.ipynb"))
+    read = asyncio.run(browse(tmp_path).get("a.ipynb"))
     cells = [cell for cell in read["content"]["cells"] if cell["cell_type"] == "code"]
     assert {cell["metadata"]["trusted"] for cell in cells} == {not change}
 
@@ -71,6 +91,6 @@ def test_the_lab_command_names_them(option: str, named: type) -> None:
     assert import_item(given.partition("=")[2]) is named
 
 
-def test_the_file_browser_shows_what_is_for_learners() -> None:
-    shown = asyncio.run(Notebooks(root_dir=str(NOTEBOOKS)).get(""))["content"]
+def test_the_file_browser_shows_what_is_for_learners(browse: Browse) -> None:
+    shown = asyncio.run(browse(NOTEBOOKS).get(""))["content"]
     assert {Path(each["name"]).suffix for each in shown} == {".ipynb", ".md", ""}

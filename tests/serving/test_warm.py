@@ -97,7 +97,9 @@ def process_of(manager: AsyncKernelManager) -> Any:
 
 async def about(run: Run) -> dict[str, Any]:
     """Ask a kernel about itself."""
-    text = "".join(message["content"].get("text", "") for message in await run(ABOUT))
+    said_on = [message["content"] for message in await run(ABOUT)]
+    # What goes to stderr is Python's own warning, from 3.12 on, that a kernel with threads forks.
+    text = "".join(said["text"] for said in said_on if said.get("name") == "stdout")
     said: dict[str, Any] = json.loads(text)
     return said
 

@@ -146,3 +146,21 @@ def test_a_line_that_cannot_be_filled_is_told(run: TrainingRun) -> None:
     ):
         with pytest.raises(ValueError, match=told):
             TrainingCurve(run, line=line)
+
+
+def test_a_page_can_train_what_python_has_not_begun(run: TrainingRun) -> None:
+    alone = TrainingCurve(run, {"uniform": 3.36730}, line="the [qu]ick").alone()
+    assert alone is not None
+    assert alone["text"] == f"{PIECE.text}\n{PIECE.text[:160]}"
+    assert alone["heldOut"] == 160, "whole windows of 32"
+    assert (alone["masked"], alone["baselines"]) == ("the __ick", {"uniform": 3.3673})
+    corpus = Corpus.load()
+    alone = TrainingCurve(TrainingRun(MaskedLM(), corpus)).alone()
+    assert alone is not None
+    assert alone["text"] is None, "which the page has"
+    run.train_step()
+    began = TrainingCurve(run, line="the [qu]ick")
+    other = TrainingCurve(TrainingRun(MaskedLM(), corpus, objective=replace(MASKED)))
+    long = Corpus(corpus.train[:5], corpus.held_out[:1])
+    for curve in (began, other, TrainingCurve(TrainingRun(MaskedLM(), long))):
+        assert curve.alone() is None

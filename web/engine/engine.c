@@ -122,15 +122,17 @@ static inline __attribute__((always_inline)) void lay(const float *x, int along,
 // a[i, p] is a[i * ai + p * ap], b[p, j] is b[p * bp + j * bj], c[i, j] is c[i * ci + j].
 static void product(int m, int n, int k, const float *a, int ai, int ap, const float *b, int bp,
                     int bj, float *c, int ci, int add) {
+  int upper = a == b && m == n;  // a · aᵀ or a symmetric a · a: the lower half is the upper one, mirrored
   for (int from = 0; from < k; from += DEEP, add = 1) {
     int depth = k - from < DEEP ? k - from : DEEP;
     lay(b + from * bp, bp, bj, n, depth, WIDE, panels);
     for (int i = 0; i < m; i += TALL) {
       lay(a + i * ai + from * ap, ap, ai, m - i < TALL ? m - i : TALL, depth, TALL, strip);
-      for (int j = 0; j < n; j += WIDE)
+      for (int j = upper ? i / WIDE * WIDE : 0; j < n; j += WIDE)
         tile(depth, strip, panels + j * depth, c + i * ci + j, ci, m - i, n - j, add);
     }
   }
+  if (upper) FOR(i, m) FOR(j, i) c[i * ci + j] = c[j * ci + i];
 }
 
 // ── The model: its shape, its parameters, and what a pass leaves behind ─────────────────────────
@@ -152,9 +154,10 @@ typedef struct {
   Linear up, down;
   // What the backward pass needs of the forward pass, by position.
   float *x, *normed, *deviation;              // (rows, D), (rows, D) before scale and shift, (rows,)
-  float *q, *k, *v, *weights, *gathered;      // three (B, H, L, d_head), (B, H, L, L), (rows, D)
-  float *x_mid, *normed_mid, *deviation_mid;  // after attention
-  float *hidden, *squared;                    // (rows, F) before and after the squared ReLU
+  float *q, *k, *v;                           // (H, m, d_head), two (H, rows, d_head)
+  float *weights, *gathered;                  // (H, m, length), (m, D)
+  float *x_mid, *normed_mid, *deviation_mid;  // after attention, for the m rows to be finished
+  float *hidden, *squared;                    // (m, F) before and after the squared ReLU
 } Layer;
 
 #define MOST_LAYERS 64
@@ -166,10 +169,14 @@ static float *parameters, *gradients, *first_moments, *second_moments;  // all i
 static float *cosines, *sines;                                          // (L, d_head / 2)
 static float *x_last, *normed_last, *deviation_last, *states;           // of the selected rows
 static float *logits, *d_logits;                                        // (selected, V)
-static float *table, *table_hat, *table_deviation, *table_of[3], *d_table_of[3];  // (V, D)
-static float *d_x, *d_mid, *d_hidden, *d_rows, *d_heads[3], *d_weights;  // gradients in flight
-static int *ids, *selected, *labels;                                     // (rows,) each
+static float *table, *table_hat, *table_deviation, *table_of[3], *d_table;  // (V, D)
+static float *d_x, *d_mid, *d_hidden, *d_rows, *d_input, *d_heads[3], *d_weights;  // in flight
+static int *ids, *selected, *labels, *everywhere;  // (rows,) each; selected ascends
 static int rows, lines, length, n_selected;
+
+// The rows that a layer finishes: all of them, but in the last layer only what is asked.
+static int *finished, m;
+static int *starts;  // (lines + 1,) where those of each line begin
 
 static float *gradient_of(const float *parameter) { return gradients + (parameter - parameters); }
 
@@ -219,14 +226,17 @@ int EXPORT(make)(int vocab_size, int max_len, int d_model, int n_heads, int n_la
   x_last = floats(most * D), normed_last = floats(most * D), deviation_last = floats(most);
   states = floats(most * D), logits = floats(most * V), d_logits = floats(most * V);
   table = floats(V * D), table_hat = floats(V * D), table_deviation = floats(V);
+  d_table = floats(V * D);
   FOR(i, 3) {
-    table_of[i] = floats(V * D), d_table_of[i] = floats(V * D);
+    table_of[i] = floats(V * D);
     d_heads[i] = floats(most * D);
   }
   int room = widest * (most > D ? most : D) + V * D;  // for rows, and for a matrix that takes a step
   d_x = floats(room), d_mid = floats(room), d_rows = floats(room), d_hidden = floats(room);
-  d_weights = floats(L * L);
+  d_input = floats(room), d_weights = floats(L * L);
   ids = take(4ul * most), selected = take(4ul * most), labels = take(4ul * most);
+  everywhere = take(4ul * most), starts = take(4ul * (B + 1));
+  FOR(r, most) everywhere[r] = r;
   strip = floats(TALL * DEEP), panels = floats((widest + V + L + WIDE) * DEEP);
   cosines = floats(L * d_head / 2), sines = floats(L * d_head / 2);
   FOR(position, L) FOR(i, d_head / 2) {
@@ -247,11 +257,13 @@ int *EXPORT(selected_at)(void) { return selected; }
 int *EXPORT(labels_at)(void) { return labels; }
 float *EXPORT(logits_at)(void) { return logits; }
 float *EXPORT(weights_at)(int layer) { return layers[layer].weights; }
+float *EXPORT(values_at)(int layer) { return layers[layer].v; }
+float *EXPORT(streams_at)(void) { return x_last; }
 
 // ── What can be read and replaced: of each layer, its heads and the two parts that are added ────
 
 enum { HEADS, ATTENTION, FEED_FORWARD, PARTS };
-static float *part_values[MOST_LAYERS][PARTS];          // (rows, D)
+static float *part_values[MOST_LAYERS][PARTS];            // (rows, D)
 static unsigned char *part_replaced[MOST_LAYERS][PARTS];  // (rows, H): of ATTENTION and so on, all H
 
 // Where the values of a part stand after a pass; what is marked in `replaced_at` is taken from there.
@@ -264,11 +276,11 @@ float *EXPORT(part_at)(int layer, int part) {
 }
 unsigned char *EXPORT(replaced_at)(int layer, int part) { return part_replaced[layer][part]; }
 
-static void exchange(int layer, int part, float *values, int count, const int *which) {
+static void exchange(int layer, int part, float *values) {
   float *kept = part_values[layer][part];
   if (!kept) return;
-  FOR(i, count) FOR(h, H) {
-    int row = which ? which[i] : i;
+  FOR(i, m) FOR(h, H) {
+    int row = finished[i];
     float *own = values + i * D + h * d_head, *other = kept + row * D + h * d_head;
     if (part_replaced[layer][part][row * H + h]) __builtin_memcpy(own, other, 4ul * d_head);
     else __builtin_memcpy(other, own, 4ul * d_head);
@@ -300,12 +312,27 @@ static void linear(const float *x, int count, Linear p, int in, int out, float *
   FOR(r, count) FOR(i, out) y[r * out + i] += p.bias[i];
 }
 
-// From (rows, D) to (lines, H, length, d_head), or back if !to_heads. With `turn`, each pair is turned
-// by its position's angle; sign −1 turns it back.
-static void split(float *flat, float *heads, int to_heads, int turn, float sign) {
-  FOR(line, lines) FOR(h, H) FOR(position, length) {
-    float *a = flat + (line * length + position) * D + h * d_head;
-    float *b = heads + ((line * H + h) * length + position) * d_head;
+static void choose(int layer) {
+  int last = layer == N - 1;
+  finished = last ? selected : everywhere, m = last ? n_selected : rows;
+  for (int line = 0, r = 0; line <= lines; line++) {
+    while (r < m && finished[r] < line * length) r++;
+    starts[line] = r;
+  }
+}
+
+// Copy some rows of x (rows, D), one after the other.
+static void gather(float *to, const float *x, const int *which, int count) {
+  FOR(r, count) __builtin_memcpy(to + r * D, x + which[r] * D, 4ul * D);
+}
+
+// From (count, D) to (H, count, d_head), or back if !to_heads. With `turn`, each pair is turned by the
+// angle of its row's position; sign −1 turns it back.
+static void split(float *flat, float *heads, const int *which, int count, int to_heads, int turn,
+                  float sign) {
+  FOR(h, H) FOR(r, count) {
+    float *a = flat + r * D + h * d_head, *b = heads + (h * count + r) * d_head;
+    int position = which[r] % length;
     if (!turn) {
       __builtin_memcpy(to_heads ? b : a, to_heads ? a : b, 4ul * d_head);
       continue;
@@ -319,11 +346,12 @@ static void split(float *flat, float *heads, int to_heads, int turn, float sign)
   }
 }
 
-// Each row of scores (length, length) becomes weights: softmax over what the query may look at.
-static void softmax(float *scores, float scale) {
-  FOR(i, length) {
+// Each row of scores (count, length) becomes weights: softmax over what the query may look at.
+static void softmax(float *scores, const int *which, int count, float scale) {
+  FOR(i, count) {
     float *row = scores + i * length, sum = 0;
-    int first = direction > 0 ? i : 0, end = direction < 0 ? i + 1 : length, j = first;
+    int position = which[i] % length;
+    int first = direction > 0 ? position : 0, end = direction < 0 ? position + 1 : length, j = first;
     float most = row[first];
     for (; j < end; j++) most = row[j] > most ? row[j] : most;
     for (j = first; j + 4 <= end; j += 4)
@@ -339,63 +367,65 @@ static void softmax(float *scores, float scale) {
 static void attend(Layer *layer) {
   float scale = 1 / __builtin_sqrtf((float)d_head);
   FOR(line, lines) FOR(h, H) {
-    int at = (line * H + h) * length;
-    float *q = layer->q + at * d_head, *k = layer->k + at * d_head, *v = layer->v + at * d_head;
-    float *weights = layer->weights + at * length;  // (length, length)
-    product(length, length, d_head, q, d_head, 1, k, 1, d_head, weights, length, 0);
-    softmax(weights, scale);
-    float *gathered = layer->gathered + line * length * D + h * d_head;
-    product(length, d_head, length, weights, length, 1, v, d_head, 1, gathered, D, 0);
+    int from = starts[line], count = starts[line + 1] - from;
+    float *q = layer->q + (h * m + from) * d_head;
+    float *k = layer->k + (h * rows + line * length) * d_head;
+    float *v = layer->v + (h * rows + line * length) * d_head;
+    float *weights = layer->weights + (h * m + from) * length;  // (count, length)
+    product(count, length, d_head, q, d_head, 1, k, 1, d_head, weights, length, 0);
+    softmax(weights, finished + from, count, scale);
+    float *gathered = layer->gathered + from * D + h * d_head;
+    product(count, d_head, length, weights, length, 1, v, d_head, 1, gathered, D, 0);
   }
+}
+
+// Logits (count, V) of the first rows of x_last: what the final norm and the head make of them.
+void EXPORT(answer)(int count) {
+  norm(x_last, count, last_norm, normed_last, deviation_last, states);
+  linear(states, count, head, D, V, logits);
 }
 
 // Logits (n_selected, V) at the selected rows of ids (lines, length).
 void EXPORT(forward)(int n_lines, int line_length, int count) {
   lines = n_lines, length = line_length, rows = lines * length, n_selected = count;
-  FOR(r, rows) __builtin_memcpy(layers[0].x + r * D, embedding + ids[r] * D, 4ul * D);
+  gather(layers[0].x, embedding, ids, rows);
   FOR(n, N) {
     Layer *layer = &layers[n];
+    choose(n);
     Linear projections[3] = {layer->query, layer->key, layer->value};
     float *heads[3] = {layer->q, layer->k, layer->v};
     if (n == 0) norm(embedding, V, layer->attention_norm, table_hat, table_deviation, table);
     else norm(layer->x, rows, layer->attention_norm, layer->normed, layer->deviation, d_rows);
-    FOR(i, 3) {
+    FOR(i, 3) {  // queries of the rows to be finished, keys and values of all
+      const int *which = i ? everywhere : finished;
+      int n_rows = i ? rows : m;
       if (n == 0) {  // the same of a symbol wherever it stands: computed once and looked up
         linear(table, V, projections[i], D, D, table_of[i]);
-        FOR(r, rows) __builtin_memcpy(d_mid + r * D, table_of[i] + ids[r] * D, 4ul * D);
+        FOR(r, n_rows) __builtin_memcpy(d_mid + r * D, table_of[i] + ids[which[r]] * D, 4ul * D);
       } else {
-        linear(d_rows, rows, projections[i], D, D, d_mid);
+        gather(d_x, d_rows, which, n_rows);
+        linear(d_x, n_rows, projections[i], D, D, d_mid);
       }
-      split(d_mid, heads[i], 1, i < 2, 1);
+      split(d_mid, heads[i], which, n_rows, 1, i < 2, 1);
     }
     attend(layer);
-    exchange(n, HEADS, layer->gathered, rows, 0);
-    int last = n == N - 1, m = last ? n_selected : rows;  // the last layer finishes only what is asked
-    float *x = layer->x, *gathered = layer->gathered;
-    const int *which = last ? selected : 0;
-    if (last) {
-      FOR(i, m) {
-        __builtin_memcpy(d_x + i * D, x + selected[i] * D, 4ul * D);
-        __builtin_memcpy(d_rows + i * D, gathered + selected[i] * D, 4ul * D);
-      }
-      x = d_x, gathered = d_rows;
-    }
-    linear(gathered, m, layer->output, D, D, layer->x_mid);
-    exchange(n, ATTENTION, layer->x_mid, m, which);
-    FOR(i, m * D) layer->x_mid[i] += x[i];  // the residual connection
+    exchange(n, HEADS, layer->gathered);
+    linear(layer->gathered, m, layer->output, D, D, layer->x_mid);
+    exchange(n, ATTENTION, layer->x_mid);
+    gather(d_x, layer->x, finished, m);
+    FOR(i, m * D) layer->x_mid[i] += d_x[i];  // the residual connection
     norm(layer->x_mid, m, layer->feed_forward_norm, layer->normed_mid, layer->deviation_mid, d_mid);
     linear(d_mid, m, layer->up, D, F, layer->hidden);
     FOR(i, m * F) {
       float positive = layer->hidden[i] > 0 ? layer->hidden[i] : 0;
       layer->squared[i] = positive * positive;
     }
-    float *out = last ? x_last : layers[n + 1].x;
+    float *out = n == N - 1 ? x_last : layers[n + 1].x;
     linear(layer->squared, m, layer->down, F, D, out);
-    exchange(n, FEED_FORWARD, out, m, which);
+    exchange(n, FEED_FORWARD, out);
     FOR(i, m * D) out[i] += layer->x_mid[i];  // the second residual connection
   }
-  norm(x_last, n_selected, last_norm, normed_last, deviation_last, states);
-  linear(states, n_selected, head, D, V, logits);
+  answer(n_selected);
 }
 
 // ── Loss and gradient ───────────────────────────────────────────────────────────────────────────
@@ -442,85 +472,78 @@ static void norm_back(const float *d_y, const float *hat, const float *deviation
   }
 }
 
-// From the gradient of what was gathered, d (rows, D), to those of queries, keys and values.
+// From the gradient of what was gathered, d (m, D), to those of queries, keys and values.
 static void attend_back(Layer *layer, const float *d) {
   float scale = 1 / __builtin_sqrtf((float)d_head);
+  for (int i = 1; i < 3; i++) __builtin_memset(d_heads[i], 0, 4ul * rows * D);
   FOR(line, lines) FOR(h, H) {
-    int at = (line * H + h) * length;
-    float *q = layer->q + at * d_head, *k = layer->k + at * d_head, *v = layer->v + at * d_head;
-    float *weights = layer->weights + at * length;
-    const float *d_out = d + line * length * D + h * d_head;  // rows are D apart
-    product(length, d_head, length, weights, 1, length, d_out, D, 1, d_heads[2] + at * d_head,
-            d_head, 0);
-    product(length, length, d_head, d_out, D, 1, v, 1, d_head, d_weights, length, 0);
-    FOR(i, length) {  // softmax: each weight gains what it deserves above the row's mean
+    int from = starts[line], count = starts[line + 1] - from;
+    int q_at = (h * m + from) * d_head, kv_at = (h * rows + line * length) * d_head;
+    float *weights = layer->weights + (h * m + from) * length;
+    const float *d_out = d + from * D + h * d_head;  // rows are D apart
+    product(length, d_head, count, weights, 1, length, d_out, D, 1, d_heads[2] + kv_at, d_head, 1);
+    product(count, length, d_head, d_out, D, 1, layer->v + kv_at, 1, d_head, d_weights, length, 0);
+    FOR(i, count) {  // softmax: each weight gains what it deserves above the row's mean
       float *row = weights + i * length, *d_row = d_weights + i * length, mean = 0;
       FOR(j, length) mean += row[j] * d_row[j];
       FOR(j, length) d_row[j] = row[j] * (d_row[j] - mean) * scale;
     }
-    product(length, d_head, length, d_weights, length, 1, k, d_head, 1, d_heads[0] + at * d_head,
-            d_head, 0);
-    product(length, d_head, length, d_weights, 1, length, q, d_head, 1, d_heads[1] + at * d_head,
-            d_head, 0);
+    product(count, d_head, length, d_weights, length, 1, layer->k + kv_at, d_head, 1,
+            d_heads[0] + q_at, d_head, 0);
+    product(length, d_head, count, d_weights, 1, length, layer->q + q_at, d_head, 1,
+            d_heads[1] + kv_at, d_head, 1);
   }
+}
+
+// hat · scale + shift at some rows: what a norm gave, once more.
+static void renorm(const float *hat, Norm p, const int *which, int count, float *out) {
+  FOR(r, count) FOR(i, D) out[r * D + i] = hat[which[r] * D + i] * p.scale[i] + p.shift[i];
 }
 
 // The gradient of the loss at every parameter: forward and loss, read backwards.
 void EXPORT(backward)(void) {
   __builtin_memset(gradients, 0, 4ul * n_parameters);
-  int m = n_selected;
-  linear_back(d_logits, states, m, head, D, V, d_mid, 0);
-  __builtin_memset(d_x, 0, 4ul * rows * D);
-  norm_back(d_mid, normed_last, deviation_last, m, last_norm, d_x);
+  linear_back(d_logits, states, n_selected, head, D, V, d_mid, 0);
+  __builtin_memset(d_x, 0, 4ul * n_selected * D);
+  norm_back(d_mid, normed_last, deviation_last, n_selected, last_norm, d_x);
   for (int n = N - 1; n >= 0; n--) {
     Layer *layer = &layers[n];
-    int last = n == N - 1;
-    m = last ? n_selected : rows;
+    choose(n);
     // d_x is the gradient of what the layer gave, (m, D). First the feed-forward network.
     linear_back(d_x, layer->squared, m, layer->down, F, D, d_hidden, 0);
     FOR(i, m * F) d_hidden[i] *= layer->hidden[i] > 0 ? 2 * layer->hidden[i] : 0;
-    FOR(r, m) FOR(i, D) d_rows[r * D + i] = layer->normed_mid[r * D + i] *
-        layer->feed_forward_norm.scale[i] + layer->feed_forward_norm.shift[i];
+    renorm(layer->normed_mid, layer->feed_forward_norm, everywhere, m, d_rows);
     linear_back(d_hidden, d_rows, m, layer->up, D, F, d_mid, 0);
     norm_back(d_mid, layer->normed_mid, layer->deviation_mid, m, layer->feed_forward_norm, d_x);
     // Then attention: d_x is now the gradient of x_mid.
-    float *gathered = layer->gathered;
-    if (last) {
-      FOR(i, m) __builtin_memcpy(d_rows + i * D, gathered + selected[i] * D, 4ul * D);
-      gathered = d_rows;
-    }
-    linear_back(d_x, gathered, m, layer->output, D, D, d_mid, 0);
-    if (last) {  // back from the selected rows to all: zero elsewhere
-      __builtin_memset(d_rows, 0, 4ul * rows * D);
-      FOR(i, m) __builtin_memcpy(d_rows + selected[i] * D, d_mid + i * D, 4ul * D);
-      attend_back(layer, d_rows);
-      __builtin_memset(d_rows, 0, 4ul * rows * D);
-      FOR(i, m) __builtin_memcpy(d_rows + selected[i] * D, d_x + i * D, 4ul * D);
-      __builtin_memcpy(d_x, d_rows, 4ul * rows * D);
-    } else {
-      attend_back(layer, d_mid);
-    }
+    linear_back(d_x, layer->gathered, m, layer->output, D, D, d_mid, 0);
+    attend_back(layer, d_mid);
+    // From the rows that were finished back to all: zero elsewhere.
+    __builtin_memcpy(d_mid, d_x, 4ul * m * D);
+    __builtin_memset(d_x, 0, 4ul * rows * D);
+    FOR(r, m) __builtin_memcpy(d_x + finished[r] * D, d_mid + r * D, 4ul * D);
+    // Each projection's gradient, and the sum of the three at what the norm gave.
     Linear projections[3] = {layer->query, layer->key, layer->value};
-    if (n == 0) {
-      float *d_normed = d_hidden;  // (V, D), where nothing else is needed any more
-      __builtin_memset(d_normed, 0, 4ul * V * D);
-      FOR(i, 3) {
-        split(d_rows, d_heads[i], 0, i < 2, -1);
-        __builtin_memset(d_table_of[i], 0, 4ul * V * D);
-        FOR(r, rows) FOR(c, D) d_table_of[i][ids[r] * D + c] += d_rows[r * D + c];
-        linear_back(d_table_of[i], table, V, projections[i], D, D, d_normed, 1);
+    __builtin_memset(d_mid, 0, 4ul * (n ? rows : V) * D);
+    FOR(i, 3) {
+      const int *which = i ? everywhere : finished;
+      int n_rows = i ? rows : m;
+      split(d_rows, d_heads[i], which, n_rows, 0, i < 2, -1);
+      if (n == 0) {
+        __builtin_memset(d_table, 0, 4ul * V * D);
+        FOR(r, n_rows) FOR(c, D) d_table[ids[which[r]] * D + c] += d_rows[r * D + c];
+        linear_back(d_table, table, V, projections[i], D, D, d_mid, 1);
+      } else {
+        renorm(layer->normed, layer->attention_norm, which, n_rows, d_hidden);
+        linear_back(d_rows, d_hidden, n_rows, projections[i], D, D, d_input, 0);
+        FOR(r, n_rows) FOR(c, D) d_mid[which[r] * D + c] += d_input[r * D + c];
       }
+    }
+    if (n == 0) {
       float *d_embedding = gradient_of(embedding);
-      norm_back(d_normed, table_hat, table_deviation, V, layer->attention_norm, d_embedding);
+      norm_back(d_mid, table_hat, table_deviation, V, layer->attention_norm, d_embedding);
       FOR(r, rows) FOR(c, D) d_embedding[ids[r] * D + c] += d_x[r * D + c];
     } else {
-      float *normed = d_hidden;  // (rows, D): the projections' input once more
-      FOR(r, rows) FOR(i, D) normed[r * D + i] = layer->normed[r * D + i] *
-          layer->attention_norm.scale[i] + layer->attention_norm.shift[i];
-      FOR(i, 3) {
-        split(d_rows, d_heads[i], 0, i < 2, -1);
-        linear_back(d_rows, normed, rows, projections[i], D, D, d_mid, i > 0);
-      }
       norm_back(d_mid, layer->normed, layer->deviation, rows, layer->attention_norm, d_x);
     }
   }

@@ -1,6 +1,16 @@
 // The engine as JavaScript calls it: engine.c compiled, one instance with one model.
 
-/** @import { Config } from "../encoder.js" */
+/**
+ * @typedef {object} Config  As EncoderConfig of src/cloze/encoder.py.
+ * @property {number} vocab_size
+ * @property {number} d_model
+ * @property {number} n_heads
+ * @property {number} n_layers
+ * @property {number} d_ff
+ * @property {number} max_len
+ * @property {number} rotary_base
+ * @property {string} direction  "left", "right" or "both".
+ */
 
 const LOOKS = /** @type {Record<string, number>} */ ({ left: -1, both: 0, right: 1 });
 
@@ -57,6 +67,9 @@ export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: lay
  * @property {() => number} labels_at
  * @property {() => number} logits_at
  * @property {(layer: number) => number} weights_at
+ * @property {(layer: number) => number} values_at
+ * @property {() => number} streams_at
+ * @property {(count: number) => void} answer
  * @property {(layer: number, part: number) => number} part_at
  * @property {(layer: number, part: number) => number} replaced_at
  * @property {(lines: number, length: number, selected: number) => void} forward
@@ -72,14 +85,13 @@ export function parametersOf({ vocab_size: v, d_model: d, d_ff: f, n_layers: lay
 
 export class Engine {
   /**
-   * @param {WebAssembly.Module} module  engine.wasm, compiled.
+   * @param {WebAssembly.Instance} instance  Of engine.wasm; each model has one of its own.
    * @param {Config} config
-   * @param {number} lines  The most lines that it will read at once.
+   * @param {number} [lines]  The most lines that it will read at once.
    */
-  constructor(module, config, lines) {
+  constructor({ exports }, config, lines = 1) {
     this.config = config;
     this.lines = lines;
-    const { exports } = new WebAssembly.Instance(module);
     this.c = /** @type {Exports} */ (/** @type {unknown} */ (exports));
     this.size = this.c.make(
       config.vocab_size,
@@ -122,7 +134,7 @@ export class Engine {
    * Logits at some positions of lines of one length.
    * @param {Int32Array} ids  (lines · length)
    * @param {number} length
-   * @param {Int32Array} selected  Where: numbers of rows, line · length + position.
+   * @param {Int32Array} selected  Where: numbers of rows, line · length + position, ascending.
    * @returns {Float32Array}  (selected · |V|), a view.
    */
   logits(ids, length, selected) {
@@ -134,9 +146,49 @@ export class Engine {
   }
 
   /**
-   * What a part of a layer gave in the last pass that read all its positions, and what it gives from
-   * the next pass on wherever `replaced` is 1: for each row and head, for the two parts that are
-   * added for all heads alike.
+   * Logits at the end of a residual stream: what the final norm and the head make of it.
+   * @param {ArrayLike<number>} stream  (d_model)
+   * @returns {Float32Array}  (|V|), a view.
+   */
+  answer(stream) {
+    this.floats(this.c.streams_at(), stream.length).set(stream);
+    this.c.answer(1);
+    return this.floats(this.c.logits_at(), this.config.vocab_size);
+  }
+
+  /**
+   * The values that the heads of a layer read in the last pass over one line.
+   * @param {number} layer
+   * @param {number} length
+   * @returns {Float32Array}  (n_heads · length · d_head), a view.
+   */
+  values(layer, length) {
+    return this.floats(this.c.values_at(layer), length * this.config.d_model);
+  }
+
+  /**
+   * Where every head of every layer looks from a position of one line: weights that sum to 1.
+   * @param {Int32Array} ids
+   * @param {number} position
+   */
+  attention(ids, position) {
+    const { n_layers, n_heads } = this.config;
+    this.logits(ids, ids.length, Int32Array.of(position));
+    return Array.from({ length: n_layers }, (_, layer) => {
+      // The last layer has asked from the position alone, the others from everywhere.
+      const [rows, row] = layer < n_layers - 1 ? [ids.length, position] : [1, 0];
+      const weights = this.floats(this.c.weights_at(layer), n_heads * rows * ids.length);
+      return Array.from({ length: n_heads }, (_, head) => {
+        const at = (head * rows + row) * ids.length;
+        return [...weights.subarray(at, at + ids.length)];
+      });
+    });
+  }
+
+  /**
+   * What a part of a layer gave in the last pass (in the last layer at the selected rows alone), and
+   * what it gives from the next pass on wherever `replaced` is 1: for each row and head, for the two
+   * parts that are added for all heads alike.
    * @param {number} layer
    * @param {keyof typeof PARTS} part
    */

@@ -2,10 +2,11 @@
 //
 // It draws what Python draws, in the same order, so that either can go on where the other stopped.
 
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { Chance } from "./chance.js";
 import { Engine, parametersOf } from "./engine.js";
 
-/** @import { Config } from "../encoder.js" */
+/** @import { Config } from "./engine.js" */
 
 /**
  * How to train, by the names of Python's Recipe.
@@ -23,6 +24,9 @@ import { Engine, parametersOf } from "./engine.js";
  * @property {number} seed
  */
 
+const NOT_FINITE =
+  "The loss is not finite any more: training went astray; train with smaller learning rates or less " +
+  "weight decay.";
 /** Of the selected characters, the share that is hidden, and that and the share that is swapped. */
 const HIDDEN = Math.fround(0.8);
 const HIDDEN_OR_SWAPPED = Math.fround(0.9);
@@ -44,7 +48,7 @@ export function schedule({ steps, warmup }, step) {
 
 /**
  * Windows at random places of a text.
- * @param {Int32Array} text
+ * @param {Int32Array | Uint8Array} text
  * @param {Recipe} recipe
  * @param {Chance} chance
  */
@@ -66,15 +70,20 @@ export function sample(text, { batch_size, length }, chance) {
  * @returns {Batch}
  */
 export function mask(windows, rate, ordinary, chance) {
-  const numbers = Float32Array.from(windows, () => chance.uniform());
-  const actions = Float32Array.from(windows, () => chance.uniform());
-  const random = Int32Array.from(windows, () => chance.below(ordinary));
-  const least = numbers.reduce((a, b) => Math.min(a, b)); // so that one is always selected
+  // Plain loops, because ten million symbols of a text are masked for its baselines.
+  const n = windows.length;
+  const [numbers, actions] = [new Float32Array(n), new Float32Array(n)];
+  const random = new Int32Array(n);
+  for (let i = 0; i < n; i++) numbers[i] = chance.uniform();
+  for (let i = 0; i < n; i++) actions[i] = chance.uniform();
+  for (let i = 0; i < n; i++) random[i] = chance.below(ordinary);
+  let least = 1; // so that one is always selected
+  for (let i = 0; i < n; i++) least = Math.min(least, numbers[i]);
   const threshold = Math.fround(rate);
   const selected = [];
   const ids = windows.slice();
-  for (const [i, number] of numbers.entries()) {
-    if (!(number < threshold || number === least)) continue;
+  for (let i = 0; i < n; i++) {
+    if (!(numbers[i] < threshold || numbers[i] === least)) continue;
     selected.push(i);
     if (actions[i] < HIDDEN) ids[i] = ordinary;
     else if (actions[i] < HIDDEN_OR_SWAPPED) ids[i] = random[i];
@@ -120,16 +129,16 @@ export function initial(config, chance) {
 
 export class Training {
   /**
-   * @param {WebAssembly.Module} module
+   * @param {WebAssembly.Instance} instance
    * @param {Config & { neighbour_focus: number }} config
-   * @param {Int32Array} text  Ids to train on.
+   * @param {Int32Array | Uint8Array} text  Ids to train on.
    * @param {Recipe} recipe
    */
-  constructor(module, config, text, recipe) {
+  constructor(instance, config, text, recipe) {
     this.text = text;
     this.recipe = recipe;
     this.chance = new Chance(recipe.seed);
-    this.engine = new Engine(module, config, recipe.batch_size);
+    this.engine = new Engine(instance, config, recipe.batch_size);
     this.engine.parameters.set(initial(config, new Chance(recipe.seed)));
     /** How many steps are done. */
     this.done = 0;
@@ -139,13 +148,17 @@ export class Training {
     return this.done >= this.recipe.steps;
   }
 
-  /** Take one step and return its loss, in nats. */
+  /**
+   * Take one step and return its loss, in nats.
+   * @throws {ValueError} The loss is not finite.
+   */
   step() {
     const { engine, recipe, chance } = this;
     const windows = sample(this.text, recipe, chance);
     const ordinary = engine.config.vocab_size - 1;
     const { ids, selected, labels } = mask(windows, recipe.mask_prob, ordinary, chance);
     const nats = engine.lossAndGradient(ids, recipe.length, selected, labels);
+    if (!Number.isFinite(nats)) throw new ValueError(NOT_FINITE); // the weights stay as they were
     const now = schedule(recipe, this.done);
     this.done += 1;
     engine.step(this.done, {

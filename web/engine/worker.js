@@ -1,70 +1,143 @@
-// Trains in a thread of its own, so that the page stays awake: told "begin", "go" and "stop", it
-// answers with how far it has come; told "save", with a file that Python reads.
+// Trains in a thread of its own, so that the page stays awake. It answers what it is asked: to read a
+// text, to look into a file, to begin, to keep what is trained. Told "go" and "stop", it says how far
+// it has come.
 
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { baselineLosses } from "../baselines.js";
+import { bytesOf, corpusOf, idsOf, readText } from "../corpus.js";
+import { ALPHABET, GAP, VOCABULARY } from "../vocabulary.js";
 import { Chance } from "./chance.js";
-import { written } from "./run.js";
+import { readFile, takeOver, written, writtenModel } from "./run.js";
 import { mask, Training } from "./training.js";
 
-/** @import { Config } from "../encoder.js" */
+/** @import { Config } from "./engine.js" */
+/** @import { Corpus } from "../corpus.js" */
 /** @import { Step } from "./run.js" */
 /** @import { Batch, Recipe } from "./training.js" */
 
 /**
- * What is trained, and on what.
+ * A text that came with the page, as it is or compressed: what to train on and then windows that are
+ * held out.
+ * @typedef {{ text: string | ArrayBuffer, heldOut: number, sha256: string }} Series
+ *
+ * A text of one's own.
+ * @typedef {{ file: Blob, name: string }} Own
+ *
+ * What is trained.
  * @typedef {object} Begin
  * @property {ArrayBuffer} module  engine.wasm.
  * @property {Config & { neighbour_focus: number }} config
  * @property {Recipe} recipe
- * @property {Int32Array} text
- * @property {Int32Array} heldOut  Windows of the recipe's length, one after the other.
- * @property {Int32Array} line  What the model fills as it learns, with `[MASK]` at its gaps.
+ * @property {string} line  What the model fills as it learns, _ for a gap.
+ * @property {Blob} [run]  The file of a run to go on with, which has its own config and recipe.
  *
  * How far it has come.
  * @typedef {object} Progress
  * @property {number} done  Steps.
  * @property {number} seconds  In steps.
  * @property {number[]} losses  Of the steps since the last message, in nats.
- * @property {number | null} heldOut  In nats, if it has just been measured.
- * @property {number[]} filled  The ids of the model's first choice at each gap.
+ * @property {[step: number, nats: number][]} measured  The held-out losses since the last message.
+ * @property {string[]} filled  The model's first choice at each gap.
  * @property {boolean} ended  Whether nothing is being done any more.
+ *
+ * What has been trained: parameters in the order of `parametersOf`, steps, held-out loss in nats, or
+ * null before it has been measured.
+ * @typedef {{ config: Config, parameters: Float32Array, steps: number, heldOut: number | null }} Trained
  */
 
 const MASKED = 0.15; // what is asked of held-out text, always the same
 const BETWEEN = 200; // milliseconds from one message to the next
+const KEEP_EVERY = 5000; // milliseconds of training that the end of this thread may cost
+const NO_MEMORY =
+  "This device has too little memory for that; close other tabs, or choose something smaller.";
 
+/** @type {Corpus} */
+let corpus;
+/** @type {Batch} All held-out questions. */
+let asked;
+/** @type {Batch[]} The same, so many as the engine reads at once. */
+let questions;
 /** @type {Training} */
 let training;
-/** @type {Batch[]} */
-let questions;
 /** @type {Int32Array} */
 let line;
 /** @type {Set<number>} */
 let due;
 /** @type {Step[]} */
 let history;
-let running = false;
-let seconds = 0;
+let wanted = false;
+let active = false;
+
+/**
+ * Read the text to train on, and of one's own say what the page must know of it.
+ * @param {{ series?: Series, own?: Own, length: number }} given
+ */
+async function read({ series, own, length }) {
+  const ordinary = ALPHABET.length;
+  const questioned = () => mask(corpus.heldOut, MASKED, ordinary, new Chance());
+  if (own) {
+    const raw = await readText(own.file, own.name);
+    const { normalised, report, ...found } = await corpusOf(raw, own.name, length);
+    corpus = found;
+    asked = questioned();
+    const baselines = baselineLosses(corpus.text, asked, length, ordinary);
+    const counts = Array(ordinary).fill(0);
+    for (const id of corpus.text) counts[id] += 1;
+    const frequencies = counts.map((count) => count / corpus.text.length);
+    const file = new Blob([normalised]);
+    return { report, baselines, frequencies, sha256: corpus.sha256, file };
+  }
+  if (!series) return undefined;
+  const stream = new Blob([series.text]).stream();
+  const packed = typeof series.text !== "string";
+  const unpacked = packed ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
+  const ids = idsOf(await new Response(unpacked).arrayBuffer());
+  const text = ids.subarray(0, -series.heldOut);
+  const heldOut = Int32Array.from(ids.subarray(-series.heldOut));
+  corpus = { text, heldOut, sha256: series.sha256 };
+  asked = questioned();
+  return undefined;
+}
+
+/**
+ * Look into a file: a run of some text, or a model to play with.
+ * @param {Own} given
+ */
+async function look({ file, name }) {
+  const { about, parameters } = await readFile(await bytesOf(file, name), name);
+  const { kind, config } = about;
+  const { steps = 0, held_out_nats: heldOut = null } = about.provenance ?? {};
+  return kind === "model"
+    ? { trained: { config, parameters, steps, heldOut } }
+    : { corpus: about.corpus, done: about.history.length, steps: about.recipe.steps };
+}
 
 /** @param {Begin} given */
-function begin({ module, config, recipe, text, heldOut, ...more }) {
-  training = new Training(new WebAssembly.Module(module), config, text, recipe);
-  line = more.line;
-  history = [];
+async function begin({ module, run, ...given }) {
+  const file = run && (await readFile(await bytesOf(run, "The run"), "The run"));
+  const { config, recipe } = file?.about ?? given;
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(module));
+  training = new Training(instance, config, corpus.text, recipe);
+  if (file) takeOver(training, file);
+  history = file?.about.history ?? [];
+  line = Int32Array.from(given.line, (each) =>
+    each === GAP ? VOCABULARY.maskId : ALPHABET.indexOf(each),
+  );
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
   due = new Set(shares.map((share) => Math.max(1, Math.round(recipe.steps * share ** 2))));
-  const { selected, labels, ids } = mask(heldOut, MASKED, config.vocab_size - 1, new Chance());
   const rows = recipe.batch_size * recipe.length;
   questions = [];
-  for (let from = 0; from < ids.length; from += rows) {
-    const inside = [...selected.keys()].filter(
-      (i) => selected[i] >= from && selected[i] < from + rows,
+  for (let from = 0; from < asked.ids.length; from += rows) {
+    const inside = [...asked.selected.keys()].filter(
+      (i) => asked.selected[i] >= from && asked.selected[i] < from + rows,
     );
     questions.push({
-      ids: ids.slice(from, from + rows),
-      selected: Int32Array.from(inside, (i) => selected[i] - from),
-      labels: Int32Array.from(inside, (i) => labels[i]),
+      ids: asked.ids.slice(from, from + rows),
+      selected: Int32Array.from(inside, (i) => asked.selected[i] - from),
+      labels: Int32Array.from(inside, (i) => asked.labels[i]),
     });
   }
+  return { recipe, trained: trained(), progress: progressed(0, true) };
 }
 
 /** The mean loss on held-out text, in nats. */
@@ -73,11 +146,15 @@ function measured() {
   let sum = 0;
   let count = 0;
   for (const { ids, selected, labels } of questions) {
+    if (!selected.length) continue;
     sum += engine.loss(ids, recipe.length, selected, labels) * labels.length;
     count += labels.length;
   }
   return sum / count;
 }
+
+/** Whether held-out loss is still to be measured after the last step. */
+const unmeasured = () => due.has(training.done) && history[training.done - 1][4] === null;
 
 /** The model's first choice at each gap of the line. */
 function filled() {
@@ -87,12 +164,49 @@ function filled() {
   const logits = engine.logits(line, line.length, Int32Array.from(gaps));
   return gaps.map((_, k) => {
     const row = logits.subarray(k * (ordinary + 1), k * (ordinary + 1) + ordinary);
-    return row.indexOf(Math.max(...row));
+    return VOCABULARY.symbols[row.indexOf(Math.max(...row))];
   });
 }
 
 /**
- * A number that Python writes as JavaScript does.
+ * @param {number} from  Steps that have been told before.
+ * @param {boolean} ended
+ * @returns {Progress}
+ */
+function progressed(from, ended) {
+  const news = history.slice(from);
+  return {
+    done: training.done,
+    seconds: history.at(-1)?.[2] ?? 0,
+    losses: news.map(([, , , loss]) => loss),
+    measured: news.flatMap(([step, , , , nats]) => (nats === null ? [] : [[step, nats]])),
+    filled: filled(),
+    ended,
+  };
+}
+
+/** @returns {Trained} */
+function trained() {
+  const { engine, done } = training;
+  const heldOut = history.findLast(([, , , , nats]) => nats !== null)?.[4] ?? null;
+  return { config: engine.config, parameters: engine.parameters.slice(), steps: done, heldOut };
+}
+
+/** Hand out all that is needed to go on exactly here. */
+async function keep() {
+  const now = trained();
+  const run = new Blob([await written(training, corpus.sha256, history)]);
+  postMessage({ kept: { run, steps: training.recipe.steps, trained: now, active } });
+}
+
+/** The model alone. */
+async function model() {
+  const heldOut = history.at(-1)?.[4] ?? decimals(measured());
+  return new Blob([await writtenModel(training, corpus.sha256, heldOut)]);
+}
+
+/**
+ * A number that is short enough to be kept for every step.
  * @param {number} number
  */
 const decimals = (number) => Math.round(number * 1e4) / 1e4;
@@ -110,52 +224,63 @@ const breath = () =>
     })
   );
 
-async function go() {
-  if (running) return;
-  running = true;
-  /** @type {number[]} */
-  let losses = [];
-  let said = performance.now();
-  while (running && !training.finished) {
-    const started = performance.now();
-    const loss = training.step();
-    losses.push(loss);
-    seconds += (performance.now() - started) / 1000;
-    const heldOut = due.has(training.done) ? measured() : null;
-    const seen = training.done * training.recipe.batch_size * training.recipe.length;
-    const asked = heldOut === null ? null : decimals(heldOut);
-    history.push([training.done, seen, decimals(seconds), decimals(loss), asked]);
-    running &&= !training.finished;
-    if (heldOut !== null || !running || performance.now() - said > BETWEEN) {
-      postMessage({
-        done: training.done,
-        seconds,
-        losses,
-        heldOut,
-        filled: filled(),
-        ended: !running,
-      });
-      losses = [];
-      said = performance.now();
-    }
-    await breath();
-  }
-  if (!training.finished)
-    postMessage({
-      done: training.done,
-      seconds,
-      losses,
-      heldOut: null,
-      filled: filled(),
-      ended: true,
-    });
-  running = false;
+function takeStep() {
+  const started = performance.now();
+  const loss = training.step();
+  const seconds = (history.at(-1)?.[2] ?? 0) + (performance.now() - started) / 1000;
+  const seen = training.done * training.recipe.batch_size * training.recipe.length;
+  history.push([training.done, seen, decimals(seconds), decimals(loss), null]);
 }
 
-addEventListener("message", ({ data }) => {
-  if (data.begin) begin(data.begin);
-  if (data.go) go();
-  if (data.stop) running = false;
-  if (data.save)
-    written(training, data.save.corpus, history).then((saved) => postMessage({ saved }));
+async function go() {
+  wanted = true;
+  if (active) return;
+  active = true;
+  let told = training.done;
+  let said = performance.now();
+  let saved = said;
+  try {
+    while (wanted && (unmeasured() || !training.finished)) {
+      if (!unmeasured()) takeStep();
+      const measuring = unmeasured();
+      if (measuring) history[training.done - 1][4] = decimals(measured());
+      if (measuring || performance.now() - said > BETWEEN) {
+        postMessage({ progress: progressed(told, false) });
+        told = training.done;
+        said = performance.now();
+      }
+      if (performance.now() - saved > KEEP_EVERY) {
+        await keep();
+        saved = performance.now();
+      }
+      await breath();
+    }
+  } finally {
+    active = false;
+  }
+  await keep(); // before it is said that it has stopped
+  postMessage({ progress: progressed(told, true) });
+}
+
+/**
+ * What is told of an error: what is not said in our own words is what too little memory leads to.
+ * @param {any} error
+ */
+function sentence(error) {
+  if (error instanceof ValueError) return error.message;
+  const full = error instanceof RangeError || error instanceof WebAssembly.RuntimeError;
+  return full ? NO_MEMORY : `${error}`;
+}
+
+/** @type {Record<string, (given: any) => Promise<unknown>>} */
+const answers = { read, look, begin, keep, model };
+
+addEventListener("message", async ({ data: { ask, given, go: goes } }) => {
+  try {
+    if (ask) postMessage({ answer: await answers[ask](given) });
+    else if (goes) await go();
+    else wanted = false;
+  } catch (error) {
+    postMessage({ failure: sentence(error), asked: Boolean(ask) });
+  }
 });

@@ -11,9 +11,10 @@ from notebooks import colab
 from web.site.build import ROOT, SiteError, build_site
 
 UNPUBLISHED = (
-    "pyproject.toml does not name the repository yet (Source has OWNER), so no page has a link to "
-    "Colab or to the project, a canonical address or a preview picture."
+    "Nothing tells where this copy is on GitHub, so no page has a link to Colab or to the project, "
+    "a canonical address or a preview picture."
 )
+NOT_NAMED = "No page links to Colab before `python run.py owner {}` has written this address."
 
 
 def main(arguments: list[str]) -> int:
@@ -37,8 +38,8 @@ def main(arguments: list[str]) -> int:
     seconds = time.perf_counter() - started
     print(f"{folder}: {pages} pages, {size:.1f} MB, in {seconds:.0f} s. To look at them:")
     print(f"  python -m http.server --bind 127.0.0.1 --directory {folder}")
-    if not colab.published():
-        print(UNPUBLISHED)
+    if not colab.at_home():
+        print(NOT_NAMED.format(colab.here()) if colab.here() else UNPUBLISHED)
     return 0
 
 

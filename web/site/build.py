@@ -8,13 +8,13 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from PIL import Image
 from sphinx.cmd.build import build_main
 
 from cloze.teaching import palette
-from cloze.widgets import MaskExplorer, widget
+from cloze.widgets import Inside, MaskExplorer, widget
 from notebooks import colab
 from web.build import PREVIEW, WORKER, build_page, build_single, worker
+from web.site import card
 from web.site.pages import address, page, shown
 
 HERE = Path(__file__).resolve().parent
@@ -65,7 +65,7 @@ def build_site(folder: Path) -> None:
             raise SiteError("The site was not built: Sphinx says above what is wrong.")
         for notebook in series()[1]:
             shutil.copy(notebook, built / notebook.relative_to(ROOT))
-        preview().save(built / PREVIEW)
+        (built / PREVIEW).write_bytes(card.png())
         build_page(built / "explorer", "../index.html", address())
         build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
@@ -98,11 +98,13 @@ def lay_out(folder: Path) -> None:
     table, notebooks = series()
     pages = [ROOT / name for name in BESIDE]
     documents = "\n".join(str(path.relative_to(ROOT).with_suffix("")) for path in notebooks)
-    explorer = shown(MaskExplorer().asleep())
+    explorer = shown(MaskExplorer(guess_first="once").asleep())
+    inside = shown(Inside().asleep())
     project = "the project"
-    if colab.published():
-        project = f"[{project}]({colab.project()['urls']['Source']})"
-    parts = {"series": table, "notebooks": documents, "explorer": explorer, "project": project}
+    if colab.here():
+        project = f"[{project}]({colab.GITHUB}{colab.here()})"
+    parts = {"series": table, "notebooks": documents, "explorer": explorer, "inside": inside}
+    parts["project"] = project
     linked = {target for path in (*notebooks, *pages) for target in links(path)}
     for path in (*notebooks, *pages, *linked):
         target = folder / path.relative_to(ROOT)
@@ -116,12 +118,6 @@ def lay_out(folder: Path) -> None:
         for name, part in parts.items():
             text = text.replace(f"{{{{{name}}}}}", str(part))
         (folder / path.name).write_text(text, encoding="utf-8")
-
-
-def preview() -> Image.Image:
-    """Return the top of the explorer's picture, in the shape in which links are shown."""
-    with Image.open(ROOT / "notebooks" / "images" / "explorer.png") as picture:
-        return picture.crop((0, 0, picture.width, picture.width * 630 // 1200))
 
 
 def links(path: Path) -> list[Path]:

@@ -56,15 +56,18 @@ def page(notebook: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
 def take_along(name: str) -> Markup:
     """Write the links that stand below a page's title: where its notebook runs."""
     links = [element("a", "Download this notebook", href=name, download=True)]
-    if colab.published():
-        links.append(element("a", "Open it in Colab", href=colab.address(name)))
+    if colab.at_home():
+        there = colab.address(name, colab.written())
+        links.append(element("a", "Open it in Colab", href=there))
     return element("p", Markup(" ").join(links), class_="take-along")
 
 
 def address() -> str:
     """Return where GitHub Pages shows the site; "" while the project has no repository."""
-    owner, name = colab.repository().split("/")
-    return f"https://{owner.lower()}.github.io/{name}/" if colab.published() else ""
+    owner, _, name = colab.here().partition("/")
+    host = f"{owner.lower()}.github.io"
+    folder = "" if name.lower() == host else f"{name}/"
+    return f"https://{host}/{folder}" if owner else ""
 
 
 def head(name: str, document: nodes.document) -> Markup:

@@ -318,8 +318,7 @@ def _source() -> str:
     for name in metadata.packages_distributions().get("cloze", [])[:1]:
         about = metadata.metadata(name)
         links = dict(link.split(", ") for link in about.get_all("Project-URL") or [])
-        address = links.get("Source", "OWNER")
-        where = "" if "OWNER" in address else f" ({address})"
+        where = f" ({links['Source']})" if "Source" in links else ""
         return f"the distribution `{about['Name']}` {about['Version']}{where}"
     return "the series itself"
 

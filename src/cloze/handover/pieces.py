@@ -25,7 +25,8 @@ from torch import Tensor, nn
 
 from cloze.border import FilePath, checked, shown
 from cloze.handover.packages import need, quiet
-from cloze.prediction.predictors import Predictor
+from cloze.inside import anatomy
+from cloze.prediction.predictors import Opened, Predictor
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, MASK, TextError, Vocabulary, counted
 
@@ -203,9 +204,12 @@ class PieceModel:
 
     def ask(self, lines: Tensor, **options: Any) -> Any:
         """Return what the model answers to lines ``(batch, length)`` in their frames."""
+        return self.model(input_ids=self.framed(lines), **options)
+
+    def framed(self, lines: Tensor) -> Tensor:
+        """Return the tokenizer's ids of lines ``(batch, length)``, with the frame around them."""
         before, after = (end.expand(len(lines), -1) for end in (self.before, self.after))
-        framed = torch.cat([before, self.pieces.order[lines], after], dim=1)
-        return self.model(input_ids=framed, **options)
+        return torch.cat([before, self.pieces.order[lines], after], dim=1)
 
 
 class PiecePredictor(Predictor):
@@ -235,25 +239,22 @@ class PiecePredictor(Predictor):
             theirs, tokenizer = _loaded(path, "eager")  # the others do not tell their attention
             theirs.requires_grad_(False)
             model = PieceModel(theirs, Pieces.of(tokenizer))
-            n_layers, n_heads = _tried(model)
+            _tried(model)
             longest = longest_line(theirs, tokenizer) - len(model.before) - len(model.after)
             if longest < 1:
                 raise ValueError("it has no room for a piece between its first and last symbols")
         longest = min(LONGEST, longest)
         super().__init__(model, model.pieces, longest, name or path.resolve().name)
-        self.n_layers, self.n_heads = n_layers, n_heads
 
-    @torch.no_grad()
-    def attention(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
-        """Return where each head looks from a position; what it gives to the frame is left out.
-
-        The rest is scaled to sum to 1.
-        """
-        output = self.model.ask(self._masked(line, gaps)[None], output_attentions=True)
-        start = len(self.model.before)
-        weights = torch.stack(output.attentions)[:, 0, :, start + position]
-        inside = weights[..., start : start + len(line)]
-        return inside / inside.sum(-1, keepdim=True).clamp(min=1e-9)
+    def opened(self, line: Sequence[str], gaps: Iterable[int]) -> Opened | None:
+        """Return the model and what it reads, to look inside; None for one that is not known."""
+        ids = self.model.framed(self._masked(line, gaps)[None])  # (1, length with its frame)
+        try:
+            anatomy(self.model.model)
+        except ValueError:
+            return None
+        ordinary = self.symbols.order[: self.symbols.vocabulary.n_ordinary]
+        return Opened(self.model.model, ids, len(self.model.before), ordinary)
 
 
 # A folder
@@ -363,11 +364,8 @@ def longest_line(model: nn.Module, tokenizer: Any) -> int:
 
 
 @torch.no_grad()
-def _tried(model: PieceModel) -> tuple[int, int]:
-    """Ask about a single gap; return how many layers and heads show their attention."""
+def _tried(model: PieceModel) -> None:
+    """Ask about a single gap, to see that the weights answer with numbers."""
     gap = torch.tensor([[model.vocabulary.mask_id]])
-    answer = model.ask(gap, output_attentions=True)
-    if not answer.logits.isfinite().all():
+    if not model.ask(gap).logits.isfinite().all():
         raise ValueError("its weights give no finite numbers")
-    attentions = getattr(answer, "attentions", None) or ()
-    return len(attentions), attentions[0].shape[1] if attentions else 0

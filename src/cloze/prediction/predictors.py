@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from cloze.baselines import letter_frequencies
 from cloze.border import Positions, checked, positions, shown
 from cloze.corpus import Corpus
 from cloze.encoder import Direction
-from cloze.heads import MaskedLM, Model
+from cloze.heads import CausalLM, MaskedLM, Model
 from cloze.loss import cost, to_bits
 from cloze.prediction.answers import (
     Answer,
@@ -64,6 +64,23 @@ def world_unigram(world: World) -> Baseline:
     return Baseline(world.frequencies.tolist(), "this world")
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A model as :mod:`cloze.inside` runs it, and a line as it reads it."""
+
+    module: nn.Module
+    input_ids: Tensor
+    """Shape ``(1, length)``."""
+    before: int
+    """How many special symbols it reads before the line."""
+    order: Tensor
+    """Which of its logits are those of ``Symbols.known``."""
+
+    def log_probs(self, logits: Tensor) -> Tensor:
+        """Return log P of the known symbols, ``(…, n_known)``, from logits ``(…, |V|)``."""
+        return logits[..., self.order].log_softmax(dim=-1)
+
+
 class Predictor:
     """Whatever guesses what stands in the gaps of a line: a model, and the symbols of its lines.
 
@@ -78,8 +95,6 @@ class Predictor:
         baseline: what it is judged against; None when nobody knows which text it has learned from.
     """
 
-    n_layers: int = 0
-    n_heads: int = 0
     tried_first: int = 256
     """How many symbols at the first of two gaps are tried to find the likeliest pairs."""
 
@@ -145,12 +160,13 @@ class Predictor:
         changes = occlusion(self.model, *self._read(line, gaps), position + framed)
         return changes[framed : framed + len(line)]
 
-    def attention(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
-        """Return where each head looks from a position, ``(n_layers, n_heads, len(line))``.
-
-        The weights of a head sum to 1.
-        """
-        raise NotImplementedError
+    def opened(
+        self,
+        line: Sequence[str],  # noqa: ARG002
+        gaps: Iterable[int],  # noqa: ARG002
+    ) -> Opened | None:
+        """Return the model and what it reads, to look inside; None if there is nothing to see."""
+        return None
 
     def _read(self, line: Sequence[str], gaps: Iterable[int]) -> tuple[Tensor, list[int]]:
         """Return the ids that the model reads, and where the gaps are among them."""
@@ -175,18 +191,17 @@ class MaskedPredictor(Predictor):
         symbols, config = symbols_of(model.vocabulary), model.config
         max_len = config.max_len - 2 * symbols.framed
         super().__init__(model, symbols, max_len, name or config.direction, baseline)
-        self.n_layers, self.n_heads = config.n_layers, config.n_heads
 
-    @torch.no_grad()
-    def attention(self, line: Sequence[str], gaps: Iterable[int], position: int) -> Tensor:
-        """Return where each head looks from a position; special symbols are left out.
+    def opened(self, line: Sequence[str], gaps: Iterable[int]) -> Opened | None:
+        """Return the model and what it reads, to look inside; None for a causal model.
 
-        The rest is scaled to sum to 1.
+        That one reads its line a place late, so its positions are not those of the line.
         """
-        framed, masked = self.symbols.framed, self._masked(line, gaps)
-        weights = self.model.encoder.attention(masked[None])[:, 0, :, position + framed]
-        inside = weights[..., framed : framed + len(line)]
-        return inside / inside.sum(-1, keepdim=True).clamp(min=1e-9) if framed else inside
+        if isinstance(self.model, CausalLM):
+            return None
+        ids = self._masked(line, gaps)[None]  # (1, length)
+        ordinary = torch.arange(self.model.vocabulary.n_ordinary)
+        return Opened(self.model, ids, self.symbols.framed, ordinary)
 
 
 class TruthPredictor(Predictor):

@@ -7,12 +7,15 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Protocol, runtime_checkable
 
 import traitlets
 
 from cloze.border import checked
+from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
+from cloze.objectives import MASKED
 from cloze.prediction.predictors import MaskedPredictor
 from cloze.training import Record, TrainingRun, fit
 from cloze.vocabulary import GAP, VOCABULARY, TextError
@@ -20,6 +23,8 @@ from cloze.widgets.widget import Widget, program
 
 UPDATES_PER_SECOND = 5
 POINTS = 150
+MOST_WRITTEN = 10_000
+"""The longest text in characters that is written into a notebook, for a page to train on."""
 LINE = "[th]e old man walk[e]d slow[l]y al[o]ng [the] ri[v]er in the ra[i]n"
 """What a model of characters fills while it learns."""
 CALM = 1.05
@@ -144,6 +149,10 @@ class TrainingCurve(Widget):
         on_record: called with every record.
         line: what the model fills under the curve as it learns, with what is hidden in brackets:
             ``"the c[a]t"``. By default a line where a model of characters learns to fill gaps.
+        plateau: the loss in nats of a reader of its own position alone, where a model sits that has
+            not found its neighbours yet; None draws no such line.
+        examples: lines that another run has filled (``lines``, as in :attr:`line`), and pairs of a
+            held-out loss in nats and what it had put into the gaps of each by then (``filled``).
 
     Raises:
         ValueError: ``run`` is no training, or its model cannot read the line.
@@ -158,6 +167,8 @@ class TrainingCurve(Widget):
     measured: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """Steps and held-out losses in nats."""
     baselines = traitlets.Dict().tag(sync=True)
+    plateau = traitlets.Float(None, allow_none=True).tag(sync=True)
+    examples = traitlets.Dict().tag(sync=True)
     action = traitlets.Unicode("Start").tag(sync=True)
     """What the button says and does: Start, Stop, Resume, or Finished."""
     words = traitlets.Unicode().tag(sync=True)
@@ -176,6 +187,8 @@ class TrainingCurve(Widget):
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
         line: str | None = None,
+        plateau: float | None = None,
+        examples: Mapping[str, Any] | None = None,
     ) -> None:
         self.run = run
         self.on_record = on_record
@@ -189,6 +202,8 @@ class TrainingCurve(Widget):
         super().__init__(
             steps=run.recipe.steps,
             baselines=dict(baselines or {}),
+            plateau=plateau,
+            examples=dict(examples or {}),
             line=self._filling.words if self._filling else [],
         )
         self._show()
@@ -196,8 +211,35 @@ class TrainingCurve(Widget):
     def __repr__(self) -> str:
         return f"TrainingCurve(step {self.run.step} of {self.run.recipe.steps})"
 
-    def alone(self) -> None:
-        """Return nothing: a page without Python cannot train."""
+    def alone(self) -> dict[str, object] | None:
+        """Return what a page trains by itself; None if only Python could, or has begun to.
+
+        ``text`` is what to train on and then, ``heldOut`` characters, what to measure on. It is
+        None for the corpus of the series, which a page has.
+        """
+        run, corpus = self.run, self.run.corpus
+        known = run.objective is MASKED and run.model.vocabulary == VOCABULARY
+        if run.step or not known or not self._filling or not isinstance(corpus, Corpus):
+            return None
+        held_out = corpus.held_out_windows(run.recipe.length).flatten()
+        text = None
+        if corpus.sha256 != Corpus.load().sha256:
+            text = VOCABULARY.decode(corpus.train_ids) + VOCABULARY.decode(held_out)
+            if len(text) > MOST_WRITTEN:
+                return None
+        gaps, line = {*self._filling.gaps}, self._filling.line
+        return {
+            "config": asdict(run.model.config),
+            "recipe": asdict(run.recipe),
+            "baselines": {name: round(nats, 4) for name, nats in self.baselines.items()},
+            "plateau": self.plateau and round(self.plateau, 4),
+            "examples": self.examples,
+            "line": self.line,
+            "masked": "".join(GAP if i in gaps else symbol for i, symbol in enumerate(line)),
+            "corpus": corpus.sha256,
+            "text": text,
+            "heldOut": held_out.numel(),
+        }
 
     def reached(self, step: int) -> bool:
         """Return whether training has come to a step and measured what is due; if not, say so."""

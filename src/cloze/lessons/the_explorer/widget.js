@@ -36,9 +36,9 @@ const LETTERS = [..."abcdefghijklmnopqrstuvwxyz "]; // what may be hidden
 const SURENESS = [20, 40, 60, 80, 95]; // how sure one can be of a letter, in percent
 const RIVALS = {
   you: "you",
-  model: "left twin / encoder",
-  neighbours: "left bigram / both neighbours",
-  unigram: "unigram",
+  model: "the model",
+  neighbours: "counts of neighbours",
+  unigram: "counts of letters",
 };
 const PLAYERS = /** @type {const} */ (["you", "model"]);
 const CLOSE = 0.5; // bits: within this difference both have paid about the same
@@ -327,8 +327,8 @@ export default class GuessingGame extends Widget {
     const paid = (side, rival) => bits[side][rival].toFixed(2);
     let words =
       `The hidden character was ${spoken(this.puzzle.truth)}. From the left you paid ` +
-      `${paid("left", "you")} bits and the left twin ${paid("left", "model")}; from both sides ` +
-      `you ${paid("both", "you")} and the encoder ${paid("both", "model")}.`;
+      `${paid("left", "you")} bits and the model ${paid("left", "model")}; from both sides ` +
+      `you ${paid("both", "you")} and the model ${paid("both", "model")}.`;
     if (this.finished) {
       const [you, model] = PLAYERS.map((who) => this.#mean("both", who));
       const beaten = you < model ? "You beat it." : "It won this time.";

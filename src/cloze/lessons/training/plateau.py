@@ -14,11 +14,13 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from cloze.corpus import Corpus
+from cloze.baselines import NeighbourBaseline
+from cloze.corpus import Corpus, windows
 from cloze.encoder import Attention, EncoderConfig
 from cloze.evaluation import Repeated, held_out_loss
 from cloze.heads import MaskedLM
-from cloze.masking import held_out_batch, seeded
+from cloze.loss import mlm_loss
+from cloze.masking import MaskedBatch, held_out_batch, seeded
 from cloze.objectives import MASKED
 from cloze.teaching import measurements
 from cloze.training import Recipe, TrainingRun, fit
@@ -98,6 +100,12 @@ ARMS: dict[str, tuple[Callable[[], MaskedLM], Training]] = {
     "learned positions, textbook's Adam": (placed, by_adam),
 }
 """By name, what makes a model and what trains it."""
+
+
+def own_position(corpus: Corpus, held_out: MaskedBatch) -> float:
+    """Return what a reader of its own position alone pays, in nats: where a stuck model sits."""
+    reader = NeighbourBaseline((0,)).fit(windows(corpus.train_ids, held_out.inputs.shape[1]))
+    return mlm_loss(reader.log_probs(held_out.inputs), held_out.labels).item()
 
 
 def measure(corpus: Corpus, name: str, seed: int) -> dict[int, float]:

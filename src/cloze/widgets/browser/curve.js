@@ -9,14 +9,23 @@ import { counted, visible } from "./words.js";
 /**
  * @typedef {[step: number, nats: number]} Point
  *
+ * @typedef {[symbol: string, hidden: boolean][][]} Line  By word.
+ *
+ * @typedef {object} Examples  Lines that another run has filled.
+ * @property {Line[]} lines
+ * @property {[nats: number, filled: string[][]][]} filled  What it had put into each line when its
+ *   held-out loss had fallen so far.
+ *
  * @typedef {object} State
  * @property {number} steps
  * @property {Point[]} points  What each few steps of training have cost.
  * @property {Point[]} measured  The held-out loss.
  * @property {Record<string, number>} baselines  Their losses in nats.
+ * @property {number | null} plateau  What a reader of its own position alone pays, in nats.
+ * @property {Examples | {}} examples
  * @property {string} action  What the button does: "Start", "Stop", "Resume" or "Finished".
  * @property {string} words
- * @property {[symbol: string, hidden: boolean][][]} line  By word.
+ * @property {Line} line
  * @property {string[]} filled  What the model puts into each gap of the line.
  * @property {string} failure
  *
@@ -34,6 +43,56 @@ const BOTTOM = 40;
 const TOP_NATS = 3.6;
 /** @type {Record<string, string>} */
 const HEARD = { Resume: "stopped", Finished: "finished" }; // how training has ended, by what the button says
+
+const PLATEAU = "plateau: own position";
+const FROM = LEFT + 80; // where its name begins: right of a curve that falls, left of other names
+
+/**
+ * A line, and in each of its gaps what a model says; nothing before it has said anything.
+ * @param {Line} line
+ * @param {string[]} filled
+ * @returns {Filled[][]}
+ */
+function answered(line, filled) {
+  const left = [...filled];
+  return line.map((word) =>
+    word.map(([symbol, hidden]) => ({ symbol, hidden, said: hidden ? left.shift() : symbol })),
+  );
+}
+
+/**
+ * A filled line in words.
+ * @param {Line} line
+ * @param {string[]} filled
+ */
+function told(line, filled) {
+  const words = answered(line, filled);
+  const gaps = words.flat().filter((each) => each.hidden);
+  const right = gaps.filter((each) => each.said === each.symbol).length;
+  const text = words.map((word) => word.map((each) => each.said).join("")).join(" ");
+  return `${right} of ${counted(gaps.length, "gap")} right: ${text}`;
+}
+
+/**
+ * A line as a model fills it.
+ * @param {Line} line
+ * @param {string[]} filled
+ */
+function filling(line, filled) {
+  const symbols = (/** @type {Filled} */ { symbol, hidden, said }) => {
+    if (!hidden) return symbol;
+    const look = said === undefined ? "asked" : said === symbol ? "asked hit" : "asked miss";
+    return element("span", { class: look }, said === undefined ? "▒" : visible(said));
+  };
+  const words = answered(line, filled).map((word) =>
+    element("span", { class: "word" }, ...word.map(symbols)),
+  );
+  const heard = filled.length
+    ? told(line, filled)
+    : "A line with gaps, which the model will fill as it learns";
+  const spaced = words.flatMap((word) => [word, " "]);
+  return element("div", { class: "filling", role: "img", "aria-label": heard }, ...spaced);
+}
 
 /** @extends {Widget<State, Answers>} */
 export default class TrainingCurve extends Widget {
@@ -71,20 +130,13 @@ export default class TrainingCurve extends Widget {
     const action = this.get("action");
     const ended = { class: "primary", "aria-disabled": action === "Finished" || null };
     return join([
-      element("div", { role: "img", "aria-label": `Loss curve. ${words}` }, this.#picture()),
+      element("div", { role: "img", "aria-label": this.#heard() }, this.#picture()),
       element("p", { class: "number" }, words),
       ...this.#filling(),
       element("p", { role: "status", class: "spoken" }, this.announcement),
       button(action, action.toLowerCase(), ended),
+      ...this.#examples(),
     ]);
-  }
-
-  /** The words of the line; each symbol has `hidden`, and if so `said`, what the model puts there. */
-  get #line() {
-    const filled = [...this.get("filled")];
-    return this.get("line").map((word) =>
-      word.map(([symbol, hidden]) => ({ symbol, hidden, said: hidden ? filled.shift() : symbol })),
-    );
   }
 
   /**
@@ -92,27 +144,44 @@ export default class TrainingCurve extends Widget {
    * @returns {string}
    */
   #told() {
-    if (!this.get("filled").length) return "";
-    const line = this.#line;
-    const gaps = line.flat().filter((each) => each.hidden);
-    const right = gaps.filter((each) => each.said === each.symbol).length;
-    const words = line.map((word) => word.map((each) => each.said).join("")).join(" ");
-    return `${right} of ${counted(gaps.length, "gap")} right: ${words}`;
+    const filled = this.get("filled");
+    return filled.length ? told(this.get("line"), filled) : "";
   }
 
   #filling() {
-    const symbols = (/** @type {Filled} */ { symbol, hidden, said }) => {
-      if (!hidden) return symbol;
-      const look = said === undefined ? "asked" : said === symbol ? "asked hit" : "asked miss";
-      return element("span", { class: look }, said === undefined ? "▒" : visible(said));
-    };
-    const words = this.#line.map((word) =>
-      element("span", { class: "word" }, ...word.map(symbols)),
+    const line = this.get("line");
+    return line.length ? [filling(line, this.get("filled"))] : [];
+  }
+
+  /** What a number of nats looks like. */
+  #examples() {
+    const examples = this.get("examples");
+    if (!("lines" in examples)) return [];
+    const { lines, filled } = examples;
+    const levels = filled.flatMap(([nats, ofEach]) => [
+      element("p", null, `${nats} nats`),
+      ...ofEach.map((gaps, i) => filling(lines[i], gaps)),
+    ]);
+    return [
+      element(
+        "p",
+        null,
+        "What such a number looks like: three lines, as a recorded run of the default recipe filled " +
+          "them when its held-out loss had just fallen below",
+      ),
+      element("div", { class: "levels" }, ...levels),
+    ];
+  }
+
+  /** What the picture shows, for a screen reader. */
+  #heard() {
+    const plateau = this.get("plateau");
+    const lines = Object.entries(this.get("baselines")).map(
+      ([name, nats]) => `${name} ${nats.toFixed(2)}`,
     );
-    if (!words.length) return [];
-    const told = this.#told() || "A line with gaps, which the model will fill as it learns";
-    const spaced = words.flatMap((word) => [word, " "]);
-    return [element("div", { class: "filling", role: "img", "aria-label": told }, ...spaced)];
+    if (plateau) lines.push(`${PLATEAU} ${plateau.toFixed(2)}`);
+    const drawn = lines.length ? `. Lines: ${lines.join("; ")}` : "";
+    return `Loss curve. ${this.get("words")}${drawn}`;
   }
 
   #picture() {
@@ -141,6 +210,13 @@ export default class TrainingCurve extends Widget {
       text("end", end, (y(nats) - 4).toFixed(1), `${name} ${nats.toFixed(2)}`),
     ]);
     const measured = this.get("measured");
+    const plateau = this.get("plateau");
+    const stuck = plateau
+      ? [
+          element("path", { class: "plateau", d: `M${LEFT} ${y(plateau).toFixed(1)}H${end}` }),
+          text("plateau", FROM, (y(plateau) + 3).toFixed(1), `${PLATEAU} ${plateau.toFixed(2)}`),
+        ]
+      : [];
     return element(
       "svg",
       { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": true },
@@ -157,6 +233,7 @@ export default class TrainingCurve extends Widget {
         element("tspan", { class: "held-out" }, "● held-out"),
       ),
       ...baselines,
+      ...stuck,
       ...line("training", this.get("points")),
       ...line("held-out", measured),
       ...measured.map(([step, nats]) =>

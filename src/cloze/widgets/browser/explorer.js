@@ -7,6 +7,8 @@
 import { chanceOf } from "./chance.js";
 import { join } from "./element.js";
 import { explorer } from "./explorer_markup.js";
+import { seenBy } from "./explorer_parts.js";
+import { asked, UNTOUCHED } from "./inside_parts.js";
 import { MOST_HANDS, raised } from "./room.js";
 import { VIEWS } from "./views.js";
 import { ValueError, Widget } from "./widget.js";
@@ -14,6 +16,7 @@ import { counted, visible } from "./words.js";
 
 /**
  * @import { Answers, Guesses, Line, Question, State, Traits } from "./explorer_parts.js"
+ * @import { Settings } from "./inside_parts.js"
  * @import { WidgetModel } from "./widget.js"
  *
  * @typedef {number | string} Sent  A whole number; markup sends it as text.
@@ -45,6 +48,7 @@ export default class MaskExplorer extends Widget {
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
   #asking = false;
+  #guessed = ""; // what the last answer guesses
   #own = false; // whether it is changing its state itself
   #chance;
 
@@ -72,8 +76,10 @@ export default class MaskExplorer extends Widget {
     const truth = this.get("truth");
     const masked = this.get("masked");
     const filled = this.get("filled");
-    const guessFirst = this.get("guess_first");
+    const mode = this.get("guess_first");
+    const once = mode === "once";
     const revealed = this.get("revealed");
+    const guessFirst = once ? !revealed : mode;
     return {
       truth,
       words: this.get("words"),
@@ -82,10 +88,10 @@ export default class MaskExplorer extends Widget {
       hands: this.get("hands"),
       focus: this.get("focus"),
       view: this.get("view"),
-      layer: this.get("layer"),
-      head: this.get("head"),
+      settings: this.get("inside"),
       symbols: this.get("symbols"),
       guessFirst,
+      once,
       revealed,
       hidden: guessFirst && !revealed,
       gaps: [...truth.keys()].filter((at) => truth[at] === GAP),
@@ -107,10 +113,21 @@ export default class MaskExplorer extends Widget {
     this.#own = false;
   }
 
+  /**
+   * Change how the inside is looked at.
+   * @param {Partial<Settings>} settings
+   * @param {string} said
+   */
+  look(settings, said) {
+    this.become({ inside: { ...this.get("inside"), ...settings } }, said);
+  }
+
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
-    const { truth, masked, filled, hands, hidden, focus, view } = this.state;
-    const question = { truth, masked, filled, hands: hidden ? {} : hands, focus };
+    const { truth, masked, filled, hands, hidden, once, focus, view, settings } = this.state;
+    const inside = asked(view === "inside" ? settings : UNTOUCHED, truth);
+    const bets = hidden || once ? {} : hands;
+    const question = { truth, masked, filled, hands: bets, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
@@ -125,14 +142,18 @@ export default class MaskExplorer extends Widget {
     while (this.answered !== this.posed) {
       const { posed } = this;
       const [question] = JSON.parse(posed);
-      const answer = await this.#ask("guesses", question);
+      // What is changed inside the model changes no guess that is shown.
+      const guessed = JSON.stringify([{ ...question, inside: null }, this.get("revision")]);
+      const known = guessed === this.#guessed && this.answer;
+      const answer = known || (await this.#ask("guesses", question));
       this.answered = posed;
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
+      this.#guessed = guessed;
       this.more = null;
       this.waits = Boolean(what);
-      this.refresh();
+      if (!known) this.refresh();
       if (!what) continue;
       this.#asking = false; // what is asked next need not wait for this
       const more = await this.#ask(what, question);
@@ -177,13 +198,14 @@ export default class MaskExplorer extends Widget {
 
   /**
    * Mask exactly these positions, and the line's own gaps, and select one of them. What was filled in
-   * or guessed stays where it is masked still; what was revealed does only if nothing else is masked.
+   * or guessed stays where it is masked still; what was revealed does only if nothing else is masked,
+   * unless one guesses once for a line.
    * @param {number[]} positions
    * @param {string} said
    * @param {number} [focus]
    */
   mask(positions, said, focus) {
-    const { masked: before, filled, hands, focus: seen, gaps, revealed } = this.state;
+    const { masked: before, filled, hands, focus: seen, gaps, once, revealed } = this.state;
     const masked = ascending([...positions, ...gaps]);
     const still = masked.filter((at) => before.includes(at));
     const same = masked.length === before.length && masked.length === still.length;
@@ -192,7 +214,7 @@ export default class MaskExplorer extends Widget {
         masked,
         filled: only(filled, still),
         hands: only(hands, still),
-        revealed: revealed && same,
+        revealed: revealed && (once || same),
         focus: focus ?? (masked.includes(seen) || !masked.length ? seen : masked[0]),
       },
       said,
@@ -280,6 +302,7 @@ export default class MaskExplorer extends Widget {
     const fits = `New line, ${counted(length, unit)}${note && ` (${note})`}.`;
     const cut = `Your line has ${counted(n, unit)}; these are the first ${length}.`;
     this.take(line, n > length ? cut : fits);
+    if (this.state.once) this.become({ revealed: true }, this.announcement); // who typed it knows it
   }
 
   /**
@@ -300,7 +323,8 @@ export default class MaskExplorer extends Widget {
     const gaps = [...truth.keys()].filter((at) => truth[at] === GAP);
     const all = ascending([...masked, ...gaps]);
     const focus = masked[0] ?? gaps[0] ?? 0;
-    const fresh = { filled: {}, hands: {}, revealed: false };
+    const revealed = this.state.once && !all.length; // there is nothing to guess
+    const fresh = { filled: {}, hands: {}, revealed };
     this.become({ truth, words, masked: all, focus, ...fresh }, said);
   }
 
@@ -349,14 +373,18 @@ export default class MaskExplorer extends Widget {
   }
 
   /**
-   * Raise a hand for a symbol, or several.
+   * Raise a hand for a symbol, or several; who guesses once for a line has one, and moves it.
    * @param {{ at: Sent, key: string, n?: Sent }} sent
    */
   async do_guess({ at, key, n = 1 }) {
-    const { symbols, open } = this.state;
+    const { symbols, open, once } = this.state;
     if (!open.includes(Number(at)))
       throw new ValueError(`Position ${at} is not an open gap; guess where something is hidden.`);
     const symbol = symbols.known?.includes(key) ? key : await this.ask("symbol", { typed: key });
+    if (once) {
+      const hands = { ...this.get("hands"), [Number(at)]: { [symbol]: 1 } };
+      return this.become({ hands }, `Your guess at position ${at}: ${visible(symbol)}.`);
+    }
     const before = this.get("hands")[Number(at)]?.[symbol] ?? 0;
     this.do_count({ at, key: symbol, value: before + Number(n) });
   }
@@ -371,9 +399,17 @@ export default class MaskExplorer extends Widget {
 
   /** Hide truth and guesses until they are revealed, or no longer. */
   do_guess_first() {
-    const chosen = !this.get("guess_first");
+    const chosen = !this.state.guessFirst;
     const said = chosen ? "Guess first: truth and guesses are hidden." : "Nothing is hidden.";
     this.become({ guess_first: chosen, revealed: false }, said);
+  }
+
+  /**
+   * Say what one reader sees of the line, and nothing else of it.
+   * @param {{ name: string }} sent
+   */
+  do_reads({ name }) {
+    this.become({}, seenBy(this.state, name));
   }
 
   /** Show truth and guesses. */

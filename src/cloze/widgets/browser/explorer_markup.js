@@ -10,7 +10,7 @@ import { capitalised, counted, fixed, inBits, inNats, spoken, sum, visible } fro
 
 /**
  * @import { Markup } from "./element.js"
- * @import { Guesses, Seen, Shade, State, View } from "./explorer_parts.js"
+ * @import { Seen, Shade, State, View } from "./explorer_parts.js"
  * @import Explorer from "./explorer.js"
  */
 
@@ -19,24 +19,36 @@ const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const NOTHING = join([]);
 
 /**
- * Write the whole explorer.
+ * Return what is seen now; what waits for an answer is what it was.
  * @param {Explorer} widget
  */
-export function explorer(widget) {
+export function waiting(widget) {
   const { state, present, waits } = widget;
   const fresh = widget.answered === widget.posed; // what is seen has been answered
   const answer = fresh ? widget.answer : null;
   const view = VIEWS[state.view];
   const seen = { state, answer, more: fresh ? widget.more : null, present };
   const panel = view.panel(seen) ?? (fresh && !waits ? NOTHING : null);
-  // What waits for an answer is what it was.
   const before = widget.shown;
   const shown = {
     panel: panel ?? before.panel,
-    told: fresh || state.hidden ? summary(state, answer, widget.announcement) : before.told,
+    told:
+      fresh || state.hidden
+        ? (summary(seen, view, widget.announcement) ?? before.told)
+        : before.told,
     sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
   };
   widget.shown = shown;
+  return { seen, view, shown, waits: panel === null };
+}
+
+/**
+ * Write the whole explorer.
+ * @param {Explorer} widget
+ */
+export function explorer(widget) {
+  const { state, present } = widget;
+  const { seen, view, shown, waits } = waiting(widget);
   const paid = widget.get("paid");
   const bare = !widget.get("tools");
   const tools = bare ? NOTHING : controls(state, widget.get("examples"));
@@ -47,7 +59,7 @@ export function explorer(widget) {
     line(seen, view),
     told(state, shown.told),
     present || bare ? NOTHING : views(state),
-    element("div", { class: "panel", "aria-busy": panel === null || null }, shown.panel),
+    element("div", { class: "panel", "aria-busy": waits || null }, shown.panel),
     element(
       "div",
       null,
@@ -66,14 +78,15 @@ export function explorer(widget) {
  * @param {number} at
  * @param {Shade | null} shade
  * @param {boolean} bare  Whether it is shown even if it is masked.
+ * @param {string | null} side  Which one-sided reader sees it.
  */
-function letter(state, at, shade, bare) {
+function letter(state, at, shade, bare, side) {
   const masked = state.masked.includes(at);
   const filled = state.filled[at];
   const truth = masked && state.hidden ? null : state.truthAt(at);
   const hands = Object.entries(state.hands[at] ?? {});
   const said = [`position ${at}`];
-  const classes = ["letter"];
+  const classes = side ? ["letter", `seen-${side}`] : ["letter"];
   let shown;
   let below = "";
   if (masked && !bare) {
@@ -103,7 +116,12 @@ function letter(state, at, shade, bare) {
     below = shade.below ?? below;
   }
   const current = at === state.focus;
-  return button(join([element("span", null, shown), element("small", null, below)]), "toggle", {
+  const glyphs = [element("span", null, shown), element("small", null, below)];
+  if (shade?.high !== undefined) {
+    classes.push("grown");
+    glyphs.unshift(element("i", { style: `--high: ${fixed(shade.high, 2)}` }));
+  }
+  return button(join(glyphs), "toggle", {
     class: classes.join(" "),
     style: shade && `--heat: ${shade.heat}%`,
     "data-with-at": at,
@@ -115,16 +133,28 @@ function letter(state, at, shade, bare) {
 }
 
 /**
+ * Return which one-sided reader sees a position, if one guesses at the selected gap.
+ * @param {Seen} seen
+ * @param {View} view
+ * @param {number} at
+ */
+function sideOf({ state, answer }, view, at) {
+  if (!view.sides || !answer?.chart || at === state.focus) return null;
+  const side = at < state.focus ? "left" : "right";
+  return answer.chart.columns.some(({ name }) => name === side) ? side : null;
+}
+
+/**
  * Write the line, broken only between words.
  * @param {Seen} seen
  * @param {View} view
  */
-function line(seen, view) {
+export function line(seen, view) {
   const { state } = seen;
   const words = parts(state).map((part) => {
     const letters = part.map((at) => {
       const shade = view.shade?.(seen, at) ?? null;
-      return letter(state, at, shade, Boolean(view.bare && shade));
+      return letter(state, at, shade, Boolean(view.bare && shade), sideOf(seen, view, at));
     });
     return element("span", { class: "word" }, ...letters);
   });
@@ -199,13 +229,20 @@ function sums({ state, answer, present }, view) {
 // ── what is said, and what acts on the line ─────────────────────────────────────────────────────
 
 /**
- * Say in one or two sentences what happened and what is guessed at the selected position.
- * @param {State} state
- * @param {Guesses | null} answer
+ * Say in one or two sentences what happened and what is guessed at the selected position; null while
+ * the view waits for what it says of it.
+ * @param {Seen} seen
+ * @param {View} view
  * @param {string} announcement
  */
-function summary({ hidden, focus, hands }, answer, announcement) {
+function summary(seen, view, announcement) {
+  const { hidden, focus, hands } = seen.state;
+  const { answer } = seen;
   const said = announcement ? [announcement] : [];
+  if (answer && !hidden && view.told && view.asks?.(seen.state)) {
+    const told = view.told(seen);
+    return told === null ? null : [...said, told].join(" ");
+  }
   if (answer && !hidden) {
     const last = answer.readers[answer.readers.length - 1];
     if (answer.chart) {
@@ -233,7 +270,7 @@ function summary({ hidden, focus, hands }, answer, announcement) {
  * @param {State} state
  * @param {string} said
  */
-function told({ guessFirst, revealed }, said) {
+export function told({ guessFirst, revealed }, said) {
   if (!guessFirst) return status(said);
   const reveal = button("Reveal", "reveal", {
     class: "primary",

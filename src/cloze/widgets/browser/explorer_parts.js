@@ -2,10 +2,11 @@
 // in the folder views.
 
 import { element } from "./element.js";
-import { fixed, sum, visible } from "./words.js";
+import { fixed, sum } from "./words.js";
 
 /**
  * @import { Markup } from "./element.js"
+ * @import { Asked, Inside, Settings as InsideSettings } from "./inside_parts.js"
  * @import { Hands, Paid } from "./room.js"
  *
  * @typedef {number | string | null} Cost  −log P in nats, null where nobody knows the truth; Python
@@ -23,33 +24,35 @@ import { fixed, sum, visible } from "./words.js";
  * @property {Record<number, string>} filled  What somebody has put into masked positions.
  * @property {Record<number, Hands>} hands
  * @property {number} focus  The selected position.
+ * @property {Asked} inside  What is changed inside the model.
  *
  * @typedef {object} Looks  How a line is looked at.
  * @property {string} view
- * @property {number} layer
- * @property {number} head
  * @property {{ unit: string, known: string[] | null, n: number, size: number, wide: boolean }} symbols
  * @property {boolean} revealed
  *
  * @typedef {object} Settings
- * @property {boolean} guess_first
+ * @property {boolean | "once"} guess_first  "once": only until the guesses for a line were revealed.
  * @property {(Line & { name: string, masked: number[] })[]} examples
  * @property {Paid[]} paid
  * @property {boolean} tools
  * @property {number} seed
  * @property {number} revision  How often the models have changed.
  *
- * @typedef {Line & Question & Looks & Settings} Traits  What an explorer's model knows.
+ * @typedef {Line & Omit<Question, "inside"> & Looks & Settings & { inside: InsideSettings }} Traits
+ *   What an explorer's model knows.
  *
  * @typedef {object} Derived  What follows from the traits.
- * @property {boolean} guessFirst
+ * @property {boolean} guessFirst  Whether a new gap is guessed before its answer is shown.
+ * @property {boolean} once  Whether one person guesses, once for a line.
+ * @property {InsideSettings} settings  How the inside is looked at.
  * @property {boolean} hidden  Whether truth and guesses are kept back.
  * @property {number[]} gaps  Positions whose truth nobody knows.
  * @property {number[]} open  Masked positions that nothing fills: what is predicted, ascending.
  * @property {string[]} held  The line with what was filled in.
  * @property {(at: number) => string | null} truthAt  The true symbol; null where nobody knows it.
  *
- * @typedef {Line & Question & Looks & Derived} State
+ * @typedef {Line & Omit<Question, "inside"> & Looks & Derived} State
  *
  * @typedef {{ name: string, title: string, costs: Record<number, Cost> }} Reader
  * @typedef {{ name: string, title: string, cost: Cost }} Column
@@ -70,7 +73,7 @@ import { fixed, sum, visible } from "./words.js";
  * @property {(question: Question) => Promise<Guesses>} guesses
  * @property {(question: Question) => Promise<Cost[]>} occlusion
  * @property {(question: Question) => Promise<{ first: number, second: number, apart: Pairs, together: Pairs }>} pair
- * @property {(question: Question) => number[][][]} attention  By layer, head and position.
+ * @property {(question: Question) => Promise<Inside> | Inside} inside
  * @property {(question: Question) => Promise<Cost[]>} surprise
  * @property {(sent: { text: string }) => Line & { note: string, n: number }} read
  * @property {(sent: { typed: string }) => string} symbol
@@ -86,6 +89,7 @@ import { fixed, sum, visible } from "./words.js";
  * @property {number} heat  How dark it is, in percent.
  * @property {string} [said]  What a screen reader is told of it.
  * @property {string} [below]  What is written beneath it.
+ * @property {number} [high]  How high a bar grows from it, as a share of the highest.
  *
  * @typedef {object} View  A view of the explorer: what a file in the folder views has as its default.
  * @property {string} title  What its button says.
@@ -93,8 +97,10 @@ import { fixed, sum, visible } from "./words.js";
  * @property {(state: State) => keyof Answers | null} [asks]  What it asks besides the guesses, if
  *   anything: "pair" calls answer_pair in Python and pair() of web/answers.js.
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
+ * @property {(seen: Seen) => string | null} [told]  What is said of the answer; null while it waits.
  * @property {(seen: Seen, at: number) => Shade | null} [shade]
  * @property {boolean} [bare]  Whether the line is shown as it is, shaded ones without their gaps.
+ * @property {boolean} [sides]  Whether the line is tinted by who sees which side of the gap.
  * @property {boolean} [sums]  Whether the loss of the whole line stands below it.
  * @property {Record<string, (this: any, sent: any) => void>} [actions]  What its own buttons do.
  */
@@ -169,28 +175,14 @@ export function parts({ truth, words }) {
 }
 
 /**
- * Draw the line with a bar over each position, as high as its share of `most`.
+ * Say what a one-sided reader sees of the line.
  * @param {State} state
- * @param {object} drawn
- * @param {string} drawn.kind  Which colour the bars have.
- * @param {number[]} drawn.amounts
- * @param {number} drawn.most
- * @param {number[]} [drawn.hidden]  The positions that are a question mark.
- * @param {number} [drawn.from]  The position that is marked.
+ * @param {string} reader
  */
-export function columns(state, { kind, amounts, most, hidden = [], from }) {
-  const words = parts(state).map((part) => {
-    const each = part.map((at) =>
-      element(
-        "span",
-        { class: at === from ? "column from" : "column" },
-        element("i", {
-          style: `--high: ${fixed(Math.min(Math.max(amounts[at] / most, 0), 1), 2)}`,
-        }),
-        hidden.includes(at) ? "?" : visible(state.held[at]),
-      ),
-    );
-    return element("span", { class: "word" }, ...each);
-  });
-  return element("div", { class: `columns ${kind}`, "aria-hidden": true }, ...words);
+export function seenBy({ held, open, focus, symbols }, reader) {
+  const shown = held.map((symbol, at) => (open.includes(at) ? "_" : symbol));
+  const seen = reader === "left" ? shown.slice(0, focus) : shown.slice(focus + 1);
+  const text = seen.join(symbols.wide ? " " : "").trim();
+  const side = reader === "left" ? "before" : "after";
+  return text ? `It sees only what is ${side} the gap: “${text}”.` : `Nothing is ${side} the gap.`;
 }

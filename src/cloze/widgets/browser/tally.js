@@ -16,11 +16,12 @@ export default class Tally extends Widget {
 
   markup() {
     const paid = this.get("paid");
+    const first = best(paid);
     const heads = ["guesser", "bits per gap", "nats per gap", "gaps"];
     const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) =>
       element(
         "tr",
-        { class: name },
+        { class: first.includes(name) ? `${name} best` : name },
         element("th", { scope: "row" }, called(name, paid)),
         ...[inBits(mean), inNats(mean), nGaps].map((each) =>
           element("td", { class: "number" }, each),
@@ -28,7 +29,7 @@ export default class Tally extends Widget {
       ),
     );
     return join([
-      rows.length ? tableOf(heads, rows, "costs") : join([]),
+      rows.length ? tableOf(heads, rows, "costs tally") : join([]),
       status(inWords(paid)),
       button("Start the tally over", "restart", { "aria-disabled": !paid.length || null }),
     ]);

@@ -15,6 +15,7 @@
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
+//   data-middle="0.6"    what is too wide for its place shows this part of its width first
 //   data-count           a number that runs up or down to what it has become
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
@@ -254,6 +255,8 @@ export function render({ widget, el, onEnd = () => {} }) {
   });
   el.replaceChildren(gone, root);
 
+  /** @type {WeakMap<HTMLElement, string>} */
+  const middles = new WeakMap();
   const show = () => {
     const hadFocus = root.contains(document.activeElement);
     const template = document.createElement("template");
@@ -272,6 +275,12 @@ export function render({ widget, el, onEnd = () => {} }) {
         slider.value = slider.defaultValue;
       fit(root);
     });
+    for (const each of all(root, "[data-middle]")) {
+      const middle = each.dataset.middle ?? "";
+      if (middles.get(each) === middle) continue; // it is for its reader to scroll
+      middles.set(each, middle);
+      each.scrollLeft = Number(middle) * each.scrollWidth - each.clientWidth / 2;
+    }
     if (hadFocus && !root.contains(document.activeElement))
       (all(root, '[data-arrows] [tabindex="0"]')[0] ?? root.querySelector("button"))?.focus();
   };

@@ -94,6 +94,16 @@ export class Model {
     this.#tell(`change:${name}`);
   }
 
+  /**
+   * Set several values, and tell it once.
+   * @param {Partial<State & Shared>} values
+   */
+  assign(values) {
+    Object.assign(this.#values, values);
+    this.#tell("change");
+    for (const name of Object.keys(values)) this.#tell(`change:${name}`);
+  }
+
   save_changes() {}
 
   /**

@@ -20,12 +20,10 @@ BEST = 3
 PAIRS_SHOWN = 5
 FEW = 500
 """So many symbols are listed to choose from; of more, one is typed."""
-UNIGRAM = "unigram"
 TITLES = {
     "left": "from the left",
     "right": "from the right",
     "both": "from both sides",
-    UNIGRAM: "without looking",
 }
 WINGS = {"left": 0, "right": 2}
 """Whose bars grow to the left of the candidates, and whose to the right; all others beside them."""
@@ -113,7 +111,7 @@ def guesses(question: Question, answers: Comparison, baseline: Baseline | None) 
             at: [(known[i], p) for i, p in zip(places, likely, strict=True)]
             for at, (likely, places) in zip(question.open, best, strict=True)
         },
-        "chart": chart(question, answers, baseline),
+        "chart": chart(question, answers),
     }
 
 
@@ -128,7 +126,7 @@ class Column(NamedTuple):
     """−log P of the truth in nats, None where nobody knows it."""
 
 
-def chart(question: Question, answers: Comparison, baseline: Baseline | None) -> Data | None:
+def chart(question: Question, answers: Comparison) -> Data | None:
     """Return the guesses at the selected position as a table; None if that is no open gap.
 
     Returns:
@@ -156,9 +154,6 @@ def chart(question: Question, answers: Comparison, baseline: Baseline | None) ->
         p = [bet(hands, symbol, len(known)) for symbol in known]
         paid = None if truth is None else cost(hands, truth, len(known))
         columns.append(Column(ROOM, who(total), p, paid))
-    if baseline:
-        paid = None if truth is None else baseline.cost(known.index(truth))
-        columns.append(Column(UNIGRAM, TITLES[UNIGRAM], baseline.probabilities, paid))
     columns.sort(key=lambda column: WINGS.get(column.name, 3))
     shown = {i for i in largest(most, SHOWN) if most[i] >= LEAST}
     if truth is not None:

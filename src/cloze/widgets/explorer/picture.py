@@ -26,8 +26,9 @@ class Picture:
     question: Question
     predictions: Comparison
     """The same in numbers, as ``MaskExplorer.predictions`` has it."""
-    occlusion: Sequence[float]
-    """What it costs the last answer at the selected gap to hide each symbol as well, in nats."""
+    occlusion: Sequence[float] | None
+    """What it costs the last answer at the selected gap to hide each symbol as well, in nats; None
+    while truth and guesses are kept back."""
     alone: Mapping[str, object] | None = None
     """What an explorer without Python begins with to show the same; None where none could."""
 
@@ -36,11 +37,15 @@ class Picture:
 
     def _repr_html_(self) -> str:
         wide = any(len(symbol) > 1 for symbol in self.predictions.symbols.known)
+        if self.occlusion is None:
+            shown = [element("p", "What is hidden there?")]
+        else:
+            depends = self._in_words(self.occlusion)
+            shown = [self._chart(), element("p", depends, class_="quiet")]
         picture = element(
             "div",
             self._line(wide),
-            self._chart(),
-            element("p", self._in_words(), class_="quiet"),
+            *shown,
             class_="cloze still" + " words" * wide,
             **alive("MaskExplorer", self.alone),
         )
@@ -60,17 +65,18 @@ class Picture:
         return element("div", *spaced, role="img", aria_label=label, class_="line")
 
     def _letter(self, at: int) -> Markup:
-        question, amount = self.question, self.occlusion[at]
+        question = self.question
         classes, below, style = ["letter"], "", None
         if at in question.masked:
             filled = question.filled.get(at)
             classes.append("filled" if filled else "masked")
             shown = visible(filled) if filled else "?"
-            below = visible(question.known_truth(at) or "")
+            below = visible(question.known_truth(at) or "") if self.occlusion else ""
         else:
             shown = visible(question.truth[at])
             classes += ["space"] * question.truth[at].isspace()
-        if at not in question.open:
+        if self.occlusion and at not in question.open:
+            amount = self.occlusion[at]
             classes.append("heat occlusion")
             style = f"--heat: {_heat(amount)}%"
             if abs(amount) >= LEAST_CHANGE:
@@ -81,7 +87,7 @@ class Picture:
 
     def _chart(self) -> Markup:
         """Write the table of guesses: candidates down the middle, bars to the sides."""
-        table = chart(self.question, self.predictions, baseline=None)
+        table = chart(self.question, self.predictions)
         assert table, "a picture is of an open gap"
         columns, rest = table["columns"], table["rest"]
         middle = sum(column["name"] == "left" for column in columns)
@@ -113,9 +119,9 @@ class Picture:
             class_="chart",
         )
 
-    def _in_words(self) -> str:
+    def _in_words(self, costs: Sequence[float]) -> str:
         """Say what the last answer at the selected gap depends on, and what misleads it."""
-        costs, question = self.occlusion, self.question
+        question = self.question
         unit = self.predictions.symbols.unit
         top = largest([abs(cost) for cost in costs], 3)
         top = [i for i in top if abs(costs[i]) >= LEAST_CHANGE]

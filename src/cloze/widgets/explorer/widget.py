@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import traitlets
 from markupsafe import Markup
@@ -27,6 +26,7 @@ from cloze.widgets.explorer.answers import (
     numbers,
     pair,
 )
+from cloze.widgets.explorer.inside import UNTOUCHED, Settings, inside
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
 from cloze.widgets.markup import BROWSER, in_nats
@@ -45,11 +45,11 @@ class Example(NamedTuple):
 
 
 EXAMPLES = {
-    "umbrella and rain": Example("she took her umbrella because it was raining", "umbrella"),
+    "it takes both sides": Example("they put on their coats", "i"),
     "only the right side knows": Example("she asked a question about the weather", "q"),
     "only the left side knows": Example("there was nothing to do in the rain", "g"),
-    "it takes both sides": Example("they put on their coats and went out", "i"),
     "neither side knows": Example("the cat slept on the chair", "c"),
+    "a whole word": Example("she took her umbrella because it was raining", "umbrella"),
     "two gaps at once": Example("i do not know who it was", "wh"),
     "a typo": Example("the children plaied in the garden all day", ""),
 }
@@ -87,16 +87,17 @@ class MaskExplorer(Widget):
     """Click a letter: it is masked, and the guesses from the left, right and both sides appear.
 
     All of it can be read, set and observed from Python too: ``line``, ``masked``, ``filled``,
-    ``hands``, ``focus``, ``view``, ``layer``, ``head``, ``guess_first``, ``revealed``, ``present``,
-    ``model``; ``loss`` and ``predictions`` follow from them. A line of Python that sets ``line`` or
-    ``masked`` begins afresh: nothing is filled in, no hands are raised, and the first masked
-    position is selected. ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line
-    of Python, changes what is masked. ``explorer.picture()`` keeps what is seen now.
+    ``hands``, ``focus``, ``view``, ``guess_first``, ``revealed``, ``present``, ``model``; ``loss``
+    and ``predictions`` follow from them. A line of Python that sets ``line`` or ``masked`` begins
+    afresh: nothing is filled in, no hands are raised, and the first masked position is selected.
+    ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line of Python, changes
+    what is masked. ``explorer.picture()`` keeps what is seen now.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
     with one hand more that all symbols share; what it cost stands beside what the readers paid and,
-    over all that was revealed so far, in ``tally``.
+    over all that was revealed so far, in ``tally``. With ``guess_first="once"`` one person guesses,
+    once for each line: after *Reveal*, what else is hidden in it shows its guesses at once.
 
     Args:
         model: a model of yours, anything else that predicts, or several by name; by default the
@@ -108,6 +109,8 @@ class MaskExplorer(Widget):
         corpus: what your model has learned from; adds what knowing its frequencies would cost.
         examples: lines to choose from, by name; what the model cannot read is left out.
         tally: counts what a room has paid, for several explorers together; by default for this one.
+        guess_first: True or ``"once"`` to begin with a gap that is guessed before its answer is
+            seen.
         present: large type and nothing that only one reader needs, for a lecture hall.
         tools: False leaves the line and the guesses, and nothing else to press.
         seed: for "mask 15% at random".
@@ -126,8 +129,8 @@ class MaskExplorer(Widget):
     hands = traitlets.Any(NOTHING).tag(**MAPPING)
     focus = traitlets.Any(0).tag(sync=True)
     view = traitlets.Any("guesses").tag(sync=True)
-    layer = traitlets.Any(0).tag(sync=True)
-    head = traitlets.Any(0).tag(sync=True)
+    inside = traitlets.Dict(UNTOUCHED).tag(sync=True)
+    """How the view Inside is looked at, and which parts of the model are changed there."""
     guess_first = traitlets.Any(False).tag(sync=True)
     revealed = traitlets.Any(False).tag(sync=True)
     truth: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -156,6 +159,7 @@ class MaskExplorer(Widget):
         corpus: Corpus | None = None,
         examples: Annotated[Mapping[str, Example], Some] = EXAMPLES,
         tally: Tally | None = None,
+        guess_first: bool | Literal["once"] = False,
         present: bool = False,
         tools: bool = True,
         seed: Annotated[int, between(0, 999_999_999)] = 0,
@@ -175,6 +179,7 @@ class MaskExplorer(Widget):
         super().__init__(
             model=shipped_models() if model is None else model,
             line=self._symbols.write(state["truth"]),
+            guess_first=guess_first,
             present=present,
             tools=tools,
             seed=seed,
@@ -188,8 +193,12 @@ class MaskExplorer(Widget):
     def __repr__(self) -> str:
         loss = ""
         with suppress(Exception):  # a model that fails says so where it is asked
-            loss = "" if self.loss is None else f", loss {in_nats(self.loss)} nats"
-        line = self.line if len(self.line) <= 24 else f"{self.line[:23]}…"
+            if self.loss is not None and not self._hidden:
+                loss = f", loss {in_nats(self.loss)} nats"
+        question = self._question
+        gapped = [GAP if at in question.open else each for at, each in enumerate(question.held)]
+        line = self._symbols.write(gapped) if self._hidden else self.line
+        line = line if len(line) <= 24 else f"{line[:23]}…"
         return f"MaskExplorer({line!r}, {len(self.masked)} masked{loss})"
 
     # ── what follows from the state ──────────────────────────────────────────────────────────────
@@ -227,17 +236,21 @@ class MaskExplorer(Widget):
             ValueError: no open gap is selected, or guesses are kept back.
         """
         with self.lock:
-            question = self._question
-            if self._hidden or question.focus not in question.open:
+            if self._hidden or self.focus not in self._question.open:
                 raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
-            answers, occlusion = self._predict(question), self._occlusion(question)
-            return Picture(question, answers, occlusion, self.alone())
+            return self._picture(self.alone())
+
+    def _picture(self, alone: dict[str, object] | None = None) -> Picture:
+        question = self._question
+        occlusion = None if self._hidden else self._occlusion(question)
+        return Picture(question, self._predict(question), occlusion, alone)
 
     def still(self) -> Markup | None:
-        """Write the picture, if there is one now."""
-        with suppress(ValueError):
-            picture = replace(self.picture(), alone=None)  # what stands around it says that
-            return Markup(picture._repr_html_())  # noqa: S704 - all parts are escaped
+        """Write the picture, if an open gap is selected; what is kept back is not in it."""
+        with self.lock, suppress(ValueError):
+            if self.focus in self._question.open:
+                html = self._picture()._repr_html_()
+                return Markup(html)  # noqa: S704 - all parts are escaped
         return None
 
     def alone(self) -> dict[str, object] | None:
@@ -247,6 +260,10 @@ class MaskExplorer(Widget):
             return None
         state = {"line": self.line, "masked": sorted(self.masked), "focus": self.focus}
         state |= {"view": self.view}
+        if self._hidden:
+            state |= {"guess_first": self.guess_first}
+        if self.inside != UNTOUCHED:
+            state["inside"] = self.inside
         if len(self._predictors) < len(shipped):
             state["readers"] = [*self._predictors]
         return state if self.tools else state | {"tools": False}
@@ -266,15 +283,11 @@ class MaskExplorer(Widget):
         """Return what is guessed at two gaps, apart and together."""
         return pair(Question.of(sent), self._last)
 
-    def answer_attention(self, **sent: Any) -> list[Any]:
-        """Return where each head of each layer looks from the selected position."""
-        question = Question.of(sent)
-        if not self._last.n_heads:
-            return []
-        looks: list[Any] = self._last.attention(
-            question.held, question.open, question.focus
-        ).tolist()
-        return looks
+    def answer_inside(self, **sent: Any) -> Data:
+        """Return the way to the answer at the selected gap, with the parts changed that are."""
+        question, settings = Question.of(sent), Settings.of(sent["inside"])
+        predictor = self._predictors.get(settings.reader, self._last)
+        return inside(question, settings, predictor)
 
     def answer_surprise(self, **sent: Any) -> list[Any]:
         """Return what each symbol of a line without gaps costs."""
@@ -420,7 +433,7 @@ class MaskExplorer(Widget):
                 setattr(self, name, value)
 
     @traitlets.validate(
-        *("line", "masked", "filled", "hands", "focus", "view", "layer", "head"),
+        *("line", "masked", "filled", "hands", "focus", "view"),
         *("guess_first", "revealed", "model"),
     )
     def _check(self, proposal: Any) -> Any:
@@ -468,22 +481,20 @@ class MaskExplorer(Widget):
         return _for_reading(raised)
 
     def _read_view(self, value: Any) -> str:
+        value = "inside" if value == "attention" else value  # what it was called
         if value not in VIEWS:
             raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(value)}.")
         return str(value)
 
-    def _read_layer(self, value: Any) -> int:
-        return whole_number(value, 0, max(self._last.n_layers, 1) - 1, "A layer of this model")
-
-    def _read_head(self, value: Any) -> int:
-        return whole_number(value, 0, max(self._last.n_heads, 1) - 1, "A head of this model")
-
-    def _read_guess_first(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"guess_first and revealed are True or False, not {shown(value)}.")
+    def _read_guess_first(self, value: Any) -> bool | str:
+        if not (isinstance(value, bool) or value == "once"):
+            raise ValueError(f'guess_first is True, False or "once", not {shown(value)}.')
         return value
 
-    _read_revealed = _read_guess_first
+    def _read_revealed(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise ValueError(f"revealed is True or False, not {shown(value)}.")
+        return value
 
     def _read_model(self, value: Any) -> Any:
         before, self._predictors = self._predictors, predictors_of(value, self._corpus)
@@ -510,7 +521,7 @@ class MaskExplorer(Widget):
     def _take_model(self, model: Any) -> None:
         with self._together():
             before, self._predictors = self._symbols, predictors_of(model, self._corpus)
-            self.layer = self.head = 0
+            self.inside = UNTOUCHED
             for name, value in self._able().items():
                 setattr(self, name, value)
             if self._symbols != before:
@@ -524,7 +535,7 @@ class MaskExplorer(Widget):
     @traitlets.observe("guess_first", "revealed")
     def _enter(self, _: Any) -> None:
         """Enter into the tally what was paid for what is revealed; each symbol counts once."""
-        if self._hidden:
+        if self._hidden or self.guess_first == "once":
             return
         question, n = self._question, len(self._symbols.known)
         for at in question.open:

@@ -3,7 +3,8 @@
 //   PageDown, PageUp          always, for they are what a presenter remote sends
 //   arrows, Space, Home, End  unless a widget, a field or a button has the focus (Escape leaves it)
 //   N notes · D dark or light · F or F5 full screen · B or . black, until the next key
-//   O overview of all screens · a number and Enter go to that screen
+//   R reveal: the next bet, or what is folded, on this screen
+//   O overview of all screens, with arrows, Home and End · a number and Enter go to that screen
 // biome-ignore lint/correctness/noUnusedVariables: index.html.j2 calls `arrived` after every cell
 const lecture = (() => {
   /** @type {Record<string, number>} */
@@ -97,7 +98,9 @@ const lecture = (() => {
     const list = document.createElement("ol");
     screens().forEach((screen, i) => {
       const button = document.createElement("button");
-      button.textContent = title(screen);
+      const number = document.createElement("span");
+      number.textContent = `${i + 1}`;
+      button.append(number, title(screen));
       button.autofocus = i === at;
       button.onclick = () => {
         overview.close();
@@ -109,6 +112,26 @@ const lecture = (() => {
     });
     overview.replaceChildren(list);
     overview.showModal();
+  }
+
+  /**
+   * Go to another title in the overview.
+   * @param {number} by
+   */
+  function choose(by) {
+    const titles = [...overview.querySelectorAll("button")];
+    const here = titles.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
+    titles[Math.min(Math.max(0, here + by), titles.length - 1)].focus();
+  }
+
+  /** Press the first button of this screen that reveals something, or unfold what is folded. */
+  function reveal() {
+    const here = screens()[at];
+    /** @type {HTMLElement | null | undefined} */
+    const button = here?.querySelector('[data-do="reveal"]:not([aria-disabled="true"])');
+    const folded = here?.querySelector("details:not([open])");
+    if (button) button.click();
+    else if (folded instanceof HTMLDetailsElement) folded.open = true;
   }
 
   /** @param {string} digits */
@@ -238,17 +261,31 @@ const lecture = (() => {
         ? document.exitFullscreen()
         : document.documentElement.requestFullscreen(),
     black: () => document.body.classList.add("black"),
+    reveal,
   };
   /** @type {Record<string, string>} */
-  const KEYS = { n: "notes", o: "overview", d: "theme", f: "full", b: "black", ".": "black" };
+  const KEYS = {
+    n: "notes",
+    o: "overview",
+    r: "reveal",
+    d: "theme",
+    f: "full",
+    b: "black",
+    ".": "black",
+  };
 
   const targetOf = (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target);
 
   /** @param {KeyboardEvent} event */
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (overview.open) return;
     const { key } = event;
+    if (overview.open) {
+      if (!(key in MOVES) || key === " ") return; // which presses the button
+      choose(MOVES[key]);
+      event.preventDefault();
+      return;
+    }
     const paging = key === "PageDown" || key === "PageUp";
     const taken = targetOf(event).closest?.(
       "input, select, textarea, button, summary, a, .cloze-root",

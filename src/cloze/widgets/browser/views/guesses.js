@@ -22,6 +22,10 @@ import {
  * @import { Hands } from "../room.js"
  */
 
+const SURPRISE =
+  "What the truth costs a reader is its surprise, −log of the probability it gave, in nats: 0 if it " +
+  `was certain, ${inNats(Math.log(2))} for one chance in two, ${inNats(Math.log(100))} for one in a hundred.`;
+const ONE_SIDED = ["left", "right"];
 const DARKEST = 1.5; // the change of the answer, in nats, that is shaded darkest
 
 /** @param {State} state */
@@ -51,6 +55,8 @@ function panel({ state, answer, more, present }) {
   if (!answer?.chart) return null;
   const shown = [drawn(state, answer.chart)];
   if (at in state.hands) shown.push(element("p", { class: "stakes" }, verdict(state, answer)));
+  if (state.once && answer.chart.columns.some(({ cost }) => cost !== null))
+    shown.push(paragraph(SURPRISE));
   if (!present) {
     const depends = more ? inWords(state, answer, more.map(Number)) : "";
     shown.push(element("p", { class: "quiet leans" }, depends));
@@ -152,7 +158,13 @@ function head({ name, title, cost }) {
     const bits = element("span", { class: "bits" }, `= ${inBits(Number(cost))} bits`);
     written = element("span", { class: "number" }, "costs ", nats, " nats ", bits);
   }
-  return element("th", { scope: "col", class: name }, element("b", null, title), " ", written);
+  const named = ONE_SIDED.includes(name)
+    ? button(element("b", null, title), "reads", {
+        "data-with-name": name,
+        "aria-label": `${title}: sees only what is ${name === "left" ? "before" : "after"} the gap`,
+      })
+    : element("b", null, title);
+  return element("th", { scope: "col", class: name }, named, " ", written);
 }
 
 // ── what a room guesses ─────────────────────────────────────────────────────────────────────────
@@ -166,10 +178,13 @@ function showOfHands(state) {
   const { known, wide } = state.symbols;
   const hands = state.hands[at] ?? {};
   const how = known && !wide ? "Type it or choose it" : known ? "Choose it" : "Type it";
+  const symbols = known && !wide ? keys(at, known, hands, state.once) : choice(at, known);
+  if (state.once)
+    return join([paragraph(`What is hidden there? ${how}, then press Reveal.`), symbols]);
   const counts = Object.entries(hands).map(([symbol, n]) => raisedFor(at, symbol, n));
   return join([
     paragraph(`What is hidden there? ${how} once for every hand, then reveal.`),
-    known && !wide ? keys(at, known, hands) : choice(at, known),
+    symbols,
     element("div", { class: "row hands" }, ...counts),
     problemOf("count"),
     counts.length ? element("p", { class: "quiet stakes" }, stakes(hands, state)) : "",
@@ -181,14 +196,18 @@ function showOfHands(state) {
  * @param {number} at
  * @param {string[]} known
  * @param {Hands} hands
+ * @param {boolean} once  Whether there is one guess, so that none is counted.
  */
-function keys(at, known, hands) {
+function keys(at, known, hands, once) {
   /** @param {string} symbol */
   const blank = (symbol) => /\s/.test(symbol);
   const order = [...known.filter((symbol) => !blank(symbol)), ...known.filter(blank)];
   const buttons = order.map((symbol) =>
     button(
-      join([element("span", null, visible(symbol)), element("small", null, hands[symbol] ?? "")]),
+      join([
+        element("span", null, visible(symbol)),
+        element("small", null, once ? "" : (hands[symbol] ?? "")),
+      ]),
       "guess",
       {
         "data-with-at": at,
@@ -198,7 +217,11 @@ function keys(at, known, hands) {
       },
     ),
   );
-  const group = { role: "group", "aria-label": "Raise a hand for", class: "row keys" };
+  const group = {
+    role: "group",
+    "aria-label": once ? "Guess" : "Raise a hand for",
+    class: "row keys",
+  };
   return element("div", group, ...buttons);
 }
 
@@ -277,14 +300,18 @@ function verdict(state, { readers, chart }) {
     const [own] = Object.keys(hands);
     const { name, title } = readers[readers.length - 1];
     const column = chart.columns.findIndex((each) => each.name === name);
-    const p = chart.rows.find(({ symbol }) => symbol === own)?.p[column] ?? 0;
+    const p = chart.rows.find(({ symbol }) => symbol === own)?.p[column];
     const judged = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
-    said = `Your guess: ${visible(own)}.${judged} The model gives it ${fixed(p, 2)} ${title}.`;
+    const given =
+      p === undefined
+        ? "It is not among the likeliest guesses."
+        : `The model gives it ${fixed(p, 2)} ${title}.`;
+    said = `Your guess: ${visible(own)}.${judged} ${given}`;
   } else {
     const most = Object.entries(hands).sort(([, n], [, m]) => m - n);
     said = `The room: ${most.map(([symbol, n]) => `${visible(symbol)} ${n}`).join(", ")}.`;
   }
-  return `${said} ${stakes(hands, state)}`;
+  return state.once ? said : `${said} ${stakes(hands, state)}`;
 }
 
 /** @type {View} */
@@ -294,5 +321,6 @@ export default {
   asks: (state) => (isOpen(state) && !state.hidden ? "occlusion" : null),
   panel,
   shade,
+  sides: true,
   sums: true,
 };

@@ -1,8 +1,8 @@
 // What each symbol of the line costs when it alone is masked.
 
 import { join } from "../element.js";
-import { columns, heat, largest, mean, paragraph } from "../explorer_parts.js";
-import { fixed, inNats, visible } from "../words.js";
+import { heat, largest, mean, paragraph } from "../explorer_parts.js";
+import { counted, fixed, inNats, visible } from "../words.js";
 
 /** @import { Seen, Shade, State, View } from "../explorer_parts.js" */
 
@@ -23,8 +23,7 @@ function panel({ state, more }) {
     paragraph(
       `What each ${unit} costs, in nats, when only it is masked. The higher, the more surprising.`,
     ),
-    columns(state, { kind: "surprise", amounts: costs, most: DARKEST }),
-    paragraph(`Most surprising: ${places.join(", ")}. Mean ${inNats(mean(costs))} nats.`),
+    paragraph(`Most surprising: ${places.join(", ")}.`),
   ]);
 }
 
@@ -37,7 +36,9 @@ function shade({ more }, at) {
   if (!more) return null;
   const amount = Number(more[at]);
   const below = amount > 1 ? fixed(amount, 1) : "";
-  return { kind: "surprise", heat: heat(amount, DARKEST), said: `${inNats(amount)} nats`, below };
+  const high = Math.min(amount / DARKEST, 1);
+  const said = `${inNats(amount)} nats`;
+  return { kind: "surprise", heat: heat(amount, DARKEST), said, below, high };
 }
 
 /** @type {View} */
@@ -46,6 +47,9 @@ export default {
   place: 3,
   asks: ({ hidden, gaps }) => (hidden || gaps.length ? null : "surprise"),
   panel,
+  told: ({ state, more }) =>
+    more &&
+    `Mean ${inNats(mean(more.map(Number)))} nats over ${counted(more.length, state.symbols.unit)}.`,
   shade,
   bare: true,
 };

@@ -1,0 +1,495 @@
+"""The inside of a model: what each part computes, and what the answer is without it.
+
+:func:`run` keeps what the parts of a model compute, and :class:`Change` with :func:`changed` puts
+something else there. Both are forward hooks, so the model is run as it is, and all that computes
+through its modules can be changed (``logits_at`` takes a short cut around them).
+
+Parts are called as in TransformerLens (``cache["resid_post", 0]`` there is the same tensor):
+
+=================  ===================================================================
+``embed``          what enters the first layer
+``pattern``, l     attention weights of layer l, ``(batch, n_heads, length, length)``
+``v``, l           the values of its heads, ``(batch, length, n_heads, d_head)``
+``z``, l           what each head has gathered, ``(batch, length, n_heads, d_head)``
+``result``, l      the same after the output projection, without its bias: what each head
+                   adds, ``(batch, length, n_heads, d_model)``
+``attn_out``, l    their sum and the bias
+``mlp_out``, l     what the feed-forward part computes
+``resid_mid``, l   the residual stream after attention
+``resid_post``, l  and after the feed-forward part
+``normalized``     the final states, which the head reads
+``logits``         the answer
+=================  ===================================================================
+
+Everything without a shape is ``(batch, length, d_model)``. A pre-norm model (ours, ModernBERT) adds
+each part to the residual stream, so ``resid_post`` is a sum. A post-norm model (BERT, RoBERTa)
+normalises after each addition, so there it is not, and there is no final norm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, cast
+
+import torch
+from torch import Tensor, nn
+
+from cloze.checkpoint import CHECKPOINTS, read
+from cloze.encoder import Attention, Encoder, Layer
+from cloze.heads import CausalLM
+
+KEPT = CHECKPOINTS / "inside"
+PartName = Literal["embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post"]
+"""The parts that can be changed."""
+Key = str | tuple[str, int]
+Parts = dict[Key, Tensor]
+"""What the parts of a model have computed, by name, or by name and layer."""
+
+
+# Where the parts are computed
+
+
+@dataclass(frozen=True)
+class Block:
+    """The modules of one layer. ``project`` reads ``z`` and returns ``attn_out``."""
+
+    layer: nn.Module
+    attention: nn.Module
+    project: nn.Linear
+    feed_forward: nn.Module
+    middle: nn.Module
+    """Pre-norm: the norm that reads ``resid_mid``. Post-norm: the norm that computes it."""
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """Where a model computes what."""
+
+    embedding: nn.Module
+    blocks: tuple[Block, ...]
+    n_heads: int
+    norm: nn.Module | None
+    """The final norm; None in a post-norm model, whose layers end with one."""
+    head: Callable[[Tensor], Tensor]
+    """From final states to logits."""
+
+    @property
+    def rungs(self) -> list[Key]:
+        """The names of the residual stream, from the embedding up."""
+        between: list[Key] = [
+            (name, n) for n in range(len(self.blocks)) for name in ("resid_mid", "resid_post")
+        ]
+        return ["embed", *between]
+
+
+def anatomy(model: nn.Module) -> Anatomy:
+    """Find the parts of one of our models, or of a ModernBERT, BERT or RoBERTa of ``transformers``.
+
+    Raises:
+        ValueError: it is built in another way.
+    """
+    encoder: Any = getattr(model, "encoder", None)
+    if isinstance(encoder, Encoder):
+        layers = [cast(Layer, layer) for layer in encoder.layers]
+        blocks = [
+            Block(x, x.attention, x.attention.output, x.feed_forward, x.feed_forward_norm)
+            for x in layers
+        ]
+        return Anatomy(
+            encoder.embedding, tuple(blocks), encoder.config.n_heads, encoder.norm, _head(model)
+        )
+    base: Any = getattr(model, getattr(model, "base_model_prefix", ""), None)
+    kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    if kind == "modernbert":
+        blocks = [Block(x, x.attn, x.attn.Wo, x.mlp, x.mlp_norm) for x in base.layers]
+        norm, last = base.final_norm, nn.Sequential(model.head, model.decoder)  # type: ignore[arg-type]
+    elif kind in ("bert", "roberta"):
+        blocks = [
+            Block(x, x.attention.self, x.attention.output.dense, x.output.dense, x.attention.output)
+            for x in base.encoder.layer
+        ]
+        norm, last = None, model.cls if kind == "bert" else model.lm_head  # type: ignore[assignment]
+    else:
+        raise ValueError(
+            f"The inside of a model of the kind {kind:.40} is not known here; take one of ours, or "
+            "a ModernBERT, BERT or RoBERTa that fills gaps."
+        )
+    heads = model.config.num_attention_heads  # type: ignore[union-attr]
+    return Anatomy(base.embeddings, tuple(blocks), cast(int, heads), norm, last)
+
+
+def _head(model: nn.Module) -> Callable[[Tensor], Tensor]:
+    """Return the head of one of our models; a causal one never answers with ``[MASK]``."""
+    head = cast(nn.Linear, model.head)
+    if isinstance(model, CausalLM):
+        return lambda states: head(states).masked_fill(model.never, float("-inf"))
+    return head
+
+
+# Running
+
+
+@torch.no_grad()
+def run(model: nn.Module, input_ids: Tensor, *changes: Change) -> Parts:
+    """Run a model and return what its parts have computed, names as above.
+
+    A model of ``transformers`` tells its attention weights if it was loaded with
+    ``attn_implementation="eager"``; otherwise there is no ``pattern``.
+
+    Args:
+        model: one that :func:`anatomy` knows.
+        input_ids: shape ``(batch, length)``.
+        changes: what is changed in this run.
+    """
+    places, parts = anatomy(model), cast(Parts, {})
+    with ExitStack() as hooks:
+        for change in changes:
+            hooks.enter_context(changed(model, change))
+
+        # Hooks are called in the order in which they were registered: these see the changes.
+        def keep(module: nn.Module, key: Key) -> None:
+            def hook(_: nn.Module, __: Any, output: Any) -> None:
+                parts[key] = output[0] if isinstance(output, tuple) else output
+
+            _register(hooks, module.register_forward_hook(hook))
+
+        keep(places.embedding, "embed")
+        for n, block in enumerate(places.blocks):
+            _watch(hooks, places, n, parts)
+            keep(block.project, ("attn_out", n))
+            keep(block.feed_forward, ("mlp_out", n))
+            keep(block.layer, ("resid_post", n))
+            if places.norm is None:
+                keep(block.middle, ("resid_mid", n))
+        answer = model(input_ids)
+    last: Key = ("resid_post", len(places.blocks) - 1)
+    parts["normalized"] = parts[last] if places.norm is None else places.norm(parts[last])
+    parts["logits"] = getattr(answer, "logits", answer)
+    return parts
+
+
+def _watch(hooks: ExitStack, places: Anatomy, n: int, parts: Parts) -> None:
+    """Keep what is inside the attention of layer n, and what it leads to."""
+    block, heads = places.blocks[n], places.n_heads
+
+    def gathered(_: nn.Module, args: tuple[Tensor, ...]) -> None:
+        z = torch.unflatten(args[0], -1, (heads, -1))  # (batch, length, n_heads, d_head)
+        parts["z", n] = z
+        parts["result", n] = torch.einsum("blhd,hdm->blhm", z, output_matrices(block, heads))
+
+    def middle(_: nn.Module, args: tuple[Tensor, ...]) -> None:
+        parts["resid_mid", n] = args[0]
+
+    def weights(attention: nn.Module, args: Any, output: Any) -> None:
+        if isinstance(attention, Attention):
+            parts["pattern", n] = attention.weights(*args)
+            return
+        told = output[1] if isinstance(output, tuple) else None
+        if told is not None:
+            parts["pattern", n] = told
+
+    def values(_: nn.Module, __: Any, output: Tensor) -> None:
+        of_all = output[..., -block.project.in_features :]  # the last third of a joint projection
+        parts["v", n] = torch.unflatten(of_all, -1, (heads, -1))
+
+    attention: Any = block.attention
+    value = attention.value if hasattr(attention, "value") else attention.Wqkv
+    _register(hooks, value.register_forward_hook(values))
+    _register(hooks, block.attention.register_forward_hook(weights))
+    _register(hooks, block.project.register_forward_pre_hook(gathered))
+    if places.norm is not None:
+        _register(hooks, block.middle.register_forward_pre_hook(middle))
+
+
+def _register(hooks: ExitStack, handle: Any) -> None:
+    hooks.callback(handle.remove)
+
+
+def output_matrices(block: Block, n_heads: int) -> Tensor:
+    """Return what turns each head's ``z`` into its ``result``: ``(n_heads, d_head, d_model)``."""
+    return torch.unflatten(block.project.weight.T, 0, (n_heads, -1))
+
+
+# Changing
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """Something else in place of what a part computes: ablation or activation patching.
+
+    Args:
+        part: whose output is replaced; ``"z"`` for heads.
+        layer: of the part, from 0.
+        to: what is put there, in the shape of :func:`run`, or one that broadcasts to it: 0 switches
+            the part off (zero ablation), its mean over many positions takes away what it knows of
+            this line (mean ablation), and what it computed in another run is a patch.
+        at: the positions; None for everywhere. A boolean ``(batch, length)`` says it by line.
+        head: which head, if the part is ``"z"``; None for all. Then ``to`` has no axis of heads.
+    """
+
+    part: PartName
+    layer: int = 0
+    to: Tensor | float = 0.0
+    at: Sequence[int] | Tensor | None = None
+    head: int | None = None
+
+    def apply(self, old: Tensor) -> Tensor:
+        """Return ``old``, ``(batch, length, …, width)``, with what is put in its place."""
+        if self.at is None:
+            here = torch.ones(old.shape[:2], dtype=torch.bool)  # (batch, length)
+        elif isinstance(self.at, Tensor) and self.at.dtype == torch.bool:
+            here = self.at.expand(old.shape[:2])
+        else:
+            here = torch.zeros(old.shape[:2], dtype=torch.bool)
+            here[:, torch.as_tensor(self.at, dtype=torch.long)] = True
+        here = here[..., None]  # (batch, length, 1)
+        if self.head is None:
+            here = here if old.dim() == 3 else here[..., None]
+            return torch.where(here, torch.as_tensor(self.to, dtype=old.dtype), old)
+        new = old.clone()
+        new[:, :, self.head] = torch.where(
+            here, torch.as_tensor(self.to, dtype=old.dtype), old[:, :, self.head]
+        )
+        return new
+
+
+@contextmanager
+def changed(model: nn.Module, *changes: Change) -> Iterator[None]:
+    """Run a model, as often as you like, with some parts replaced; afterwards it is as before.
+
+    Changes of one part are made in the order given. ``logits_at`` goes past the parts: call the
+    model itself.
+
+    Raises:
+        ValueError: the model has no such part, layer or head.
+    """
+    places = anatomy(model)
+    with ExitStack() as hooks:
+        for change in changes:
+            _check(change, places)
+            _put(hooks, places, change)
+        yield
+
+
+def _check(change: Change, places: Anatomy) -> None:
+    layers = range(len(places.blocks))
+    if change.part not in ("embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post"):
+        raise ValueError(f"No part is called {change.part!r:.40}; see cloze.inside.")
+    if change.layer not in layers:
+        raise ValueError(f"This model has the layers 0 to {layers[-1]}, not {change.layer!r:.40}.")
+    if change.head is not None and change.part != "z":
+        raise ValueError(f'Heads are changed in "z", not in {change.part!r}.')
+    if change.head is not None and change.head not in range(places.n_heads):
+        raise ValueError(
+            f"This model has the heads 0 to {places.n_heads - 1}, not {change.head!r:.40}."
+        )
+
+
+def _put(hooks: ExitStack, places: Anatomy, change: Change) -> None:
+    """Register what makes one change."""
+    block = places.blocks[change.layer]
+
+    def output(_: nn.Module, __: Any, old: Any) -> Any:
+        if isinstance(old, tuple):
+            return (change.apply(old[0]), *old[1:])
+        return change.apply(old)
+
+    def heads(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        z = torch.unflatten(args[0], -1, (places.n_heads, -1))
+        return (change.apply(z).flatten(-2), *args[1:])
+
+    if change.part == "z":
+        _register(hooks, block.project.register_forward_pre_hook(heads))
+    elif change.part == "resid_mid" and places.norm is not None:
+        _put_in_the_middle(hooks, block, change)
+    else:
+        module = {
+            "embed": places.embedding,
+            "attn_out": block.project,
+            "mlp_out": block.feed_forward,
+            "resid_mid": block.middle,
+            "resid_post": block.layer,
+        }[change.part]
+        _register(hooks, module.register_forward_hook(output))
+
+
+def _put_in_the_middle(hooks: ExitStack, block: Block, change: Change) -> None:
+    """Change ``resid_mid`` of a pre-norm layer, where no module computes it: two read it.
+
+    The norm reads what is put there, and the addition after it gets the difference.
+    """
+    difference: list[Tensor] = []
+
+    def read(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        new = change.apply(args[0])
+        difference.append(new - args[0])
+        return (new, *args[1:])
+
+    def added(_: nn.Module, __: Any, layer: Any) -> Any:
+        if isinstance(layer, tuple):
+            return (layer[0] + difference.pop(), *layer[1:])
+        return layer + difference.pop()
+
+    _register(hooks, block.middle.register_forward_pre_hook(read))
+    _register(hooks, block.layer.register_forward_hook(added))
+
+
+# Reading
+
+
+@torch.no_grad()
+def logit_lens(model: nn.Module, residual: Tensor) -> Tensor:
+    """Return the answer that the head would give if the residual stream ended here.
+
+    The head was trained on the last states alone; on earlier ones it is a makeshift.
+
+    Args:
+        model: one that :func:`anatomy` knows.
+        residual: shape ``(…, d_model)``.
+
+    Returns:
+        Logits, shape ``(…, |V|)``.
+
+    Source: nostalgebraist 2020, interpreting GPT: the logit lens.
+    """
+    places = anatomy(model)
+    return places.head(residual if places.norm is None else places.norm(residual))
+
+
+def moved(parts: Parts, model: nn.Module, layer: int, at: int) -> Tensor:
+    """Return how much each head adds to position ``at`` from each position: weight times value.
+
+    Returns:
+        The lengths of α_{ij} · W_O v_j, shape ``(batch, n_heads, length)``.
+
+    Source: Kobayashi et al. 2020, Attention is Not Only a Weight.
+    """
+    places = anatomy(model)
+    matrices = output_matrices(places.blocks[layer], places.n_heads)
+    values = torch.einsum("blhd,hdm->bhlm", parts["v", layer], matrices)
+    return parts["pattern", layer][:, :, at] * values.norm(dim=-1)
+
+
+Added = dict[str | tuple[str, int] | tuple[str, int, int], Tensor]
+"""What each part adds to the logits, by name, layer and head."""
+
+
+@torch.no_grad()
+def attribution(model: nn.Module, parts: Parts, at: int) -> Added:
+    """Split the logits at a position, exactly, into what each part adds (direct effects).
+
+    The final norm is held at the scale that it has in this run: z = γ (x − mean(x)) / σ + β is
+    linear in x once σ is known. What this leaves out is that each part also changes σ.
+
+    Returns:
+        By part the logits that it adds, shape ``(batch, |V|)``: ``"embed"``, ``("result", l, h)``,
+        ``("bias", l)`` of the output projection, ``("mlp_out", l)``, and ``"rest"``: the biases of
+        the final norm and the head. They sum to ``parts["logits"][:, at]``.
+
+    Raises:
+        ValueError: the model has no final norm or its head is no linear map, so nothing is summed.
+    """
+    places = anatomy(model)
+    head = getattr(model, "head", None)
+    if not isinstance(places.norm, nn.LayerNorm) or not isinstance(head, nn.Linear):
+        raise ValueError("Only the logits of our own models are a sum of what their parts add.")
+    layers = range(len(places.blocks))
+    added: Added = {"embed": parts["embed"][:, at]}
+    for n in layers:
+        for h in range(places.n_heads):
+            added["result", n, h] = parts["result", n][:, at, h]
+        bias = places.blocks[n].project.bias
+        added["bias", n] = bias.expand_as(added["embed"])
+        added["mlp_out", n] = parts["mlp_out", n][:, at]
+    last = parts["resid_post", layers[-1]][:, at]  # (batch, d_model)
+    sigma = (last.var(dim=-1, correction=0, keepdim=True) + places.norm.eps).sqrt()  # (batch, 1)
+    matrix = (head.weight * places.norm.weight).T  # (d_model, |V|)
+    split = {k: (x - x.mean(-1, keepdim=True)) / sigma @ matrix for k, x in added.items()}
+    split["rest"] = (head.weight @ places.norm.bias + head.bias).expand(len(last), -1)
+    return split
+
+
+def off(
+    part: Literal["z", "attn_out", "mlp_out"],
+    layer: int,
+    means: Mapping[Key, Tensor] | None = None,
+    *,
+    head: int | None = None,
+    at: Sequence[int] | Tensor | None = None,
+) -> Change:
+    """Return the change that switches a part off, a head or a feed-forward part.
+
+    Args:
+        part: ``"z"`` for heads, ``"mlp_out"`` for the feed-forward part.
+        layer: from 0.
+        means: what to put there, from :func:`kept`; None for zero.
+        head: as for :class:`Change`.
+        at: as for :class:`Change`.
+    """
+    mean: Tensor | float = 0.0 if means is None else means[part, layer]
+    to = mean[head] if head is not None and isinstance(mean, Tensor) else mean
+    return Change(part, layer, to, at, head)
+
+
+# What is kept beside a checkpoint
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What was measured once about the inside of a model, which takes more than one line.
+
+    Made by ``python -m cloze.lessons.inside.lens``.
+    """
+
+    translators: Mapping[Key, tuple[Tensor, Tensor]]
+    """For each rung below the last a matrix ``(d_model, d_model)`` and a bias ``(d_model,)``."""
+    means: Mapping[Key, Tensor]
+    """The mean over selected held-out positions of ``("z", l)``, ``(n_heads, d_head)``, and of
+    ``("attn_out", l)`` and ``("mlp_out", l)``, ``(d_model,)``."""
+
+    def translate(self, rung: Key, residual: Tensor) -> Tensor:
+        """Turn a rung's residual stream ``(…, d_model)`` into what it will become: x + Ax + b.
+
+        Source: Belrose et al. 2023, Eliciting Latent Predictions with the Tuned Lens.
+        """
+        if rung not in self.translators:
+            return residual  # the last rung needs none
+        matrix, bias = self.translators[rung]
+        return residual + residual @ matrix.T + bias
+
+
+def kept(model: nn.Module) -> Kept | None:
+    """Return what is kept about a shipped model; None if it is another."""
+    return _all_kept().get(fingerprint(model))
+
+
+def fingerprint(model: nn.Module) -> str:
+    """Return a digest of a model's weights."""
+    digest = hashlib.sha256()
+    for _, tensor in sorted(model.state_dict().items()):
+        digest.update(tensor.detach().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+@lru_cache
+def _all_kept() -> dict[str, Kept]:
+    """Return what is kept, by the fingerprint of the model."""
+    found = {}
+    for path in sorted(KEPT.glob("*.safetensors")):
+        tensors, metadata = read(path, "inside")
+        translators: dict[Key, tuple[Tensor, Tensor]] = {}
+        means: dict[Key, Tensor] = {}
+        for name, tensor in tensors.items():
+            what, part, *rest = name.split(".")
+            key: Key = (part, int(rest[0])) if rest[:1] and rest[0].isdigit() else part
+            if what == "mean":
+                means[key] = tensor.float()
+            elif name.endswith("weight"):
+                bias = tensors[name.removesuffix("weight") + "bias"]
+                translators[key] = (tensor.float(), bias.float())
+        found[metadata["model"]] = Kept(translators, means)
+    return found

@@ -1,0 +1,1 @@
+"""What notebook 14 adds: the inside of a model."""
