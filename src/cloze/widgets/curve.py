@@ -217,9 +217,11 @@ class TrainingCurve(Widget):
         ``text`` is what to train on and then, ``heldOut`` characters, what to measure on. It is
         None for the corpus of the series, which a page has.
         """
-        run, corpus = self.run, self.run.corpus
-        known = run.objective is MASKED and run.model.vocabulary == VOCABULARY
-        if run.step or not known or not self._filling or not isinstance(corpus, Corpus):
+        run = self.run
+        if not isinstance(run, TrainingRun) or run.step or not self._filling:
+            return None
+        corpus, known = run.corpus, run.model.vocabulary == VOCABULARY
+        if run.objective is not MASKED or not known or not isinstance(corpus, Corpus):
             return None
         held_out = corpus.held_out_windows(run.recipe.length).flatten()
         text = None
