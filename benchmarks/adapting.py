@@ -19,7 +19,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from cloze.adapt import Adaptation, Recipe
+from cloze.adapt.recipe import Recipe
+from cloze.adapt.run import Adaptation
 from cloze.evaluation import Repeated
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import load_folder

@@ -15,19 +15,12 @@ from safetensors.torch import load_file
 from torch import Tensor, distributed
 
 from cloze import __main__ as command_line
-from cloze import adapt as adapting
-from cloze.adapt import (
-    Adaptation,
-    Document,
-    Examples,
-    Masks,
-    Recipe,
-    costs,
-    cut,
-    hold_out,
-    prepare,
-    read_documents,
-)
+from cloze.adapt import trainer
+from cloze.adapt.chunks import Masks, cut, prepare
+from cloze.adapt.costs import costs
+from cloze.adapt.documents import Document, hold_out, read_documents
+from cloze.adapt.recipe import Examples, Recipe
+from cloze.adapt.run import Adaptation
 from cloze.corpus import DATA
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import load_folder
@@ -104,7 +97,7 @@ def test_a_run_that_is_stopped_and_resumed_is_the_whole_run(
     home: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    with interrupt_in(adapting, "_checked_loss", 3):
+    with interrupt_in(trainer, "_checked_loss", 3):
         assert command_line.main(command(home, out, "--mix", "0.3")) == 130
     assert "to continue, add --resume" in capsys.readouterr().err
     assert not out.exists()
@@ -328,12 +321,12 @@ def test_where_the_disk_is_full_the_run_is_kept_elsewhere_or_training_goes_on(
         save(self, folder)
 
     monkeypatch.setattr(Trainer, "_save_optimizer_and_scheduler", full)
-    monkeypatch.setattr(adapting, "SAVE_EVERY", 0.0)
-    with interrupt_in(adapting, "_checked_loss", 3):
+    monkeypatch.setattr(trainer, "SAVE_EVERY", 0.0)
+    with interrupt_in(trainer, "_checked_loss", 3):
         assert command_line.main(command(home, out)) == 130
     said = capsys.readouterr().err
     assert "Training continues." in said
-    assert "once it is moved to" in said
+    assert "put it in the place of" in said
     [kept] = elsewhere.glob("*/out.run")
     kept.rename(tmp_path / "out.run")
     monkeypatch.undo()

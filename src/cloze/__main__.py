@@ -236,7 +236,7 @@ def _train(options: Namespace) -> None:
 
 def _adapt(options: Namespace) -> None:
     """Go on training a model of others."""
-    from cloze.adapt import adapt
+    from cloze.adapt.command import adapt
 
     adapt(options, _say)
 

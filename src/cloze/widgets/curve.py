@@ -48,7 +48,7 @@ def averaged(history: Sequence[Record], steps: int) -> list[tuple[float, float]]
 
 @runtime_checkable
 class Trained(Protocol):
-    """What can be watched beside a run of the series: a run that takes its steps itself."""
+    """A run that takes its steps itself, such as an ``Adaptation``."""
 
     @property
     def recipe(self) -> Any:
@@ -63,16 +63,8 @@ class Trained(Protocol):
         """How many steps are done."""
 
     @property
-    def seconds(self) -> float:
-        """How long they took."""
-
-    @property
     def finished(self) -> bool:
         """Whether all steps are done."""
-
-    @property
-    def unmeasured(self) -> int:
-        """How many of the last steps wait for a measurement: 1 or 0."""
 
     def train(self, on_record: Callable[[Record], None], stop: Callable[[], bool]) -> None:
         """Train until the end, or until ``stop`` says so after a step."""
@@ -95,7 +87,8 @@ def status_line(run: TrainingRun | Trained) -> str:
     if measured:
         words.append(f"held-out loss {measured[-1]:.2f} nats")
     if 0 < done < steps:
-        words.append(f"about {run.seconds / done * (steps - done):.0f} seconds left")
+        left = run.history[-1].seconds / done * (steps - done)
+        words.append(f"about {left:.0f} seconds left")
     return ", ".join(words)
 
 
@@ -245,7 +238,8 @@ class TrainingCurve(Widget):
 
     def reached(self, step: int) -> bool:
         """Return whether training has come to a step and measured what is due; if not, say so."""
-        done = self.run.step - self.run.unmeasured
+        due = isinstance(self.run, TrainingRun) and self.run.unmeasured
+        done = self.run.step - due
         if done < step:
             print(
                 f"Training is at step {done}, and this cell needs step {step}: "

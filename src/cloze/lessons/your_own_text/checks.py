@@ -148,7 +148,9 @@ def _model() -> tuple[Any, Any]:
 
 def cost_in(hand: Callable[[str], str]) -> float:
     """Return what held-out pieces cost the tiny model in a hand, in nats per character."""
-    from cloze.adapt import Document, Masks, costs, cut, hold_out
+    from cloze.adapt.chunks import Masks, cut
+    from cloze.adapt.costs import costs
+    from cloze.adapt.documents import Document, hold_out
     from cloze.lessons.your_own_text.letters import plain
 
     model, tokenizer = _model()

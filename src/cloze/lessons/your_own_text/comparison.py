@@ -18,7 +18,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.adapt import Adaptation, Recipe, hold_out, losses_at, padded
+from cloze.adapt.costs import losses_at
+from cloze.adapt.documents import hold_out
+from cloze.adapt.recipe import Recipe
+from cloze.adapt.run import Adaptation
 from cloze.evaluation import Repeated
 from cloze.lessons.your_own_text.letters import letters
 from cloze.lessons.your_own_text.tiny import FOLDER, documents
@@ -68,12 +71,15 @@ def _rows(tokenizer: Any, words: list[str], at: int) -> list[dict[str, Tensor]]:
 @torch.no_grad()
 def _cost(model: Any, tokenizer: Any, versions: list[list[dict[str, Tensor]]]) -> Tensor:
     """Return the summed cost of each version's rows, shape ``(versions,)``."""
+    from transformers import DataCollatorForTokenClassification
+
+    pad = DataCollatorForTokenClassification(tokenizer)  # labels are padded, too
     rows = [(v, row) for v, version in enumerate(versions) for row in version]
     rows.sort(key=lambda each: len(each[1]["input_ids"]))
     summed = torch.zeros(len(versions))
     for start in range(0, len(rows), 256):
         part = rows[start : start + 256]
-        losses = losses_at(model, padded([row for _, row in part], tokenizer.pad_token_id))
+        losses = losses_at(model, pad([row for _, row in part]))
         summed.index_add_(0, torch.tensor([v for v, _ in part]), losses)
     return summed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cloze.adapt import Document
+from cloze.adapt.documents import Document
 from cloze.lessons.your_own_text.tiny import documents
 
 HAND = {

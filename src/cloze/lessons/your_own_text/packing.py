@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.adapt import Chunk, Masks, losses_at
+from cloze.adapt.chunks import Chunk, Masks
+from cloze.adapt.costs import losses_at
 from cloze.masking import IGNORE
 
 

@@ -16,18 +16,10 @@ from typing import Any
 import torch
 from tqdm.std import tqdm
 
-from cloze.adapt import (
-    Document,
-    Examples,
-    Masks,
-    Recipe,
-    costs,
-    hold_out,
-    losses_at,
-    padded,
-    prepare,
-    read_documents,
-)
+from cloze.adapt.chunks import Masks, prepare
+from cloze.adapt.costs import costs, losses_at
+from cloze.adapt.documents import Document, hold_out, read_documents
+from cloze.adapt.recipe import Examples, Recipe
 from cloze.corpus import DATA
 from cloze.handover.export import whole
 from cloze.handover.packages import quiet
@@ -128,10 +120,10 @@ def train(model: Any, examples: Examples) -> None:
     rest = [p for p in model.parameters() if p not in theirs]
     optimizers = Muon(matrices, lr=0.02), torch.optim.AdamW(rest, lr=4e-3, fused=True)
     rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]
-    size, pad = examples.recipe.batch_size, model.config.pad_token_id
+    size = examples.recipe.batch_size
     model.train()
     for step in tqdm(range(examples.steps), unit="step"):
-        lines = padded([examples[step * size + i] for i in range(size)], pad)
+        lines = examples.masks.pad([examples[step * size + i] for i in range(size)])
         loss = losses_at(model, lines).mean()
         loss.backward()  # type: ignore[no-untyped-call]
         for optimizer, highest in zip(optimizers, rates, strict=True):

@@ -1,0 +1,71 @@
+"""The command ``cloze adapt``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from argparse import Namespace
+from contextlib import nullcontext
+from pathlib import Path
+
+from cloze.adapt.card import table
+from cloze.adapt.documents import GENERAL, Say, read_documents
+from cloze.adapt.recipe import LIMITS, Recipe
+from cloze.adapt.run import Adaptation, kept_whole
+from cloze.checkpoint import followed, reserved
+from cloze.handover.packages import need
+from cloze.interrupts import held_signals
+
+STATE_COPIES = 8
+"""A run on disk holds a model and two moments of each weight, twice while the new one is written,
+and then the finished model."""
+
+
+def adapt(options: Namespace, say: Say) -> None:
+    """Go on training a model as the command says; however it ends, the run is kept.
+
+    Raises:
+        ValueError: a text, the model or the place for the new one cannot be used.
+        KeyboardInterrupt: it was asked to stop.
+    """
+    need("Adapting a model", transformers=5, accelerate=1, tokenizers=0)
+    out = followed(options.out)
+    kept = out.with_name(f"{out.name}.run")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"{out} exists; name a new folder.")
+    if kept_whole(kept) and not options.resume:
+        raise ValueError(
+            f"{kept} holds an unfinished run; add --resume to continue it, or delete it to begin "
+            "anew."
+        )
+    chosen = {name: getattr(options, name) for name, *_ in LIMITS}
+    recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
+    documents = read_documents(options.texts, say)
+    general = read_documents(options.general or [GENERAL])
+    run = Adaptation(options.model, documents, general, recipe, kept, resume=options.resume)
+    _room(out, run)
+    leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
+    if leads:
+        say(f"{run.texts.summary}.")
+    with reserved(out) if leads else nullcontext():
+        run.train(progress=leads, say=say if leads else lambda _: None)
+        if not run.finished:
+            raise KeyboardInterrupt
+        if leads:
+            with held_signals():
+                after = run.save(out, options.command)
+            print(table(run.before, after))
+            print(f"{out}: saved after {run.step} steps", flush=True)
+            shutil.rmtree(kept, ignore_errors=True)
+
+
+def _room(out: Path, run: Adaptation) -> None:
+    """Refuse a disk without room for the run and the model."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    bytes_of_model = sum(each.nbytes for each in run.model.parameters())
+    needed, free = STATE_COPIES * bytes_of_model, shutil.disk_usage(out.parent).free
+    if free < needed:
+        raise ValueError(
+            f"The run needs {needed / 10**6:,.0f} MB beside {out} and {free / 10**6:,.0f} MB are "
+            "free; make room, or name another place."
+        )

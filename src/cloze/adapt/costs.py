@@ -1,0 +1,87 @@
+"""What a text costs a model, on fixed questions, and the difference between two measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
+
+from cloze.adapt.chunks import Chunk, Masks
+from cloze.corpus import MOST_HELD_OUT
+from cloze.masking import IGNORE
+
+AT_ONCE = 2**13
+"""How many pieces are measured in one batch."""
+
+
+class Costs(NamedTuple):
+    """What the questions about each chunk cost."""
+
+    nats: Tensor
+    """Summed over the pieces that are asked for, shape ``(chunks,)``."""
+    characters: Tensor
+    """How many characters these pieces stand for, shape ``(chunks,)``."""
+
+    @property
+    def per_character(self) -> float:
+        """Nats per character."""
+        return float(self.nats.sum() / self.characters.sum())
+
+    def less(self, before: Costs) -> tuple[float, float]:
+        """Return the difference to an earlier measurement on the same questions, and its margin.
+
+        The margin is two standard errors of a ratio of sums, from the differences of the chunks.
+        """
+        difference, n = self.nats - before.nats, len(self.nats)
+        total = self.characters.sum()
+        change = difference.sum() / total
+        residuals = difference - change * self.characters
+        error = (residuals.square().sum() * n / max(1, n - 1)).sqrt() / total
+        return float(change), float(2 * error)
+
+
+@torch.no_grad()
+def costs(model: Any, chunks: Sequence[Chunk], masks: Masks, times: int = 1) -> Costs:
+    """Measure what a model pays for fixed questions about chunks.
+
+    Args:
+        model: a masked language model of ``transformers``.
+        chunks: what is asked about; of very many, the first 131 072 characters count.
+        masks: draws the questions, the same ones at every call.
+        times: how many draws of each chunk are asked.
+    """
+    enough = torch.tensor([int(chunk.characters.sum()) for chunk in chunks]).cumsum(0)
+    chunks = [*chunks[: 1 + int((enough < MOST_HELD_OUT).sum())]]
+    asked = [(i, masks.draw(chunk, -1 - t)) for i, chunk in enumerate(chunks) for t in range(times)]
+    asked.sort(key=lambda each: len(each[1]["input_ids"]))
+    nats, characters = torch.zeros(2, len(chunks), dtype=torch.float64)
+    was_training = model.training
+    model.eval()
+    size = max(1, AT_ONCE // max(len(chunk.input_ids) for chunk in chunks))
+    for start in range(0, len(asked), size):
+        batch = asked[start : start + size]
+        lines = masks.pad([example for _, example in batch])
+        selected = lines["labels"] != IGNORE
+        losses = losses_at(model, {name: part.to(model.device) for name, part in lines.items()})
+        sizes = pad_sequence([chunks[i].characters for i, _ in batch], batch_first=True)
+        rows = torch.tensor([i for i, _ in batch])[selected.nonzero()[:, 0]]
+        nats.index_add_(0, rows, losses.double().cpu())
+        characters.index_add_(0, rows, sizes[selected].double())
+    model.train(was_training)
+    return Costs(nats, characters)
+
+
+def losses_at(model: Any, lines: dict[str, Tensor]) -> Tensor:
+    """Return the loss at each position that is asked for, shape ``(|M|,)``.
+
+    With ``sparse_prediction``, ModernBERT computes logits there alone.
+    """
+    selected = lines["labels"] != IGNORE
+    logits = model(**lines).logits
+    if logits.dim() == 3:
+        logits = logits[selected]
+    return cross_entropy(logits.float(), lines["labels"][selected], reduction="none")

@@ -1,0 +1,121 @@
+"""Texts of your own: read from files and folders, and some of them held out."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cloze.corpus import DATA, read_text
+from cloze.vocabulary import TextError, counted
+
+FEW = 10
+"""Fewer documents than this are cut into sections, so that there is something to hold out."""
+SECTION = 500
+"""The fewest characters of a section."""
+LEAST = 2_000
+"""The fewest characters of a text that can be learned from and measured on."""
+HELD_OUT = 0.1
+"""The share of the characters that is kept for measuring."""
+GENERAL = DATA / "corpus"
+"""What is measured beside your text, to see what was forgotten: the corpus of the series."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Document:
+    """One text: a file, or a section of one."""
+
+    name: str
+    text: str
+
+
+def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Document]:
+    """Read text files, and all of the text files in folders; no text twice.
+
+    Args:
+        paths: files in UTF-8, and folders. In a folder, hidden files are passed over, and so are
+            files that hold no text.
+        say: is told how many files of a folder were passed over.
+
+    Raises:
+        TextError: a file that was named is missing, empty or not UTF-8, or a folder has no text.
+    """
+    documents: dict[str, Document] = {}
+    for path in paths:
+        if not path.is_dir():
+            found, skipped = [Document(path.name, read_text(path))], 0
+        else:
+            found, skipped = _in_folder(path)
+        if not found:
+            raise TextError(f"{path} holds no text file in UTF-8; name another folder.")
+        if skipped:
+            say(f"{path}: {counted(skipped, 'file')} without text in UTF-8 passed over.")
+        for document in found:
+            documents.setdefault(document.text, document)
+    return _sections([*documents.values()])
+
+
+def _in_folder(folder: Path) -> tuple[list[Document], int]:
+    """Return the documents of a folder, and how many of its files are no text."""
+    found, skipped = [], 0
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and not any(part.startswith(".") for part in name.parts):
+            try:
+                found.append(Document(name.as_posix(), read_text(path)))
+            except TextError:
+                skipped += 1
+    return found, skipped
+
+
+def _sections(documents: list[Document]) -> list[Document]:
+    """Cut a few long documents into sections at ends of lines, or of words where lines are long."""
+    total = sum(len(document.text) for document in documents)
+    if total < LEAST:
+        raise TextError(
+            f"Your text has {counted(total, 'character')}; at least {LEAST:,} are needed, to learn "
+            "from some and to measure on others."
+        )
+    if len(documents) >= FEW:
+        return documents
+    size = max(SECTION, total // (2 * FEW))
+    sections: list[Document] = []
+    for document in documents:
+        part, parts = "", []
+        for word in re.findall(r"\S+\s*|\s+", document.text):
+            part += word
+            if len(part) >= 2 * size or (len(part) >= size and "\n" in word):
+                parts.append(part)
+                part = ""
+        if len(part) < size and parts:  # what is left belongs to the section before it
+            parts[-1] += part
+        else:
+            parts.append(part)
+        sections += (Document(f"{document.name}:{i}", text) for i, text in enumerate(parts, 1))
+    if len(sections) < 2:
+        raise TextError(
+            "Your text is a single word without a space; give a text of words and lines."
+        )
+    return sections
+
+
+def hold_out(documents: Sequence[Document]) -> tuple[list[Document], list[Document]]:
+    """Return the documents to train on and those to measure on, at least a tenth of the characters.
+
+    A hash of each text decides, so a document stays where it is when files are renamed or added.
+    """
+
+    def place(document: Document) -> float:
+        return int.from_bytes(hashlib.sha256(document.text.encode()).digest()[:8]) / 2**64
+
+    drawn = sorted(documents, key=place, reverse=True)
+    left = HELD_OUT * sum(len(document.text) for document in documents)
+    held_out: list[Document] = []
+    while len(drawn) > 1 and (left > 0 or place(drawn[-1]) < HELD_OUT):
+        held_out.append(drawn.pop())
+        left -= len(held_out[-1].text)
+    return drawn, held_out
