@@ -4,7 +4,10 @@ It goes on training the tiny ModernBERT on the letters of notebook 15, in turns 
 recipe of transformers' ``run_mlm.py``: the same Trainer with its own masks, dense logits and a
 random order, once with all text grouped into full rows, once with a row for each line. Its
 essential calls are made here anew, because the script reads its texts with a package that we don't
-need otherwise. Each turn is a process of its own; processor time within ``train`` counts.
+need otherwise. A fourth way is the grouped one with ModernBERT's switch ``sparse_prediction``. Each
+turn is a process of its own; processor time within ``train`` counts.
+
+How much that switch can bring at all is computed from the model's operations.
 """
 
 from __future__ import annotations
@@ -19,6 +22,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
 from cloze.adapt.recipe import Recipe
 from cloze.adapt.run import Adaptation
 from cloze.evaluation import Repeated
@@ -28,9 +34,9 @@ from cloze.lessons.your_own_text.letters import letters
 from cloze.lessons.your_own_text.tiny import FOLDER
 
 STEPS, BATCH, LENGTH = 30, 16, 128
-WAYS = ("adapt", "grouped", "line_by_line")
+WAYS = ("adapt", "grouped", "grouped, sparse", "line_by_line")
 RATES = (0.15, 0.3)
-TURNS = 2
+TURNS = 5
 
 
 def grouped(tokenizer: Any) -> list[dict[str, Any]]:
@@ -76,7 +82,8 @@ def plain(way: str, rate: float, folder: Path) -> tuple[Any, float]:
     from transformers import DataCollatorForLanguageModeling, Trainer, TrainingArguments
 
     model, tokenizer = load_folder(FOLDER)
-    rows = {"grouped": grouped, "line_by_line": line_by_line}[way](tokenizer)
+    model.sparse_prediction = way == "grouped, sparse"
+    rows = (line_by_line if way == "line_by_line" else grouped)(tokenizer)
     arguments = TrainingArguments(
         output_dir=str(folder),
         max_steps=STEPS,
@@ -93,8 +100,44 @@ def plain(way: str, rate: float, folder: Path) -> tuple[Any, float]:
     return trainer, read / len(rows) * STEPS * BATCH
 
 
+def share_of_answers(config: Any, length: int) -> float:
+    """Return the share of a model's operations that its head and its logits are.
+
+    Backward takes twice the operations of forward everywhere, so the share is the step's, too.
+    """
+    from transformers import ModernBertForMaskedLM
+
+    with torch.device("meta"):  # operations are counted without being done
+        model = ModernBertForMaskedLM._from_config(config, attn_implementation="eager")
+        with FlopCounterMode(display=False) as counter:
+            model(torch.zeros(1, length, dtype=torch.long))
+    counts = {
+        name.rpartition(".")[2]: sum(ops.values())
+        for name, ops in counter.get_flop_counts().items()
+    }
+    return (counts["head"] + counts["decoder"]) / counts["Global"]
+
+
+def ceilings() -> None:
+    """Print how much faster a step can become without what nobody asks for."""
+    from transformers import AutoConfig, ModernBertConfig
+
+    models = {
+        "tiny ModernBERT": AutoConfig.from_pretrained(FOLDER),
+        "ModernBERT-base": ModernBertConfig(),
+    }
+    print(
+        "| model | length | head and logits, of all operations | at most, 15% asked | 30% asked |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for (name, config), length in product(models.items(), (128, 512)):
+        share = share_of_answers(config, length)
+        most = (f"{1 / (1 - (1 - rate) * share):.2f}" for rate in RATES)
+        print(f"| {name} | {length} | {share:.0%} | {' | '.join(most)} |")
+
+
 def main() -> None:
-    """Take all turns and print the table."""
+    """Take all turns and print the tables."""
     found: dict[tuple[str, float], list[dict[str, float]]] = {}
     for _, way, rate in product(range(TURNS), WAYS, RATES):
         words = [sys.executable, "-m", "benchmarks.adapting", way, str(rate)]
@@ -108,6 +151,8 @@ def main() -> None:
         pairs = zip(runs, found["grouped", rate], strict=True)
         times = Repeated.of(run["speed"] / other["speed"] for run, other in pairs)
         print(f"| {way} | {rate:.0%} | {speed:.0f} | {times:.2f} | {memory.mean:.0f} |")
+    print()
+    ceilings()
 
 
 if __name__ == "__main__":
