@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from argparse import Namespace
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,7 +13,7 @@ from cloze.adapt.card import table
 from cloze.adapt.documents import GENERAL, Say, read_documents
 from cloze.adapt.recipe import LIMITS, Recipe
 from cloze.adapt.run import Adaptation, kept_whole
-from cloze.checkpoint import followed, reserved
+from cloze.checkpoint import CheckpointError, followed, reserved
 from cloze.handover.packages import need
 from cloze.interrupts import held_signals
 
@@ -53,7 +54,12 @@ def adapt(options: Namespace, say: Say) -> None:
             raise KeyboardInterrupt
         if leads:
             with held_signals():
-                after = run.save(out, options.command)
+                try:
+                    after = run.save(out, options.command)
+                except CheckpointError as error:  # the disk is full: the model is not lost for that
+                    out = Path(tempfile.mkdtemp(prefix="cloze-")) / out.name
+                    say(f"{error} It goes to {out} instead.")
+                    after = run.save(out, options.command)
             print(table(run.before, after))
             print(f"{out}: saved after {run.step} steps", flush=True)
             shutil.rmtree(kept, ignore_errors=True)
