@@ -245,6 +245,7 @@ def test_a_curve_watches_it_and_its_stop_keeps_it(home: Path, tmp_path: Path) ->
         ("binary.txt", b"\xff\xfe\x00\x01" * 900, "is not text in UTF-8"),
         ("short.txt", b"Too short.", "at least 2,000 are needed"),
         ("greek.txt", "Μῆνιν ἄειδε θεὰ Πηληϊάδεω ".encode() * 200, "does not know the script"),
+        ("chinese.txt", "学而时习之，不亦说乎？".encode() * 200, "does not know the script"),
         ("missing.txt", None, "There is no file"),
     ],
 )

@@ -86,7 +86,7 @@ def _sections(documents: list[Document]) -> list[Document]:
     sections: list[Document] = []
     for document in documents:
         part, parts = "", []
-        for word in re.findall(r"\S+\s*|\s+", document.text):
+        for word in re.findall(r"\S{1,100}\s*|\s+", document.text):  # some scripts have no spaces
             part += word
             if len(part) >= 2 * size or (len(part) >= size and "\n" in word):
                 parts.append(part)
@@ -96,10 +96,6 @@ def _sections(documents: list[Document]) -> list[Document]:
         else:
             parts.append(part)
         sections += (Document(f"{document.name}:{i}", text) for i, text in enumerate(parts, 1))
-    if len(sections) < 2:
-        raise TextError(
-            "Your text is a single word without a space; give a text of words and lines."
-        )
     return sections
 
 

@@ -33,7 +33,8 @@ class Bar(ProgressCallback):  # type: ignore[misc]
     ) -> None:
         """Show the loss of the last step."""
         if self.training_bar is not None and "loss" in logs:
-            self.training_bar.set_postfix_str(f"loss {logs['loss']:.2f} nats per piece", refresh=False)
+            shown = f"loss {logs['loss']:.2f} nats per piece"
+            self.training_bar.set_postfix_str(shown, refresh=False)
 
 
 class Adapter(Trainer):  # type: ignore[misc]
