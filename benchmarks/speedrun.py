@@ -89,7 +89,7 @@ CLOSED = {
 """Names that a recipe has no use for but to get round the guard of its lane."""
 TURN = 2.0
 """Seconds of the core after which the default recipe has its turn."""
-FREE = 1.5
+FREE = 2.5
 """How many times as long as the default recipe's a model's answers may take uncounted: noise."""
 SLOWEST = 5.0
 """How many times as long as the default recipe's a model's answers may take."""

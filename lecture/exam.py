@@ -120,6 +120,8 @@ def students_of(path: Path) -> dict[str, str]:
                 f"{here} has a name of more than {MOST_LETTERS} letters, or with a control "
                 "character: use a shorter one, or a number."
             )
+        if ";" in name or "\t" in row[0]:
+            raise ExamError(f"{here} is not cut at commas: save the list with commas.")
         folder = folder_of(name)
         if folder.casefold() in taken:
             raise ExamError(
@@ -222,7 +224,7 @@ def secret_in(folder: Path) -> bytes:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
         path.write_text(f"{secrets.token_hex(16)}\n", encoding="utf-8")
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")
     if not SECRET.fullmatch(text):
         raise ExamError(f"{path} holds no secret of 32 hexadecimal digits: restore or delete it.")
     return bytes.fromhex(text)
@@ -292,23 +294,24 @@ def given_in(path: Path) -> dict[str, object]:
         ExamError: it is no notebook.
     """
     try:
-        cells = nbformat.read(path, as_version=4).cells
+        sources = {
+            str(cell.metadata.get("nbgrader", {}).get("grade_id")): str(cell.source)
+            for cell in nbformat.read(path, as_version=4).cells
+        }
     except Exception as error:  # nbformat meets what is no notebook with errors of many kinds
         said = getattr(error, "strerror", None) or "it is no notebook"
         raise ExamError(f"{path} cannot be read: {said}.") from None
     found: dict[str, object] = {}
-    for cell in cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name in TEMPLATES:
-            try:
-                [answer] = [
-                    node.value
-                    for node in ast.parse(cell.source).body
-                    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
-                ]
-                found[name] = ast.literal_eval(answer)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                found[name] = None
+    for name in sources.keys() & TEMPLATES.keys():
+        try:
+            [answer] = [
+                node.value
+                for node in ast.parse(sources[name]).body
+                if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
+            ]
+            found[name] = ast.literal_eval(answer)
+        except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+            found[name] = None
     return found
 
 

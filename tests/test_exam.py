@@ -191,6 +191,7 @@ def test_one_student_and_a_thousand(tmp_path: Path) -> None:
         ("a\u0308b\näb\n", "Line 2 of .* the same name as line 1"),
         (f"{'x' * 81}\n", "more than 80 letters"),
         ("a\x07b\n", "control character"),
+        ("name;group\nanna;1\n", "Line 1 of .* is not cut at commas"),
         ("\udcff", "it is no CSV file in UTF-8"),
     ],
 )
@@ -285,3 +286,14 @@ def test_an_exam_error_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "exam.ipynb").write_text("no", encoding="utf-8")
     with pytest.raises(ExamError, match="it is no notebook"):
         exam.given_in(tmp_path / "exam.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "given"), [("loss", "loss = {[]}", {"loss": None}), ([], "loss = 1", {})]
+)
+def test_what_was_handed_in_is_no_number(
+    tmp_path: Path, name: object, source: str, given: dict[str, object]
+) -> None:
+    cell = nbformat.v4.new_code_cell(source, metadata={"nbgrader": {"grade_id": name}})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "exam.ipynb")
+    assert exam.given_in(tmp_path / "exam.ipynb") == given

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import whole_number
+from cloze.border import checked, whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.markup import element
@@ -72,6 +72,7 @@ class Sight(Widget):
     """By model, "both", "left", "right" or "prefix"."""
     position = traitlets.Int().tag(sync=True)
 
+    @checked
     def __init__(self, line: str, position: int = 0, readers: Mapping[str, Look] = READERS) -> None:
         input_ids, _ = read_line(line)
         seen = [sight(len(input_ids), at, readers) for at in range(len(input_ids))]
