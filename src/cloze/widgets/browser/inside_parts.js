@@ -181,6 +181,8 @@ export function summary(state, { rungs, means, effect }) {
   ];
   const sooner = rungs[settledAt(translated, best)];
   if (sooner !== first) said.push(`A translator has it from ${from(sooner)} on.`);
+  if (settings.untrained && truth !== null)
+    said.push(`The truth, ${visible(truth)}, costs ${inNats(Number(last.own.cost))} nats.`);
   const changes = Object.entries(asked(settings, state.truth).parts);
   if (!changes.length) return said.join(" ");
   const where = settings.everywhere ? "at every position" : "at the gap";
@@ -402,7 +404,8 @@ function ladder(state, answer, settings) {
   return element(
     "div",
     {
-      class: translates ? "ladder" : "ladder untranslated",
+      // Before training nothing is translated; its place stays, so that nothing else moves.
+      class: translates || settings.untrained ? "ladder" : "ladder untranslated",
       style: `--units: ${fixed(widthOf(state.held), 1)}`,
     },
     element(
@@ -548,6 +551,11 @@ function meaning() {
       "An arc is as thick as what a head moves to the gap: its attention weight times the length of " +
         "the value that it carries. That is more than the weight alone tells, and still no proof that the " +
         "answer needs it. Switch the head off and see what the truth costs.",
+    ),
+    paragraph(
+      "Before training, the weights are drawn at random. Only where the heads look is no accident: " +
+        "they begin by looking at neighbours, so arcs are there before there is anything to say. " +
+        "Such a model has no translators, and a part that is off adds zero.",
     ),
     paragraph(
       "A late part that is swapped in flips the answer merely because everything passes through it. " +
