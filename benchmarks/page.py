@@ -12,9 +12,9 @@ throttled as Chromium's own tools do it for a middling phone,
 
 and, at full speed, a step of training in turns with torch's, and what a click in the explorer waits
 for while the page trains. ``python -m benchmarks.page inside`` measures the view Inside alone, on a
-screen of 1280 by 800: from the press of the mouse until the whole ladder has changed, when a part is
-switched off, swapped in or put back and when another gap is selected, and how long a frame had to
-wait for the page's own work.
+screen of 1280 by 800: from the press of the mouse until the whole ladder has changed, when a part
+is switched off, swapped in or put back and when another gap is selected; and how often the page's
+own work kept a frame waiting.
 
 The last column is what the page's thread itself was busy, on average: on a machine that others use
 as well it says what the code takes, and the median what one waited. About two minutes.

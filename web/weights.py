@@ -16,7 +16,7 @@ from cloze import checkpoint
 from cloze.checkpoint import CHECKPOINTS
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
-from cloze.inside import KEPT
+from cloze.lenses import KEPT
 from cloze.prediction.predictors import unigram
 from cloze.prediction.shipped import shipped_model
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
-from cloze.inside import kept
+from cloze.lenses import kept
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS

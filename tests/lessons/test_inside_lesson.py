@@ -12,7 +12,8 @@ import torch
 from cloze.checkpoint import CheckpointError, load_model, shipped
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
-from cloze.inside import KEPT, Change, anatomy, kept, off, run
+from cloze.inside import Change, anatomy, run
+from cloze.lenses import KEPT, kept, off
 from cloze.lessons.inside import lens, paths, removing, swapping, switching
 from cloze.masking import MaskedBatch, held_out_batch
 from cloze.prediction.shipped import shipped_model, shipped_world_model

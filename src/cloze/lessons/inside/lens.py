@@ -24,7 +24,8 @@ from tqdm.std import tqdm
 from cloze.checkpoint import shipped, write
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
-from cloze.inside import KEPT, Kept, Key, Parts, anatomy, fingerprint, logit_lens, run
+from cloze.inside import Key, Parts, anatomy, run
+from cloze.lenses import KEPT, Kept, fingerprint, logit_lens
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens, seeded
 from cloze.teaching import measurements
 from cloze.world import World

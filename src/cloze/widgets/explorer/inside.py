@@ -10,19 +10,8 @@ import torch
 from torch import Tensor
 
 from cloze.heads import MaskedLM
-from cloze.inside import (
-    Change,
-    Kept,
-    Key,
-    Parts,
-    anatomy,
-    kept,
-    logit_lens,
-    moved,
-    off,
-    output_matrices,
-    run,
-)
+from cloze.inside import Change, Key, Parts, anatomy, output_matrices, run
+from cloze.lenses import Kept, kept, logit_lens, moved, off
 from cloze.prediction.predictors import Opened, Predictor
 from cloze.vocabulary import GAP
 from cloze.widgets.explorer.answers import BEST, Data, Question
