@@ -11,7 +11,10 @@ throttled as Chromium's own tools do it for a middling phone,
   to wait meanwhile;
 
 and, at full speed, a step of training in turns with torch's, and what a click in the explorer waits
-for while the page trains.
+for while the page trains. ``python -m benchmarks.page inside`` measures the view Inside alone, on a
+screen of 1280 by 800: from the press of the mouse until the whole ladder has changed, when a part
+is switched off, swapped in or put back and when another gap is selected; and how often the page's
+own work kept a frame waiting.
 
 The last column is what the page's thread itself was busy, on average: on a machine that others use
 as well it says what the code takes, and the median what one waited. About two minutes.
@@ -28,12 +31,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Locator, Page
 from tqdm import tqdm
 
-from benchmarks.latency import EXPLORER, LINE, WIDGETS, clicked
+from benchmarks.jupyter import Answer, click_and_time
+from benchmarks.latency import EXPLORER, LINE, WIDGETS, clicked, row
 from benchmarks.machine import machine
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
@@ -205,6 +210,73 @@ def beside(browser: Browser, address: str, clicks: int) -> str:
     )
 
 
+LADDERS = {"she asked what it was": 12, LINE: 12}
+"""Lines that are looked into, and where. What is swapped in comes from a line with another letter
+after that gap."""
+OTHER_GAP = 5
+LONG_WORK = """() => {
+  window.works = [];
+  const take = (list) => works.push(...list.getEntries().map(({ duration }) => duration));
+  new PerformanceObserver(take).observe({ entryTypes: ["longtask"] });
+}"""
+"""The browser tells of each piece of work that kept the page's thread for more than 50 ms."""
+
+
+def inside(browser: Browser, address: str, clicks: int) -> Iterator[str]:
+    """Change what the view Inside shows, and say how long each change took to be answered."""
+    yield f"{'Inside: milliseconds from press to':<50}{'new HTML':>16}{'its frame':>16}"
+    yield f"{'':<50}{'  median    95%' * 2}"
+    for line, gap in LADDERS.items():
+        for speed, times in SPEEDS.items():
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            tools = page.context.new_cdp_session(page)
+            asked = {"line": line, "mask": f"{OTHER_GAP},{gap}", "view": "inside"}
+            page.goto(f"{address}#{urlencode(asked)}")
+            explorer = page.locator("#explorer .cloze")
+            explorer.get_by_text("The model answers").first.wait_for()
+            tools.send("Emulation.setCPUThrottlingRate", {"rate": times})
+            page.evaluate(LONG_WORK)
+            for name, answers in _changes(explorer, line, gap, clicks):
+                title = f"{name}, {len(line)} characters"
+                yield f"{title:<32}{speed:<18}{row(answers)}"
+            page.wait_for_timeout(500)
+            works = page.evaluate("works")
+            longest = f", the longest {max(works):.0f} ms" if works else ""
+            yield f"{'':<32}{speed:<18}  kept a frame for more than 50 ms: {len(works)}{longest}"
+            page.close()
+
+
+def _changes(
+    explorer: Locator, line: str, gap: int, clicks: int
+) -> Iterator[tuple[str, list[Answer]]]:
+    """Make every kind of change so many times, with the pauses of a person."""
+
+    def click(button: str, said: str) -> Answer:
+        explorer.page.wait_for_timeout(300)
+        answer = rf"{said} The model answers"
+        return click_and_time(explorer.locator(button).first, explorer, answer)
+
+    def letter(at: int) -> Answer:
+        return click(f'.line [data-with-at="{at}"]', rf"Position {at}, masked\.")
+
+    places = [gap, OTHER_GAP] * (clicks // 2) + [gap]
+    yield "another gap", [letter(at) for at in places]
+    for doing, said in (("off", "off"), ("swap", "from the second line")):
+        explorer.locator(f'[data-do="doing"][data-with-value="{doing}"]').click()
+        if doing == "swap":
+            other = f"{line[: gap + 1]}n{line[gap + 2 :]}"
+            explorer.get_by_label("Second line").fill(other)
+            explorer.get_by_label("Second line").press("Enter")
+            explorer.get_by_text("Second line taken.").wait_for()
+        made, undone = [], []
+        for i in range(clicks):
+            part = f'[data-with-part="{i % 2}.{i % 8}"]'
+            made.append(click(part, rf"{said}\."))
+            undone.append(click(part, r"as it was\."))
+        yield {"off": "switched off", "swap": "swapped in"}[doing], made
+        yield "… and put back", undone
+
+
 def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
     """Write median, 95th percentile and least, and what was busy, a line for each measurement."""
     titles = ("median", "95%", "least", "busy")
@@ -219,6 +291,7 @@ def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:
 def main(arguments: list[str] | None = None) -> None:
     """Print every measurement on a line of its own."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page", description=__doc__)
+    parser.add_argument("only", nargs="?", choices=["inside"], help="measure the view Inside alone")
     parser.add_argument("--quick", action="store_true", help="a little of each, for the tests")
     options = parser.parse_args(arguments)
     executable = browsers.chromium()
@@ -229,6 +302,10 @@ def main(arguments: list[str] | None = None) -> None:
         browsers.write_with_blank(Path(folder))
         with browsers.served(Path(folder)) as address, browsers.browsing(executable) as browser:
             print(f"Chromium {browser.version}")
+            if options.only:
+                for line in inside(browser, f"{address}/index.html", 2 if options.quick else 16):
+                    print(line)
+                return
             times = measure(browser, address, *((1, 5) if options.quick else (5, 30)))
             trained = training(browser, address, 1 if options.quick else 10)
             clicks = beside(browser, f"{address}/index.html", 4 if options.quick else 30)

@@ -42,14 +42,6 @@ const TITLES = {
 /** @type {Record<string, number>} */
 const WINGS = { left: 0, right: 2 }; // whose bars grow to the left, and whose to the right
 
-/** Let a frame show what was clicked before anything is computed. */
-function seen() {
-  return new Promise((done) => {
-    requestAnimationFrame(() => setTimeout(done));
-    setTimeout(done, 50); // where no frame is drawn
-  });
-}
-
 /**
  * Read a question: what is predicted, the line with what was filled in, and what is known.
  * @param {Question} question
@@ -99,7 +91,6 @@ export class Readers {
   async guesses(question) {
     this.#before.abort();
     this.#before = new AbortController();
-    await seen();
     const { symbols, baseline } = this.#last;
     const { truth } = question;
     const { open, held, known } = read(question);
@@ -179,7 +170,7 @@ export class Readers {
    */
   inside(question) {
     const predictor = this.#cast()[question.inside.reader] ?? this.#last;
-    return inside(predictor, question, predictor.kept);
+    return inside(predictor, question);
   }
 
   /**

@@ -63,7 +63,7 @@ export async function readModel(buffer, name, module) {
 }
 
 /**
- * Read what is kept about the inside of a model: src/cloze/inside.py's Kept, by the names of its tensors.
+ * Read what is kept about the inside of a model: src/cloze/lenses.py's Kept, by the names of its tensors.
  * @param {ArrayBuffer} buffer
  * @param {string} name  What errors call the file.
  * @returns {Promise<Map<string, Float32Array>>}

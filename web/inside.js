@@ -4,7 +4,9 @@
 
 import { GAP } from "../src/cloze/widgets/browser/explorer.js";
 import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { Chance } from "./engine/chance.js";
 import { PARTS, parametersOf } from "./engine/engine.js";
+import { initial } from "./engine/training.js";
 import { logSoftmax } from "./predictor.js";
 
 /**
@@ -20,13 +22,35 @@ import { logSoftmax } from "./predictor.js";
  *   layer only the gap's row.
  * @property {Float32Array[]} values  By layer, (n_heads, length, d_head).
  * @property {number[][][]} weights  By layer, head and place, from the gap.
- * @property {Float64Array[][]} streams  By rung and place; those of the last layer at the gap alone.
+ * @property {Float64Array[]} streams  At the gap, by rung.
  */
 
 const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
 const BEST = 3; // how many guesses are told
 const LEAST_WEIGHT = 1e-4; // what a head weighs less moves too little to be drawn
 const LEAST_MOVED = 0.05; // what moves less than this share of what moves most is not drawn
+
+/** @type {WeakMap<Engine, ArrayLike<number>>} */
+const drawn = new WeakMap();
+
+/**
+ * Do something with the weights of a model as they are drawn before training.
+ * @template Result
+ * @param {Engine} engine
+ * @param {() => Result} work
+ */
+function untrained(engine, work) {
+  const config = /** @type {Parameters<typeof initial>[0]} */ (engine.config);
+  const before = drawn.get(engine) ?? initial(config, new Chance(0));
+  drawn.set(engine, before);
+  const trained = engine.parameters.slice();
+  engine.parameters.set(before);
+  try {
+    return work();
+  } finally {
+    engine.parameters.set(trained);
+  }
+}
 
 /** The parameters of a model by name, and what is computed with them. */
 class Model {
@@ -84,15 +108,12 @@ class Model {
     const read = layers.map((layer) => engine.values(layer, ids.length).slice());
     for (const replaced of marked) replaced.fill(0); // the engine answers others, too
     const embedding = this.get("encoder.embedding.weight");
-    let stream = ids.map((id) =>
-      Float64Array.from(embedding.subarray(id * width, (id + 1) * width)),
-    );
-    const streams = [stream];
+    const streams = [Float64Array.from(embedding.subarray(ids[at] * width, (ids[at] + 1) * width))];
     for (const { attention, feedForward } of given)
-      for (const added of [attention, feedForward]) {
-        stream = stream.map((x, row) => plus(x, added.subarray(row * width, (row + 1) * width)));
-        streams.push(stream);
-      }
+      for (const added of [attention, feedForward])
+        streams.push(
+          plus(streams[streams.length - 1], added.subarray(at * width, (at + 1) * width)),
+        );
     return /** @type {Parts} */ ({
       layers: given,
       values: read,
@@ -164,10 +185,21 @@ const plus = (x, y) => x.map((each, i) => each + y[i]);
  * Return the way of a model to its answer at the selected gap, with the parts changed that are.
  * @param {MaskedPredictor} predictor
  * @param {Question} question
+ * @returns {Promise<Inside>}
+ */
+export async function inside(predictor, question) {
+  if (question.inside.untrained)
+    return untrained(predictor.engine, () => answerTo(predictor, question, null));
+  return answerTo(predictor, question, await predictor.kept());
+}
+
+/**
+ * @param {MaskedPredictor} predictor
+ * @param {Question} question
  * @param {Kept | null} kept
  * @returns {Inside}
  */
-export function inside(predictor, question, kept) {
+function answerTo(predictor, question, kept) {
   const { truth: line, masked, filled, focus: at, inside: settings } = question;
   const model = new Model(predictor.engine);
   const { known } = predictor.symbols;
@@ -200,10 +232,10 @@ export function inside(predictor, question, kept) {
     const translator = `translator.${n === 0 ? "embed" : `${name}.${layer}`}`;
     const matrix = kept?.get(`${translator}.weight`);
     const bias = kept?.get(`${translator}.bias`);
-    const own = said(stream[at]);
+    const own = said(stream);
     const added =
       part === "embedding"
-        ? stream[at]
+        ? stream
         : now.layers[layer][part === "attention" ? "attention" : "feedForward"].subarray(
             at * width,
             (at + 1) * width,
@@ -213,10 +245,8 @@ export function inside(predictor, question, kept) {
       layer,
       own,
       translated:
-        matrix && bias
-          ? said(plus(plus(stream[at], times(matrix, stream[at], width)), bias))
-          : null,
-      before: now === base ? own.cost : said(base.streams[n][at]).cost,
+        matrix && bias ? said(plus(plus(stream, times(matrix, stream, width)), bias)) : null,
+      before: now === base ? own.cost : said(base.streams[n]).cost,
       added: [...added],
       heads: part === "attention" ? headsOf(model, now, layer) : [],
     });
@@ -225,6 +255,7 @@ export function inside(predictor, question, kept) {
     rungs,
     looks: model.config.direction,
     means: kept !== null,
+    untrained: true,
     effect: effectOf(model, question, known, { base, now, other }, changes),
   };
 }
@@ -291,14 +322,14 @@ function effectOf(model, { truth, focus: at, inside: settings }, known, runs, ch
   if (!other) return null;
   const last = base.streams.length - 1;
   const [before, after, elsewhere] = [base, now, other].map(({ streams }) =>
-    model.lens(streams[last][at], known.length),
+    model.lens(streams[last], known.length),
   );
   const here = truth[at] === GAP ? known[largest([...before], 1)[0]] : truth[at];
   const said = settings.other[at];
   const there = said === GAP || said === here ? known[largest([...elsewhere], 1)[0]] : said;
   if (here === there) return null;
   const { d_model: width, n_heads: heads } = model.config;
-  let stream = base.streams[last][at];
+  let stream = base.streams[last];
   for (const { layer, part, head, values } of changes) {
     const size = head < 0 ? width : width / heads;
     const first = Math.max(head, 0) * size;

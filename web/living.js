@@ -155,7 +155,7 @@ async function wake(place) {
   if (asks && !runsEngine()) words.textContent = recorded ? REPLAYED : LACKING;
   if (asks && !runsEngine() && !recorded) return;
   place.ariaBusy = "true";
-  if (models) words.textContent = "Loading the models: 1.8 MB, once.";
+  if (models) words.textContent = "Loading the models: 1.6 MB, once.";
   try {
     const widget = await widgetOf(place.dataset);
     const living = document.createElement("div");

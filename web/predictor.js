@@ -31,7 +31,7 @@
  *   maxLen    the most symbols of a line
  *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
  *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i), knownCosts, loss }
- *   engine, kept  for inside.js, which looks into the model
+ *   engine, kept()  for inside.js, which looks into the model
  *   masked(line, gaps) → number[]: what the model reads
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
@@ -142,8 +142,8 @@ export class MaskedPredictor {
     this.baseline = baseline;
     this.symbols = CHARACTERS;
     this.maxLen = engine.config.max_len;
-    /** @type {Kept | null} */
-    this.kept = null;
+    /** @type {() => Promise<Kept | null>} Loads what is kept about its inside, when somebody looks. */
+    this.kept = async () => null;
   }
 
   /**
@@ -292,12 +292,18 @@ function turn() {
  */
 export async function loadPredictors(bytes, module) {
   const names = ["left", "right", "both"];
-  const [kept, ...files] = await Promise.all(
-    ["inside", ...names].map((name) => bytes(`${name}.safetensors`)),
-  );
+  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
   const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
   const predictors = await readPredictors(named, module);
-  predictors.both.kept = await readKept(kept, "inside.safetensors");
+  for (const name of names) {
+    const file = `inside-${name}.safetensors`;
+    /** @type {Kept | undefined} */
+    let kept;
+    predictors[name].kept = async () => {
+      kept ??= await readKept(await bytes(file), file);
+      return kept;
+    };
+  }
   return predictors;
 }
 

@@ -2,7 +2,8 @@
 
 Each is a checkpoint like any other (:mod:`cloze.checkpoint`), so its digest tells whether it is
 whole; the page reads it with ``checkpoint.js``. The file of the one that sees both sides also has
-the unigram, which all are judged against. What is kept about its inside is in a file beside it.
+the unigram, which all are judged against. What is kept about the inside of each is in a file beside
+it, which the page loads when somebody looks there.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from cloze import checkpoint
 from cloze.checkpoint import CHECKPOINTS
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
-from cloze.inside import KEPT
+from cloze.lenses import KEPT
 from cloze.prediction.predictors import unigram
 from cloze.prediction.shipped import shipped_model
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the three models and ``inside.safetensors`` into a folder.
+    """Write the three models into a folder, and what is kept about the inside of each.
 
     The same checkpoints give the same bytes.
 
@@ -43,7 +44,8 @@ def write(folder: Path) -> list[Path]:
         halves = {name: tensor.half() for name, tensor in model.state_dict().items()}
         checkpoint.write(path, halves, metadata)
         paths.append(path)
-    paths.append(Path(shutil.copy(KEPT / "masked.safetensors", folder / "inside.safetensors")))
+        about = folder / f"inside-{path.name}"
+        paths.append(Path(shutil.copy(KEPT / f"{name}.safetensors", about)))
     return paths
 
 

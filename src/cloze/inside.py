@@ -1,8 +1,9 @@
-"""The inside of a model: what each part computes, and what the answer is without it.
+"""The inside of a model: what each part computes, and what the model answers without it.
 
 :func:`run` keeps what the parts of a model compute, and :class:`Change` with :func:`changed` puts
 something else there. Both are forward hooks, so the model is run as it is, and all that computes
-through its modules can be changed (``logits_at`` takes a short cut around them).
+through its modules can be changed (``logits_at`` takes a short cut around them). What a run says is
+read in :mod:`cloze.lenses`.
 
 Parts are called as in TransformerLens (``cache["resid_post", 0]`` there is the same tensor):
 
@@ -28,21 +29,17 @@ normalises after each addition, so there it is not, and there is no final norm.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import torch
 from torch import Tensor, nn
 
-from cloze.checkpoint import CHECKPOINTS, read
 from cloze.encoder import Attention, Encoder, Layer
 from cloze.heads import CausalLM
 
-KEPT = CHECKPOINTS / "inside"
 PartName = Literal["embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post"]
 """The parts that can be changed."""
 Key = str | tuple[str, int]
@@ -155,7 +152,7 @@ def run(model: nn.Module, input_ids: Tensor, *changes: Change) -> Parts:
             def hook(_: nn.Module, __: Any, output: Any) -> None:
                 parts[key] = output[0] if isinstance(output, tuple) else output
 
-            _register(hooks, module.register_forward_hook(hook))
+            hooks.enter_context(module.register_forward_hook(hook))
 
         keep(places.embedding, "embed")
         for n, block in enumerate(places.blocks):
@@ -198,15 +195,11 @@ def _watch(hooks: ExitStack, places: Anatomy, n: int, parts: Parts) -> None:
 
     attention: Any = block.attention
     value = attention.value if hasattr(attention, "value") else attention.Wqkv
-    _register(hooks, value.register_forward_hook(values))
-    _register(hooks, block.attention.register_forward_hook(weights))
-    _register(hooks, block.project.register_forward_pre_hook(gathered))
+    hooks.enter_context(value.register_forward_hook(values))
+    hooks.enter_context(block.attention.register_forward_hook(weights))
+    hooks.enter_context(block.project.register_forward_pre_hook(gathered))
     if places.norm is not None:
-        _register(hooks, block.middle.register_forward_pre_hook(middle))
-
-
-def _register(hooks: ExitStack, handle: Any) -> None:
-    hooks.callback(handle.remove)
+        hooks.enter_context(block.middle.register_forward_pre_hook(middle))
 
 
 def output_matrices(block: Block, n_heads: int) -> Tensor:
@@ -239,22 +232,18 @@ class Change:
 
     def apply(self, old: Tensor) -> Tensor:
         """Return ``old``, ``(batch, length, …, width)``, with what is put in its place."""
-        if self.at is None:
-            here = torch.ones(old.shape[:2], dtype=torch.bool)  # (batch, length)
-        elif isinstance(self.at, Tensor) and self.at.dtype == torch.bool:
+        here = torch.ones(old.shape[:2], dtype=torch.bool)  # (batch, length)
+        if isinstance(self.at, Tensor) and self.at.dtype == torch.bool:
             here = self.at.expand(old.shape[:2])
-        else:
-            here = torch.zeros(old.shape[:2], dtype=torch.bool)
+        elif self.at is not None:
+            here = ~here
             here[:, torch.as_tensor(self.at, dtype=torch.long)] = True
-        here = here[..., None]  # (batch, length, 1)
-        if self.head is None:
-            here = here if old.dim() == 3 else here[..., None]
-            return torch.where(here, torch.as_tensor(self.to, dtype=old.dtype), old)
-        new = old.clone()
-        new[:, :, self.head] = torch.where(
-            here, torch.as_tensor(self.to, dtype=old.dtype), old[:, :, self.head]
-        )
-        return new
+        here = here.reshape(*here.shape, *[1] * (old.dim() - 2))  # (batch, length, …, 1)
+        new = torch.as_tensor(self.to, dtype=old.dtype)
+        if self.head is not None:
+            here = here & (torch.arange(old.shape[2]) == self.head)[:, None]  # of this head alone
+            new = new.unsqueeze(-2) if new.dim() else new
+        return torch.where(here, new, old)
 
 
 @contextmanager
@@ -277,7 +266,7 @@ def changed(model: nn.Module, *changes: Change) -> Iterator[None]:
 
 def _check(change: Change, places: Anatomy) -> None:
     layers = range(len(places.blocks))
-    if change.part not in ("embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post"):
+    if change.part not in get_args(PartName):
         raise ValueError(f"No part is called {change.part!r:.40}; see cloze.inside.")
     if change.layer not in layers:
         raise ValueError(f"This model has the layers 0 to {layers[-1]}, not {change.layer!r:.40}.")
@@ -303,7 +292,7 @@ def _put(hooks: ExitStack, places: Anatomy, change: Change) -> None:
         return (change.apply(z).flatten(-2), *args[1:])
 
     if change.part == "z":
-        _register(hooks, block.project.register_forward_pre_hook(heads))
+        hooks.enter_context(block.project.register_forward_pre_hook(heads))
     elif change.part == "resid_mid" and places.norm is not None:
         _put_in_the_middle(hooks, block, change)
     else:
@@ -314,7 +303,7 @@ def _put(hooks: ExitStack, places: Anatomy, change: Change) -> None:
             "resid_mid": block.middle,
             "resid_post": block.layer,
         }[change.part]
-        _register(hooks, module.register_forward_hook(output))
+        hooks.enter_context(module.register_forward_hook(output))
 
 
 def _put_in_the_middle(hooks: ExitStack, block: Block, change: Change) -> None:
@@ -334,162 +323,5 @@ def _put_in_the_middle(hooks: ExitStack, block: Block, change: Change) -> None:
             return (layer[0] + difference.pop(), *layer[1:])
         return layer + difference.pop()
 
-    _register(hooks, block.middle.register_forward_pre_hook(read))
-    _register(hooks, block.layer.register_forward_hook(added))
-
-
-# Reading
-
-
-@torch.no_grad()
-def logit_lens(model: nn.Module, residual: Tensor) -> Tensor:
-    """Return the answer that the head would give if the residual stream ended here.
-
-    The head was trained on the last states alone; on earlier ones it is a makeshift.
-
-    Args:
-        model: one that :func:`anatomy` knows.
-        residual: shape ``(…, d_model)``.
-
-    Returns:
-        Logits, shape ``(…, |V|)``.
-
-    Source: nostalgebraist 2020, interpreting GPT: the logit lens.
-    """
-    places = anatomy(model)
-    return places.head(residual if places.norm is None else places.norm(residual))
-
-
-def moved(parts: Parts, model: nn.Module, layer: int, at: int) -> Tensor:
-    """Return how much each head adds to position ``at`` from each position: weight times value.
-
-    Returns:
-        The lengths of α_{ij} · W_O v_j, shape ``(batch, n_heads, length)``.
-
-    Source: Kobayashi et al. 2020, Attention is Not Only a Weight.
-    """
-    places = anatomy(model)
-    matrices = output_matrices(places.blocks[layer], places.n_heads)
-    values = torch.einsum("blhd,hdm->bhlm", parts["v", layer], matrices)
-    return parts["pattern", layer][:, :, at] * values.norm(dim=-1)
-
-
-Added = dict[str | tuple[str, int] | tuple[str, int, int], Tensor]
-"""What each part adds to the logits, by name, layer and head."""
-
-
-@torch.no_grad()
-def attribution(model: nn.Module, parts: Parts, at: int) -> Added:
-    """Split the logits at a position, exactly, into what each part adds (direct effects).
-
-    The final norm is held at the scale that it has in this run: z = γ (x − mean(x)) / σ + β is
-    linear in x once σ is known. What this leaves out is that each part also changes σ.
-
-    Returns:
-        By part the logits that it adds, shape ``(batch, |V|)``: ``"embed"``, ``("result", l, h)``,
-        ``("bias", l)`` of the output projection, ``("mlp_out", l)``, and ``"rest"``: the biases of
-        the final norm and the head. They sum to ``parts["logits"][:, at]``.
-
-    Raises:
-        ValueError: the model has no final norm or its head is no linear map, so nothing is summed.
-    """
-    places = anatomy(model)
-    head = getattr(model, "head", None)
-    if not isinstance(places.norm, nn.LayerNorm) or not isinstance(head, nn.Linear):
-        raise ValueError("Only the logits of our own models are a sum of what their parts add.")
-    layers = range(len(places.blocks))
-    added: Added = {"embed": parts["embed"][:, at]}
-    for n in layers:
-        for h in range(places.n_heads):
-            added["result", n, h] = parts["result", n][:, at, h]
-        bias = places.blocks[n].project.bias
-        added["bias", n] = bias.expand_as(added["embed"])
-        added["mlp_out", n] = parts["mlp_out", n][:, at]
-    last = parts["resid_post", layers[-1]][:, at]  # (batch, d_model)
-    sigma = (last.var(dim=-1, correction=0, keepdim=True) + places.norm.eps).sqrt()  # (batch, 1)
-    matrix = (head.weight * places.norm.weight).T  # (d_model, |V|)
-    split = {k: (x - x.mean(-1, keepdim=True)) / sigma @ matrix for k, x in added.items()}
-    split["rest"] = (head.weight @ places.norm.bias + head.bias).expand(len(last), -1)
-    return split
-
-
-def off(
-    part: Literal["z", "attn_out", "mlp_out"],
-    layer: int,
-    means: Mapping[Key, Tensor] | None = None,
-    *,
-    head: int | None = None,
-    at: Sequence[int] | Tensor | None = None,
-) -> Change:
-    """Return the change that switches a part off, a head or a feed-forward part.
-
-    Args:
-        part: ``"z"`` for heads, ``"mlp_out"`` for the feed-forward part.
-        layer: from 0.
-        means: what to put there, from :func:`kept`; None for zero.
-        head: as for :class:`Change`.
-        at: as for :class:`Change`.
-    """
-    mean: Tensor | float = 0.0 if means is None else means[part, layer]
-    to = mean[head] if head is not None and isinstance(mean, Tensor) else mean
-    return Change(part, layer, to, at, head)
-
-
-# What is kept beside a checkpoint
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """What was measured once about the inside of a model, which takes more than one line.
-
-    Made by ``python -m cloze.lessons.inside.lens``.
-    """
-
-    translators: Mapping[Key, tuple[Tensor, Tensor]]
-    """For each rung below the last a matrix ``(d_model, d_model)`` and a bias ``(d_model,)``."""
-    means: Mapping[Key, Tensor]
-    """The mean over selected held-out positions of ``("z", l)``, ``(n_heads, d_head)``, and of
-    ``("attn_out", l)`` and ``("mlp_out", l)``, ``(d_model,)``."""
-
-    def translate(self, rung: Key, residual: Tensor) -> Tensor:
-        """Turn a rung's residual stream ``(…, d_model)`` into what it will become: x + Ax + b.
-
-        Source: Belrose et al. 2023, Eliciting Latent Predictions with the Tuned Lens.
-        """
-        if rung not in self.translators:
-            return residual  # the last rung needs none
-        matrix, bias = self.translators[rung]
-        return residual + residual @ matrix.T + bias
-
-
-def kept(model: nn.Module) -> Kept | None:
-    """Return what is kept about a shipped model; None if it is another."""
-    return _all_kept().get(fingerprint(model))
-
-
-def fingerprint(model: nn.Module) -> str:
-    """Return a digest of a model's weights."""
-    digest = hashlib.sha256()
-    for _, tensor in sorted(model.state_dict().items()):
-        digest.update(tensor.detach().contiguous().numpy().tobytes())
-    return digest.hexdigest()
-
-
-@lru_cache
-def _all_kept() -> dict[str, Kept]:
-    """Return what is kept, by the fingerprint of the model."""
-    found = {}
-    for path in sorted(KEPT.glob("*.safetensors")):
-        tensors, metadata = read(path, "inside")
-        translators: dict[Key, tuple[Tensor, Tensor]] = {}
-        means: dict[Key, Tensor] = {}
-        for name, tensor in tensors.items():
-            what, part, *rest = name.split(".")
-            key: Key = (part, int(rest[0])) if rest[:1] and rest[0].isdigit() else part
-            if what == "mean":
-                means[key] = tensor.float()
-            elif name.endswith("weight"):
-                bias = tensors[name.removesuffix("weight") + "bias"]
-                translators[key] = (tensor.float(), bias.float())
-        found[metadata["model"]] = Kept(translators, means)
-    return found
+    hooks.enter_context(block.middle.register_forward_pre_hook(read))
+    hooks.enter_context(block.layer.register_forward_hook(added))

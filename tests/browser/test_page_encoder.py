@@ -19,16 +19,18 @@ from torch import Tensor
 from cloze.checkpoint import CHECKPOINTS
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS, Direction
+from cloze.heads import symbol_log_probs
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
-from cloze.vocabulary import ALPHABET, GAP, normalise
+from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, normalise
 from web import weights
 from web.browser import load_engine
 
 TOLERANCE = 1e-4
+OF_PROBABILITIES = 1e-5
 LINES = {
     "she took her umbrella because it was raining": [0, 9, 10, 30],
     "the old man walked slowly down to the harbour and looked at ship": [63],
@@ -103,6 +105,8 @@ def test_held_out_logits_are_torchs(engine: Page, name: Direction) -> None:
     assert len(inputs) > 50
     assert found.shape == expected.shape
     assert (found - expected).abs().max() < TOLERANCE
+    ours, theirs = (symbol_log_probs(logits, VOCABULARY).exp() for logits in (expected, found))
+    assert (ours - theirs).abs().max() < OF_PROBABILITIES
     exact = shipped_model(name).logits_at(inputs, selected)
     assert (found - exact).abs().max() > TOLERANCE  # what the limit would notice
     costs = [mlm_loss(each, labels[selected]).item() for each in (found, exact)]

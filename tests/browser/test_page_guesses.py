@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import torch
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
-from cloze.inside import kept
+from cloze.heads import MaskedLM
+from cloze.lenses import kept
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
@@ -24,7 +26,8 @@ ASK = """async ([what, sent]) => {
   const { Readers } = await import("./web/answers.js");
   const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
-  predictors.both.kept ??= await readKept(await bytes("inside.safetensors"), "inside");
+  const all = await loadPredictors(bytes, module);
+  for (const [name, each] of Object.entries(predictors)) each.kept = all[name].kept;
   return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
@@ -38,7 +41,8 @@ GAPPED = "i do n_t know who it was"
 @pytest.fixture(scope="module")
 def explorer() -> Iterator[MaskExplorer]:
     models = {name: weights.rounded(name) for name in DIRECTIONS}
-    about = {models["both"]: kept(shipped_model())}  # what is kept was made for the exact weights
+    # What is kept was made for the exact weights.
+    about = {model: kept(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cloze.widgets.explorer.inside.kept", about.get)
         yield MaskExplorer(
@@ -46,18 +50,32 @@ def explorer() -> Iterator[MaskExplorer]:
         )
 
 
-def close(found: Any, expected: Any) -> bool:
-    """Tell whether two answers are one, but for the last digits of numbers."""
+PROBABILITIES = {"p", "best", "guesses", "apart", "together"}
+
+
+def close(found: Any, expected: Any, within: float = 1e-4) -> bool:
+    """Tell whether two answers are one: probabilities to 1e-5, other numbers to 1e-4."""
     if isinstance(expected, dict):
-        return found.keys() == expected.keys() and all(close(found[k], expected[k]) for k in found)
+        limits = {key: 1e-5 if key in PROBABILITIES else within for key in expected}
+        return found.keys() == expected.keys() and all(
+            close(found[key], expected[key], limits[key]) for key in found
+        )
     if isinstance(expected, list):
-        return len(found) == len(expected) and all(map(close, found, expected))
+        return len(found) == len(expected) and all(
+            close(*each, within) for each in zip(found, expected, strict=True)
+        )
     if isinstance(expected, float):
-        return abs(found - expected) < 1e-4
+        return abs(found - expected) < within
     return bool(found == expected)
 
 
-UNCHANGED: dict[str, Any] = {"reader": "", "everywhere": False, "other": [], "parts": {}}
+UNCHANGED: dict[str, Any] = {
+    "reader": "",
+    "untrained": False,
+    "everywhere": False,
+    "other": [],
+    "parts": {},
+}
 
 
 def inside(**settings: Any) -> dict[str, Any]:
@@ -99,6 +117,29 @@ def test_a_question_is_answered_alike(
     engine.evaluate(ASK, ["guesses", sent])
     paid = engine.evaluate("paid.get('paid')")
     assert [each["n_hands"] for each in paid] == ([3] if sent["hands"] else [])
+
+
+DRAWN = """async () => {
+  const { initial } = await import("./web/engine/training.js");
+  const { Chance } = await import("./web/engine/chance.js");
+  return initial(predictors.both.engine.config, new Chance(0));
+}"""
+
+
+def test_a_model_before_training_is_looked_into_alike(
+    engine: Page, explorer: MaskExplorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = MaskedLM(shipped_model().config).eval()
+    torch.nn.utils.vector_to_parameters(torch.tensor(engine.evaluate(DRAWN)), fresh.parameters())
+    monkeypatch.setattr("cloze.widgets.explorer.inside._untrained", lambda _: fresh)
+    changes = inside(untrained=True, parts={"0.1": "swap", "1": "off"}, other=list(OTHER))
+    sent = {"truth": list(LINE), "filled": {}, "hands": {}} | changes
+    ours = json.loads(json.dumps(explorer.answer_inside(**sent)))
+    assert close(json.loads(engine.evaluate(ASK, ["inside", sent])), ours)
+    assert {rung["translated"] for rung in ours["rungs"]} == {None}
+    sent["inside"]["untrained"] = False  # and it is as trained as before
+    ours = json.loads(json.dumps(explorer.answer_inside(**sent)))
+    assert close(json.loads(engine.evaluate(ASK, ["inside", sent])), ours)
 
 
 @pytest.mark.parametrize("text", ["Été, _!", "ab " * 30])

@@ -83,6 +83,7 @@ def test_a_failure_stands_where_its_action_has_a_place_and_else_at_the_end(hand:
 def test_a_widget_that_cannot_be_drawn_keeps_its_picture_and_says_why(hand: Take) -> None:
     counter = hand(Counter())
     counter.act("add", by=3)
+    assert "clicked 3 times" in counter.html
     counter.act("add", by=1)
     assert "clicked 3 times" in counter.html
     assert "Error: no picture" in counter.html

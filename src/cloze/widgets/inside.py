@@ -20,6 +20,10 @@ LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
 """The letter after the gap decides; the second line differs in it."""
 
 
+ASKED = ("reader", "untrained", "everywhere", "other", "parts")
+"""Of the settings those that change an answer."""
+
+
 class Inside(MaskExplorer):
     """See what each part of a model adds on its way to an answer, and the answer without it.
 
@@ -104,7 +108,7 @@ class Inside(MaskExplorer):
 
     def _asked(self) -> Data:
         """Return the question that the browser asks."""
-        asked = {name: self.inside[name] for name in ("reader", "everywhere", "other", "parts")}
+        asked = {name: self.inside[name] for name in ASKED}
         question = self._question
         return {
             "truth": question.truth,

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
-from cloze.inside import kept, off, run
+from cloze.inside import run
+from cloze.lenses import kept, off
 from cloze.lessons.inside import paths
 from cloze.lessons.inside.removing import without
 from cloze.masking import seeded

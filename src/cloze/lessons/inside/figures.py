@@ -14,17 +14,30 @@ from cloze.teaching.palette import BLUE, GREEN, GREY, INK, ORANGE
 WAYS = {"near": BLUE, "straight": ORANGE, "relay": GREEN}
 """By the way that a word's influence takes, its colour."""
 HATCHES = ("", "//", "..")
+SHOWN = {
+    "umbrella by raining": "sledge/umbrella by snowing/raining at +6",
+    "raining by umbrella": "snowing/raining by sledge/umbrella at -6",
+    "bad by liked": "bad/good by liked/hated at +3",
+    "bad by not": "good/bad by not/very at -1",
+    "took by umbrella": "took/wore by umbrella/boots at +3",
+    "bark by dogs": "barks/bark by dog/dogs at -6",
+    "bank by river": "bank/boat by river/sea at +7",
+}
+"""By its name in the picture, a rule of the world."""
 
 
 @picture
-def ladder(costs: Mapping[str, Mapping[str, float]], title: str) -> tuple[Figure, str]:
+def ladder(
+    costs: Mapping[str, Mapping[str, float]], rungs: Sequence[str], title: str
+) -> tuple[Figure, str]:
     """Draw what the truth costs at each rung, for several readers of the rungs."""
     figure, axes = new_figure(7.2, 3.0)
-    for (reader, nats), colour, sign in zip(costs.items(), (BLUE, ORANGE), "os", strict=True):
+    named = {reader: dict(zip(rungs, c.values(), strict=True)) for reader, c in costs.items()}
+    for (reader, nats), colour, sign in zip(named.items(), (BLUE, ORANGE), "os", strict=True):
         axes.plot([*nats], [*nats.values()], sign + "-", color=colour, label=reader)
     axes.set(ylabel="nats", ylim=(0, None), title=title)
     axes.legend(fontsize=9)
-    described = "; ".join(f"{reader}: {listed(nats)}" for reader, nats in costs.items())
+    described = "; ".join(f"{reader}: {listed(nats)}" for reader, nats in named.items())
     return figure, f"Lines of the cost of the truth after each part. {described} nats."
 
 
@@ -93,8 +106,9 @@ def table(
 
 
 @picture
-def ways(shares: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
-    """Draw by rule which share of a word's influence takes which way, as bars end to end."""
+def ways(rules: Mapping[str, Mapping[str, float]]) -> tuple[Figure, str]:
+    """Draw for some rules which share of a word's influence takes which way, bars end to end."""
+    shares = {name: rules[rule] for name, rule in SHOWN.items()}
     figure, axes = new_figure(7.2, 0.9 + 0.3 * len(shares))
     left = np.zeros(len(shares))
     for (way, colour), hatch in zip(WAYS.items(), HATCHES, strict=True):

@@ -12,7 +12,7 @@ whose loss is the same: the divergence of the final answer from the translated o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,17 @@ from tqdm.std import tqdm
 from cloze.checkpoint import shipped, write
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
-from cloze.inside import KEPT, Kept, Key, Parts, anatomy, fingerprint, logit_lens, run
+from cloze.inside import Key, Parts, anatomy, run
+from cloze.lenses import KEPT, Kept, fingerprint, logit_lens
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens, seeded
 from cloze.teaching import measurements
 from cloze.world import World
 
 RESULTS = Path(__file__).with_suffix(".json")
-MODELS = {"masked": 2000, "world": 600, "left": 600, "right": 600}
-"""The checkpoints that are looked into, and how many steps their translators train for."""
+MODELS = ("masked", "world", "left", "right")
+"""The checkpoints that are looked into."""
+STEPS = 2000
+"""How many steps the translators of each of them train for."""
 RATE = 2e-3
 """Adam's step size at the beginning; it falls to 0 along a line."""
 SELECTED = 0.3
@@ -156,11 +159,16 @@ def _made() -> dict[str, Any]:
     return measurements.made_by("cloze.lessons.inside.lens")
 
 
-def main(path: Path = RESULTS, models: Mapping[str, int] = MODELS, folder: Path = KEPT) -> None:
+def main(
+    path: Path = RESULTS,
+    models: Sequence[str] = MODELS,
+    steps: int = STEPS,
+    folder: Path = KEPT,
+) -> None:
     """Look into every model, and write what the answers at each rung cost."""
-    made = _made() | {"steps": dict(models), "corpus_sha256": Corpus.load().sha256}
+    made = _made() | {"steps": steps, "corpus_sha256": Corpus.load().sha256}
     measurements.measure(
-        path, made, "nats", zip(models), lambda name: look_into(name, models[name], folder)
+        path, made, "nats", zip(models), lambda name: look_into(name, steps, folder)
     )
 
 

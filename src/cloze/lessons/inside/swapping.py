@@ -116,6 +116,12 @@ def results() -> dict[str, Any]:
     return measurements.read(RESULTS)
 
 
+def through(swapped: Mapping[str, Any]) -> tuple[list[list[float]], list[str]]:
+    """Return which share of a change goes through each place: a row for each rung, and columns."""
+    rows = [[*by.values()] for by in swapped["stream"].values()]
+    return rows, [f"{int(d):+}" if d != "0" else "gap" for d in swapped["stream"]["embed"]]
+
+
 def main(path: Path = RESULTS, every: int = 3) -> None:
     """Swap in every third held-out window, and write what carries the letter."""
     corpus = Corpus.load()

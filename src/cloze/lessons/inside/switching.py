@@ -25,7 +25,8 @@ from torch.nn import functional as F
 
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
-from cloze.inside import Change, Kept, changed, kept, moved, off, run
+from cloze.inside import Change, changed, run
+from cloze.lenses import Kept, kept, moved, off
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.answers import occlusion
 from cloze.prediction.shipped import shipped_model

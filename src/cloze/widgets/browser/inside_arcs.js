@@ -11,7 +11,8 @@ import { fixed, visible } from "./words.js";
  * @typedef {object} Drawn
  * @property {string[]} line  What is seen at each position.
  * @property {number} at  The gap.
- * @property {string} looks  "left", "right" or "both": where the model may look.
+ * @property {string} looks  "left", "right" or "both": where the model may look; the arcs that may
+ *   not be are dotted.
  * @property {Head[]} heads
  * @property {string[]} changed  For each head "off", "swap" or "".
  * @property {number} pointed  The head that is pointed at; -1 for none.
@@ -20,10 +21,10 @@ import { fixed, visible } from "./words.js";
 
 const UNIT = 20; // the width of a character, in the picture's own units
 const BASE = 27; // from the foot of the arcs to the letters' line
-const STEP = 11; // between the numbers of two heads below one letter
+const STEP = 12; // between the numbers of two heads below one letter
 const THICKEST = 7;
 const HIGHEST = 88;
-const FITS = 24; // a line of so many characters fits a phone; a longer one scrolls
+const FITS = 22; // a line of so many characters fits a phone; a longer one scrolls
 
 /**
  * Where each symbol of a line has its middle, and how wide the line is; a character is one wide.
@@ -61,31 +62,39 @@ const height = (distance, before) => Math.min(8 + 15 * Math.sqrt(distance), HIGH
 export function arcs({ line, at, looks, heads, changed, pointed, most }) {
   const { places, width } = middles(line);
   const x = (/** @type {number} */ place) => UNIT * places[place];
+  const blind = [...line.keys()].filter(
+    (place) => (looks === "left" && place > at) || (looks === "right" && place < at),
+  );
+  const distance = (/** @type {number} */ place) => Math.abs(places[place] - places[at]);
   /** @type {Map<number, number[]>} */
   const readers = new Map(); // by place, the heads that read there
   const curves = heads.flatMap(({ arcs: read }, head) =>
     read.map(([place, moves]) => {
       const there = readers.get(place) ?? [];
       readers.set(place, [...there, head]);
-      const high = height(Math.abs(places[place] - places[at]), there.length);
-      return { head, place, moves, high };
+      return { head, place, moves, high: height(distance(place), there.length) };
     }),
   );
-  const top = Math.max(20, ...curves.map(({ high }) => high)) + THICKEST / 2;
+  const barred = blind.map((place) => ({ place, high: height(distance(place), 0) }));
+  const top = Math.max(20, ...[...curves, ...barred].map(({ high }) => high)) + THICKEST / 2;
+  const shape = (/** @type {{ place: number, high: number }} */ { place, high }) => {
+    const controls = top - high / 0.75;
+    const [from, to] = place === at ? [x(at) - 9, x(at) + 9] : [x(at), x(place)];
+    return `M${fixed(from, 1)} ${fixed(top, 1)}C${fixed(from, 1)} ${fixed(controls, 1)} ${fixed(to, 1)} ${fixed(controls, 1)} ${fixed(to, 1)} ${fixed(top, 1)}`;
+  };
+  const mayNotBe = barred.map((curve) => element("path", { class: "arc barred", d: shape(curve) }));
   const drawn = curves.map(({ head, place, moves, high }) => {
     const side = place < at ? "left" : place > at ? "right" : "itself";
     const dimmed = pointed >= 0 && pointed !== head ? "dimmed" : "";
-    const controls = top - high / 0.75;
-    const [from, to] = place === at ? [x(at) - 9, x(at) + 9] : [x(at), x(place)];
     return element("path", {
       class: ["arc", side, changed[head], dimmed].filter(Boolean).join(" "),
-      d: `M${fixed(from, 1)} ${fixed(top, 1)}C${fixed(from, 1)} ${fixed(controls, 1)} ${fixed(to, 1)} ${fixed(controls, 1)} ${fixed(to, 1)} ${fixed(top, 1)}`,
+      d: shape({ place, high }),
       "stroke-width": fixed(Math.max((THICKEST * moves) / most, 0.75), 1),
     });
   });
   const letters = line.map((symbol, place) => {
-    const blind = (looks === "left" && place > at) || (looks === "right" && place < at);
-    const name = place === at ? "gap" : blind ? "blind" : readers.has(place) ? "read" : null;
+    const barredHere = blind.includes(place);
+    const name = place === at ? "gap" : barredHere ? "blind" : readers.has(place) ? "read" : null;
     const shown = place === at ? "?" : visible(symbol);
     return element(
       "text",
@@ -117,13 +126,14 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
       role: "img",
       "aria-label": "Where the heads read",
       tabindex: long ? 0 : null, // what scrolls is reached by the keyboard, too
-      style: `--least: ${long ? 16 : 12}px`,
+      style: `--least: ${long ? 16 : 14}px`,
       "data-middle": fixed(places[at] / width, 3),
     },
     element(
       "svg",
       { viewBox: `0 0 ${box.join(" ")}`, "aria-hidden": true },
       gap,
+      ...mayNotBe,
       ...drawn,
       ...letters,
       ...numbers,

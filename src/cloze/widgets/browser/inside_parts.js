@@ -16,6 +16,7 @@ import { capitalised, counted, fixed, inNats, signed, spoken, visible } from "./
  *
  * @typedef {object} Settings  How the inside is looked at, and what is changed in it.
  * @property {string} reader  The name of the model; "" for the last.
+ * @property {boolean} untrained  Whether it is shown as it was before training.
  * @property {Change} doing  What a click on a part does.
  * @property {boolean} everywhere  Whether parts are changed at all positions, or at the gap only.
  * @property {string[]} other  The second line; empty while there is none.
@@ -24,7 +25,7 @@ import { capitalised, counted, fixed, inNats, signed, spoken, visible } from "./
  * @property {string} pointed  The head that is pointed at.
  * @property {number} played  The rung that is told; -1 while nothing is played.
  *
- * @typedef {Pick<Settings, "reader" | "everywhere" | "other" | "parts">} Asked
+ * @typedef {Pick<Settings, "reader" | "untrained" | "everywhere" | "other" | "parts">} Asked
  *
  * @typedef {[place: number, moves: number, weight: number]} Arc
  *
@@ -55,12 +56,14 @@ import { capitalised, counted, fixed, inNats, signed, spoken, visible } from "./
  * @property {Rung[]} rungs  From the embedding up.
  * @property {string} looks
  * @property {boolean} means  Whether a part that is off is replaced by its mean, or by zero.
+ * @property {boolean} untrained  Whether the model can be shown as it was before training.
  * @property {Effect | null} effect
  */
 
 /** @type {Settings} */
 export const UNTOUCHED = {
   reader: "",
+  untrained: false,
   doing: "off",
   everywhere: false,
   other: [],
@@ -86,10 +89,10 @@ const SOURCES = [
  * @param {string[]} truth
  * @returns {Asked}
  */
-export function asked({ reader, everywhere, other, parts }, truth) {
+export function asked({ reader, untrained, everywhere, other, parts }, truth) {
   const second = other.length === truth.length ? other : [];
   const kept = Object.entries(parts).filter(([, change]) => change === "off" || second.length);
-  return { reader, everywhere, other: second, parts: Object.fromEntries(kept) };
+  return { reader, untrained, everywhere, other: second, parts: Object.fromEntries(kept) };
 }
 
 // ── words ───────────────────────────────────────────────────────────────────────────────────────
@@ -173,11 +176,13 @@ export function summary(state, { rungs, means, effect }) {
   const from = (/** @type {Rung} */ rung) =>
     rung.part === "embedding" ? "the embedding" : nameOf(rung);
   const said = [
-    `The model answers ${visible(best)} (${fixed(p, 2)}). It is the first guess from ${from(first)} on` +
+    `${settings.untrained ? "Before training, the" : "The"} model answers ${visible(best)} (${fixed(p, 2)}). It is the first guess from ${from(first)} on` +
       (first === last ? ", the last rung." : "."),
   ];
   const sooner = rungs[settledAt(translated, best)];
   if (sooner !== first) said.push(`A translator has it from ${from(sooner)} on.`);
+  if (settings.untrained && truth !== null)
+    said.push(`The truth, ${visible(truth)}, costs ${inNats(Number(last.own.cost))} nats.`);
   const changes = Object.entries(asked(settings, state.truth).parts);
   if (!changes.length) return said.join(" ");
   const where = settings.everywhere ? "at every position" : "at the gap";
@@ -399,7 +404,8 @@ function ladder(state, answer, settings) {
   return element(
     "div",
     {
-      class: translates ? "ladder" : "ladder untranslated",
+      // Before training nothing is translated; its place stays, so that nothing else moves.
+      class: translates || settings.untrained ? "ladder" : "ladder untranslated",
       style: `--units: ${fixed(widthOf(state.held), 1)}`,
     },
     element(
@@ -420,7 +426,7 @@ function ladder(state, answer, settings) {
  * @param {State} state
  * @param {Inside} answer
  */
-function counts({ focus }, { rungs }) {
+function counts({ focus, truth, symbols }, { rungs, looks }) {
   const places = rungs.flatMap(({ heads }) =>
     heads.flatMap(({ arcs: read }) => read.map(([at]) => at)),
   );
@@ -429,7 +435,11 @@ function counts({ focus }, { rungs }) {
   const heads = rungs.reduce((n, rung) => n + rung.heads.length, 0);
   const itself = places.length - left - right;
   const own = itself ? `, ${itself} to the gap itself` : "";
-  return `${counted(heads, "head")}, ${counted(places.length, "arc")}: ${left} to the left, ${right} to the right${own}.`;
+  const said = `${counted(heads, "head")}, ${counted(places.length, "arc")}: ${left} to the left, ${right} to the right${own}.`;
+  if (looks === "both") return said;
+  const hidden = looks === "left" ? truth.length - 1 - focus : focus;
+  const side = looks === "left" ? "right" : "left";
+  return `${said} This model may not read the ${counted(hidden, symbols.unit)} to the ${side}: those arcs are dotted.`;
 }
 
 // ── what a hand does ────────────────────────────────────────────────────────────────────────────
@@ -437,12 +447,13 @@ function counts({ focus }, { rungs }) {
 /**
  * Write what changes the model, and what is looked at.
  * @param {State} state
- * @param {Settings} settings
+ * @param {Inside} answer
  * @param {string[]} readers
  * @param {Markup[]} player
  */
-function controls(state, settings, readers, player) {
-  const { doing, everywhere, parts, other } = settings;
+function controls(state, answer, readers, player) {
+  const { settings } = state;
+  const { doing, untrained, everywhere, parts, other } = settings;
   const changes = Object.keys(parts).length;
   /** @type {(label: string, action: string, value: string, pressed: boolean) => Markup} */
   const choice = (label, action, value, pressed) =>
@@ -472,6 +483,13 @@ function controls(state, settings, readers, player) {
       { class: "row" },
       readers.length > 1
         ? group("Model", ...readers.map((name) => choice(name, "reader", name, name === reader)))
+        : null,
+      answer.untrained
+        ? group(
+            "Weights",
+            choice("trained", "weights", "trained", !untrained),
+            choice("before training", "weights", "untrained", untrained),
+          )
         : null,
       group(
         "A click on a part",
@@ -535,6 +553,11 @@ function meaning() {
         "answer needs it. Switch the head off and see what the truth costs.",
     ),
     paragraph(
+      "Before training, the weights are drawn at random. Only where the heads look is no accident: " +
+        "they begin by looking at neighbours, so arcs are there before there is anything to say. " +
+        "Such a model has no translators, and a part that is off adds zero.",
+    ),
+    paragraph(
       "A late part that is swapped in flips the answer merely because everything passes through it. " +
         "The direct effect is what a part tells the output head itself; the rest of the total effect goes " +
         "through the parts above it.",
@@ -566,7 +589,7 @@ export function inside({ state, answer, more, present }) {
     { class: symbols.wide ? "inside words" : "inside" },
     controls(
       state,
-      settings,
+      more,
       answer.readers.map(({ name }) => name),
       present ? [] : player(settings, more.rungs.length),
     ),
@@ -615,6 +638,12 @@ export const ACTIONS = {
   /** @param {{ value: string }} sent */
   do_reader({ value }) {
     this.look({ reader: value }, `Model: ${value}.`);
+  },
+  /** @param {{ value: string }} sent */
+  do_weights({ value }) {
+    const untrained = value === "untrained";
+    const said = untrained ? "Weights as they are drawn, before the first step." : "Trained.";
+    this.look({ untrained }, said);
   },
   /** @param {{ value: Change }} sent */
   do_doing({ value }) {

@@ -1,5 +1,5 @@
-// A view without knowledge: a widget writes the markup, this file keeps it alive and says what the
-// learner does. Markup asks for it by attributes:
+// A view without knowledge: a widget writes the markup, this file keeps it alive, drawing it once a
+// frame however often it changes, and says what the learner does. Markup asks for it by attributes:
 //   data-do="name"       a click on a button, a change of a field (of a slider while it moves), a
 //                        submitted form: {do: name, …}
 //   data-with-…="value"  goes along: data-with-at="7" as {at: "7"}; a field adds {value}, a form
@@ -486,11 +486,18 @@ export function render({ widget, el, onEnd = () => {} }) {
   const refit = () => fit(root);
   window.addEventListener("resize", refit);
 
-  const unlisten = widget.listen(show);
+  let due = 0;
+  const unlisten = widget.listen(() => {
+    due ||= requestAnimationFrame(() => {
+      due = 0;
+      show();
+    });
+  });
   onEnd(() => end(GONE));
   show();
   return () => {
     unlisten();
+    cancelAnimationFrame(due);
     unwatch();
     observer.disconnect();
     window.removeEventListener("resize", refit);

@@ -142,7 +142,6 @@ export class Model {
 export class Widget {
   static presents = true; // whether it has a button for a lecture hall
 
-  html = "";
   problem = ""; // what went wrong in the last action, in words; "" when nothing did
   /** @type {string | Markup} */
   announcement = ""; // what happened last, in words, for `status`
@@ -152,7 +151,9 @@ export class Widget {
   #listeners = new Set();
   #queue = Promise.resolve(); // actions are done one after the other
   #done = ""; // the last action
+  #html = "";
   #shown = join([]);
+  #stale = true; // whether it shows what is past
   #held = false;
 
   /** @param {WidgetModel<State, Answers>} model */
@@ -218,16 +219,29 @@ export class Widget {
     this.set(/** @type {Partial<State & Shared>} */ ({ present: !this.present }));
   }
 
-  /** Show the state as it is now. */
+  /** Have the state shown as it is now. */
   refresh() {
-    this.#shown = this.markup();
-    this.#write();
+    this.#stale = true;
+    for (const listener of this.#listeners) listener();
   }
 
   // ── what view.js and tests call ───────────────────────────────────────────────────────────────
 
+  /** What is to be seen: written when somebody looks, however often it has changed. */
+  get html() {
+    if (!this.#stale) return this.#html;
+    this.#stale = false;
+    try {
+      this.#shown = this.markup();
+    } catch (error) {
+      this.#tell(error);
+    }
+    this.#html = this.#written();
+    return this.#html;
+  }
+
   /**
-   * Call `listener` whenever `html` or `gone` changes; return how to end that.
+   * Call `listener` whenever `html` or `gone` may have changed; return how to end that.
    * @param {() => void} listener
    */
   listen(listener) {
@@ -248,7 +262,6 @@ export class Widget {
           /** @type {unknown} */ (this)
         );
         await actions[`do_${action}`](sent);
-        this.#shown = this.markup(); // `attempt` writes it
       }),
     );
     return this.#queue;
@@ -259,31 +272,35 @@ export class Widget {
    * @param {() => unknown} step
    */
   async attempt(step) {
-    let problem = "";
     try {
       await step();
       this.gone = false;
+      this.problem = "";
     } catch (error) {
       this.gone = error instanceof Gone;
-      // A ValueError is ours: a sentence that says what to do.
-      if (!this.gone) problem = error instanceof ValueError ? error.message : `${error}`;
+      this.#tell(this.gone ? "" : error);
     }
-    const said = [...problem];
-    this.problem =
-      said.length <= LONGEST_PROBLEM ? problem : `${said.slice(0, LONGEST_PROBLEM).join("")} …`;
-    this.#write();
+    this.refresh();
   }
 
-  #write() {
+  /** @param {unknown} error */
+  #tell(error) {
+    // A ValueError is ours: a sentence that says what to do.
+    const said = [...(error instanceof ValueError ? error.message : `${error}`)];
+    const more = said.length > LONGEST_PROBLEM ? " …" : "";
+    this.problem = said.slice(0, LONGEST_PROBLEM).join("") + more;
+  }
+
+  #written() {
     const alert = element("p", { role: "alert", class: "problem" }, this.problem || null);
     const place = problemOf(this.#done).text;
-    const parts = this.#shown.text.split(place);
-    const told = parts.length > 1 ? parts.join(alert.text) : this.#shown.text + alert.text;
+    const { text } = this.#shown;
+    const parts = text.split(place);
+    const told = parts.length > 1 ? parts.join(alert.text) : text + alert.text;
     const large = { "aria-pressed": this.present, "data-full": true };
     const { presents } = /** @type {typeof Widget} */ (this.constructor);
     const present = presents ? button("Present", "present", large) : "";
     const look = this.present ? "cloze present" : "cloze";
-    this.html = `<div class="${look}">${present}${told}</div>`;
-    for (const listener of this.#listeners) listener();
+    return `<div class="${look}">${present}${told}</div>`;
   }
 }

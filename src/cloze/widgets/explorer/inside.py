@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cloze.inside import (
-    Change,
-    Kept,
-    Key,
-    Parts,
-    anatomy,
-    kept,
-    logit_lens,
-    moved,
-    off,
-    output_matrices,
-    run,
-)
+from cloze.heads import MaskedLM
+from cloze.inside import Change, Key, Parts, anatomy, output_matrices, run
+from cloze.lenses import Kept, kept, logit_lens, moved, off
 from cloze.prediction.predictors import Opened, Predictor
 from cloze.vocabulary import GAP
 from cloze.widgets.explorer.answers import BEST, Data, Question
@@ -33,6 +23,7 @@ DRAWN = 128
 """The most numbers of a strip; of wider vectors the largest of neighbours is drawn."""
 UNTOUCHED: Data = {
     "reader": "",
+    "untrained": False,
     "doing": "off",
     "everywhere": False,
     "other": [],
@@ -49,6 +40,8 @@ class Settings:
 
     reader: str = ""
     """Its name; "" for the last one."""
+    untrained: bool = False
+    """Whether it is shown as it was before training."""
     everywhere: bool = False
     """Whether parts are changed at all positions, or at the gap only."""
     other: tuple[str, ...] = ()
@@ -62,6 +55,7 @@ class Settings:
         """Read settings of the browser."""
         return cls(
             str(sent["reader"]),
+            bool(sent["untrained"]),
             bool(sent["everywhere"]),
             tuple(sent["other"]),
             tuple(sorted(sent["parts"].items())),
@@ -82,15 +76,18 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
         answer there (``own``) and a translator (``translated``), ``guesses`` and ``cost`` of the
         truth, the cost ``before`` any change, the numbers ``added`` to the residual stream and by
         head the ``arcs``: place, length of what is moved and attention weight; where the model
-        ``looks``; whether there are ``means``; and the :func:`effect`. No rungs for a model whose
-        inside cannot be seen.
+        ``looks``; whether there are ``means``; whether it can be seen ``untrained``; and the
+        :func:`effect`. No rungs for a model whose inside cannot be seen.
 
     Raises:
         ValueError: the model has no such part, or is built in a way that is not known.
     """
     opened = predictor.opened(question.held, question.open)
     if opened is None:
-        return {"rungs": [], "looks": "both", "means": False, "effect": None}
+        return {"rungs": [], "looks": "both", "means": False, "untrained": False, "effect": None}
+    ours = isinstance(opened.module, MaskedLM)
+    if settings.untrained and ours:
+        opened = replace(opened, module=_untrained(opened.module))
     model, at = opened.module, opened.before + question.focus
     about = kept(model)
     base = run(model, opened.input_ids)
@@ -140,7 +137,20 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
         )
     swapped = _effect(question, settings, opened, known, (base, now, there), changes)
     looks = getattr(model.config, "direction", "both")
-    return {"rungs": rungs, "looks": looks, "means": about is not None, "effect": swapped}
+    return {
+        "rungs": rungs,
+        "looks": looks,
+        "means": about is not None,
+        "untrained": ours,
+        "effect": swapped,
+    }
+
+
+def _untrained(model: MaskedLM) -> MaskedLM:
+    """Return a model of the same shape whose weights have just been drawn."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return type(model)(model.config, model.vocabulary).eval()
 
 
 def _named(key: Key) -> tuple[str, int]:

@@ -262,8 +262,9 @@ class MaskExplorer(Widget):
         state |= {"view": self.view}
         if self._hidden:
             state |= {"guess_first": self.guess_first}
-        if self.inside != UNTOUCHED:
-            state["inside"] = self.inside
+        looked = {name: at for name, at in self.inside.items() if at != UNTOUCHED[name]}
+        if looked:
+            state["inside"] = looked
         if len(self._predictors) < len(shipped):
             state["readers"] = [*self._predictors]
         return state if self.tools else state | {"tools": False}
