@@ -243,7 +243,7 @@ def lecture(repeats: int) -> Iterator[str]:
                 tempfile.TemporaryDirectory() as home,
                 jupyter.lecture(Path(home), minutes) as server,
             ):
-                for time_ in range(repeats):
+                for number in range(repeats):
                     page = browser.new_page()
                     started = time.perf_counter()
                     page.goto(f"{server.url}/?token={jupyter.TOKEN}", wait_until="commit")
@@ -252,8 +252,11 @@ def lecture(repeats: int) -> Iterator[str]:
                     page.locator("body[data-ready]").wait_for(timeout=300_000)
                     ready = time.perf_counter() - started
                     page.close()
-                    which = "just started" if time_ == 0 else "started before"
-                    yield f"{minutes} minutes, server {which}: title {title:.1f} s, ready {ready:.1f} s"
+                    server_was = "just started" if number == 0 else "started before"
+                    yield (
+                        f"{minutes} minutes, server {server_was}: "
+                        f"title {title:.1f} s, ready {ready:.1f} s"
+                    )
 
 
 def under_nbval(path: Path) -> tuple[float, float]:

@@ -119,7 +119,7 @@ class NeighbourBaseline:
 
 
 BASELINES = {"unigram": (), "left bigram": (-1,), "both neighbours": (-1, 1)}
-"""The fitted baselines by name, with the offsets that each looks at."""
+"""The fitted baselines by name, with the offsets that each looks at: each begins as the last."""
 
 
 @checked
