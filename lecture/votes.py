@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import segno
+from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
 
@@ -282,23 +283,33 @@ class Poll:
         address = address or own_address()
         if not address:
             raise ValueError("This computer is in no network, so nobody can vote by phone.")
-        if port and not port.isdecimal():
+        if port and not (port.isdecimal() and 0 < int(port) < 2**16):
             raise ValueError(f"--votes takes an address or ADDRESS:PORT, not {where}.")
         self.votes = Votes()
         self.token = "".join(secrets.choice(LETTERS) for _ in range(6))
-        phones = application(self.votes, self.token)
         ports = [int(port)] if port else range(PORT, PORT + TRIED)
         for number in ports:
             try:
-                phones.listen(
-                    number, address, max_body_size=LONGEST, idle_connection_timeout=3 * STILL_THERE
-                )
-            except (OSError, OverflowError) as error:
+                listening = socket.create_server((address, number), backlog=512)
+            except OSError as error:
                 reason = error
             else:
-                self.address = f"http://{address}:{number}/{self.token}"
-                return
-        raise ValueError(f"Nobody can listen for phones at {where or address}: {reason}.")
+                break
+        else:
+            raise ValueError(f"Nobody can listen for phones at {where or address}: {reason}.")
+        listening.setblocking(False)
+        self.address = f"http://{address}:{number}/{self.token}"
+        self.server = HTTPServer(
+            application(self.votes, self.token),
+            max_body_size=LONGEST,
+            idle_connection_timeout=3 * STILL_THERE,
+        )
+        self.server.add_socket(listening)
+
+    async def close(self) -> None:
+        """Listen no longer."""
+        self.server.stop()
+        await self.server.close_all_connections()
 
     def invitation(self) -> dict[str, str]:
         """Return the address in words and as a QR code, for the lecturer's page."""
