@@ -51,15 +51,10 @@ def main() -> None:
         sys.exit(str(error))
     found = (str(HERE), os.environ.get("JUPYTER_PATH", ""))
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, found))
-    if where is None:
-        from voila.app import main as voila
+    sys.path.insert(0, str(HERE.parent))  # this may have been started from anywhere
+    from lecture.server import Lecture
 
-        voila(arguments)
-    else:
-        sys.path.insert(0, str(HERE.parent))  # this may have been started from anywhere
-        from lecture.server import Lecture
-
-        Lecture.launch_instance(arguments, where=where)
+    Lecture.launch_instance(arguments, where=where)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""The lecture's server: Voilà, and beside it the poll that phones reach."""
+"""The lecture's server: Voilà, the project's address, and beside it the poll that phones reach."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+import segno
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 from voila.app import Voila
 
 from lecture.votes import Poll, Votes
+from notebooks.colab import GITHUB, here
 
 
 class Asking(APIHandler):
@@ -37,30 +39,41 @@ class Asking(APIHandler):
         self.finish(json.dumps(counted))
 
 
+def with_code(address: str) -> dict[str, str]:
+    """Return an address and its QR code, for the page's template."""
+    code = segno.make(address, error="m", micro=False)
+    return {"address": address, "code": code.svg_inline(omitsize=True, border=4)}
+
+
 class Lecture(Voila):  # type: ignore[misc]  # Voilà has no types
-    """A lecture in which phones vote.
+    """A lecture that knows its project's address, and in which phones may vote.
 
     Args:
-        where: ``ADDRESS`` or ``ADDRESS:PORT`` of this machine, "" for its own.
+        where: phones vote: ``ADDRESS`` or ``ADDRESS:PORT`` of this machine, "" for its own, None
+            for nowhere.
         others: what Voilà is made with.
     """
 
-    def __init__(self, where: str, **others: Any) -> None:
+    def __init__(self, where: str | None = None, **others: Any) -> None:
         super().__init__(**others)
         self.where = where
         self.poll: Poll | None = None
 
     def initialize(self, argv: list[str] | None = None) -> None:
-        """Listen for phones, and tell the page's template where; or say why nobody can vote."""
+        """Listen for phones, or say why nobody can vote; tell the template all addresses."""
         super().initialize(argv)
-        try:
-            self.poll = Poll(self.where)
-        except ValueError as error:
-            print(f"{error} The lecture runs without votes: count hands.", flush=True)
-            return
-        print(f"Phones vote at {self.poll.address}", flush=True)
-        about = {"votes": self.poll.invitation()}
-        self.voila_configuration.config.VoilaConfiguration.resources = about
+        shown = {}
+        if repository := here():
+            shown["home"] = with_code(GITHUB + repository)
+        if self.where is not None:
+            try:
+                self.poll = Poll(self.where)
+            except ValueError as error:
+                print(f"{error} The lecture runs without votes: count hands.", flush=True)
+            else:
+                shown["votes"] = with_code(self.poll.address)
+                print(f"Phones vote at {self.poll.address}", flush=True)
+        self.voila_configuration.config.VoilaConfiguration.resources = shown
 
     def init_handlers(self) -> list[Any]:
         """Add the lecturer's side of the votes to Voilà's own handlers."""

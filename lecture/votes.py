@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import segno
 from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 from tornado.web import Application, HTTPError, RequestHandler, StaticFileHandler
@@ -268,7 +267,7 @@ def own_address() -> str:
 
 
 class Poll:
-    """Votes, where phones reach them, and what a lecturer shows of that."""
+    """Votes, and where phones reach them."""
 
     def __init__(self, where: str = "") -> None:
         """Listen for phones.
@@ -310,8 +309,3 @@ class Poll:
         """Listen no longer."""
         self.server.stop()
         await self.server.close_all_connections()
-
-    def invitation(self) -> dict[str, str]:
-        """Return the address in words and as a QR code, for the lecturer's page."""
-        code = segno.make(self.address, error="m", micro=False)
-        return {"address": self.address, "code": code.svg_inline(omitsize=True, border=4)}

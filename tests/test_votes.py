@@ -261,9 +261,6 @@ def test_two_lectures_have_ports_and_tokens_of_their_own() -> None:
         await other.close()
         assert one.address != other.address
         assert one.token != other.token
-        shown = one.invitation()
-        assert shown["address"] == one.address
-        assert shown["code"].startswith("<svg")
         assert escape(one.address) == one.address  # it stands in the page as it is
 
     during(talk)
