@@ -175,10 +175,11 @@ def lab_command(home: Path) -> list[str]:
 
 
 @contextmanager
-def lecture(home: Path, minutes: str) -> Iterator[Server]:
+def lecture(home: Path, minutes: str, *arguments: str) -> Iterator[Server]:
     """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
     shown = str(Path(__file__).resolve().parents[1] / "lecture")
-    with serving([sys.executable, shown, minutes, f"--Voila.token={TOKEN}"], home, "") as server:
+    command = [sys.executable, shown, minutes, f"--Voila.token={TOKEN}", *arguments]
+    with serving(command, home, "") as server:
         yield server
 
 

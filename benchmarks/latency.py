@@ -11,6 +11,7 @@
 * predictions: three models on one line of 64 characters, without a browser;
 * imports: ``import cloze`` beside ``import torch``;
 * lab: from starting JupyterLab, as ``python run.py lab`` does it, to the answer of a first cell;
+* lecture: from opening a lecture's page to its title, and until all its screens are alive;
 * notebooks: the time of each under nbval, and the peak memory of the kernel that runs it.
 
 About twelve minutes; interrupt it at any time and keep what it has printed. Clicks and lab need
@@ -226,6 +227,38 @@ def lab(repeats: int) -> Iterator[str]:
     yield f"a notebook's first cell is answered after {statistics.median(answered):.1f} s"
 
 
+def lecture(repeats: int) -> Iterator[str]:
+    """Time both lectures from opening the page to the title, and until every widget is alive.
+
+    The first opening follows the server's start at once, as a browser does that it opens itself;
+    by the others the warm process is ready.
+    """
+    executable = chromium()
+    if not executable:
+        yield NO_CHROMIUM
+        return
+    with browsing(executable) as browser:
+        for minutes in ("60", "90"):
+            with (
+                tempfile.TemporaryDirectory() as home,
+                jupyter.lecture(Path(home), minutes) as server,
+            ):
+                for number in range(repeats):
+                    page = browser.new_page()
+                    started = time.perf_counter()
+                    page.goto(f"{server.url}/?token={jupyter.TOKEN}", wait_until="commit")
+                    page.locator(".screen:not([hidden]) h1").wait_for()
+                    title = time.perf_counter() - started
+                    page.locator("body[data-ready]").wait_for(timeout=300_000)
+                    ready = time.perf_counter() - started
+                    page.close()
+                    server_was = "just started" if number == 0 else "started before"
+                    yield (
+                        f"{minutes} minutes, server {server_was}: "
+                        f"title {title:.1f} s, ready {ready:.1f} s"
+                    )
+
+
 def under_nbval(path: Path) -> tuple[float, float]:
     """Run a notebook as the tests do; return seconds, and the most MB its kernel was resident with.
 
@@ -268,6 +301,7 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[str]], int, int]] = {
     "predictions": (predictions, 200, 3),
     "imports": (imports, 7, 1),
     "lab": (lab, 3, 1),
+    "lecture": (lecture, 4, 1),
     "notebooks": (notebooks, 2, 1),
 }
 """What is measured, how often, and how often in the quick mode."""

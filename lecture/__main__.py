@@ -1,6 +1,7 @@
 """``python -m lecture [60|90] [arguments]``: show a lecture; ``python run.py lecture`` runs this.
 
-The arguments are Voilà's, e.g. ``--no-browser --port 9999``.
+``--votes`` lets the room vote by phone, and ``--votes=ADDRESS`` or ``--votes=ADDRESS:PORT`` says at
+which address of this computer. All other arguments are Voilà's, e.g. ``--no-browser --port 9999``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 LECTURES = ("60", "90")
 """Minutes; the first is shown when none is named."""
+VOTES = "--votes"
 OPTIONS = (
     "--template=lecture",  # voila/templates/lecture, found through JUPYTER_PATH
     "--Voila.auto_token=True",  # the address that opens has it; no other page can send anything
@@ -33,17 +35,26 @@ def voila_arguments(arguments: list[str]) -> list[str]:
     return [str(HERE / f"{minutes}_minutes.ipynb"), *OPTIONS, *arguments[named:]]
 
 
+def split(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """Take ``--votes`` from the arguments: where phones vote (None for nowhere), and the others."""
+    wanted = [each for each in arguments if each.partition("=")[0] == VOTES]
+    others = [each for each in arguments if each not in wanted]
+    return wanted[-1].partition("=")[2] if wanted else None, others
+
+
 def main() -> None:
     """Show the lecture until it is stopped."""
+    where, arguments = split(sys.argv[1:])
     try:
-        arguments = voila_arguments(sys.argv[1:])
+        arguments = voila_arguments(arguments)
     except ValueError as error:
         sys.exit(str(error))
     found = (str(HERE), os.environ.get("JUPYTER_PATH", ""))
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, found))
-    from voila.app import main as voila
+    sys.path.insert(0, str(HERE.parent))  # this may have been started from anywhere
+    from lecture.server import Lecture
 
-    voila(arguments)
+    Lecture.launch_instance(arguments, where=where)
 
 
 if __name__ == "__main__":

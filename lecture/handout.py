@@ -119,7 +119,8 @@ def floors() -> Picture:
     rows = {}
     for side in ("left", "right", "both"):
         twin = shipped_world_model(side)
-        rows[side] = world.floor(asked, side).nats, world.excess(twin, asked, side).nats
+        floor, excess = world.floor_and_excess(twin, asked, side)
+        rows[side] = floor.nats, excess.nats
     return small_world.twins(rows)
 
 

@@ -54,6 +54,7 @@ class NeighbourBaseline:
         self.offsets, self.strength = offsets, strength
         self._edge = len(VOCABULARY)
         self.table: Tensor | None = None
+        self._tables: list[Tensor] = []  # of its first 0, 1, … neighbours alone
         self.counts: Tensor | None = None
         """How often each character stood among its neighbours, unsmoothed: the shape of the table,
         ``(contexts, |V|)``."""
@@ -76,16 +77,25 @@ class NeighbourBaseline:
                 context = self._context(batch.inputs, offsets)[batch.selected]
                 pair = context * len(VOCABULARY) + labels
                 count += torch.bincount(pair, minlength=len(count)).double()
-        self.table = torch.full((1, len(VOCABULARY)), 1 / len(VOCABULARY), dtype=torch.float64)
+        table = torch.full((1, len(VOCABULARY)), 1 / len(VOCABULARY), dtype=torch.float64)
+        self._tables = []
         for count in counts:
             count = count.view(-1, len(VOCABULARY))
             # The last neighbour is the lowest digit of a context, so each shorter context
             # covers a run of |V| + 1 longer ones.
-            shorter = self.table.repeat_interleave(len(count) // len(self.table), dim=0)
+            shorter = table.repeat_interleave(len(count) // len(table), dim=0)
             smoothed = count + self.strength * shorter
-            self.table = smoothed / smoothed.sum(1, keepdim=True)
+            table = smoothed / smoothed.sum(1, keepdim=True)
+            self._tables.append(table)
             self.counts = count
+        self.table = table
         return self
+
+    def _of_first(self, n: int) -> NeighbourBaseline:
+        """Return what fitting its first ``n`` neighbours alone would have counted."""
+        shorter = NeighbourBaseline(self.offsets[:n], self.strength)
+        shorter.table = self._tables[n]
+        return shorter
 
     def _context(self, inputs: Tensor, offsets: tuple[int, ...]) -> Tensor:
         """Number each position's neighbourhood; shape ``(batch, length)``."""
@@ -109,7 +119,7 @@ class NeighbourBaseline:
 
 
 BASELINES = {"unigram": (), "left bigram": (-1,), "both neighbours": (-1, 1)}
-"""The fitted baselines by name, with the offsets that each looks at."""
+"""The fitted baselines by name, with the offsets that each looks at: each begins as the last."""
 
 
 @checked
@@ -121,7 +131,10 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """
     train = windows(corpus.train_ids, held_out.inputs.shape[1])
     losses = {"uniform": math.log(len(VOCABULARY))}
+    longest = NeighbourBaseline(BASELINES["both neighbours"]).fit(
+        train
+    )  # the others begin as it does
     for name, offsets in BASELINES.items():
-        log_probs = NeighbourBaseline(offsets).fit(train).log_probs(held_out.inputs)
+        log_probs = longest._of_first(len(offsets)).log_probs(held_out.inputs)
         losses[name] = mlm_loss(log_probs, held_out.labels).item()
     return losses

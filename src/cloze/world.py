@@ -364,10 +364,21 @@ class World:
         corruption: Corruption = BERT,
     ) -> Mean:
         """Return the mean KL(truth ‖ model) in nats: what the model pays above the floor."""
+        return self.floor_and_excess(model, batch, direction, corruption)[1]
+
+    def floor_and_excess(
+        self,
+        model: Model,
+        batch: MaskedBatch,
+        direction: Direction = "both",
+        corruption: Corruption = BERT,
+    ) -> tuple[Mean, Mean]:
+        """Return :meth:`floor` and :meth:`excess`, for which Bayes' rule is asked once."""
         truth = self.truth(batch.inputs, batch.selected, direction, corruption)
         log_probs = log_probs_at(model, batch.inputs, batch.selected)
         surplus = torch.where(truth > 0, truth * (truth.log() - log_probs), 0.0).sum(1)
-        return _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
+        excess = _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
+        return _mean(torch.special.entr(truth).sum(1), batch.selected), excess
 
     def __repr__(self) -> str:
         return (

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from cloze.baselines import BASELINES, NeighbourBaseline, baseline_losses
 from cloze.corpus import Corpus, windows
+from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
 from cloze.vocabulary import VOCABULARY
 
@@ -33,6 +34,13 @@ def test_each_baseline_is_better_than_the_one_that_sees_less(corpus: Corpus) -> 
     assert all(more > less + 0.3 for more, less in pairwise(losses.values()))
     assert losses["uniform"] == math.log(29)
     assert losses["unigram"] == pytest.approx(2.80, abs=0.02)
+
+
+def test_all_baselines_are_counted_in_one_go(corpus: Corpus, rows: Tensor) -> None:
+    held_out = held_out_batch(corpus.held_out_windows())
+    alone = NeighbourBaseline(BASELINES["left bigram"]).fit(rows)
+    loss = mlm_loss(alone.log_probs(held_out.inputs), held_out.labels).item()
+    assert baseline_losses(corpus, held_out)["left bigram"] == loss
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ LOOKS = {"left": (ORANGE, "//"), "right": (VIOLET, "\\\\"), "both": (BLUE, "")}
 
 
 @picture
-def twins(rows: Mapping[str, tuple[float, float]]) -> tuple[Figure, str]:
-    """Draw for each reader its floor and, on top of it, what it pays above."""
-    figure, axes = new_figure(7.2, 0.7 + 0.5 * len(rows))
+def twins(rows: Mapping[str, tuple[float, float]], row: float = 0.5) -> tuple[Figure, str]:
+    """Draw for each reader its floor and, on top of it, what it pays above; rows in inches."""
+    figure, axes = new_figure(7.2, 0.7 + row * len(rows))
     for i, (name, (nats, above)) in enumerate(rows.items()):
         colour, hatch = LOOKS[name]
         axes.barh(i, nats, color=colour, hatch=hatch, edgecolor=PAPER, height=0.6)

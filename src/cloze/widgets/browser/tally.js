@@ -7,6 +7,9 @@ import { counted, inBits, inNats } from "./words.js";
 
 /** @import { Paid } from "./room.js" */
 
+const HOW =
+  "Guess first in an explorer: hide a letter, raise hands for what it may be, then press Reveal.";
+
 /** @extends {Widget<{ paid: Paid[] }>} */
 export default class Tally extends Widget {
   /** Forget all gaps: another hour begins. */
@@ -28,10 +31,11 @@ export default class Tally extends Widget {
         ),
       ),
     );
+    if (!paid.length) return join([status(inWords(paid)), element("p", null, HOW)]);
     return join([
-      rows.length ? tableOf(heads, rows, "costs tally") : join([]),
+      tableOf(heads, rows, "costs tally"),
       status(inWords(paid)),
-      button("Start the tally over", "restart", { "aria-disabled": !paid.length || null }),
+      button("Start the tally over", "restart"),
     ]);
   }
 }
