@@ -43,7 +43,7 @@ def leave_the_database_out() -> None:
     It would be loaded all the same: 38 MB, by way of the log and the names of permissions.
     """
     sys.modules["jupyterhub.log"] = log
-    for name in ("jupyterhub.orm", "sqlalchemy"):
+    for name in ("jupyterhub.orm", "sqlalchemy", "sqlalchemy.orm", "sqlalchemy.exc"):
         sys.modules[name] = MagicMock()
 
 
