@@ -1,1 +1,7 @@
 """What JupyterLab and Voilà are started with: a prompt connection, and kernels that are warm."""
+
+import sys
+
+# Jupyter checks formats with jsonschema, which would load this for one that Jupyter never uses: it
+# compiles grammars for a second and keeps 16 MB (jupyter-server/jupyter_server#1559).
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type] # "there is none"
