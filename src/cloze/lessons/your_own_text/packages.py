@@ -7,7 +7,7 @@ from cloze.handover.packages import need, quiet
 __all__ = ["quiet", "ready"]
 
 COMMANDS = (
-    "It is installed by `python run.py lab --own`, or with pip by "
+    "They come with `python run.py lab --own`, too, or with pip by "
     '`pip install "cloze-notebooks[own]"`.'
 )
 
