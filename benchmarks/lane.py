@@ -159,7 +159,7 @@ def judge(channel: Channel, path: Path) -> None:
     model = recipe_of(path).Model().eval()
     own = model.state_dict()
     with torch.no_grad():
-        model(torch.zeros(1, 64, dtype=torch.long))  # what torch sets up once, no copy sets up again
+        model(torch.zeros(1, 64, dtype=torch.long))  # what torch sets up here, copies have
     while True:
         words, data = channel.hear()
         if words["say"] == "weights":

@@ -4,9 +4,9 @@ A model that sees every letter has to hide those it is asked about, and the more
 less is left to answer from. Here a letter never reaches the position that is asked about it. Near
 it, two letters on each side are looked up, without the one between them. Farther away, attention
 reads places of which none has seen that letter. So all letters are asked about at once, and only
-as many are spoiled as in the exam.
+as many are spoiled as when the loss is measured.
 
-In the exam a letter may be seen where it is asked. What that says is known without training: of
+There a model may see some letter where it is asked. What that tells is known without training: of
 100 selected letters 80 are masked, 10 are replaced by any of 28, and 10 stay.
 """
 
@@ -162,7 +162,7 @@ def train(race: Race) -> None:
 
 
 def spoiled(letters: Tensor, chance: torch.Generator) -> Tensor:
-    """Mask 12 % of some letters and replace 1.5 % by any, as in the exam."""
+    """Mask 12 % of some letters and replace 1.5 % by any, as when it is measured."""
     action = torch.rand(letters.shape, generator=chance)
     others = torch.randint(MASK, letters.shape, generator=chance)
     return torch.where(action < 0.12, MASK, torch.where(action < 0.135, others, letters))
