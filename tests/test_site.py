@@ -89,7 +89,10 @@ def test_what_a_notebook_folds_the_page_folds_too(site: Path, path: Path) -> Non
     cells = nbformat.read(path, as_version=4).cells
     hidden = [cell for cell in cells if cell.metadata.get("jupyter", {}).get("outputs_hidden")]
     folded = [cell for cell in hidden if cell.outputs]  # the answers to an exercise come later
-    assert len(page_of(site, path).select(".cell details.hide")) == len(folded)
+    assert len(page_of(site, path).select(".cell details.below-input")) == len(folded)
+    code = [summary.get_text() for summary in page_of(site, path).select(".above-input > summary")]
+    assert len(code) <= 1
+    assert all("What this notebook imports" in each for each in code)
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
@@ -244,6 +247,19 @@ def test_a_published_site_names_its_pages_and_their_picture(
     build_page(site.parent / "explorer", site=address())
     own = (site.parent / "explorer" / "index.html").read_text("utf-8")
     assert 'rel="canonical" href="https://somebody.github.io/cloze/explorer/"' in own
+
+
+def test_the_search_knows_prose_and_no_code(site: Path) -> None:
+    written = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(written.removeprefix("Search.setIndex(").removesuffix(")"))
+    training = index["docnames"].index("notebooks/04_training")
+
+    def found(word: str) -> bool:
+        pages = index["terms"][word]
+        return training in (pages if isinstance(pages, list) else [pages])
+
+    assert found("plateau")
+    assert not found("enumer")  # only its code enumerates, and who looks for "rate" means no code
 
 
 # --- the command ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import Any
 from docutils import nodes
 from markupsafe import Markup
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 import cloze
 from cloze.teaching.palette import DARK, LIGHT
@@ -83,6 +84,18 @@ def finish(
     )
 
 
+class Pages(StandaloneHTMLBuilder):
+    """Pages whose search knows the prose: code would answer "rate" with every ``enumerate``."""
+
+    def index_page(self, pagename: str, doctree: nodes.document, title: str) -> None:
+        """Let the search read a page without its code and what that has printed."""
+        prose = doctree.deepcopy()
+        for code in list(prose.findall(nodes.literal_block)):
+            code.parent.remove(code)
+        super().index_page(pagename, prose, title)
+
+
 def setup(app: Sphinx) -> None:
     """Tell Sphinx what settings cannot say, after the theme has had its say."""
+    app.add_builder(Pages, override=True)
     app.connect("html-page-context", finish, priority=900)

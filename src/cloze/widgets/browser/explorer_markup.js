@@ -14,7 +14,9 @@ import { capitalised, counted, fixed, inBits, inNats, spoken, sum, visible } fro
  * @import Explorer from "./explorer.js"
  */
 
-const HINT = "Click a letter to hide it, or drag over several.";
+/** @param {string} unit */
+const hint = (unit) =>
+  `Click a ${unit === "character" ? "letter" : unit} to hide it, or drag over several.`;
 const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const NOTHING = join([]);
 
@@ -55,7 +57,7 @@ export function explorer(widget) {
   return element(
     "div",
     { class: state.symbols.wide ? "explorer words" : "explorer" },
-    present && !bare ? tools : element("p", { class: "quiet" }, HINT),
+    present && !bare ? tools : element("p", { class: "quiet" }, hint(state.symbols.unit)),
     line(seen, view),
     told(state, shown.told),
     present || bare ? NOTHING : views(state),
@@ -218,8 +220,7 @@ function sums({ state, answer, present }, view) {
   const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
   return element(
     "details",
-    // With one gap it only says again what the bars have said.
-    { open: n > 1, "data-key": n === 1 ? "one gap" : "several gaps" },
+    null,
     element("summary", null, `The whole line, ${counted(n, "gap")}, in the formula`),
     element("p", { class: "formula number" }, formula(costsOf(readers[readers.length - 1]))),
     tableOf(heads, rows, "costs"),

@@ -28,8 +28,9 @@ const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queu
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
-const GONE =
-  "Nothing here responds any more, because its kernel is gone. Run this cell again (Shift + Enter).";
+const GONE = "Nothing here responds any more, because its kernel is gone. ";
+const RUN = "Choose Run → Run All Above Selected Cell, then run this cell (Shift + Enter).";
+const RELOAD = "Reload this page."; // where Voilà shows no cells
 const LOST = "Jupyter cannot be reached. Is it still running, and is this computer connected?";
 const MOTION = 250; // milliseconds
 const ASK_EVERY = 2000; // milliseconds, and so long an answer may take
@@ -246,6 +247,7 @@ export function render({ widget, el, onEnd = () => {} }) {
   const gone = document.createElement("p");
   gone.className = "cloze-gone";
   gone.setAttribute("role", "alert");
+  const ended = GONE + (document.body.dataset.voila ? RELOAD : RUN);
   const end = (/** @type {string} */ reason) => {
     gone.textContent = reason;
     gone.classList.add("shown");
@@ -262,8 +264,8 @@ export function render({ widget, el, onEnd = () => {} }) {
     const hadFocus = root.contains(document.activeElement);
     const template = document.createElement("template");
     template.innerHTML = widget.html;
-    if (widget.gone) end(GONE);
-    else if (gone.textContent === GONE) gone.classList.remove("shown");
+    if (widget.gone) end(ended);
+    else if (gone.textContent === ended) gone.classList.remove("shown");
     // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
     for (const node of all(template.content, "button, input, select, [tabindex]"))
       node.dataset.lmSuppressShortcuts = "true";
@@ -498,7 +500,7 @@ export function render({ widget, el, onEnd = () => {} }) {
       show();
     });
   });
-  onEnd(() => end(GONE));
+  onEnd(() => end(ended));
   show();
   return () => {
     unlisten();
