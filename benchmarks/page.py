@@ -34,7 +34,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Page
 from tqdm import tqdm
 
 from benchmarks.jupyter import Answer, click_and_time
@@ -225,20 +225,20 @@ LONG_WORK = """() => {
 def inside(browser: Browser, address: str, clicks: int) -> Iterator[str]:
     """Change what the view Inside shows, and say how long each change took to be answered."""
     yield f"{'Inside: milliseconds from press to':<50}{'new HTML':>16}{'its frame':>16}"
-    yield f"{'':<50}{'  median    95%' * 2}"
+    yield f"{'':<50}{'  median    95%' * 2}    busy"
     for line, gap in LADDERS.items():
         for speed, times in SPEEDS.items():
             page = browser.new_page(viewport={"width": 1280, "height": 800})
-            tools = page.context.new_cdp_session(page)
+            bench = Bench(page, address, {})
             asked = {"line": line, "mask": f"{OTHER_GAP},{gap}", "view": "inside"}
             page.goto(f"{address}#{urlencode(asked)}")
             explorer = page.locator("#explorer .cloze")
             explorer.get_by_text("The model answers").first.wait_for()
-            tools.send("Emulation.setCPUThrottlingRate", {"rate": times})
+            bench.tools.send("Emulation.setCPUThrottlingRate", {"rate": times})
             page.evaluate(LONG_WORK)
-            for name, answers in _changes(explorer, line, gap, clicks):
+            for name, answers, busy in _changes(bench, line, gap, clicks):
                 title = f"{name}, {len(line)} characters"
-                yield f"{title:<32}{speed:<18}{row(answers)}"
+                yield f"{title:<32}{speed:<18}{row(answers)}{busy:>8.0f}"
             page.wait_for_timeout(500)
             works = page.evaluate("works")
             longest = f", the longest {max(works):.0f} ms" if works else ""
@@ -247,20 +247,24 @@ def inside(browser: Browser, address: str, clicks: int) -> Iterator[str]:
 
 
 def _changes(
-    explorer: Locator, line: str, gap: int, clicks: int
-) -> Iterator[tuple[str, list[Answer]]]:
+    bench: Bench, line: str, gap: int, clicks: int
+) -> Iterator[tuple[str, list[Answer], float]]:
     """Make every kind of change so many times, with the pauses of a person."""
+    explorer = bench.page.locator("#explorer .cloze")
 
     def click(button: str, said: str) -> Answer:
-        explorer.page.wait_for_timeout(300)
+        bench.page.wait_for_timeout(300)
         answer = rf"{said} The model answers"
         return click_and_time(explorer.locator(button).first, explorer, answer)
 
-    def letter(at: int) -> Answer:
-        return click(f'.line [data-with-at="{at}"]', rf"Position {at}, masked\.")
+    def measured(name: str, *changes: tuple[str, str]) -> tuple[str, list[Answer], float]:
+        before = bench.busy()
+        answers = [click(*change) for change in changes]
+        return name, answers, (bench.busy() - before) / len(answers)
 
     places = [gap, OTHER_GAP] * (clicks // 2) + [gap]
-    yield "another gap", [letter(at) for at in places]
+    letters = [(f'.line [data-with-at="{at}"]', rf"Position {at}, masked\.") for at in places]
+    yield measured("another gap", *letters)
     for doing, said in (("off", "off"), ("swap", "from the second line")):
         explorer.locator(f'[data-do="doing"][data-with-value="{doing}"]').click()
         if doing == "swap":
@@ -268,13 +272,10 @@ def _changes(
             explorer.get_by_label("Second line").fill(other)
             explorer.get_by_label("Second line").press("Enter")
             explorer.get_by_text("Second line taken.").wait_for()
-        made, undone = [], []
-        for i in range(clicks):
-            part = f'[data-with-part="{i % 2}.{i % 8}"]'
-            made.append(click(part, rf"{said}\."))
-            undone.append(click(part, r"as it was\."))
-        yield {"off": "switched off", "swap": "swapped in"}[doing], made
-        yield "… and put back", undone
+        parts = [f'[data-with-part="{i % 2}.{i % 8}"]' for i in range(clicks)]
+        both = (rf"{said}\.", r"as it was\.")
+        changes = [(part, answer) for part in parts for answer in both]
+        yield measured({"off": "off and back", "swap": "swapped and back"}[doing], *changes)
 
 
 def rows(times: dict[tuple[str, str], Times]) -> Iterator[str]:

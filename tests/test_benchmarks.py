@@ -72,6 +72,19 @@ def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
+def test_inside_quick(capsys: pytest.CaptureFixture[str]) -> None:
+    page.main(["inside", "--quick"])
+    said = capsys.readouterr().out
+    changes = re.findall(r"\n(?:another gap|off and back|swapped and back), \d\d .*", said)
+    assert len(changes) == 12  # three for each line, at both speeds
+    for *_, median, p95, busy in map(str.split, changes):
+        assert 0 < float(median) <= float(p95)
+        assert float(busy) > 0
+    assert said.count("kept a frame for more than 50 ms: ") == 4
+
+
+@pytest.mark.slow
 def test_classroom_quick() -> None:
     # In a process of its own: the kernels' clients leave event loops open in every thread.
     command = [sys.executable, "-m", "benchmarks.classroom", "--quick"]

@@ -78,13 +78,28 @@ def test_another_gap_another_model_and_a_walk(driven: Hand) -> None:
     driven.act("toggle", at="5")
     assert driven.widget.masked == {5}
     driven.act("reader", value="left")
-    assert "0 to the right" in driven.html
+    assert "0 to the right. This model may not read the 15 characters to the right" in driven.html
+    assert driven.html.count("arc barred") == 2 * 15
     for _ in range(3):
         driven.act("play")
     [told] = assert_usable(driven.html).select(".told")
     assert told.get_text() == rungs(driven)[2]
     driven.act("stop")
     assert not assert_usable(driven.html).select(".told")
+
+
+def test_before_training_it_knows_nothing_and_then_all_again(driven: Hand) -> None:
+    trained = rungs(driven)
+    driven.act("weights", value="untrained")
+    said = said_by(driven)
+    assert "Before training, the model answers" in said
+    assert "The truth, a, costs 3." in said
+    assert all("A translator" not in each for each in rungs(driven))
+    driven.act("change", part="0")
+    assert "with zero in its place: feed-forward 1" in said_by(driven)
+    driven.act("restore")
+    driven.act("weights", value="trained")
+    assert rungs(driven) == trained
 
 
 def test_arrows_move_among_heads_and_enter_switches_one_off(put: Put) -> None:

@@ -29,7 +29,8 @@ class Inside(MaskExplorer):
 
     The ladder is read from the bottom up: after each attention and feed-forward part it shows what
     the model's head would answer there, and what a translator of that rung would. A click on a head
-    or a feed-forward part switches it off or takes its output from a second line.
+    or a feed-forward part switches it off or takes its output from a second line. A model of ours
+    is also shown as it was before training.
 
     Args:
         line: the line; by default one whose answer hangs on the letter after the gap.

@@ -24,7 +24,7 @@ const BASE = 27; // from the foot of the arcs to the letters' line
 const STEP = 12; // between the numbers of two heads below one letter
 const THICKEST = 7;
 const HIGHEST = 88;
-const FITS = 22; // a line of so many characters fits a phone; a longer one scrolls
+const FITS = 24; // a line of so many characters fits a phone; a longer one scrolls
 
 /**
  * Where each symbol of a line has its middle, and how wide the line is; a character is one wide.
@@ -126,7 +126,7 @@ export function arcs({ line, at, looks, heads, changed, pointed, most }) {
       role: "img",
       "aria-label": "Where the heads read",
       tabindex: long ? 0 : null, // what scrolls is reached by the keyboard, too
-      style: `--least: ${long ? 16 : 14}px`,
+      style: `--least: ${long ? 16 : 12}px`,
       "data-middle": fixed(places[at] / width, 3),
     },
     element(
