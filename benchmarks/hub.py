@@ -44,6 +44,7 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import nbformat
 import psutil
+from playwright.sync_api import Error as PlaywrightError
 from yarl import URL
 
 from benchmarks.classroom import EVERY, LINE
@@ -479,7 +480,7 @@ def in_chromium(hub: Hub, name: str, clicks: int) -> tuple[float, list[float], l
     """
     executable = chromium()
     assert executable
-    server = HubServer(f"{hub.url}/user/{name}", f"lab/tree/{COPY}", hub.folder)
+    server = HubServer(f"{hub.url}/user/{name}", "lab/tree", hub.folder)
     files: list[str] = []
     with browsing(executable) as browser:
         page = browser.new_page()
@@ -491,7 +492,7 @@ def in_chromium(hub: Hub, name: str, clicks: int) -> tuple[float, list[float], l
         page.locator("input[type=submit]").click()
         page.wait_for_url("**/lab/tree/**", timeout=1000 * PATIENCE)
         notebook = Notebook(server, page)
-        notebook.name = "05_the_explorer.ipynb"
+        notebook.name = f"{COPY}/05_the_explorer.ipynb"
         notebook.open()
         for cell in range(len(until_the_explorer())):
             notebook.run(cell)
@@ -527,6 +528,8 @@ class Lesson:
     """The same with a second notebook open."""
     of_the_hub: float = math.nan
     errors: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    """What JupyterLab's page asked its server for."""
 
     def __str__(self) -> str:
         def ms(seconds: Sequence[float]) -> str:
@@ -588,10 +591,11 @@ async def lesson(hub: Hub, files: Sequence[str], seconds: float, *, watched: boo
         clicks = asyncio.gather(*(one.click_for(seconds) for one in there), return_exceptions=True)
         if late:
             count = max(3, min(20, round(seconds)))
-            person = await asyncio.to_thread(in_chromium, hub, late, count)
-            held.chromium, held.chromium_answers, fetched = person
-            if isinstance(files, list):
-                files[:] = fetched
+            try:
+                person = await asyncio.to_thread(in_chromium, hub, late, count)
+                held.chromium, held.chromium_answers, held.files = person
+            except (AssertionError, PlaywrightError) as error:
+                held.errors.append(f"in Chromium: {error}")
         held.errors += [repr(failed) for failed in await clicks if failed]
         held.answers = [answer for one in there for answer in one.answers]
         for said in await afterwards(hub, there, held):
@@ -677,6 +681,7 @@ def main(arguments: list[str] | None = None) -> int:
                 for error in held.errors:
                     print(error, file=sys.stderr)
                 failed += len(held.errors)
+                files = held.files
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1
