@@ -19,7 +19,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from jupyter_client.manager import KernelManager
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
-from traitlets.config import PyFileConfigLoader
+from traitlets.config.loader import PyFileConfigLoader
 
 from benchmarks.hub import Hub, can_make_users, hub, learner, proxy
 from cloze.serving.hub import OPTIONS
@@ -31,11 +31,14 @@ PYTHON = os.environ.get("CLOZE_HUB_PYTHON", sys.executable)
 
 
 def test_the_configuration_names_what_there_is() -> None:
-    spawner = pytest.importorskip("jupyterhub.spawner").Spawner
+    spawner: Any = pytest.importorskip("jupyterhub.spawner").Spawner
     loaded = PyFileConfigLoader("jupyterhub_config.py", str(ROOT / "hub")).load_config()
     assert list(loaded) == ["Spawner"], "the rest is The Littlest JupyterHub's"
     assert set(loaded.Spawner) < set(spawner.class_traits())
-    managers = {"MappingKernelManager": MappingKernelManager, "KernelManager": KernelManager}
+    managers: dict[str, Any] = {
+        "MappingKernelManager": MappingKernelManager,
+        "KernelManager": KernelManager,
+    }
     options = [*loaded.Spawner.args, OPTIONS[-1]]
     for section, name in (re.findall(r"--(\w+)\.(\w+)=", option)[0] for option in options):
         assert name in managers[section].class_traits()
@@ -147,7 +150,9 @@ print(json.dumps({{
 
 @pytest.mark.slow
 @pytest.mark.skipif(proxy() is None, reason="There is no configurable-http-proxy: run `npm ci`.")
-@pytest.mark.skipif(not can_make_users(), reason="Only root on Linux can make users to try it with.")
+@pytest.mark.skipif(
+    not can_make_users(), reason="Only root on Linux can make users to try it with."
+)
 def test_nobody_reaches_what_is_anothers() -> None:
     pytest.importorskip("jupyterhub")
     try:
@@ -158,14 +163,16 @@ def test_nobody_reaches_what_is_anothers() -> None:
 
 
 async def try_everything(running: Hub) -> None:
-    """Let Ben try to read Anna's files and to reach her kernel, through the hub and on the system."""
+    """Let Ben try to read Anna's files and reach her kernel, by the hub and on the system."""
     async with AsyncExitStack() as stack:
         anna, ben = [await learner(stack, running, name) for name in running.passwords]
         for one in (anna, ben):
             await one.arrive()
             await one.get_copy()
         kernel = await anna.open("05_the_explorer.ipynb")
-        about = "import os; print(os.getuid(), os.environ['HOME'], os.environ['JUPYTER_RUNTIME_DIR'])"
+        about = (
+            "import os; print(os.getuid(), os.environ['HOME'], os.environ['JUPYTER_RUNTIME_DIR'])"
+        )
         uid, home, runtime = (await kernel.run(about)).split()
         theirs = ("api/contents/cloze", "api/kernels", f"api/kernels/{kernel.number}")
         for path in theirs:
