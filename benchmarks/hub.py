@@ -32,11 +32,9 @@ import tempfile
 import time
 import urllib.request
 import uuid
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -44,6 +42,7 @@ from urllib.parse import parse_qs, urlsplit
 import aiohttp
 import nbformat
 import psutil
+from playwright.sync_api import Error as PlaywrightError
 from yarl import URL
 
 from benchmarks.classroom import EVERY, LINE
@@ -179,7 +178,9 @@ def users(names: Sequence[str], home: Path) -> Iterator[dict[str, str]]:
 
 
 @contextmanager
-def hub(python: str, names: Sequence[str], command: Sequence[str] = SERVERS["hub/"]) -> Iterator[Hub]:
+def hub(
+    python: str, names: Sequence[str], command: Sequence[str] = SERVERS["hub/"]
+) -> Iterator[Hub]:
     """Run a JupyterHub with these learners until this block ends.
 
     Args:
@@ -205,7 +206,15 @@ def hub(python: str, names: Sequence[str], command: Sequence[str] = SERVERS["hub
         passwords = dict.fromkeys(names, shared)
         if can_make_users():
             passwords = stack.enter_context(users(names, folder))
-            other = ["runuser", "-u", names[0], "--", python, "-c", "import cloze.serving.hub, jupyterhub"]
+            other = [
+                "runuser",
+                "-u",
+                names[0],
+                "--",
+                python,
+                "-c",
+                "import cloze.serving.hub, jupyterhub",
+            ]
             if subprocess.run(other, cwd=folder, capture_output=True).returncode:  # noqa: S603
                 raise ValueError(
                     f"Other users of this machine cannot run {python} with the package and "
@@ -406,9 +415,7 @@ class Learner:
             made.raise_for_status()
             number = (await made.json())["kernel"]["id"]
         channels = f"{self.base}/api/kernels/{number}/channels"
-        self.kernels.append(
-            Kernel(number, await self.session.ws_connect(channels, max_msg_size=0))
-        )
+        self.kernels.append(Kernel(number, await self.session.ws_connect(channels, max_msg_size=0)))
         return self.kernels[-1]
 
     async def show_the_explorer(self) -> None:
@@ -479,7 +486,7 @@ def in_chromium(hub: Hub, name: str, clicks: int) -> tuple[float, list[float], l
     """
     executable = chromium()
     assert executable
-    server = HubServer(f"{hub.url}/user/{name}", f"lab/tree/{COPY}", hub.folder)
+    server = HubServer(f"{hub.url}/user/{name}", "lab/tree", hub.folder)
     files: list[str] = []
     with browsing(executable) as browser:
         page = browser.new_page()
@@ -491,11 +498,19 @@ def in_chromium(hub: Hub, name: str, clicks: int) -> tuple[float, list[float], l
         page.locator("input[type=submit]").click()
         page.wait_for_url("**/lab/tree/**", timeout=1000 * PATIENCE)
         notebook = Notebook(server, page)
-        notebook.name = "05_the_explorer.ipynb"
+        notebook.name = f"{COPY}/05_the_explorer.ipynb"
         notebook.open()
-        for cell in range(len(until_the_explorer())):
-            notebook.run(cell)
-        explorer = notebook.output(len(until_the_explorer()) - 1).locator(".cloze:not(.still)")
+        notebook.tell(
+            """async ({ content }, n, { commands }) => {
+                const code = content.widgets.filter(({ model }) => model.type === "code");
+                for (const cell of code.slice(0, n)) {
+                    content.activeCellIndex = content.widgets.indexOf(cell);
+                    await commands.execute("notebook:run-cell");
+                }
+            }""",
+            len(until_the_explorer()),
+        )
+        explorer = notebook.widget().first
         buttons = explorer.locator("button[data-do=toggle]")
         buttons.first.wait_for()
         there = time.perf_counter() - started
@@ -527,6 +542,8 @@ class Lesson:
     """The same with a second notebook open."""
     of_the_hub: float = math.nan
     errors: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    """What JupyterLab's page asked its server for."""
 
     def __str__(self) -> str:
         def ms(seconds: Sequence[float]) -> str:
@@ -581,17 +598,16 @@ async def lesson(hub: Hub, files: Sequence[str], seconds: float, *, watched: boo
             raise RuntimeError("\n".join(held.errors))
         held.up, held.explorer = max(up), time.perf_counter() - started - max(up)
         processes = hub.processes()
-        held.megabytes = statistics.mean(
-            sum(map(megabytes, processes[one.name])) for one in there
-        )
+        held.megabytes = statistics.mean(sum(map(megabytes, processes[one.name])) for one in there)
         held.of_the_hub = hub.megabytes()
         clicks = asyncio.gather(*(one.click_for(seconds) for one in there), return_exceptions=True)
         if late:
             count = max(3, min(20, round(seconds)))
-            person = await asyncio.to_thread(in_chromium, hub, late, count)
-            held.chromium, held.chromium_answers, fetched = person
-            if isinstance(files, list):
-                files[:] = fetched
+            try:
+                person = await asyncio.to_thread(in_chromium, hub, late, count)
+                held.chromium, held.chromium_answers, held.files = person
+            except (AssertionError, PlaywrightError) as error:
+                held.errors.append(f"in Chromium: {error}")
         held.errors += [repr(failed) for failed in await clicks if failed]
         held.answers = [answer for one in there for answer in one.answers]
         for said in await afterwards(hub, there, held):
@@ -635,7 +651,9 @@ async def afterwards(hub: Hub, there: Sequence[Learner], held: Lesson) -> list[s
         await asyncio.sleep(1)
     gone = time.perf_counter() - started
     ended = not await leaves.running()
-    kept = sum(len(before[one.name] & await one.running()) for one in others)
+    kept = 0
+    for one in others:
+        kept += len(before[one.name] & await one.running())
     had = sum(map(len, before.values()))
     return [
         f"a killed server: the {len(others)} others lost {lost} kernels; it was back after "
@@ -677,6 +695,7 @@ def main(arguments: list[str] | None = None) -> int:
                 for error in held.errors:
                     print(error, file=sys.stderr)
                 failed += len(held.errors)
+                files = held.files
     except (ValueError, RuntimeError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from lecture.assignment import homework, main
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+HUB = (ROOT / "hub" / "README.md").read_text(encoding="utf-8")
 REGION = re.compile(r"^( *)### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL | re.MULTILINE)
 
 
@@ -92,7 +94,9 @@ def test_it_is_written_once_and_refusals_are_sentences(
     "CLOZE_NBGRADER" not in os.environ,
     reason="nbgrader is tried in the environment whose Python CLOZE_NBGRADER names",
 )
-def test_nbgrader_gives_the_points(tmp_path: Path) -> None:
+@pytest.mark.parametrize("each", [1, pytest.param(10, marks=pytest.mark.slow)])
+def test_nbgrader_gives_the_points(each: int, tmp_path: Path) -> None:
+    """Three kinds of submissions come back from the home folders of a hub, so many of each."""
     python = os.environ["CLOZE_NBGRADER"]
     # As in an environment that was activated: nbgrader calls alembic by its name.
     path = os.pathsep.join([str(Path(python).parent), os.environ["PATH"]])
@@ -107,7 +111,8 @@ def test_nbgrader_gives_the_points(tmp_path: Path) -> None:
     nbgrader("generate_assignment")
     there = Path("the_loss") / "the_loss.ipynb"
     right = nbformat.read(tmp_path / "source" / there, as_version=4)
-    for who in ("right", "wrong", "replaces"):
+    homes = tmp_path / "home"
+    for who, number in product(("right", "wrong", "replaces"), range(each)):
         sent = nbformat.read(tmp_path / "release" / there, as_version=4)
         for cell, solved in zip(sent.cells, right.cells, strict=True):
             marks = cell.metadata.get("nbgrader", {})
@@ -119,8 +124,12 @@ def test_nbgrader_gives_the_points(tmp_path: Path) -> None:
                 cell.source = solved.source
             elif marks.get("grade") and who == "replaces":
                 cell.source = "pass"  # which nbgrader undoes
-        (tmp_path / "submitted" / who / "the_loss").mkdir(parents=True)
-        nbformat.write(sent, tmp_path / "submitted" / who / there)
+        home = homes / f"jupyter-{who}-{number}"
+        home.mkdir(parents=True)
+        nbformat.write(sent, home / "the_loss.ipynb")
+    [collect] = re.findall(r"^for home in .*", HUB, re.MULTILINE)
+    collect = collect.replace("/home/", f"{homes}/")
+    subprocess.run(["bash", "-c", collect], cwd=tmp_path, check=True)
     nbgrader("autograde")
     read = (
         "from nbgrader.api import Gradebook\n"
@@ -129,8 +138,11 @@ def test_nbgrader_gives_the_points(tmp_path: Path) -> None:
         "        print(sent.student.id, sent.score, sent.max_score)"
     )
     points = subprocess.check_output([python, "-c", read], text=True, **settings).splitlines()
-    assert sorted(points) == ["replaces 0.0 3.0", "right 3.0 3.0", "wrong 1.0 3.0"]
-    graded = (tmp_path / "autograded" / "wrong" / there).read_text(encoding="utf-8")
+    deserved = {"replaces": 0.0, "right": 3.0, "wrong": 1.0}
+    assert sorted(points) == [
+        f"{who}-{number} {deserved[who]} 3.0" for who in deserved for number in range(each)
+    ]
+    graded = (tmp_path / "autograded" / "wrong-0" / there).read_text(encoding="utf-8")
     assert "AssertionError: Not yet. Your loss is negative" in re.sub(
         r"\\u001b\[[\d;]*m", "", graded
     )

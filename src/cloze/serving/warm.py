@@ -35,7 +35,10 @@ from jupyter_client.provisioning.factory import KernelProvisionerFactory
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets.config import Configurable
 
-LIBRARIES = ("ipykernel.kernelapp", "torch", "safetensors.torch", "anywidget", "matplotlib.figure")
+LIBRARIES = (
+    *("ipykernel.kernelapp", "ipykernel.debugger", "torch", "safetensors.torch", "anywidget"),
+    *("matplotlib.figure", "jaxtyping", "beartype.door", "beartype.vale", "numpy.random"),
+)
 KERNEL = [sys.executable, "-m", "ipykernel_launcher"]
 INLINE = "module://matplotlib_inline.backend_inline"
 """What ipykernel sets as backend, too, but only after matplotlib was loaded."""
