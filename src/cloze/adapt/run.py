@@ -146,6 +146,7 @@ class Adaptation:
             if not self.finished and (kept := trainer.kept_in):
                 moved = "" if kept == self.folder else f"put it in the place of {self.folder} and "
                 say(f"The run is kept in {kept}; to continue, {moved}add --resume to the command.")
+                self.folder = kept
 
     def note(self, folder: Path) -> None:
         """Write into a folder what the run was begun with."""
@@ -164,7 +165,7 @@ class Adaptation:
         last = kept_whole(self.folder)
         assert last is not None  # or there would be no note
         state = json.loads((last / STATE).read_text(encoding="utf-8"))
-        return [self.record(entry) for entry in state["log_history"]]
+        return [self.record(entry) for entry in state["log_history"] if "loss" in entry]
 
     def save(self, out: Path, command: str = "") -> dict[str, Costs]:
         """Write the model, its tokenizer and a card into a new folder; return what it pays now."""

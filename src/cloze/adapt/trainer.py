@@ -119,7 +119,8 @@ class Adapter(Trainer):  # type: ignore[misc]
             folder = (home or Path(tempfile.mkdtemp(prefix="cloze-"))) / self.run.folder.name
             self.args.output_dir = str(folder)
             try:
-                self.run.note(folder)
+                if self.args.should_save:  # the others have measured nothing
+                    self.run.note(folder)
                 super()._save_checkpoint(model, trial)
             except (OSError, RuntimeError, SafetensorError) as error:
                 kept = folder / f"checkpoint-{self.state.global_step}"

@@ -82,8 +82,8 @@ check_my_hand = Exercise(
     solution=my_hand,
     minutes=12,
     wants=lambda value: value,
-    solved="A reader gets used to it in a minute. The model does in a hundred steps: hand your "
-    "documents to the Adaptation above.",
+    solved="A reader gets used to it in a minute. Does the model? Give documents in your hand to "
+    "the Adaptation below, and see.",
     mistakes=Mistakes(__name__, "my_hand"),
     judge=_judge_hand,
 )

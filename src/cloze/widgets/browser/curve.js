@@ -40,7 +40,7 @@ const LEFT = 46;
 const RIGHT = 12;
 const TOP = 12;
 const BOTTOM = 40;
-const TOP_NATS = 3.6;
+const TOP_NATS = 3.6; // of characters; what costs more, such as pieces, gets a higher axis
 /** @type {Record<string, string>} */
 const HEARD = { Resume: "stopped", Finished: "finished" }; // how training has ended, by what the button says
 
@@ -186,11 +186,15 @@ export default class TrainingCurve extends Widget {
 
   #picture() {
     const steps = this.get("steps");
+    const points = this.get("points");
+    const measured = this.get("measured");
+    const levels = Object.entries(this.get("baselines"));
+    const shown = [...points, ...measured, ...levels].map(([, nats]) => nats);
+    const highest = Math.max(TOP_NATS, ...shown);
     const x = (/** @type {number} */ step) => LEFT + ((WIDTH - LEFT - RIGHT) * step) / steps;
-    const y = (/** @type {number} */ nats) =>
-      TOP + (HEIGHT - TOP - BOTTOM) * (1 - Math.min(nats, TOP_NATS) / TOP_NATS);
-    const along = (/** @type {Point[]} */ points) =>
-      points.map(([step, nats]) => `${x(step).toFixed(1)},${y(nats).toFixed(1)}`);
+    const y = (/** @type {number} */ nats) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - nats / highest);
+    const along = (/** @type {Point[]} */ of) =>
+      of.map(([step, nats]) => `${x(step).toFixed(1)},${y(nats).toFixed(1)}`);
     /**
      * @param {string | null} look
      * @param {number} left
@@ -199,17 +203,16 @@ export default class TrainingCurve extends Widget {
      */
     const text = (look, left, top, ...said) =>
       element("text", { class: look, x: left, y: top }, ...said);
-    const line = (/** @type {string} */ look, /** @type {Point[]} */ points) =>
-      points.length ? [element("polyline", { class: look, points: along(points).join(" ") })] : [];
+    const line = (/** @type {string} */ look, /** @type {Point[]} */ of) =>
+      of.length ? [element("polyline", { class: look, points: along(of).join(" ") })] : [];
     const end = WIDTH - RIGHT;
-    const ticks = Array.from({ length: Math.floor(TOP_NATS) + 1 }, (_, tick) =>
+    const ticks = Array.from({ length: Math.floor(highest) + 1 }, (_, tick) =>
       text("tick", LEFT - 8, (y(tick) + 4).toFixed(1), tick),
     );
-    const baselines = Object.entries(this.get("baselines")).flatMap(([name, nats]) => [
+    const baselines = levels.flatMap(([name, nats]) => [
       element("path", { class: "baseline", d: `M${LEFT} ${y(nats).toFixed(1)}H${end}` }),
       text("end", end, (y(nats) - 4).toFixed(1), `${name} ${nats.toFixed(2)}`),
     ]);
-    const measured = this.get("measured");
     const plateau = this.get("plateau");
     const stuck = plateau
       ? [
@@ -229,12 +232,11 @@ export default class TrainingCurve extends Widget {
         HEIGHT - 8,
         "loss in nats: ",
         element("tspan", { class: "training" }, "─ training"),
-        ", ",
-        element("tspan", { class: "held-out" }, "● held-out"),
+        ...(measured.length ? [", ", element("tspan", { class: "held-out" }, "● held-out")] : []),
       ),
       ...baselines,
       ...stuck,
-      ...line("training", this.get("points")),
+      ...line("training", points),
       ...line("held-out", measured),
       ...measured.map(([step, nats]) =>
         element("circle", {
