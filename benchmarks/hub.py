@@ -271,6 +271,10 @@ class HubError(Exception):
     """Something that a learner would have seen as an error."""
 
 
+ERRORS = (HubError, aiohttp.ClientError, TimeoutError, TypeError)
+"""And a connection that breaks: a message of a closed one is no text."""
+
+
 class Kernel:
     """A notebook's kernel, and the connection through which a browser would speak to it."""
 
@@ -371,12 +375,11 @@ class Learner:
             if page.status >= 400 or page.url.path == "/hub/login":
                 raise HubError(f"{self.name} cannot log in: {page.status}")
         while True:
-            async with self.session.get(f"{self.hub.url}/hub/spawn-pending/{self.name}") as page:
-                if page.url.path.startswith(f"/user/{self.name}/"):
-                    page.raise_for_status()
+            async with self.session.get(f"{self.hub.url}/hub/spawn") as page:
+                if page.ok and page.url.path.startswith(f"/user/{self.name}/"):
                     self.opened = page.url
                     return
-                if page.status >= 400:
+                if not page.ok and page.status != 503:  # a server that ended, as a hub sees late
                     raise HubError(f"{self.name} has no server: {page.status}")
             await asyncio.sleep(0.5)
 
@@ -588,7 +591,7 @@ async def lesson(hub: Hub, files: Sequence[str], seconds: float, *, watched: boo
                 await one.get_copy()
                 await one.fetch(files)
                 await one.show_the_explorer()
-            except (HubError, aiohttp.ClientError, TimeoutError, TypeError) as error:
+            except ERRORS as error:
                 held.errors.append(f"{one.name}: {error!r}")
                 return None
             return one
@@ -610,8 +613,11 @@ async def lesson(hub: Hub, files: Sequence[str], seconds: float, *, watched: boo
                 held.errors.append(f"in Chromium: {error}")
         held.errors += [repr(failed) for failed in await clicks if failed]
         held.answers = [answer for one in there for answer in one.answers]
-        for said in await afterwards(hub, there, held):
-            print(said, flush=True)
+        try:
+            for said in await afterwards(hub, there, held):
+                print(said, flush=True)
+        except ERRORS as error:
+            held.errors.append(f"afterwards: {error!r}")
     return held
 
 
@@ -638,7 +644,7 @@ async def afterwards(hub: Hub, there: Sequence[Learner], held: Lesson) -> list[s
         try:
             await asyncio.wait_for(one.kernels[0].click(one.comm_id, 3), 10)
             lost += len(before[one.name] - await one.running())
-        except (HubError, aiohttp.ClientError, TimeoutError, TypeError) as error:
+        except ERRORS as error:
             held.errors.append(f"after the kill, {one.name}: {error!r}")
             lost += 1
     started = time.perf_counter()

@@ -36,8 +36,8 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets.config import Configurable
 
 LIBRARIES = (
-    *("ipykernel.kernelapp", "ipykernel.debugger", "torch", "safetensors.torch", "anywidget"),
-    *("matplotlib.figure", "jaxtyping", "beartype.door", "beartype.vale", "numpy.random"),
+    *("ipykernel.kernelapp", "torch", "safetensors.torch", "anywidget", "matplotlib.figure"),
+    *("jaxtyping", "beartype.door", "beartype.vale", "numpy.random"),
 )
 KERNEL = [sys.executable, "-m", "ipykernel_launcher"]
 INLINE = "module://matplotlib_inline.backend_inline"
