@@ -377,8 +377,8 @@ def start(command: list[str], root: Path) -> int:
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     """Carry out one command line; return its exit code, having put every failure into words."""
     command, *rest = [*arguments, ""]
-    if command not in COMMANDS:
-        asked = command in ("-h", "--help")
+    asked = bool({"-h", "--help"} & {command, *(rest if command in ("lab", "lecture") else [])})
+    if command not in COMMANDS or asked:
         print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
         return 0 if asked else 2
     extra, started = COMMANDS[command]

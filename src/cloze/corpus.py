@@ -68,7 +68,7 @@ def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise TextError(
-            f"{path} is not text in UTF-8; open it in an editor and save it as UTF-8."
+            f"{path} is not text in UTF-8; open it and save it as plain text in UTF-8."
         ) from None
     except OSError as error:
         raise TextError(f"{path} cannot be read: {error.strerror}.") from None

@@ -264,7 +264,7 @@ def test_what_cannot_be_used_is_answered_by_one_sentence(opened: Page, tmp_path:
     drop(files, "new File([new Uint8Array(50000001)], 'huge.txt')")
     refused("huge.txt holds more than 50 MB of text; take a part.")
     drop(files, "new File([new Uint8Array([99, 233])], 'latin.txt')")
-    refused("latin.txt is not text in UTF-8; open it in an editor and save it as UTF-8.")
+    refused("latin.txt is not text in UTF-8; open it and save it as plain text in UTF-8.")
     drop(files, "new File([' '], 'blank.txt')")
     refused("blank.txt is empty; choose a file with text in it.")
 

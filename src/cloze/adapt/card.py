@@ -11,6 +11,9 @@ from cloze.adapt.costs import Costs
 if TYPE_CHECKING:
     from cloze.adapt.run import Adaptation
 
+FOREIGN = 3
+"""A text that costs so many times as much as general text may be in another language."""
+
 CARD = """\
 ---
 library_name: transformers
@@ -48,6 +51,31 @@ def table(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
             f"| {change:+.3f} ± {margin:.3f} |"
         )
     return "\n".join(rows)
+
+
+def now(before: Mapping[str, Costs]) -> str:
+    """Say what a character costs before anything is learned, and what that tells."""
+    own, *general = (cost.per_character for cost in before.values())
+    said = f"Before training, a character of your text costs {own:.2f} nats (less is better)"
+    if not general:
+        return f"{said}."
+    said += f", one of general text {general[0]:.2f}."
+    if own > FOREIGN * general[0]:
+        said += " If the text is in another language, a model for that language is a better start."
+    return said
+
+
+def outcome(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
+    """Say in a sentence what the table shows."""
+    (own, _), *general = (cost.less(before[name]) for name, cost in after.items())
+    words = f"A character of your text costs {abs(own):.2f} nats {'less' if own < 0 else 'more'}"
+    for change, margin in general:
+        words += (
+            f", and one of general text {change:.2f} more, which is forgetting; --mix 0.5 helps"
+            if change > margin
+            else ", and general text was not forgotten"
+        )
+    return f"{words}."
 
 
 def card(run: Adaptation, after: Mapping[str, Costs], command: str = "") -> str:

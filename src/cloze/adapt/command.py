@@ -6,10 +6,11 @@ import os
 import shutil
 import tempfile
 from argparse import Namespace
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
-from cloze.adapt.card import table
+from cloze.adapt.card import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents
 from cloze.adapt.recipe import LIMITS, Recipe
 from cloze.adapt.run import Adaptation, kept_whole
@@ -17,6 +18,8 @@ from cloze.checkpoint import CheckpointError, followed, reserved
 from cloze.handover.packages import need
 from cloze.interrupts import held_signals
 
+FEW_STEPS = 30
+"""With fewer steps than this, hardly anything is learned."""
 STATE_COPIES = 8
 """A run on disk holds a model and two moments of each weight, twice while the new one is written,
 and then the finished model."""
@@ -33,21 +36,29 @@ def adapt(options: Namespace, say: Say) -> None:
     out = followed(options.out)
     kept = out.with_name(f"{out.name}.run")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out} exists; name a new folder.")
+        finished = options.resume and not kept.exists()
+        raise ValueError(f"{out} {'is finished' if finished else 'exists'}; name a new folder.")
     if kept_whole(kept) and not options.resume:
         raise ValueError(
             f"{kept} holds an unfinished run; add --resume to continue it, or delete it to begin "
             "anew."
         )
     chosen = {name: getattr(options, name) for name, *_ in LIMITS}
-    recipe = Recipe(**{name: value for name, value in chosen.items() if value is not None})
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    recipe = Recipe(**chosen)
+    leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
     documents = read_documents(options.texts, say)
     general = read_documents(options.general or [GENERAL])
+    if leads:
+        say("Reading the model …")
     run = Adaptation(options.model, documents, general, recipe, kept, resume=options.resume)
+    _as_begun(run, chosen)
     _room(out, run)
-    leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
     if leads:
         say(f"{run.texts.summary}.")
+        few = run.recipe.steps < FEW_STEPS
+        more = ", which is few: --steps takes more, and a small model a --learning-rate of 1e-3"
+        say(f"{run.recipe.steps} steps of {run.recipe.batch_size} chunks{more * few}.")
     with reserved(out) if leads else nullcontext():
         run.train(progress=leads, say=say if leads else lambda _: None)
         if not run.finished:
@@ -61,8 +72,20 @@ def adapt(options: Namespace, say: Say) -> None:
                     say(f"{error} It goes to {out} instead.")
                     after = run.save(out, options.command)
             print(table(run.before, after))
+            print(outcome(run.before, after))
             print(f"{out}: saved after {run.step} steps", flush=True)
             shutil.rmtree(kept, ignore_errors=True)
+
+
+def _as_begun(run: Adaptation, chosen: Mapping[str, float]) -> None:
+    """Refuse a run that goes on with other settings than it began with."""
+    for name, value in chosen.items():
+        begun = getattr(run.recipe, name)
+        if value != begun and name != "length":  # which becomes the model's own if that is less
+            raise ValueError(
+                f"The run was begun with --{name.replace('_', '-')} {begun:g}, not {value:g}; "
+                "leave the option out to continue it as it is."
+            )
 
 
 def _room(out: Path, run: Adaptation) -> None:

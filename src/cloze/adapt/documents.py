@@ -39,36 +39,42 @@ def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Doc
     Args:
         paths: files in UTF-8, and folders. In a folder, hidden files are passed over, and so are
             files that hold no text.
-        say: is told how many files of a folder were passed over.
+        say: is told which files of a folder were passed over.
 
     Raises:
         TextError: a file that was named is missing, empty or not UTF-8, or a folder has no text.
     """
     documents: dict[str, Document] = {}
     for path in paths:
-        if not path.is_dir():
-            found, skipped = [Document(path.name, read_text(path))], 0
-        else:
+        if not path.exists():
+            raise TextError(f"There is no file or folder {path}; check the path.")
+        if path.is_dir():
             found, skipped = _in_folder(path)
+        else:
+            found, skipped = [Document(path.name, read_text(path))], []
         if not found:
             raise TextError(f"{path} holds no text file in UTF-8; name another folder.")
         if skipped:
-            say(f"{path}: {counted(skipped, 'file')} without text in UTF-8 passed over.")
+            some = ", ".join(skipped[:3]) + " …" * (len(skipped) > 3)
+            say(
+                f"{path}: {counted(len(skipped), 'file')} without text in UTF-8 passed over: {some}"
+            )
         for document in found:
             documents.setdefault(document.text, document)
     return _sections([*documents.values()])
 
 
-def _in_folder(folder: Path) -> tuple[list[Document], int]:
-    """Return the documents of a folder, and how many of its files are no text."""
-    found, skipped = [], 0
+def _in_folder(folder: Path) -> tuple[list[Document], list[str]]:
+    """Return the documents of a folder, and the names of its files that are no text."""
+    found: list[Document] = []
+    skipped: list[str] = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in name.parts):
             try:
                 found.append(Document(name.as_posix(), read_text(path)))
             except TextError:
-                skipped += 1
+                skipped.append(name.as_posix())
     return found, skipped
 
 

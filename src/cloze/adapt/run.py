@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from cloze.adapt.card import card
+from cloze.adapt.card import card, now
 from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import Costs, costs
 from cloze.adapt.documents import Document, Say
@@ -121,7 +121,7 @@ class Adaptation:
             on_record: called with the record of each step.
             stop: asked after each step whether to stop, as Ctrl-C does.
             progress: show a bar.
-            say: is told what goes wrong while training continues.
+            say: is told what a text costs, and what goes wrong while training continues.
 
         Raises:
             KeyboardInterrupt: after the step during which it was asked for.
@@ -137,7 +137,9 @@ class Adaptation:
                 self, on_record, lambda: asked() or stop(), progress=progress, say=say
             )
             if not self.before and trainer.is_world_process_zero():
+                say("Measuring what held-out text costs before training …")
                 self.before = self.measure()
+                say(now(self.before))
             try:
                 trainer.train(resume_from_checkpoint=str(last) if last else None)
             finally:

@@ -267,7 +267,10 @@ def _complete(folder: Path) -> None:
         return [path.name for pattern in patterns for path in sorted(folder.glob(pattern))]
 
     if not folder.is_dir():
-        raise ValueError(f"There is no folder {folder}; check the path.")
+        raise ValueError(
+            f"There is no folder {folder}; check the path, or get a model first with "
+            "hf download NAME --local-dir FOLDER."
+        )
     missing = [what for what, patterns in NEEDED.items() if not has(*patterns)]
     if "weights" in missing and (pickled := has(*PICKLED)):
         raise ValueError(
