@@ -164,6 +164,7 @@ def _arguments(recipe: Recipe, folder: Path) -> Any:
         logging_nan_inf_filter=False,
         report_to="none",
         disable_tqdm=True,
+        log_level_replica="error",  # the first process keeps quiet by itself
         seed=recipe.seed,
     )
     share, left = divmod(recipe.batch_size, arguments.world_size)
