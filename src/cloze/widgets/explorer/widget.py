@@ -240,16 +240,19 @@ class MaskExplorer(Widget):
                 raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
             return self._picture(self.alone())
 
-    def _picture(self, alone: dict[str, object] | None = None) -> Picture:
+    def _picture(self, alone: dict[str, object] | None = None, *, shaded: bool = True) -> Picture:
         question = self._question
-        occlusion = None if self._hidden else self._occlusion(question)
+        occlusion = self._occlusion(question) if shaded and not self._hidden else None
         return Picture(question, self._predict(question), occlusion, alone)
 
     def still(self) -> Markup | None:
-        """Write the picture, if an open gap is selected; what is kept back is not in it."""
+        """Write the picture, if an open gap is selected; what is kept back is not in it.
+
+        Nor is the shading, which takes longest, where a lecture waits for all its widgets.
+        """
         with self.lock, suppress(ValueError):
             if self.focus in self._question.open:
-                html = self._picture()._repr_html_()
+                html = self._picture(shaded=not self.present)._repr_html_()
                 return Markup(html)  # noqa: S704 - all parts are escaped
         return None
 
