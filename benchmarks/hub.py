@@ -151,6 +151,14 @@ def megabytes(process: psutil.Process) -> float:
     return 0.0
 
 
+def core_seconds(process: psutil.Process) -> float:
+    """Seconds that a process, and what it has waited for, have spent on a processor."""
+    with suppress(psutil.NoSuchProcess):
+        times = process.cpu_times()
+        return float(times.user + times.system + times.children_user + times.children_system)
+    return 0.0
+
+
 @contextmanager
 def users(names: Sequence[str], home: Path) -> Iterator[dict[str, str]]:
     """Make users of the system for this block; yield their passwords.
@@ -368,12 +376,13 @@ class Learner:
         """
         login = f"{self.hub.url}/hub/login"
         async with self.session.get(login) as page:
-            page.raise_for_status()
-        form = {"username": self.name, "password": self.hub.passwords[self.name]}
-        form["_xsrf"] = self.forgery(login)["X-XSRFToken"]
-        async with self.session.post(f"{login}?next=/hub/spawn", data=form) as page:
-            if page.status >= 400 or page.url.path == "/hub/login":
-                raise HubError(f"{self.name} cannot log in: {page.status}")
+            stranger = page.url.path == "/hub/login"
+        if stranger:
+            form = {"username": self.name, "password": self.hub.passwords[self.name]}
+            form["_xsrf"] = self.forgery(login)["X-XSRFToken"]
+            async with self.session.post(f"{login}?next=/hub/spawn", data=form) as page:
+                if page.status >= 400 or page.url.path == "/hub/login":
+                    raise HubError(f"{self.name} cannot log in: {page.status}")
         while True:
             async with self.session.get(f"{self.hub.url}/hub/spawn") as page:
                 if page.ok and page.url.path.startswith(f"/user/{self.name}/"):
@@ -544,6 +553,8 @@ class Lesson:
     second: float = math.nan
     """The same with a second notebook open."""
     of_the_hub: float = math.nan
+    core: float = math.nan
+    """Seconds of a core that a learner's processes took to arrive."""
     errors: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     """What JupyterLab's page asked its server for."""
@@ -551,20 +562,22 @@ class Lesson:
     def __str__(self) -> str:
         def ms(seconds: Sequence[float]) -> str:
             if not seconds:
-                return f"{'':>12}"
+                return f"{'':>14}"
             p90 = sorted(seconds)[math.ceil(0.9 * len(seconds)) - 1]
-            return f"{1000 * statistics.median(seconds):>6.0f}{1000 * p90:>6.0f}"
+            return f"{1000 * statistics.median(seconds):>8.0f}{1000 * p90:>6.0f}"
 
         return (
             f"{self.learners:>8}{self.up:>8.1f}{self.explorer:>10.1f}{ms(self.answers)}"
             f"{self.chromium:>10.1f}{ms(self.chromium_answers)}{self.megabytes:>8.0f}"
-            f"{self.second:>8.0f}{self.of_the_hub:>6.0f}{len(self.errors):>8}"
+            f"{self.second:>8.0f}{self.of_the_hub:>6.0f}{self.core:>8.1f}{len(self.errors):>8}"
         )
 
 
 HEADER = (
-    "                 s until      click, ms    Chromium: s, ms       MB a learner    MB\n"
-    "learners servers  explorer  med.   90%  explorer  med.   90%   one nb.  two   hub  errors"
+    f"{'':>8}{'s until':>16}{'click, ms':>14}{'Chromium: s, ms':>24}{'MB a learner':>16}{'MB':>6}"
+    f"{'core s':>8}\n"
+    f"{'learners':>8}{'servers':>8}{'explorer':>10}{'median':>8}{'90%':>6}{'explorer':>10}{'median':>8}"
+    f"{'90%':>6}{'one nb.':>8}{'two':>8}{'hub':>6}{'each':>8}{'errors':>8}"
 )
 
 
@@ -602,6 +615,7 @@ async def lesson(hub: Hub, files: Sequence[str], seconds: float, *, watched: boo
         held.up, held.explorer = max(up), time.perf_counter() - started - max(up)
         processes = hub.processes()
         held.megabytes = statistics.mean(sum(map(megabytes, processes[one.name])) for one in there)
+        held.core = statistics.mean(sum(map(core_seconds, processes[one.name])) for one in there)
         held.of_the_hub = hub.megabytes()
         clicks = asyncio.gather(*(one.click_for(seconds) for one in there), return_exceptions=True)
         if late:
