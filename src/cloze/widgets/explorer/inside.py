@@ -85,9 +85,9 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
     opened = predictor.opened(question.held, question.open)
     if opened is None:
         return {"rungs": [], "looks": "both", "means": False, "untrained": False, "effect": None}
-    ours = isinstance(opened.module, MaskedLM)
+    ours = opened.module if isinstance(opened.module, MaskedLM) else None
     if settings.untrained and ours:
-        opened = replace(opened, module=_untrained(opened.module))
+        opened = replace(opened, module=_untrained(ours))
     model, at = opened.module, opened.before + question.focus
     about = kept(model)
     base = run(model, opened.input_ids)
@@ -141,7 +141,7 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
         "rungs": rungs,
         "looks": looks,
         "means": about is not None,
-        "untrained": ours,
+        "untrained": ours is not None,
         "effect": swapped,
     }
 
