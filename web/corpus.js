@@ -32,7 +32,9 @@ export async function readText(file, name) {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new TextError(`${name} is not text in UTF-8; open it and save it as plain text in UTF-8.`);
+    throw new TextError(
+      `${name} is not text in UTF-8; open it and save it as plain text in UTF-8.`,
+    );
   }
   if (!NO_SPACE.test(text)) {
     throw new TextError(`${name} is empty; choose a file with text in it.`);
