@@ -122,7 +122,11 @@ def lay_out(folder: Path) -> None:
 
 def links(path: Path) -> list[Path]:
     """Find the files of the project, other than pages, that a page links to or shows."""
-    found = re.findall(r"\]\(([^)#:\s]+)\)", path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":  # in code, a pair of brackets may follow another
+        cells = nbformat.reads(text, as_version=4).cells
+        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    found = re.findall(r"\]\(([^)#:\s]+)\)", text)
     targets = [(path.parent / link).resolve() for link in found]
     return [target for target in targets if target.suffix not in (".md", ".ipynb")]
 
