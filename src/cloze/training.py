@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from typing import Annotated, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -191,16 +190,8 @@ class TrainingRun:
         self.history: list[Record] = []
         self.generator = torch.Generator().manual_seed(recipe.seed)
         self.held_out = objective.held_out(corpus.held_out_windows(recipe.length), model.vocabulary)
+        self.optimizers = _optimizers(model, recipe, head=objective.head)
         self._measured_after = recipe.evaluated_after()
-
-    @cached_property
-    def optimizers(self) -> list[tuple[torch.optim.Optimizer, float]]:
-        """Each optimizer with its peak rate, made before the first step.
-
-        torch loads its compiler for the first optimizer of a process, which takes a second: a run
-        that is only shown need not wait for it.
-        """
-        return _optimizers(self.model, self.recipe, head=self.objective.head)
 
     def train_step(self) -> float:
         """Take one step and return its loss: sample, mask, predict and compare, improve.
@@ -208,10 +199,9 @@ class TrainingRun:
         Raises:
             FloatingPointError: the loss is not finite; the weights stay as they were.
         """
-        optimizers = self.optimizers  # what making them takes is not the step's time
         started = time.perf_counter()
         model, recipe, chance = self.model, self.recipe, self.generator
-        for optimizer, peak in optimizers:
+        for optimizer, peak in self.optimizers:
             optimizer.param_groups[0]["lr"] = peak * recipe.schedule(self.step)
 
         windows = self.corpus.sample(recipe.batch_size, recipe.length, chance)  # (batch, length)
@@ -221,7 +211,7 @@ class TrainingRun:
 
         model.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        for optimizer, _ in optimizers:
+        for optimizer, _ in self.optimizers:
             optimizer.step()
 
         seconds = self.seconds + time.perf_counter() - started
