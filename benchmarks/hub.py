@@ -181,8 +181,9 @@ def users(names: Sequence[str], home: Path) -> Iterator[dict[str, str]]:
         subprocess.run(["chpasswd"], input=lines, text=True, check=True)  # noqa: S607
         yield passwords
     finally:
-        for name in made:
-            subprocess.run(["userdel", "--remove", name], capture_output=True)  # noqa: S603, S607
+        for name in made:  # by force, for a kernel takes a second to end
+            delete = ["userdel", "--force", "--remove", name]
+            subprocess.run(delete, capture_output=True)  # noqa: S603
 
 
 @contextmanager

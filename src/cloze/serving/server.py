@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,8 @@ class Notebooks(AsyncLargeFileManager):
 class Kernels(AsyncMappingKernelManager):
     """The server's kernels, which have loaded torch by the time that somebody asks for one."""
 
+    libraries: Sequence[str] = warm.LIBRARIES
+
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
-        warm.start(self)
+        warm.start(self, self.libraries)

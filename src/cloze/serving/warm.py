@@ -44,17 +44,18 @@ INLINE = "module://matplotlib_inline.backend_inline"
 """What ipykernel sets as backend, too, but only after matplotlib was loaded."""
 
 
-def start(parent: Configurable | None = None) -> None:
+def start(parent: Configurable | None = None, libraries: Sequence[str] = LIBRARIES) -> None:
     """Start the warm process, from which the kernels that are started by this one come from now.
 
     Args:
         parent: who configures Jupyter's provisioners, as their factory expects it.
+        libraries: what kernels have loaded from the start.
     """
     if sys.platform != "linux" or WarmKernel.source:
         return
     with suppress(OSError):  # of a Linux before 5.3, or no room for another process
         os.close(os.pidfd_open(os.getpid()))
-        WarmKernel.source = Source()
+        WarmKernel.source = Source(libraries)
         local = "local-provisioner"
         group = KernelProvisionerFactory.GROUP_NAME
         warm = EntryPoint(local, f"{__name__}:{WarmKernel.__name__}", group)
@@ -64,13 +65,13 @@ def start(parent: Configurable | None = None) -> None:
 class Source:
     """The warm process, as seen by the one that started it and asks it for kernels."""
 
-    def __init__(self) -> None:
+    def __init__(self, libraries: Sequence[str]) -> None:
         self._asking = threading.Lock()
         self._libraries = _last_installed()
         self._orders, theirs = Pipe()
         with theirs:
             self.process = subprocess.Popen(  # noqa: S603 - itself
-                [sys.executable, "-m", "cloze.serving.warm", str(theirs.fileno())],
+                [sys.executable, "-m", "cloze.serving.warm", str(theirs.fileno()), *libraries],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is the server's
@@ -151,7 +152,7 @@ def main() -> None:
     with suppress(ValueError):
         sys.path.remove(str(Path.cwd()))  # a notebook looks where it is, not where the server is
     try:
-        for library in LIBRARIES:
+        for library in sys.argv[2:]:
             import_module(library)
     except Exception:  # a broken package may raise anything; the notebook says what is missing
         return
