@@ -119,7 +119,7 @@ def alive(reader: Page, name: str) -> Locator:
 
 
 def test_two_quizzes_of_a_page_answer_and_do_not_meddle(address: str, reader: Page) -> None:
-    reader.goto(f"{address}/notebooks/13_the_real_ones.html")
+    reader.goto(f"{address}/notebooks/15_your_own_text.html")
     one, other = reader.locator(".living[data-widget=Quiz]").all()
     for quiz in (one, other):
         quiz.scroll_into_view_if_needed()
