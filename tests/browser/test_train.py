@@ -423,7 +423,7 @@ def test_on_a_slow_phone_it_does_not_freeze_and_stop_is_where_the_thumb_is(opene
     training.get_by_role("button", name="Start").tap()
     has_trained(training)
     # Other programs may take the processor for a while; what the page does itself, it does always.
-    assert [] in [opened.evaluate(LONG_TASKS) for _ in range(4)]
+    assert any(not opened.evaluate(LONG_TASKS) for _ in range(10))  # others use the machine, too
     stop = training.get_by_role("button", name="Stop")
     opened.evaluate("document.querySelector('#training').scrollIntoView({ block: 'start' })")
     opened.evaluate("scrollBy(0, -500)")  # the end of the curve is below what is seen
