@@ -99,6 +99,8 @@ SLOWEST = 5.0
 """How many times as long as the default recipe's a model's answers may take."""
 HIDES = ("unshare", "--map-root-user", "--mount", "--net", "sh", "-c")
 """What starts a program on Linux that sees no network and its own mounts."""
+TICK = 0.01
+"""Seconds that a system's count of processor time is fine to: a run takes one at least."""
 STEPS = 8
 """Steps of the default recipe in a turn."""
 LUCK = 0.06
@@ -304,7 +306,7 @@ def hand_overs(course: Course, recipe: Path, goal: float | None, seed: int) -> I
         course.turn()
         last = since = lane.seconds()
         lane.channel.say(course.ids.to(torch.uint8).numpy().tobytes(), seed=seed, goal=goal)
-        minutes = 0.0
+        minutes = TICK / course.minute
         handed = 0
         while True:
             words, data = lane.hear(0.5)
