@@ -67,6 +67,10 @@ export function training(settings, bytes, start, onModel = () => {}) {
 
   const name = () => own?.name ?? SERIES;
   const rest = () => (run ? "Resume" : "Start");
+  const over = () => {
+    const how = run ? `Resume goes on from step ${run.done}` : "press Start to begin anew";
+    return new ValueError(`What trained in the background has ended; ${how}.`);
+  };
 
   // ── the worker ────────────────────────────────────────────────────────────────────────────────
 
@@ -97,12 +101,13 @@ export function training(settings, bytes, start, onModel = () => {}) {
    * @param {object} [given]
    * @returns {Promise<any>}
    */
-  function ask(what, given) {
+  async function ask(what, given) {
+    if (!worker) throw over();
     silent = 0;
     const answer = new Promise((resolve, reject) => {
       waiting = { resolve, reject };
     });
-    worker?.postMessage({ ask: what, given });
+    worker.postMessage({ ask: what, given });
     return answer.finally(() => {
       waiting = undefined;
     });
@@ -115,11 +120,9 @@ export function training(settings, bytes, start, onModel = () => {}) {
   }
 
   function died() {
-    const how = run ? `Resume goes on from step ${run.done}` : "press Start to begin anew";
-    const sentence = `What trained in the background has ended; ${how}.`;
-    if (!waiting) return ended(sentence);
+    if (!waiting) return ended(over().message);
     dismiss();
-    waiting.reject(new ValueError(sentence));
+    waiting.reject(over());
   }
 
   // By counting seconds, because a device that was asleep has only been silent for one.
@@ -138,10 +141,7 @@ export function training(settings, bytes, start, onModel = () => {}) {
     if (begun) return;
     const module = await bytes("engine.wasm");
     try {
-      if (!worker) {
-        hire();
-        await read();
-      }
+      if (!worker) await read();
       const { config, recipe: usual, masked: line } = settings;
       const given = { module, config, recipe: usual, line, run: run?.file };
       const { recipe: its, progress, trained } = await ask("begin", given);
@@ -156,7 +156,7 @@ export function training(settings, bytes, start, onModel = () => {}) {
     }
   }
 
-  /** Have the worker read the text. */
+  /** Hire a worker and have it read the text, at once, so that its end is noticed as a failure to. */
   async function read() {
     const { heldOut, corpus: sha256, recipe: usual } = settings;
     const { length } = usual;
@@ -164,9 +164,11 @@ export function training(settings, bytes, start, onModel = () => {}) {
       if (typeof DecompressionStream === "undefined")
         throw new ValueError("This browser is too old to train in; open the page in a newer one.");
       const text = settings.text ?? (await bytes("corpus.gz"));
+      hire();
       return ask("read", { series: { text, heldOut, sha256 }, length });
     }
     const { name } = own;
+    hire();
     const { report, ...found } = await ask("read", { own, length });
     own = { name, ...found };
     curve.assign({ baselines: found.baselines, plateau: null });
@@ -279,7 +281,6 @@ export function training(settings, bytes, start, onModel = () => {}) {
         curve.assign(fresh());
         files.assign({ ...nothing, note: `Reading ${given.name} …` });
         try {
-          hire();
           await read();
         } catch (error) {
           own = undefined;

@@ -334,6 +334,7 @@ def test_too_little_memory_is_answered_by_one_sentence(opened: Page) -> None:
 def test_what_was_trained_outlives_its_thread_and_the_page(opened: Page) -> None:
     training, files = opened.locator("#training"), opened.locator("#files")
     press(training, "Start")
+    opened.wait_for_function("workers.length")
     opened.evaluate("workers.at(-1).dispatchEvent(new ErrorEvent('error'))")
     expect(training.get_by_role("alert")).to_have_text(
         "What trained in the background has ended; press Start to begin anew."
@@ -422,8 +423,8 @@ def test_on_a_slow_phone_it_does_not_freeze_and_stop_is_where_the_thumb_is(opene
     training = opened.locator("#training")
     training.get_by_role("button", name="Start").tap()
     has_trained(training)
-    # Other programs may take the processor for a while; what the page does itself, it does always.
-    assert any(not opened.evaluate(LONG_TASKS) for _ in range(10))  # others use the machine, too
+    # `python -m benchmarks.page` measures; this sees, on a busy machine too, what nobody would bear.
+    assert any(max(opened.evaluate(LONG_TASKS), default=0) < 200 for _ in range(4))
     stop = training.get_by_role("button", name="Stop")
     opened.evaluate("document.querySelector('#training').scrollIntoView({ block: 'start' })")
     opened.evaluate("scrollBy(0, -500)")  # the end of the curve is below what is seen
