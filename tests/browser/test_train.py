@@ -423,7 +423,7 @@ def test_on_a_slow_phone_it_does_not_freeze_and_stop_is_where_the_thumb_is(opene
     training = opened.locator("#training")
     training.get_by_role("button", name="Start").tap()
     has_trained(training)
-    # `python -m benchmarks.page` measures; this sees, on a busy machine too, what nobody would bear.
+    # `benchmarks.page` measures; this sees what nobody would bear, on a busy machine, too.
     assert any(max(opened.evaluate(LONG_TASKS), default=0) < 200 for _ in range(4))
     stop = training.get_by_role("button", name="Stop")
     opened.evaluate("document.querySelector('#training').scrollIntoView({ block: 'start' })")
