@@ -334,7 +334,8 @@ def test_too_little_memory_is_answered_by_one_sentence(opened: Page) -> None:
 def test_what_was_trained_outlives_its_thread_and_the_page(opened: Page) -> None:
     training, files = opened.locator("#training"), opened.locator("#files")
     press(training, "Start")
-    opened.wait_for_function("workers.length")
+    while not opened.evaluate("workers.length"):
+        opened.wait_for_timeout(20)
     opened.evaluate("workers.at(-1).dispatchEvent(new ErrorEvent('error'))")
     expect(training.get_by_role("alert")).to_have_text(
         "What trained in the background has ended; press Start to begin anew."
