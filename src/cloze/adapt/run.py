@@ -102,7 +102,7 @@ class Adaptation:
         return Record(entry["step"], characters, entry["seconds"], entry["loss"], None)
 
     def measure(self, times: int = 1) -> dict[str, Costs]:
-        """Return what held-out text costs now: ``your text`` and, if there is any, ``general``."""
+        """Return what held-out text costs now: yours and, if there is any, general text."""
         parts = {"your text": self.texts.own_held_out, "general text": self.texts.general_held_out}
         masks = self.examples.masks
         return {name: costs(self.model, part, masks, times) for name, part in parts.items() if part}
