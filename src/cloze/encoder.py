@@ -281,10 +281,7 @@ class Encoder(nn.Module):
         return torch.stack(weights)
 
     def mask(
-        self,
-        input_ids: Tensor,
-        padding_mask: Tensor | None = None,
-        prefix: Tensor | None = None,
+        self, input_ids: Tensor, padding_mask: Tensor | None = None, prefix: Tensor | None = None
     ) -> Tensor | None:
         """Return where a query may look at a key, for :meth:`Attention.forward`.
 

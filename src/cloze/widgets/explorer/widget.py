@@ -17,15 +17,7 @@ from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
-from cloze.widgets.explorer.answers import (
-    FEW,
-    Data,
-    Question,
-    by_position,
-    guesses,
-    numbers,
-    pair,
-)
+from cloze.widgets.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
 from cloze.widgets.explorer.inside import UNTOUCHED, Settings, inside
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
