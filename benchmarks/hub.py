@@ -215,15 +215,8 @@ def hub(
         passwords = dict.fromkeys(names, shared)
         if can_make_users():
             passwords = stack.enter_context(users(names, folder))
-            other = [
-                "runuser",
-                "-u",
-                names[0],
-                "--",
-                python,
-                "-c",
-                "import cloze.serving.hub, jupyterhub",
-            ]
+            other = ["runuser", "-u", names[0], "--", python, "-c"]
+            other.append("import cloze.serving.hub, jupyterhub")
             if subprocess.run(other, cwd=folder, capture_output=True).returncode:  # noqa: S603
                 raise ValueError(
                     f"Other users of this machine cannot run {python} with the package and "

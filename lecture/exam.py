@@ -155,9 +155,7 @@ def cells_of(name: str, number: int, told: str, places: int, check: str) -> list
     return [
         new_markdown_cell(f"## {number} · {TEMPLATES[name].title}\n\n{told}", id=f"{name}-text"),
         new_code_cell(
-            f"{name} = {blank}",
-            id=f"{name}-answer",
-            metadata=kept_by_nbgrader(name, solution=True),
+            f"{name} = {blank}", id=f"{name}-answer", metadata=kept_by_nbgrader(name, solution=True)
         ),
         new_code_cell(
             check,

@@ -23,6 +23,8 @@ from cloze.baselines import NeighbourBaseline
 from cloze.causal import text_costs
 from cloze.corpus import Corpus, windows
 from cloze.lessons.a_small_world import figures as small_world
+from cloze.lessons.a_small_world.checks import fillings
+from cloze.lessons.one_side_or_both.checks import posterior
 from cloze.lessons.put_to_use import comparison
 from cloze.lessons.put_to_use.figures import over_labels
 from cloze.lessons.the_encoder.figures import what_moves
@@ -30,7 +32,7 @@ from cloze.lessons.the_loss.figures import cost_of_probability
 from cloze.lessons.training import plateau
 from cloze.lessons.training.figures import loss_curves
 from cloze.lessons.writing_with_gaps.unmasking import frames
-from cloze.loss import mlm_loss, to_bits
+from cloze.loss import expected_cost, mlm_loss, to_bits
 from cloze.masking import IGNORE, held_out_batch, mask_tokens, seeded
 from cloze.prediction.answers import predict
 from cloze.prediction.predictors import compare
@@ -138,9 +140,7 @@ def bets() -> list[dict[str, Any]]:
 def bayes() -> tuple[dict[str, float], dict[str, float]]:
     """Return the cost of a line for each letter in its gap, and the probability of each letter."""
     costs = {c: text_costs(line).sum().item() for c, line in FILLED.items()}
-    least = min(costs.values())
-    weights = {c: math.exp(least - cost) for c, cost in costs.items()}
-    return costs, {c: weight / sum(weights.values()) for c, weight in weights.items()}
+    return costs, posterior(costs)
 
 
 def unmasked() -> dict[str, list[str]]:
@@ -162,9 +162,8 @@ def harder() -> dict[int, float]:
 
 def sleeping() -> tuple[float, float]:
     """Return P(sleeps | the dog ▒) in the world of three sentences, and its entropy in nats."""
-    said = {s: p for s, p in SAID.items() if s.startswith("the dog")}
-    shares = [p / sum(said.values()) for p in said.values()]
-    return said["the dog sleeps"] / sum(said.values()), -sum(p * math.log(p) for p in shares)
+    shares = fillings(SAID, "the dog _")
+    return shares["sleeps"], expected_cost(shares, shares)
 
 
 def contents() -> dict[str, Any]:

@@ -3,8 +3,9 @@
 The core reads in the order in which data flow through it: vocabulary and corpus, masking, encoder
 and heads, loss and baselines, training, prediction and evaluation. What several lessons share
 beyond it is in ``use`` (fine-tuning, vectors), ``teaching`` (exercises, quizzes, figures) and
-``widgets``; ``handover`` exports models, ``serving`` starts kernels; and ``lessons`` has a folder
-for each notebook. Imports run this way only (``[tool.importlinter]`` in pyproject.toml).
+``widgets``; ``handover`` exports models and reads those of others, ``adapt`` goes on training them,
+``serving`` starts kernels; and ``lessons`` has a folder for each notebook. Imports run one way
+(``[tool.importlinter]`` in pyproject.toml).
 
 ``import cloze`` loads none of them, so it is instant; each loads what it needs when it is imported.
 

@@ -131,9 +131,8 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """
     train = windows(corpus.train_ids, held_out.inputs.shape[1])
     losses = {"uniform": math.log(len(VOCABULARY))}
-    longest = NeighbourBaseline(BASELINES["both neighbours"]).fit(
-        train
-    )  # the others begin as it does
+    # The others begin as the longest does, so it alone is fitted.
+    longest = NeighbourBaseline(BASELINES["both neighbours"]).fit(train)
     for name, offsets in BASELINES.items():
         log_probs = longest._of_first(len(offsets)).log_probs(held_out.inputs)
         losses[name] = mlm_loss(log_probs, held_out.labels).item()

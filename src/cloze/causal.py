@@ -21,7 +21,7 @@ from cloze.generation import draw
 from cloze.heads import LINES_AT_ONCE, CausalLM, log_probs_at
 from cloze.prediction.answers import top_k
 from cloze.prediction.lines import Filled
-from cloze.prediction.predictors import Baseline, Predictor
+from cloze.prediction.predictors import Predictor
 from cloze.prediction.symbols import symbols_of
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
 
@@ -298,27 +298,14 @@ class CausalPredictor(Predictor):
 
     Args:
         model: the model.
-        name: who guesses.
-        baseline: what it is judged against.
         right: False answers each gap from what is left of it and reads no further.
     """
 
-    def __init__(
-        self,
-        model: CausalLM,
-        name: str = "",
-        baseline: Baseline | None = None,
-        *,
-        right: bool = True,
-    ) -> None:
+    def __init__(self, model: CausalLM, *, right: bool = True) -> None:
         symbols = symbols_of(model.vocabulary)
-        super().__init__(
-            ByBayes(model, right=right),
-            symbols,
-            model.config.max_len - 2 * symbols.framed,
-            name or ("causal, Bayes" if right else "left side"),
-            baseline,
-        )
+        longest = model.config.max_len - 2 * symbols.framed
+        name = "causal, Bayes" if right else "left side"
+        super().__init__(ByBayes(model, right=right), symbols, longest, name)
 
 
 @checked

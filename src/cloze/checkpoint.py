@@ -75,20 +75,19 @@ def write(path: FilePath, tensors: Mapping[str, Tensor], metadata: Mapping[str, 
         part.replace(path)
 
 
-def probe(path: FilePath, *, force: bool = False, size: int = 4 << 20) -> None:
+def probe(path: FilePath, *, force: bool = False) -> None:
     """Find out whether a checkpoint can be written to ``path`` later.
 
     Args:
         path: where it is to be; its folder is made.
         force: whether a file that is no checkpoint may be replaced.
-        size: how many bytes are needed; the default has room for a run of the default encoder.
 
     Raises:
         CheckpointError: it cannot be written, or the file that is there is not a checkpoint.
     """
     path = Path(path)
     with written(path) as part:
-        part.write_bytes(bytes(size))
+        part.write_bytes(bytes(4 << 20))  # as large as a run of the default encoder
         _replaceable(path)
     if path.exists() and not force and _sealed_text(path) is None:
         raise CheckpointError(

@@ -10,8 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze.border import known_symbols
-
 Direction = Literal["left", "right", "both"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 
@@ -283,10 +281,7 @@ class Encoder(nn.Module):
         return torch.stack(weights)
 
     def mask(
-        self,
-        input_ids: Tensor,
-        padding_mask: Tensor | None = None,
-        prefix: Tensor | None = None,
+        self, input_ids: Tensor, padding_mask: Tensor | None = None, prefix: Tensor | None = None
     ) -> Tensor | None:
         """Return where a query may look at a key, for :meth:`Attention.forward`.
 
@@ -374,8 +369,10 @@ class Embedding(nn.Embedding):
         try:
             return super().forward(input_ids)
         except IndexError:
-            known_symbols(input_ids, self.num_embeddings)
-            raise
+            low, high = (int(end) for end in input_ids.aminmax())
+            raise ValueError(
+                f"Ids run from 0 to {self.num_embeddings - 1}, not to {low if low < 0 else high}."
+            ) from None
 
 
 def known_direction(direction: Direction) -> Direction:

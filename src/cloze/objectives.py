@@ -124,10 +124,7 @@ Masker = Callable[..., MaskedBatch]
 
 
 def masked(
-    name: str,
-    mask: Masker = mask_tokens,
-    mask_share: float = 0.8,
-    random_share: float = 0.1,
+    name: str, mask: Masker = mask_tokens, mask_share: float = 0.8, random_share: float = 0.1
 ) -> Objective:
     """Make a masked objective that hides in another shape, or corrupts in other shares.
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
-from typing import Annotated, NamedTuple, Protocol, runtime_checkable
+from typing import Annotated, Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -95,6 +95,29 @@ class Record(NamedTuple):
     """Held-out loss in nats, where it was measured after this step."""
 
 
+class Progress:
+    """How far a run has come: what is left of its recipe, by the records of its steps."""
+
+    recipe: Any
+    """How it is trained; it has ``steps``."""
+    history: list[Record]
+
+    @property
+    def step(self) -> int:
+        """How many steps are done."""
+        return len(self.history)
+
+    @property
+    def seconds(self) -> float:
+        """The time spent in steps."""
+        return self.history[-1].seconds if self.history else 0.0
+
+    @property
+    def finished(self) -> bool:
+        """Whether all steps of the recipe are done."""
+        return self.step >= self.recipe.steps
+
+
 @runtime_checkable
 class Source(Protocol):
     """What a run trains on and measures on: a corpus, or a small world."""
@@ -115,6 +138,7 @@ class Source(Protocol):
 
 
 border.NAMES[Source] = "a Corpus or a World"
+border.NAMES[Progress] = "a TrainingRun or an Adaptation"
 
 
 def fit(
@@ -161,7 +185,7 @@ def _bar(run: TrainingRun, progress: bool) -> tqdm:
     )
 
 
-class TrainingRun:
+class TrainingRun(Progress):
     """A training in progress: model, optimizers, source of chance, history.
 
     Args:
@@ -174,6 +198,8 @@ class TrainingRun:
         ValueError: the windows are longer than the model reads, or a piece is shorter than one, or
             the model reads other symbols.
     """
+
+    recipe: Recipe
 
     @checked
     def __init__(
@@ -237,21 +263,6 @@ class TrainingRun:
             f"The loss is not finite any more after step {self.step}: training went astray; "
             "train with smaller learning rates or less weight decay."
         )
-
-    @property
-    def step(self) -> int:
-        """How many steps are done."""
-        return len(self.history)
-
-    @property
-    def seconds(self) -> float:
-        """The time spent in steps."""
-        return self.history[-1].seconds if self.history else 0.0
-
-    @property
-    def finished(self) -> bool:
-        """Whether all steps of the recipe are done."""
-        return self.step >= self.recipe.steps
 
     @property
     def unmeasured(self) -> bool:

@@ -1,12 +1,12 @@
 """``python -m cloze explore``: what it starts, and what it refuses before it starts anything."""
 
-import json
 import os
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import nbformat
 import pytest
 from voila.app import Voila
 
@@ -21,8 +21,7 @@ def test_a_page_with_the_explorer_alone_is_served(
     started = []
 
     def launched(arguments: list[str]) -> None:
-        notebook = Path(arguments[0])
-        found = json.loads(notebook.read_text(encoding="utf-8"))
+        found = nbformat.read(arguments[0], as_version=4)
         (cell,) = found["cells"]
         scope: dict[str, Any] = {}
         exec(cell["source"].replace("\nMask", "\nshown = Mask"), scope)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from cloze.adapt.documents import Document, hold_out
+from cloze.handover.pieces import frame_of
 from cloze.masking import IGNORE
 from cloze.vocabulary import TextError
 
@@ -39,9 +40,7 @@ def cut(documents: Iterable[Document], tokenizer: Any, length: int, first: int =
         length: the most pieces of a chunk, its frame (``[CLS]`` and ``[SEP]``) included.
         first: the number of the first chunk.
     """
-    frame = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
-    (at,) = (frame == tokenizer.mask_token_id).nonzero()
-    before, after = frame[:at], frame[at + 1 :]
+    before, after = frame_of(tokenizer)
     none = [torch.zeros_like(before), torch.zeros_like(after)]
     chunks: list[Chunk] = []
     for document in documents:
@@ -51,7 +50,7 @@ def cut(documents: Iterable[Document], tokenizer: Any, length: int, first: int =
         # A piece counts from where the one before it ends, so the space between is counted, too.
         ends = torch.tensor([0, *(end for _, end in read["offset_mapping"])]).cummax(0).values
         ids = torch.tensor(read["input_ids"], dtype=torch.long)
-        n = max(1, math.ceil(len(ids) / (length - len(frame) + 1)))
+        n = max(1, math.ceil(len(ids) / (length - len(before) - len(after))))
         for part, size in zip(ids.tensor_split(n), ends.diff().tensor_split(n), strict=True):
             if len(part):
                 framed = torch.cat([before, part, after]), torch.cat([none[0], size, none[1]])

@@ -21,7 +21,7 @@ from cloze.handover.export import whole
 from cloze.handover.packages import need, quiet
 from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
-from cloze.training import Record
+from cloze.training import Progress, Record
 
 NOTE = "adapt.json"
 """What a kept run was begun with."""
@@ -29,7 +29,7 @@ STATE = "trainer_state.json"
 """What the Trainer writes last into a checkpoint: without it, a checkpoint is not whole."""
 
 
-class Adaptation:
+class Adaptation(Progress):
     """A run that goes on with the training of a model; it is kept on disk whenever it stops.
 
     Args:
@@ -45,6 +45,8 @@ class Adaptation:
         ValueError: there is no such model, the tokenizer does not know the text's script, or the
             run in the folder is of another text.
     """
+
+    recipe: Recipe
 
     def __init__(
         self,
@@ -81,28 +83,13 @@ class Adaptation:
         }
         self.history = self._kept_history() if resume else []
 
-    @property
-    def step(self) -> int:
-        """How many steps are done."""
-        return len(self.history)
-
-    @property
-    def seconds(self) -> float:
-        """How long they took."""
-        return self.history[-1].seconds if self.history else 0.0
-
-    @property
-    def finished(self) -> bool:
-        """Whether all steps are done."""
-        return self.step >= self.recipe.steps
-
     def record(self, entry: Mapping[str, Any]) -> Record:
         """Return what the Trainer has logged of a step as a record."""
         characters = round(entry["step"] * self.examples.characters_per_step)
         return Record(entry["step"], characters, entry["seconds"], entry["loss"], None)
 
     def measure(self, times: int = 1) -> dict[str, Costs]:
-        """Return what held-out text costs now: ``your text`` and, if there is any, ``general``."""
+        """Return what held-out text costs now: yours and, if there is any, general text."""
         parts = {"your text": self.texts.own_held_out, "general text": self.texts.general_held_out}
         masks = self.examples.masks
         return {name: costs(self.model, part, masks, times) for name, part in parts.items() if part}

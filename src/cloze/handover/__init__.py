@@ -1,1 +1,1 @@
-"""What is handed on to others: exports, and the classes that travel with them."""
+"""What is handed on to others, with the classes that travel along, and their models read here."""

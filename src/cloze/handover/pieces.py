@@ -176,6 +176,13 @@ def _seen(sign: str) -> str:
     return WHITE.get(sign) or (sign if sign.isprintable() else ascii(sign)[1:-1])
 
 
+def frame_of(tokenizer: Any) -> tuple[Tensor, Tensor]:
+    """Return the ids that a tokenizer puts before a line, and those after it."""
+    framed = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
+    (at,) = (framed == tokenizer.mask_token_id).nonzero()
+    return framed[:at], framed[at + 1 :]
+
+
 # The model
 
 
@@ -189,10 +196,7 @@ class PieceModel:
 
     def __init__(self, model: nn.Module, pieces: Pieces) -> None:
         self.model, self.pieces, self.vocabulary = model, pieces, pieces.vocabulary
-        tokenizer = pieces.tokenizer
-        framed = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
-        (at,) = (framed == tokenizer.mask_token_id).nonzero()
-        self.before, self.after = framed[:at], framed[at + 1 :]
+        self.before, self.after = frame_of(pieces.tokenizer)
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return logits at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""

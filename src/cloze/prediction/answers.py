@@ -288,7 +288,7 @@ def attention_from(
     """Return where one head looks from one position: weights that sum to 1, shape ``(length,)``.
 
     Args:
-        model: any model.
+        model: one of ours.
         input_ids: shape ``(length,)``.
         position: where the head looks from.
         layer: from 0.

@@ -30,9 +30,6 @@ from cloze.prediction.symbols import Symbols, Words, symbols_of
 from cloze.vocabulary import GAP, visible
 from cloze.world import BERT, Corruption, Truth, World
 
-"""Two symbols and a probability, likeliest first."""
-
-
 Pairs = list[tuple[tuple[str, str], float]]
 """Two symbols and a probability, likeliest first."""
 
@@ -318,9 +315,7 @@ def listed(guesses: Iterable[Guess]) -> str:
 
 @checked
 def compare(
-    line: str,
-    masked: Positions,
-    models: Mapping[str, MaskedLM | Predictor] | None = None,
+    line: str, masked: Positions, models: Mapping[str, MaskedLM | Predictor] | None = None
 ) -> Comparison:
     """Let several models guess the same gaps of the same line.
 

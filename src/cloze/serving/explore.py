@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
 
 from cloze.handover.packages import need
 from cloze.handover.pieces import PiecePredictor
@@ -83,23 +85,12 @@ def explore(folder: Path, arguments: Sequence[str] = ()) -> None:
         page = Path(home, "voila", "templates", "explore", "index.html.j2")
         page.parent.mkdir(parents=True)
         page.write_text(PAGE, encoding="utf-8")
+        cell = new_code_cell(CELL.format(folder=str(folder)))
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        about = {"kernelspec": kernel, "title": name}
         notebook = Path(home, "explorer.ipynb")
-        notebook.write_text(_notebook(CELL.format(folder=str(folder)), name), encoding="utf-8")
+        nbformat.write(new_notebook(cells=[cell], metadata=about), notebook)
         paths = [home, os.environ.get("JUPYTER_PATH", "")]
         os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
         options = ["--template=explore", "--Voila.auto_token=True"]
         Voila.launch_instance([str(notebook), *options, *arguments])
-
-
-def _notebook(source: str, title: str) -> str:
-    cell: dict[str, object] = {
-        "cell_type": "code",
-        "id": "explorer",
-        "source": source,
-        "metadata": {},
-        "outputs": [],
-        "execution_count": None,
-    }
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    about = {"kernelspec": kernel, "title": title}
-    return json.dumps({"cells": [cell], "metadata": about, "nbformat": 4, "nbformat_minor": 5})

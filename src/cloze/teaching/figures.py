@@ -164,12 +164,10 @@ def listed(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
 
 
-def named_bars(
-    axes: Axes, values: Mapping[str, float], colour: str | Sequence[str], decimals: int = 2
-) -> None:
+def named_bars(axes: Axes, values: Mapping[str, float], colour: str | Sequence[str]) -> None:
     """Draw a bar per name to the right, the first at the top, each with its number at its end."""
     bars = axes.barh([*values], [*values.values()], color=colour, height=0.6)
-    axes.bar_label(bars, fmt=f"%.{decimals}f", padding=4)
+    axes.bar_label(bars, fmt="%.2f", padding=4)
     axes.invert_yaxis()
     axes.tick_params(axis="y", length=0)
 

@@ -27,10 +27,8 @@ from cloze.world import World
 
 Function = Callable[..., Any]
 
-
 Probe = tuple[Any, ...]
 """The arguments of one call."""
-
 
 Wants = Callable[[Any], Any]
 """Turns a result into what is compared, or raises :class:`Symptom` if it is of the wrong kind."""
@@ -262,8 +260,6 @@ def nearly_alike(a: Any, b: Any) -> bool:
 
 
 _SHORT = reprlib.Repr()
-
-
 _SHORT.maxstring, _SHORT.maxother = 50, 60
 
 
@@ -394,11 +390,7 @@ def run(function: Function, arguments: Probe) -> Outcome:
     printed = io.StringIO()
     dtype = torch.get_default_dtype()
     try:
-        with (
-            in_time(arguments),
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(printed),
-        ):
+        with in_time(arguments), warnings.catch_warnings(), contextlib.redirect_stdout(printed):
             warnings.simplefilter("ignore")
             value = function(*arguments)
     except Symptom:

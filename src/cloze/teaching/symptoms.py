@@ -19,14 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cloze.teaching.results import (
-    Function,
-    Outcome,
-    Symptom,
-    as_plain,
-    in_short,
-    run,
-)
+from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run
 
 REPLACE = "Replace the ... by your answer and run the cell again."
 

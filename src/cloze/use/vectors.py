@@ -58,8 +58,6 @@ States = Float[Tensor, "n query d"]
 """Hidden states of n texts, position by position."""
 OtherStates = Float[Tensor, "m document d"]
 """Those of m others."""
-AT_A_TIME = 64
-"""How many lines the encoder reads together."""
 AnyLine = Int64[Tensor, "_"]
 """The ids of one line, as long as it is."""
 
@@ -124,10 +122,10 @@ def embed(encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = No
     """
     known_symbols(input_ids, encoder.config.vocab_size)
     no_line_is_all(padding_mask)
-    batches = torch.split(input_ids, AT_A_TIME)
+    batches = torch.split(input_ids, LINES_AT_ONCE)
     if padding_mask is None:
         return torch.cat([encoder(ids).mean(1) for ids in batches])
-    paddings = torch.split(padding_mask, AT_A_TIME)
+    paddings = torch.split(padding_mask, LINES_AT_ONCE)
     together = zip(batches, paddings, strict=True)
     return torch.cat([mean_pool(encoder(ids, pad), pad) for ids, pad in together])
 

@@ -17,7 +17,7 @@ from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.objectives import MASKED
 from cloze.prediction.predictors import MaskedPredictor
-from cloze.training import Record, TrainingRun, fit
+from cloze.training import Progress, Record, TrainingRun, fit
 from cloze.vocabulary import GAP, VOCABULARY, TextError
 from cloze.widgets.widget import Widget, program
 
@@ -50,22 +50,6 @@ def averaged(history: Sequence[Record], steps: int) -> list[tuple[float, float]]
 class Trained(Protocol):
     """A run that takes its steps itself, such as an ``Adaptation``."""
 
-    @property
-    def recipe(self) -> Any:
-        """How it is trained; it has ``steps``."""
-
-    @property
-    def history(self) -> list[Record]:
-        """The records so far."""
-
-    @property
-    def step(self) -> int:
-        """How many steps are done."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether all steps are done."""
-
     def train(self, on_record: Callable[[Record], None], stop: Callable[[], bool]) -> None:
         """Train until the end, or until ``stop`` says so after a step."""
 
@@ -76,7 +60,7 @@ def _reads_letters(run: TrainingRun) -> bool:
     return bool(taught and model.vocabulary == VOCABULARY and model.config.max_len >= 64)
 
 
-def status_line(run: TrainingRun | Trained) -> str:
+def status_line(run: Progress) -> str:
     """Say in words what the picture shows."""
     done, steps = run.step, run.recipe.steps
     words = [f"step {done} of {steps}"]
@@ -176,7 +160,7 @@ class TrainingCurve(Widget):
     @checked
     def __init__(
         self,
-        run: TrainingRun | Trained,
+        run: Progress,
         baselines: Mapping[str, float] | None = None,
         on_record: Callable[[Record], None] | None = None,
         line: str | None = None,
@@ -278,7 +262,7 @@ class TrainingCurve(Widget):
             if isinstance(self.run, TrainingRun):
                 for record in fit(self.run, stop=self._stop.is_set, progress=False):
                     self._watch(record)
-            else:
+            elif isinstance(self.run, Trained):
                 self.run.train(self._watch, self._stop.is_set)
         finally:
             self._busy.release()

@@ -20,10 +20,6 @@ LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
 """The letter after the gap decides; the second line differs in it."""
 
 
-ASKED = ("reader", "untrained", "everywhere", "other", "parts")
-"""Of the settings those that change an answer."""
-
-
 class Inside(MaskExplorer):
     """See what each part of a model adds on its way to an answer, and the answer without it.
 
@@ -70,7 +66,7 @@ class Inside(MaskExplorer):
     def way(self) -> Data:
         """Return what the ladder shows, as :func:`cloze.widgets.explorer.inside.inside` does."""
         with self.lock:
-            return self.answer_inside(**self._asked())
+            return self._inside(self._question, self.inside)
 
     def still(self) -> Markup | None:
         """Write the ladder as a table, the answer on top, for where nothing runs."""
@@ -106,19 +102,6 @@ class Inside(MaskExplorer):
         open_positions = self._question.open
         symbols = (GAP if i in open_positions else each for i, each in enumerate(self.truth))
         return self._symbols.write([*symbols])
-
-    def _asked(self) -> Data:
-        """Return the question that the browser asks."""
-        asked = {name: self.inside[name] for name in ASKED}
-        question = self._question
-        return {
-            "truth": question.truth,
-            "masked": question.masked,
-            "filled": question.filled,
-            "hands": question.hands,
-            "focus": question.focus,
-            "inside": asked,
-        }
 
 
 def _name(rung: Data) -> str:

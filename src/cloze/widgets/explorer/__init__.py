@@ -1,1 +1,1 @@
-"""The explorer: its state, its markup, and the widget that joins them."""
+"""The explorer in Python: what models answer, the picture that stays, the tally, and the widget."""

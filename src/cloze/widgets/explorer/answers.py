@@ -20,11 +20,7 @@ BEST = 3
 PAIRS_SHOWN = 5
 FEW = 500
 """So many symbols are listed to choose from; of more, one is typed."""
-TITLES = {
-    "left": "from the left",
-    "right": "from the right",
-    "both": "from both sides",
-}
+TITLES = {"left": "from the left", "right": "from the right", "both": "from both sides"}
 WINGS = {"left": 0, "right": 2}
 """Whose bars grow to the left of the candidates, and whose to the right; all others beside them."""
 

@@ -17,15 +17,7 @@ from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
-from cloze.widgets.explorer.answers import (
-    FEW,
-    Data,
-    Question,
-    by_position,
-    guesses,
-    numbers,
-    pair,
-)
+from cloze.widgets.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
 from cloze.widgets.explorer.inside import UNTOUCHED, Settings, inside
 from cloze.widgets.explorer.picture import Picture
 from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
@@ -289,9 +281,7 @@ class MaskExplorer(Widget):
 
     def answer_inside(self, **sent: Any) -> Data:
         """Return the way to the answer at the selected gap, with the parts changed that are."""
-        question, settings = Question.of(sent), Settings.of(sent["inside"])
-        predictor = self._predictors.get(settings.reader, self._last)
-        return inside(question, settings, predictor)
+        return self._inside(Question.of(sent), sent["inside"])
 
     def answer_surprise(self, **sent: Any) -> list[Any]:
         """Return what each symbol of a line without gaps costs."""
@@ -396,6 +386,10 @@ class MaskExplorer(Widget):
             return Comparison(self._symbols, held, answers)
 
         return self._once("guesses", (held, gaps), ask)
+
+    def _inside(self, question: Question, looked: Mapping[str, Any]) -> Data:
+        settings = Settings.of(looked)
+        return inside(question, settings, self._predictors.get(settings.reader, self._last))
 
     def _occlusion(self, question: Question) -> list[float]:
         asked = question.held, question.open, question.focus
