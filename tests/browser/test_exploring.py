@@ -146,7 +146,7 @@ def test_notebook_7_answers_a_click(classic: Notebook) -> None:
     classic.new(EXPLORER)
     classic.run(0)
     letter(classic.widget(), 4).click()
-    expect(readers(classic.widget())).to_have_count(4)
+    expect(readers(classic.widget())).to_have_count(3)
     assert classic.fresh(STATE).startswith("[4] 4 ")
 
 

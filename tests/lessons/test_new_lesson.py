@@ -43,10 +43,7 @@ check_twice = Exercise(
 
 ## You squared it; add it to itself.
 
-```python
-def twice(x):
-    return x * x
-```
+`2 * x` → `x * x`
 """,
     "seeds.json": '{"twice": [0, 1, 2, 3, 4, 5, 6, 7]}\n',
     "figures.py": '''"""The figure of this lesson."""
