@@ -97,6 +97,7 @@ def tidy() -> list[Page]:
 def page(context: BrowserContext, tidy: list[Page], watch: Watch) -> Iterator[Page]:
     """A page, which at the end of the test must have met no error and asked no network."""
     page = tidy.pop() if tidy else context.new_page()
+    page.bring_to_front()  # behind another page, its frames come once a second
     watch.over(page)
     yield page
     watch.leave(page)

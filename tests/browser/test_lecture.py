@@ -108,6 +108,7 @@ longer = pytest.mark.parametrize("shown", ["90"], indirect=True)
 @pytest.fixture
 def lecture(shown: Lecture) -> Lecture:
     """The lecture at its first screen, in the least size, light, and with no focus anywhere."""
+    shown.page.bring_to_front()  # behind another page, its frames come once a second
     shown.page.set_viewport_size(SIZES[0])
     shown.page.evaluate("location.hash = 1; document.body.dataset.jpThemeLight = true")
     shown.at(1)

@@ -57,6 +57,7 @@ def reader(tab: Page) -> Iterator[Page]:
     """Somebody at a page, which must meet no error and ask nobody else."""
     watch = Watch()
     watch.over(tab)
+    tab.bring_to_front()  # behind another page, its frames come once a second
     yield tab
     watch.leave(tab)
     tab.emulate_media(color_scheme="light")
