@@ -13,6 +13,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -164,6 +165,7 @@ def what_trains(folder: Path) -> list[Path]:
     return paths
 
 
+@cache
 def training() -> dict[str, object]:
     """Return what the page trains: the default encoder by the default recipe, and its baselines."""
     corpus = Corpus.load()
@@ -218,6 +220,7 @@ def style() -> str:
     return "\n".join([palette.css(), widget.styles(), around, own])
 
 
+@cache
 def game() -> dict[str, object]:
     """Return what the guessing game is played with: text that no model has seen, and counts.
 

@@ -404,9 +404,13 @@ class Exercise:
         """Refuse results that are right but of the wrong kind, or that somebody else computed."""
         for name in {name for code in codes_of(function) for name in code.co_names}:
             known = getattr(function, "__globals__", {}).get(name)
-            if callable(known) and is_ours(known) and all(
-                self._read(call(known, probe)) == self._read(outcome)
-                for probe, outcome in zip(probes, raw, strict=True)
+            if (
+                callable(known)
+                and is_ours(known)
+                and all(
+                    self._read(call(known, probe)) == self._read(outcome)
+                    for probe, outcome in zip(probes, raw, strict=True)
+                )
             ):
                 raise Symptom(f"`{name}` computes all of it. {OURS}")
         for outcome, probe in zip(raw, probes, strict=True):
