@@ -26,6 +26,7 @@ def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, pa
     widget.get_by_label("Rate").focus()
     page.keyboard.press("End")  # the highest rate
     expect(widget.get_by_label("Rate")).to_have_value("0.8")
+    page.evaluate("window.saved")  # and Python has answered
     expect(widget.locator(".cell.fate-R")).to_have_count(0)
     assert widget.locator(".cell.fate-M").count() == len(hiding.asked.costs) > 12
     assert repr(hiding).startswith("Hiding(80% in words, 100/0/0: ")
