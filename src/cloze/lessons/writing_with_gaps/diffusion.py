@@ -6,16 +6,17 @@ import math
 from typing import Annotated
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
-from cloze.border import Line, Lines, NotNegative, Values, checked, known_symbols
+from cloze.border import Line, Lines, NotNegative, checked, known_symbols
 from cloze.checkpoint import shipped
 from cloze.heads import LINES_AT_ONCE, MaskedLM, Model
 from cloze.lessons.writing_with_gaps.objective_diffusion import held_out_bound, hidden_costs, hide
 from cloze.masking import IGNORE, MaskedBatch, seeded
 
-Costs = Annotated[Values, NotNegative]
-"""What ``all_costs`` returns."""
+Costs = Annotated[Float[Tensor, "subsets symbols"], NotNegative]  # noqa: F722 - jaxtyping's names
+"""What ``all_costs`` returns: 2 ** n rows of n numbers."""
 MOST_EXACT = 16
 """The most symbols of a line of which every subset is hidden: 65 536 lines to read."""
 
@@ -85,10 +86,19 @@ def all_costs(model: Model, input_ids: Line) -> Tensor:
     return costs
 
 
+def _n_symbols(costs: Tensor) -> int:
+    n = costs.shape[1]
+    if len(costs) != 2**n:
+        raise ValueError(
+            f"The costs of all_costs are 2 ** n rows of n numbers, not {len(costs)} of {n}."
+        )
+    return n
+
+
 @checked
 def line_bound(costs: Costs) -> float:
     """Return the bound on −log P of a line in nats from ``all_costs``: Σ_k of the means for k."""
-    n = costs.shape[1]
+    n = _n_symbols(costs)
     k = ((torch.arange(2**n)[:, None] >> torch.arange(n)) & 1).sum(1)[1:]
     ways = torch.tensor([math.comb(n, j) for j in range(n + 1)], dtype=torch.float64)
     return float((costs[1:].sum(1) / (k * ways[k])).sum())
@@ -101,7 +111,7 @@ def random_order_cost(costs: Costs) -> float:
     P is the mean over all orders of the product of what is paid; it is found by going through the
     sets of hidden symbols from the smallest, n · 2^n products in place of n!.
     """
-    n = costs.shape[1]
+    n = _n_symbols(costs)
     said = (-costs).exp().tolist()
     written = [1.0] * 2**n
     for hidden in range(1, 2**n):
