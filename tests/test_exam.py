@@ -148,6 +148,8 @@ def test_what_comes_back_is_marked_and_nothing_of_it_is_run(
     students: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, names = tmp_path / "exam", ["loss", "loop", "collator"]
+    (folder / "keys").mkdir(parents=True)  # with another secret two papers might have one answer
+    (folder / "keys" / "secret.txt").write_text(SECRET.hex(), encoding="utf-8")
     made(students, folder, "--questions", *names)
     keys = json.loads((folder / "keys" / "keys.json").read_text("utf-8"))
     trap = f"__import__('pathlib').Path({str(tmp_path / 'run')!r}).touch()"
