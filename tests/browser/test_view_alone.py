@@ -271,7 +271,7 @@ def test_a_finger_drags_over_letters_and_taps(put: Put, page: Page, explorer: Ma
     expect(widget.locator(".dragged")).to_have_count(4)
     touch("touchEnd")
     expect_masked(widget, 2, 3, 4, 5)
-    tap("Guess first")
+    widget.get_by_role("button", name="Guess first").click()
     for name in ("guess e", "guess e", "guess o", "one more hand for o"):
         tap(name)
     expect(letter(widget, 5)).to_have_attribute("aria-label", "position 5, masked, hands: e 2, o 2")
