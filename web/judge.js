@@ -1,7 +1,7 @@
 // What the guessing game asks where there is no Python: which gaps a seed hides, as Python has drawn
 // them, and what everybody pays; src/cloze/lessons/the_explorer/guessing_rules.py.
 
-import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { largest } from "../src/cloze/explorer/parts.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
 import { sum } from "../src/cloze/widgets/browser/words.js";
 import { neighbourTables } from "./baselines.js";

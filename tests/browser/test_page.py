@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from cloze.corpus import Corpus
+from cloze.explorer.widget import EXAMPLES, VIEWS
 from cloze.lessons.the_explorer.guessing_rules import draw_puzzles, pool
-from cloze.widgets.explorer.widget import EXAMPLES, VIEWS
 from tests.browser.test_presenting import SMALL
 from tests.browser.watch import Watch, low_contrasts, settled, violations
 from web.browser import served
