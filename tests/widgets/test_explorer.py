@@ -15,6 +15,7 @@ from cloze.explorer.widget import EXAMPLES, Example
 from cloze.heads import MaskedLM
 from cloze.prediction.answers import top_k
 from cloze.prediction.lines import score
+from cloze.prediction.predictors import listed
 from cloze.vocabulary import VOCABULARY
 from tests.markup import read
 
@@ -162,43 +163,20 @@ def test_only_the_shipped_models_live_on_a_page(explorer: MaskExplorer) -> None:
     assert MaskExplorer().alone() == {"line": line, "masked": [at], "focus": at, "view": "guesses"}
 
 
-def test_what_is_to_be_guessed_first_is_neither_in_the_picture_nor_in_the_repr() -> None:
+def test_where_nothing_runs_the_guesses_are_a_table_unless_they_are_hidden() -> None:
     explorer = MaskExplorer(guess_first="once")
     line, part = next(iter(EXAMPLES.values()))
     gapped = line.replace(part, "_", 1)
     page = read(str(explorer.still()))
-    assert page.select('[role="img"]')[0]["aria-label"] == f"The line, _ for a gap: {gapped}"
-    assert not page.select("table, .heat, [data-below]:not([data-below=''])")
+    assert page.get_text() == gapped
     assert repr(explorer) == f"MaskExplorer('{gapped}', 1 masked)"
     assert (explorer.alone() or {})["guess_first"] == "once"
     explorer.revealed = True
-    assert read(str(explorer.still())).select("table")
+    [_, *rows] = read(str(explorer.still())).select("tr")
+    at, answer = line.index(part), explorer.predictions["both"]
+    cells = [cell.get_text() for cell in rows[-1].select("td")]
+    assert cells == [f"{at}", "both", listed(top_k(answer[at])), f"{answer.cost(at):.2f}"]
     assert "guess_first" not in (explorer.alone() or {})
-
-
-def test_a_picture_stays_and_says_what_the_explorer_says(explorer: MaskExplorer) -> None:
-    explorer.masked = {4}
-    explorer.view = "surprise"
-    picture = explorer.picture()
-    explorer.masked = {7}
-    page = read(picture._repr_html_())
-    assert not page.select("button, [data-do]")
-    (line,) = page.select('[role="img"]')
-    assert line["aria-label"] == "The line, _ for a gap: she _ook her umbrella"
-    assert len(page.select(".letter.masked")) == 1
-    assert line.get_text() == "she␣?ook␣her␣umbrella"
-    heads = [head.get_text() for head in page.select(".chart thead b")]
-    assert heads == ["from the left", "from the right", "from both sides"]
-    (row,) = page.select("tr.truth")
-    both = picture.predictions["both"][4][VOCABULARY.ids["t"]]
-    assert row.select("td")[-1].get_text() == f"{both:.2f}"
-    assert repr(picture) == repr(picture.predictions)
-    assert "position 4" in repr(picture)
-    for change in ({"focus": 0}, {"focus": 7, "guess_first": True}):
-        for name, value in change.items():
-            setattr(explorer, name, value)
-        with pytest.raises(ValueError, match="mask a position, select it, and reveal"):
-            explorer.picture()
 
 
 # ── Python ───────────────────────────────────────────────────────────────────────────────────────

@@ -15,14 +15,13 @@ from cloze.border import MOST, Positions, Some, between, checked, positions, sho
 from cloze.corpus import Corpus
 from cloze.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
 from cloze.explorer.inside import UNTOUCHED, Settings, inside
-from cloze.explorer.picture import Picture
 from cloze.explorer.tally import PAID, ROOM, Tally, cost
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
-from cloze.widgets.markup import in_nats
+from cloze.widgets.markup import element, in_nats
 from cloze.widgets.widget import Widget, program
 
 HERE = Path(__file__).parent
@@ -85,7 +84,7 @@ class MaskExplorer(Widget):
     and ``predictions`` follow from them. A line of Python that sets ``line`` or ``masked`` begins
     afresh: nothing is filled in, no hands are raised, and the first masked position is selected.
     ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line of Python, changes
-    what is masked. ``explorer.picture()`` keeps what is seen now.
+    what is masked.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
@@ -189,11 +188,15 @@ class MaskExplorer(Widget):
         with suppress(Exception):  # a model that fails says so where it is asked
             if self.loss is not None and not self._hidden:
                 loss = f", loss {in_nats(self.loss)} nats"
-        question = self._question
-        gapped = [GAP if at in question.open else each for at, each in enumerate(question.held)]
-        line = self._symbols.write(gapped) if self._hidden else self.line
+        line = self._gapped() if self._hidden else self.line
         line = line if len(line) <= 24 else f"{line[:23]}…"
         return f"MaskExplorer({line!r}, {len(self.masked)} masked{loss})"
+
+    def _gapped(self) -> str:
+        """The line with a gap at each open position."""
+        question = self._question
+        held = enumerate(question.held)
+        return self._symbols.write([GAP if at in question.open else each for at, each in held])
 
     # ── what follows from the state ──────────────────────────────────────────────────────────────
 
@@ -223,32 +226,13 @@ class MaskExplorer(Widget):
             self._show_paid(self._tally)
         return self._tally
 
-    def picture(self) -> Picture:
-        """Return what is seen now, the guesses at the selected gap, as a picture that stays.
-
-        Raises:
-            ValueError: no open gap is selected, or guesses are kept back.
-        """
-        with self.lock:
-            if self._hidden or self.focus not in self._question.open:
-                raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
-            return self._picture(self.alone())
-
-    def _picture(self, alone: dict[str, object] | None = None, *, shaded: bool = True) -> Picture:
-        question = self._question
-        occlusion = self._occlusion(question) if shaded and not self._hidden else None
-        return Picture(question, self._predict(question), occlusion, alone)
-
-    def still(self) -> Markup | None:
-        """Write the picture, if an open gap is selected; what is kept back is not in it.
-
-        Nor is the shading, which takes longest, where a lecture waits for all its widgets.
-        """
+    def still(self) -> Markup:
+        """Write the line and, unless they are hidden, the guesses as a table."""
+        table = None
         with self.lock, suppress(ValueError):
-            if self.focus in self._question.open:
-                html = self._picture(shaded=not self.present)._repr_html_()
-                return Markup(html)  # noqa: S704 - all parts are escaped
-        return None
+            if self._question.open and not self._hidden:
+                table = Markup(self.predictions._repr_html_())  # noqa: S704 - all is escaped
+        return element("div", element("p", self._gapped()), table, class_="cloze still")
 
     def alone(self) -> dict[str, object] | None:
         """Return the line and what is hidden, if the models are those that a page has, too."""
