@@ -161,8 +161,6 @@ export function training(settings, bytes, start, onModel = () => {}) {
     const { heldOut, corpus: sha256, recipe: usual } = settings;
     const { length } = usual;
     if (!own) {
-      if (typeof DecompressionStream === "undefined")
-        throw new ValueError("This browser is too old to train in; open the page in a newer one.");
       const text = settings.text ?? (await bytes("corpus.gz"));
       hire();
       return ask("read", { series: { text, heldOut, sha256 }, length });

@@ -48,6 +48,7 @@ import { mask, Training } from "./training.js";
 const MASKED = 0.15; // what is asked of held-out text, always the same
 const BETWEEN = 200; // milliseconds from one message to the next
 const KEEP_EVERY = 5000; // milliseconds of training that the end of this thread may cost
+const TOO_OLD = "This browser is too old to train in; open the page in a newer one.";
 const NO_MEMORY =
   "This device has too little memory for that; close other tabs, or choose something smaller.";
 
@@ -268,6 +269,7 @@ async function go() {
  */
 function sentence(error) {
   if (error instanceof ValueError) return error.message;
+  if (error instanceof WebAssembly.CompileError || error instanceof ReferenceError) return TOO_OLD;
   const full = error instanceof RangeError || error instanceof WebAssembly.RuntimeError;
   return full ? NO_MEMORY : `${error}`;
 }
