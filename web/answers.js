@@ -1,19 +1,19 @@
-// What the page answers where a notebook asks Python: src/cloze/widgets/explorer/answers.py, for
+// What the page answers where a notebook asks Python: src/cloze/explorer/answers.py, for
 // the predictors of predictor.js.
 
-import { GAP } from "../src/cloze/widgets/browser/explorer.js";
-import { LEAST, largest } from "../src/cloze/widgets/browser/explorer_parts.js";
-import { UNTOUCHED } from "../src/cloze/widgets/browser/inside_parts.js";
-import { bet, cost, ROOM, raised, who } from "../src/cloze/widgets/browser/room.js";
+import { bet, cost, ROOM, raised, who } from "../src/cloze/explorer/hands.js";
+import { UNTOUCHED } from "../src/cloze/explorer/inside.js";
+import { LEAST, largest } from "../src/cloze/explorer/parts.js";
+import { GAP } from "../src/cloze/explorer/widget.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
 import { sum } from "../src/cloze/widgets/browser/words.js";
 import { inside } from "./inside.js";
 
 /**
- * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/widgets/browser/explorer_parts.js"
- * @import { Settings } from "../src/cloze/widgets/browser/inside_parts.js"
+ * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/explorer/parts.js"
+ * @import { Settings } from "../src/cloze/explorer/inside.js"
  * @import { Answer, MaskedPredictor, Symbols } from "./predictor.js"
- * @import { Paid } from "../src/cloze/widgets/browser/room.js"
+ * @import { Paid } from "../src/cloze/explorer/hands.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
  *

@@ -21,14 +21,15 @@ from markupsafe import Markup
 from cloze.baselines import baseline_losses
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import EXAMPLES
 from cloze.heads import MaskedLM
 from cloze.lessons.training import plateau, recorded
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
-from cloze.widgets import MaskExplorer, TrainingCurve, widget
-from cloze.widgets.explorer.widget import EXAMPLES
+from cloze.widgets import TrainingCurve, widget
 from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
 from web.engine import build as engine

@@ -4,7 +4,7 @@
 // Each policy is a generator of steps. A reader is a predictor. What is drawn at a temperature above
 // 0 is drawn by other numbers than in Python.
 
-import { chanceOf } from "../src/cloze/widgets/browser/chance.js";
+import { randomOf } from "../src/cloze/widgets/browser/random.js";
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
 import { GAP } from "./vocabulary.js";
 
@@ -195,7 +195,7 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
   const gaps = shown.map((symbol) => symbol === GAP);
   const fates = gaps.map((gap) => (gap ? "open" : "given"));
   yield { line: shown, fates, said: shown.map(() => 0) };
-  const options = { temperature, chance: chanceOf(seed) };
+  const options = { temperature, chance: randomOf(seed) };
   for (const { line, filled, remasked, said } of POLICIES[policy](reader, shown, options)) {
     const fate = (/** @type {string} */ symbol, /** @type {number} */ at) => {
       if (remasked.includes(at)) return "remasked";

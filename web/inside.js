@@ -1,17 +1,17 @@
-// The inside of a model at one gap: src/cloze/widgets/explorer/inside.py, from what the engine's parts
+// The inside of a model at one gap: src/cloze/explorer/inside.py, from what the engine's parts
 // gave. The residual stream is the embedding and the sum of what the parts add, so all else is
 // computed here from them.
 
-import { GAP } from "../src/cloze/widgets/browser/explorer.js";
-import { largest } from "../src/cloze/widgets/browser/explorer_parts.js";
+import { largest } from "../src/cloze/explorer/parts.js";
+import { GAP } from "../src/cloze/explorer/widget.js";
 import { Chance } from "./engine/chance.js";
 import { PARTS, parametersOf } from "./engine/engine.js";
 import { initial } from "./engine/training.js";
 import { logSoftmax } from "./predictor.js";
 
 /**
- * @import { Question } from "../src/cloze/widgets/browser/explorer_parts.js"
- * @import { Arc, Effect, Head, Inside, Rung, Said } from "../src/cloze/widgets/browser/inside_parts.js"
+ * @import { Question } from "../src/cloze/explorer/parts.js"
+ * @import { Arc, Effect, Head, Inside, Rung, Said } from "../src/cloze/explorer/inside.js"
  * @import { Engine } from "./engine/engine.js"
  * @import { MaskedPredictor } from "./predictor.js"
  *

@@ -1,9 +1,9 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
+import Tally from "../src/cloze/explorer/tally.js";
 import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
 import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
-import Tally from "../src/cloze/widgets/browser/tally.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { exploring } from "./answers.js";
@@ -15,7 +15,7 @@ import { training } from "./train.js";
 import { ModelChoice, ModelList } from "./yours.js";
 
 /**
- * @import { Paid } from "../src/cloze/widgets/browser/room.js"
+ * @import { Paid } from "../src/cloze/explorer/hands.js"
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 

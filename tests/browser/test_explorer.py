@@ -12,12 +12,12 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import EXAMPLES, VIEWS
 from cloze.loss import to_bits
 from cloze.prediction.answers import occlusion, top_k
 from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import GAP, VOCABULARY
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.widget import EXAMPLES, VIEWS
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.markup import assert_usable, read

@@ -17,7 +17,7 @@ from tests.browser.watch import Watch, low_contrasts, settled
 LINE = "she took her umbrella because it was raining"
 EXPLORER = f"""
 from cloze.prediction.predictors import compare
-from cloze.widgets import MaskExplorer
+from cloze.explorer import MaskExplorer
 
 explorer = MaskExplorer(line="{LINE}")
 explorer

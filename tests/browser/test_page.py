@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from cloze.widgets.explorer.widget import EXAMPLES, VIEWS
+from cloze.explorer.widget import EXAMPLES, VIEWS
 from tests.browser.test_presenting import SMALL
 from tests.browser.watch import Watch, low_contrasts, settled, violations
 from web.browser import served

@@ -11,14 +11,14 @@ import torch
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import EXAMPLES
 from cloze.heads import MaskedLM
 from cloze.lenses import kept
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import GAP
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser.hand import state_of
 from web import weights
 
@@ -44,7 +44,7 @@ def explorer() -> Iterator[MaskExplorer]:
     # What is kept was made for the exact weights.
     about = {model: kept(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cloze.widgets.explorer.inside.kept", about.get)
+        patch.setattr("cloze.explorer.inside.kept", about.get)
         yield MaskExplorer(
             {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
         )
@@ -131,7 +131,7 @@ def test_a_model_before_training_is_looked_into_alike(
 ) -> None:
     fresh = MaskedLM(shipped_model().config).eval()
     torch.nn.utils.vector_to_parameters(torch.tensor(engine.evaluate(DRAWN)), fresh.parameters())
-    monkeypatch.setattr("cloze.widgets.explorer.inside._untrained", lambda _: fresh)
+    monkeypatch.setattr("cloze.explorer.inside._untrained", lambda _: fresh)
     changes = inside(untrained=True, parts={"0.1": "swap", "1": "off"}, other=list(OTHER))
     sent = {"truth": list(LINE), "filled": {}, "hands": {}} | changes
     ours = json.loads(json.dumps(explorer.answer_inside(**sent)))

@@ -9,11 +9,11 @@ import pytest
 from playwright.sync_api import Page
 from torch import Tensor
 
+from cloze.explorer import MaskExplorer
+from cloze.explorer.answers import FEW
+from cloze.explorer.tally import Tally
 from cloze.prediction.predictors import Predictor
 from cloze.vocabulary import GAP, MASK, Vocabulary
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.answers import FEW
-from cloze.widgets.explorer.tally import Tally
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.markup import assert_usable, check, read, said_by
@@ -166,7 +166,7 @@ def test_a_tally_is_shown_and_can_be_started_over(hand: Take) -> None:
 
 
 STANDINGS = """async () => {
-  const { standings, best } = await import("./src/cloze/widgets/browser/room.js");
+  const { standings, best } = await import("./src/cloze/explorer/hands.js");
   const paid = [
     { costs: { room: 1, left: 4, both: 0.5 } },
     { costs: { room: 2, left: 1, both: 0.1, truth: 0 } },

@@ -12,10 +12,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
+from cloze.explorer import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer.widget import GuessingGame
 from cloze.training import TrainingRun
-from cloze.widgets import MaskExplorer, Quiz, TrainingCurve
+from cloze.widgets import Quiz, TrainingCurve
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cloze.encoder import DIRECTIONS
+from cloze.explorer import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor, TruthPredictor
 from cloze.prediction.shipped import shipped_world_model
-from cloze.widgets import MaskExplorer
 from cloze.world import World
 from tests.browser.conftest import Put
 from tests.browser.test_view_alone import letter

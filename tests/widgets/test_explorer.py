@@ -10,12 +10,12 @@ import torch
 from cloze.baselines import letter_frequencies
 from cloze.corpus import Corpus, Piece
 from cloze.encoder import DIRECTIONS, Direction, EncoderConfig
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import EXAMPLES, Example
 from cloze.heads import MaskedLM
 from cloze.prediction.answers import top_k
 from cloze.prediction.lines import score
 from cloze.vocabulary import VOCABULARY
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.widget import EXAMPLES, Example
 from tests.markup import read
 
 LINE = "she took her umbrella"

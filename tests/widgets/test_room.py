@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from cloze.explorer import MaskExplorer
+from cloze.explorer.tally import Tally, bet, cost
 from cloze.prediction.predictors import Predictor
 from cloze.prediction.symbols import Characters
 from cloze.vocabulary import Vocabulary
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.tally import Tally, bet, cost
 
 KNOWN = "abcd"
 

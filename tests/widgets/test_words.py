@@ -2,10 +2,10 @@
 
 import pytest
 
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import Example
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import TruthPredictor
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.widget import Example
 from cloze.world import GAPS_ONLY, World
 from tests.markup import read
 

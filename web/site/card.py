@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from cloze.explorer import MaskExplorer
+from cloze.explorer.answers import TITLES
 from cloze.teaching.palette import LIGHT
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.answers import TITLES
 from web.build import TITLE
 
 WIDE, HIGH = 1200, 630

@@ -1,9 +1,7 @@
 // The guesses at the selected position: candidates down the middle, bars to the sides. While they are
 // kept back, a room guesses here.
 
-import { button, element, form, join, problemOf } from "../element.js";
-import { bar, heat, LEAST_CHANGE, largest, paragraph } from "../explorer_parts.js";
-import { MOST_HANDS, raised } from "../room.js";
+import { button, element, form, join, problemOf } from "../../widgets/browser/element.js";
 import {
   capitalised,
   counted,
@@ -14,12 +12,14 @@ import {
   signed,
   spoken,
   visible,
-} from "../words.js";
+} from "../../widgets/browser/words.js";
+import { MOST_HANDS, raised } from "../hands.js";
+import { bar, heat, LEAST_CHANGE, largest, paragraph } from "../parts.js";
 
 /**
- * @import { Attributes, Child, Markup } from "../element.js"
- * @import { Chart, Column, Guesses, Seen, Shade, State, View } from "../explorer_parts.js"
- * @import { Hands } from "../room.js"
+ * @import { Attributes, Child, Markup } from "../../widgets/browser/element.js"
+ * @import { Chart, Column, Guesses, Seen, Shade, State, View } from "../parts.js"
+ * @import { Hands } from "../hands.js"
  */
 
 const SURPRISE =

@@ -1,11 +1,11 @@
 // The tally over the hour: what the room and the readers have paid for the gaps it was asked.
 
-import { button, element, join, status, tableOf } from "./element.js";
-import { best, ROOM, standings, who } from "./room.js";
-import { Widget } from "./widget.js";
-import { counted, inBits, inNats } from "./words.js";
+import { button, element, join, status, tableOf } from "../widgets/browser/element.js";
+import { Widget } from "../widgets/browser/widget.js";
+import { counted, inBits, inNats } from "../widgets/browser/words.js";
+import { best, ROOM, standings, who } from "./hands.js";
 
-/** @import { Paid } from "./room.js" */
+/** @import { Paid } from "./hands.js" */
 
 const HOW =
   "Guess first in an explorer: hide a letter, raise hands for what it may be, then press Reveal.";

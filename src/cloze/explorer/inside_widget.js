@@ -1,10 +1,10 @@
 // One gap of a line, and the model's way to its answer: the explorer with a single gap and a single
 // view, Inside.
 
-import { element, form } from "./element.js";
-import MaskExplorer from "./explorer.js";
-import { line, told, waiting } from "./explorer_markup.js";
-import { ValueError } from "./widget.js";
+import { element, form } from "../widgets/browser/element.js";
+import { ValueError } from "../widgets/browser/widget.js";
+import { line, told, waiting } from "./markup.js";
+import MaskExplorer from "./widget.js";
 
 export default class Inside extends MaskExplorer {
   /**
@@ -20,7 +20,7 @@ export default class Inside extends MaskExplorer {
 
   /**
    * Hide one position of a new line, for there is always a gap: what it hides itself, or the middle.
-   * @param {import("./explorer_parts.js").Line & { masked?: number[] }} taken
+   * @param {import("./parts.js").Line & { masked?: number[] }} taken
    * @param {string} said
    */
   take(taken, said) {

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from cloze.explorer.answers import LEAST, TITLES, Data, Question, chart, largest
+from cloze.explorer.tally import read
 from cloze.prediction.predictors import Comparison
 from cloze.vocabulary import GAP, counted, visible
-from cloze.widgets.explorer.answers import LEAST, TITLES, Data, Question, chart, largest
-from cloze.widgets.explorer.tally import read
 from cloze.widgets.markup import alive, element, in_bits, in_nats, join, still_style
 
 LEAST_CHANGE = 0.05

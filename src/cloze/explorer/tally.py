@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -78,7 +79,7 @@ class Tally(Widget):
     everybody knows it. Displayed, it follows what the explorers enter.
     """
 
-    _esm = program("tally.js")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
     """What was paid, gap by gap: its ``line`` and position ``at``, ``n_hands``, and ``costs``,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from markupsafe import Markup
 
 from cloze.border import checked
+from cloze.explorer.answers import Data
+from cloze.explorer.inside import UNTOUCHED
+from cloze.explorer.widget import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor
 from cloze.vocabulary import GAP, TextError, visible
-from cloze.widgets.explorer.answers import Data
-from cloze.widgets.explorer.inside import UNTOUCHED
-from cloze.widgets.explorer.widget import MaskExplorer
 from cloze.widgets.markup import element, in_nats, still_style
 from cloze.widgets.widget import program
 
@@ -40,7 +41,7 @@ class Inside(MaskExplorer):
         ValueError: the gap is not in the line, or ``model`` is nothing that predicts.
     """
 
-    _esm = program("inside.js")
+    _esm = program(Path(__file__).with_suffix(".js"))
 
     @checked
     def __init__(
@@ -64,7 +65,7 @@ class Inside(MaskExplorer):
         self.view, self.inside = "inside", UNTOUCHED | {"other": second}
 
     def way(self) -> Data:
-        """Return what the ladder shows, as :func:`cloze.widgets.explorer.inside.inside` does."""
+        """Return what the ladder shows, as :func:`cloze.explorer.inside.inside` does."""
         with self.lock:
             return self._inside(self._question, self.inside)
 

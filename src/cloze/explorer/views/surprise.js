@@ -1,10 +1,10 @@
 // What each symbol of the line costs when it alone is masked.
 
-import { join } from "../element.js";
-import { heat, largest, mean, paragraph } from "../explorer_parts.js";
-import { counted, fixed, inNats, visible } from "../words.js";
+import { join } from "../../widgets/browser/element.js";
+import { counted, fixed, inNats, visible } from "../../widgets/browser/words.js";
+import { heat, largest, mean, paragraph } from "../parts.js";
 
-/** @import { Seen, Shade, State, View } from "../explorer_parts.js" */
+/** @import { Seen, Shade, State, View } from "../parts.js" */
 
 const DARKEST = 6; // the cost, in nats, that is shaded darkest, and whose bar is highest
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -12,19 +13,20 @@ from markupsafe import Markup
 
 from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
+from cloze.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
+from cloze.explorer.inside import UNTOUCHED, Settings, inside
+from cloze.explorer.picture import Picture
+from cloze.explorer.tally import PAID, ROOM, Tally, cost
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
-from cloze.widgets.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
-from cloze.widgets.explorer.inside import UNTOUCHED, Settings, inside
-from cloze.widgets.explorer.picture import Picture
-from cloze.widgets.explorer.tally import PAID, ROOM, Tally, cost
-from cloze.widgets.markup import BROWSER, in_nats
+from cloze.widgets.markup import in_nats
 from cloze.widgets.widget import Widget, program
 
-VIEWS = tuple(sorted(path.stem for path in (BROWSER / "views").glob("*.js")))
+HERE = Path(__file__).parent
+VIEWS = tuple(sorted(path.stem for path in (HERE / "views").glob("*.js")))
 """A view is a file in this folder."""
 MOST_HANDS = 10_000
 
@@ -112,7 +114,7 @@ class MaskExplorer(Widget):
         ValueError: a position is not in the line, or ``model`` is nothing that predicts.
     """
 
-    _esm = program("explorer.js")
+    _esm = program(HERE / "widget.js")
 
     model = traitlets.Any()
     line = traitlets.Any()

@@ -1,13 +1,13 @@
 // What the explorer and its views share: what they are given, and how they draw it. A view is a file
 // in the folder views.
 
-import { element } from "./element.js";
-import { fixed, sum } from "./words.js";
+import { element } from "../widgets/browser/element.js";
+import { fixed, sum } from "../widgets/browser/words.js";
 
 /**
- * @import { Markup } from "./element.js"
- * @import { Asked, Inside, Settings as InsideSettings } from "./inside_parts.js"
- * @import { Hands, Paid } from "./room.js"
+ * @import { Markup } from "../widgets/browser/element.js"
+ * @import { Asked, Inside, Settings as InsideSettings } from "./inside.js"
+ * @import { Hands, Paid } from "./hands.js"
  *
  * @typedef {number | string | null} Cost  −log P in nats, null where nobody knows the truth; Python
  *   writes an infinite one as text.

@@ -1,8 +1,8 @@
 // The way to the answer at the selected gap: what each part of the model adds, and what without it.
 
-import { ACTIONS, inside, summary } from "../inside_parts.js";
+import { ACTIONS, inside, summary } from "../inside.js";
 
-/** @import { View } from "../explorer_parts.js" */
+/** @import { View } from "../parts.js" */
 
 /** @type {View} */
 export default {

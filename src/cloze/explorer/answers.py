@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import Any, NamedTuple
 
+from cloze.explorer.tally import ROOM, bet, cost, who, written
 from cloze.prediction.predictors import Baseline, Comparison, Predictor
 from cloze.vocabulary import GAP
-from cloze.widgets.explorer.tally import ROOM, bet, cost, who, written
 
 SHOWN = 5
 """How many candidates a chart has; the truth is added, and what is left for all others."""

@@ -1,23 +1,23 @@
 // The explorer: mask letters of a line and see what is guessed from the left, right and both.
-// What it knows are its traits, MaskExplorer's in src/cloze/widgets/explorer/widget.py. A click
+// What it knows are its traits, MaskExplorer's in src/cloze/explorer/widget.py. A click
 // changes them, with all that follows from it, and shows at once; then it asks `guesses`, and once
 // these are shown what the view asks besides. `read` and `symbol` read what is typed. What is answered
-// says src/cloze/widgets/explorer/answers.py.
+// says src/cloze/explorer/answers.py.
 
-import { chanceOf } from "./chance.js";
-import { join } from "./element.js";
-import { explorer } from "./explorer_markup.js";
-import { seenBy } from "./explorer_parts.js";
-import { asked, UNTOUCHED } from "./inside_parts.js";
-import { MOST_HANDS, raised } from "./room.js";
+import { join } from "../widgets/browser/element.js";
+import { randomOf } from "../widgets/browser/random.js";
+import { ValueError, Widget } from "../widgets/browser/widget.js";
+import { counted, visible } from "../widgets/browser/words.js";
+import { MOST_HANDS, raised } from "./hands.js";
+import { asked, UNTOUCHED } from "./inside.js";
+import { explorer } from "./markup.js";
+import { seenBy } from "./parts.js";
 import { VIEWS } from "./views.js";
-import { ValueError, Widget } from "./widget.js";
-import { counted, visible } from "./words.js";
 
 /**
- * @import { Answers, Guesses, Line, Question, State, Traits } from "./explorer_parts.js"
- * @import { Settings } from "./inside_parts.js"
- * @import { WidgetModel } from "./widget.js"
+ * @import { Answers, Guesses, Line, Question, State, Traits } from "./parts.js"
+ * @import { Settings } from "./inside.js"
+ * @import { WidgetModel } from "../widgets/browser/widget.js"
  *
  * @typedef {number | string} Sent  A whole number; markup sends it as text.
  */
@@ -60,7 +60,7 @@ export default class MaskExplorer extends Widget {
   constructor(model) {
     super(model);
     this.announcement = "Ready.";
-    this.#chance = chanceOf(this.get("seed"));
+    this.#chance = randomOf(this.get("seed"));
     this.#own = true;
     this.changed();
     this.#own = false;

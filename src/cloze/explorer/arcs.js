@@ -1,12 +1,12 @@
 // One attention rung of Inside as a picture: the line, and an arc from the gap to each place that a
 // head reads, as thick as what it moves.
 
-import { element } from "./element.js";
-import { fixed, visible } from "./words.js";
+import { element } from "../widgets/browser/element.js";
+import { fixed, visible } from "../widgets/browser/words.js";
 
 /**
- * @import { Markup } from "./element.js"
- * @import { Arc, Head } from "./inside_parts.js"
+ * @import { Markup } from "../widgets/browser/element.js"
+ * @import { Arc, Head } from "./inside.js"
  *
  * @typedef {object} Drawn
  * @property {string[]} line  What is seen at each position.

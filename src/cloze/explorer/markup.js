@@ -1,17 +1,34 @@
 // How the explorer looks around its views. What needs an answer keeps showing the last one, visibly
 // waiting, until the answer to what is seen has come.
 
-import { button, element, form, join, select, status, tableOf } from "./element.js";
-import { costsOf, mean, parts } from "./explorer_parts.js";
-import { ROOM, raised, who } from "./room.js";
+import {
+  button,
+  element,
+  form,
+  join,
+  select,
+  status,
+  tableOf,
+} from "../widgets/browser/element.js";
+import {
+  capitalised,
+  counted,
+  fixed,
+  inBits,
+  inNats,
+  spoken,
+  sum,
+  visible,
+} from "../widgets/browser/words.js";
+import { ROOM, raised, who } from "./hands.js";
+import { costsOf, mean, parts } from "./parts.js";
 import { inWords as tallyInWords } from "./tally.js";
 import { VIEWS } from "./views.js";
-import { capitalised, counted, fixed, inBits, inNats, spoken, sum, visible } from "./words.js";
 
 /**
- * @import { Markup } from "./element.js"
- * @import { Seen, Shade, State, View } from "./explorer_parts.js"
- * @import Explorer from "./explorer.js"
+ * @import { Markup } from "../widgets/browser/element.js"
+ * @import { Seen, Shade, State, View } from "./parts.js"
+ * @import Explorer from "./widget.js"
  */
 
 /** @param {string} unit */

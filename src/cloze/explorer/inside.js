@@ -1,16 +1,24 @@
 // The inside of a model at one gap of a line, for the explorer's view and the widget Inside: a ladder
 // of rungs from the embedding up to the answer; heads and feed-forward parts are switched off or
-// swapped by a click. What is answered says src/cloze/widgets/inside.py.
+// swapped by a click. What is answered says src/cloze/explorer/inside.py.
 
-import { button, element, form, join } from "./element.js";
-import { paragraph } from "./explorer_parts.js";
-import { arcs, placeOf, strip, widthOf } from "./inside_arcs.js";
-import { ValueError } from "./widget.js";
-import { capitalised, counted, fixed, inNats, signed, spoken, visible } from "./words.js";
+import { button, element, form, join } from "../widgets/browser/element.js";
+import { ValueError } from "../widgets/browser/widget.js";
+import {
+  capitalised,
+  counted,
+  fixed,
+  inNats,
+  signed,
+  spoken,
+  visible,
+} from "../widgets/browser/words.js";
+import { arcs, placeOf, strip, widthOf } from "./arcs.js";
+import { paragraph } from "./parts.js";
 
 /**
- * @import { Markup } from "./element.js"
- * @import { Cost, Guess, Seen, State, View } from "./explorer_parts.js"
+ * @import { Markup } from "../widgets/browser/element.js"
+ * @import { Cost, Guess, Seen, State, View } from "./parts.js"
  *
  * @typedef {"off" | "swap"} Change  Replaced by a mean, or by what the second line gives there.
  *

@@ -1,12 +1,12 @@
 // The guesses at two gaps, apart and together.
 
-import { button, element, join } from "../element.js";
-import { bar, paragraph } from "../explorer_parts.js";
-import { visible } from "../words.js";
+import { button, element, join } from "../../widgets/browser/element.js";
+import { visible } from "../../widgets/browser/words.js";
+import { bar, paragraph } from "../parts.js";
 
 /**
- * @import { Markup } from "../element.js"
- * @import { Pairs, Seen, State, View } from "../explorer_parts.js"
+ * @import { Markup } from "../../widgets/browser/element.js"
+ * @import { Pairs, Seen, State, View } from "../parts.js"
  */
 
 /** @param {Seen} seen */

@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cloze.explorer.answers import BEST, Data, Question
+from cloze.explorer.tally import written
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Key, Parts, anatomy, output_matrices, run
 from cloze.lenses import Kept, kept, logit_lens, moved, off
 from cloze.prediction.predictors import Opened, Predictor
 from cloze.vocabulary import GAP
-from cloze.widgets.explorer.answers import BEST, Data, Question
-from cloze.widgets.explorer.tally import written
 
 LEAST_MOVED = 0.05
 """What moves less than this share of what moves most is not drawn."""

@@ -5,7 +5,7 @@
  * @param {number} seed
  * @returns {() => number}
  */
-export function chanceOf(seed, skipped = 0) {
+export function randomOf(seed, skipped = 0) {
   let state = seed + Math.imul(skipped, 0x6d2b79f5);
   return () => {
     state = (state + 0x6d2b79f5) | 0;

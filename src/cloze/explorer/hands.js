@@ -1,7 +1,7 @@
 // The room's bet: a show of hands as probabilities, and how an hour of it went. Hands are
-// {symbol: how many were raised}; why one is shared by all says src/cloze/widgets/explorer/tally.py.
+// {symbol: how many were raised}; why one is shared by all says src/cloze/explorer/tally.py.
 
-import { sum } from "./words.js";
+import { sum } from "../widgets/browser/words.js";
 
 /**
  * @typedef {Record<string, number>} Hands  How many were raised, by symbol.
