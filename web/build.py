@@ -139,11 +139,12 @@ def modules() -> dict[str, str]:
 
     The keys are their paths in the project. They have the same on the page, so imports hold there.
     """
-    own = (path for path in sorted(HERE.glob("*.js")) if path.name != WORKER)
-    inside = sorted((HERE / "engine").glob("*.js"))
+    folders = (HERE, HERE / "twins", HERE / "engine")
+    paths = [path for folder in folders for path in sorted(folder.glob("*.js"))]
     texts = {
         path.relative_to(HERE.parent).as_posix(): path.read_text("utf-8")
-        for path in (*own, *inside)
+        for path in paths
+        if path.name != WORKER
     }
     texts |= {f"src/cloze/{path}": text for path, text in widget.programs().items()}
     return {name: without_comments(text) for name, text in texts.items()}

@@ -6,13 +6,13 @@ import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
-import { exploring } from "./answers.js";
 import Files from "./files.js";
-import { writing } from "./generation.js";
 import { LinkedExplorer, written } from "./link.js";
-import { loadPredictors } from "./predictor.js";
+import { ModelChoice, ModelList } from "./model_choice.js";
 import { training } from "./train.js";
-import { ModelChoice, ModelList } from "./yours.js";
+import { exploring } from "./twins/answers.js";
+import { writing } from "./twins/generation.js";
+import { loadPredictors } from "./twins/predictors.js";
 
 /**
  * @import { Paid } from "../src/cloze/explorer/hands.js"

@@ -4,7 +4,7 @@
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
-import { forget, keep, kept } from "./kept.js";
+import { forget, keep, kept } from "./storage.js";
 
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
 

@@ -14,7 +14,7 @@ from cloze.prediction.symbols import CHARACTERS
 from web import weights
 
 WRITTEN = """async (runs) => {
-  const { writing } = await import("./web/generation.js");
+  const { writing } = await import("./web/twins/generation.js");
   const answers = runs.map(async (chosen) =>
     writing(predictors.both, chosen).ask("frames", { ...chosen, start: 0, count: 100 }));
   return Promise.all(answers);

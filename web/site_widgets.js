@@ -4,8 +4,8 @@ import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
 
 /**
- * @import { Examples } from "./answers.js"
- * @import { Predictors } from "./predictor.js"
+ * @import { Examples } from "./twins/answers.js"
+ * @import { Predictors } from "./twins/predictors.js"
  *
  * @typedef {{ predictors: Predictors, examples: Examples }} Loaded  What the explorer's page has.
  */
@@ -20,7 +20,7 @@ const TRAINS = "TrainingCurve";
  * @param {Loaded} loaded
  */
 async function explores(state, { predictors, examples }) {
-  const { exploring } = await import("./answers.js");
+  const { exploring } = await import("./twins/answers.js");
   /** @type {string[]} */
   const readers = state.readers ?? Object.keys(predictors);
   const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
@@ -36,7 +36,7 @@ const ANSWERS = {
   MaskExplorer: explores,
   Inside: explores,
   async Unmasking(state, { predictors }) {
-    const { writing } = await import("./generation.js");
+    const { writing } = await import("./twins/generation.js");
     return writing(predictors.both, state);
   },
 };
@@ -60,7 +60,7 @@ async function settings() {
 
 /** @returns {Promise<Loaded>} */
 async function load() {
-  const { loadPredictors } = await import("./predictor.js");
+  const { loadPredictors } = await import("./twins/predictors.js");
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
   const [predictors, { examples }] = await Promise.all([loadPredictors(bytes, module), settings()]);
   return { predictors, examples };

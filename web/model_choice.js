@@ -5,10 +5,10 @@ import { select } from "../src/cloze/widgets/browser/element.js";
 import { Model, Widget } from "../src/cloze/widgets/browser/widget.js";
 import { counted } from "../src/cloze/widgets/browser/words.js";
 import { Engine } from "./engine/engine.js";
-import { Baseline, MaskedPredictor } from "./predictor.js";
+import { Baseline, MaskedPredictor } from "./twins/predictors.js";
 
 /**
- * @import { Predictors } from "./predictor.js"
+ * @import { Predictors } from "./twins/predictors.js"
  * @import { Yours } from "./train.js"
  */
 
