@@ -23,7 +23,7 @@ from tests.browser.hand import state_of
 from web import weights
 
 ASK = """async ([what, sent]) => {
-  const { Readers } = await import("./web/answers.js");
+  const { Readers } = await import("./web/twins/answers.js");
   const { Model } = await import("./src/cloze/widgets/browser/widget.js");
   window.paid = new Model({ paid: [] });
   const all = await loadPredictors(bytes, module);
@@ -31,7 +31,7 @@ ASK = """async ([what, sent]) => {
   return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
 }"""
 BEGIN = """async (examples) => {
-  const { beginning } = await import("./web/answers.js");
+  const { beginning } = await import("./web/twins/answers.js");
   return beginning(predictors.both, examples);
 }"""
 LINE = "i do not know who it was"
@@ -121,8 +121,8 @@ def test_a_question_is_answered_alike(
 
 DRAWN = """async () => {
   const { initial } = await import("./web/engine/training.js");
-  const { Chance } = await import("./web/engine/chance.js");
-  return initial(predictors.both.engine.config, new Chance(0));
+  const { Generator } = await import("./web/engine/generator.js");
+  return initial(predictors.both.engine.config, new Generator(0));
 }"""
 
 

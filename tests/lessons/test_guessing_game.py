@@ -168,9 +168,3 @@ def test_a_cell_sees_the_game_as_it_goes() -> None:
     assert game.tally.rounds[-1].bets == {"left": Bet(None), "both": Bet(None)}
     assert read_result(game.result).gaps == {"left": 3, "both": 3}
     assert len(repr(game)) < 110
-
-
-def test_a_page_without_python_begins_the_games_that_it_has() -> None:
-    assert GuessingGame(seed=7).alone() == {"seed": 7, "gaps": 10}
-    assert GuessingGame(seed=400).alone() is None
-    assert GuessingGame(gaps=11).alone() is None

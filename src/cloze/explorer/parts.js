@@ -95,7 +95,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {string} title  What its button says.
  * @property {number} place  Where its button stands among the others.
  * @property {(state: State) => keyof Answers | null} [asks]  What it asks besides the guesses, if
- *   anything: "pair" calls answer_pair in Python and pair() of web/answers.js.
+ *   anything: "pair" calls answer_pair in Python and pair() of web/twins/answers.js.
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
  * @property {(seen: Seen) => string | null} [told]  What is said of the answer; null while it waits.
  * @property {(seen: Seen, at: number) => Shade | null} [shade]

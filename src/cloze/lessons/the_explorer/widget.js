@@ -23,7 +23,6 @@ import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.j
  * @property {Round[]} rounds
  * @property {Bets} bets
  * @property {string} letter
- * @property {{ seed: number, date: string, address: string } | null} [today]  Only on a page.
  *
  * @typedef {object} Answers
  * @property {(sent: Puzzle & { bets: Bets }) => { bits: Bits, guesses: Guesses }} judge
@@ -121,26 +120,13 @@ export default class GuessingGame extends Widget {
     return element(
       "div",
       { class: "guessing" },
-      element(
-        "div",
-        { class: "row" },
-        element("b", null, `Gap ${this.number} of ${this.gaps}${where}`),
-        this.#today(),
-      ),
+      element("b", null, `Gap ${this.number} of ${this.gaps}${where}`),
       this.#sentence(),
       side ? this.#form(side) : this.#truth(),
       status(this.announcement),
       this.finished && !side ? this.#told() : null,
       this.rounds.length && !this.present ? this.#code() : null,
     );
-  }
-
-  /** Say that these are the gaps of the day, or how to get there; only a page has such gaps. */
-  #today() {
-    const today = this.get("today");
-    if (!today) return null;
-    if (today.seed !== this.get("seed")) return button("Today's gaps", "today");
-    return element("span", { class: "quiet" }, `Today's gaps, ${today.date}`);
   }
 
   #sentence() {
@@ -259,9 +245,6 @@ export default class GuessingGame extends Widget {
 
   /** Write the game as a text to send to somebody. */
   #shared() {
-    const today = this.get("today");
-    const seed = `seed ${this.get("seed")}`;
-    const which = today?.seed === this.get("seed") ? `${today.date} (${seed})` : seed;
     const rows = SIDES.map((side) => {
       const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
       const squares = this.#ends(side).map((end) => ENDS[end].square);
@@ -269,8 +252,7 @@ export default class GuessingGame extends Widget {
     });
     const { won, even, lost } = ENDS;
     const legend = `${won.square} I paid less ${even.square} ${even.words} ${lost.square} ${lost.words}`;
-    const address = today?.address ? [today.address] : [];
-    return [`Cloze, ${which}: beat the encoder`, ...rows, legend, ...address].join("\n");
+    return [`Cloze, seed ${this.get("seed")}: beat the encoder`, ...rows, legend].join("\n");
   }
 
   /** Write the line that Python's `pool` reads, folded. */
@@ -403,12 +385,6 @@ export default class GuessingGame extends Widget {
     if (this.side) return; // a click too many
     if (this.finished) await this.#begin(this.get("seed") + 1);
     else this.set({ bets: {}, letter: "" });
-  }
-
-  /** Begin with the gaps of the day. */
-  async do_today() {
-    const today = this.get("today");
-    if (today) await this.#begin(today.seed);
   }
 
   /** @param {number} seed */

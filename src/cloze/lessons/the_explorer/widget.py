@@ -22,8 +22,6 @@ from cloze.prediction.answers import Guess
 from cloze.widgets.widget import Widget, program
 
 MOST_GAPS = 100
-KNOWN_SEEDS, KNOWN_GAPS = 400, 10
-"""The games that a page without Python has: those of the first seeds, with so many gaps."""
 
 
 class GuessingGame(Widget):
@@ -88,11 +86,8 @@ class GuessingGame(Widget):
         """One line to copy, for ``pool``; "" before the first gap is played."""
         return self.tally.result
 
-    def alone(self) -> dict[str, object] | None:
-        """Return which game it is, if a page without Python knows it."""
-        gaps = len(self.puzzles)
-        known = self.seed < KNOWN_SEEDS and gaps <= KNOWN_GAPS
-        return {"seed": self.seed, "gaps": gaps} if known else None
+    def alone(self) -> None:
+        """Return nothing: Python has the lines and the counts."""
 
     def answer_puzzles(self, seed: int, gaps: int) -> dict[str, Any]:
         """Return the gaps of a game."""

@@ -41,7 +41,7 @@
 import { CheckpointError, readKept, readModel } from "./checkpoint.js";
 import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
-/** @import { Engine } from "./engine/engine.js" */
+/** @import { Engine } from "../engine/engine.js" */
 /** @import { Kept } from "./inside.js" */
 
 /** @type {Symbols} The 28 characters. */

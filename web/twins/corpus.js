@@ -1,7 +1,7 @@
 // A text of one's own as what to train on and what to measure on: Corpus.from_file of
 // src/cloze/corpus.py, with the same split, the same digest and the same sentences.
 
-import { counted } from "../src/cloze/widgets/browser/words.js";
+import { counted } from "../../src/cloze/widgets/browser/words.js";
 import { ALPHABET, normalise, SPACE, TextError } from "./vocabulary.js";
 
 /** The largest text that is read: Python takes four times as much, but a telephone has less memory. */

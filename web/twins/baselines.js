@@ -1,9 +1,9 @@
 // What a loss is judged against: src/cloze/baselines.py, counted on any text.
 
-import { Chance } from "./engine/chance.js";
-import { mask } from "./engine/training.js";
+import { Generator } from "../engine/generator.js";
+import { mask } from "../engine/training.js";
 
-/** @import { Batch } from "./engine/training.js" */
+/** @import { Batch } from "../engine/training.js" */
 
 const EPOCHS = 10;
 const MOST_IN_EPOCH = 2 ** 20;
@@ -67,7 +67,7 @@ export function baselineLosses(text, heldOut, length, ordinary) {
     return [0, left, left * contexts + right];
   };
   const counts = new Float64Array(contexts ** 2 * symbols);
-  const chance = new Chance();
+  const generator = new Generator();
   const windows = Math.floor(text.length / length);
   const inPart = Math.max(1, Math.floor(MOST_IN_EPOCH / length));
   const parts = Math.ceil(windows / inPart);
@@ -75,7 +75,7 @@ export function baselineLosses(text, heldOut, length, ordinary) {
     const part = Math.floor((epoch * parts) / EPOCHS);
     const end = Math.min(windows, (part + 1) * inPart);
     const counted = Int32Array.from(text.subarray(part * inPart * length, end * length));
-    const { ids, selected, labels } = mask(counted, RATE, ordinary, chance);
+    const { ids, selected, labels } = mask(counted, RATE, ordinary, generator);
     for (let i = 0; i < selected.length; i++) {
       const [, , both] = neighbours(ids, selected[i]);
       counts[both * symbols + labels[i]] += 1;

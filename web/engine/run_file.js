@@ -3,14 +3,14 @@
 // trained on the page, and the page the other way round.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { parametersIn } from "../checkpoint.js";
-import { isWhole, readSafetensors, writeSafetensors } from "../safetensors.js";
-import { VOCABULARY } from "../vocabulary.js";
-import { STATE_BYTES } from "./chance.js";
+import { parametersIn } from "../twins/checkpoint.js";
+import { isWhole, readSafetensors, writeSafetensors } from "../twins/safetensors.js";
+import { VOCABULARY } from "../twins/vocabulary.js";
 import { parametersOf } from "./engine.js";
+import { STATE_BYTES } from "./generator.js";
 
 /** @import { Config } from "./engine.js" */
-/** @import { Raw, RawTensors } from "../safetensors.js" */
+/** @import { Raw, RawTensors } from "../twins/safetensors.js" */
 /** @import { Recipe, Training } from "./training.js" */
 
 /**
@@ -71,7 +71,7 @@ function memory({ engine }) {
  */
 function tensorsOf(training) {
   const numbers = memory(training);
-  const state = /** @type {ArrayBuffer} */ (training.chance.state.buffer);
+  const state = /** @type {ArrayBuffer} */ (training.generator.state.buffer);
   /** @type {[string, Raw][]} */
   const all = [["generator", { dtype: "U8", shape: [STATE_BYTES], bytes: state }]];
   for (const [name, shape, kind, at] of places(training.engine.config)) {
@@ -242,5 +242,5 @@ export function takeOver(training, { about, tensors }) {
     if (kind === "parameters" || training.done)
       numbers[kind].set(new Float32Array(bytesOf(name)), at);
   }
-  training.chance.state = new Uint8Array(bytesOf("generator"));
+  training.generator.state = new Uint8Array(bytesOf("generator"));
 }

@@ -2,18 +2,18 @@
 // gave. The residual stream is the embedding and the sum of what the parts add, so all else is
 // computed here from them.
 
-import { largest } from "../src/cloze/explorer/parts.js";
-import { GAP } from "../src/cloze/explorer/widget.js";
-import { Chance } from "./engine/chance.js";
-import { PARTS, parametersOf } from "./engine/engine.js";
-import { initial } from "./engine/training.js";
-import { logSoftmax } from "./predictor.js";
+import { largest } from "../../src/cloze/explorer/parts.js";
+import { GAP } from "../../src/cloze/explorer/widget.js";
+import { PARTS, parametersOf } from "../engine/engine.js";
+import { Generator } from "../engine/generator.js";
+import { initial } from "../engine/training.js";
+import { logSoftmax } from "./predictors.js";
 
 /**
- * @import { Question } from "../src/cloze/explorer/parts.js"
- * @import { Arc, Effect, Head, Inside, Rung, Said } from "../src/cloze/explorer/inside.js"
- * @import { Engine } from "./engine/engine.js"
- * @import { MaskedPredictor } from "./predictor.js"
+ * @import { Question } from "../../src/cloze/explorer/parts.js"
+ * @import { Arc, Effect, Head, Inside, Rung, Said } from "../../src/cloze/explorer/inside.js"
+ * @import { Engine } from "../engine/engine.js"
+ * @import { MaskedPredictor } from "./predictors.js"
  *
  * @typedef {Map<string, Float32Array>} Kept  What is kept beside a checkpoint, by the name of its tensor.
  *
@@ -41,7 +41,7 @@ const drawn = new WeakMap();
  */
 function untrained(engine, work) {
   const config = /** @type {Parameters<typeof initial>[0]} */ (engine.config);
-  const before = drawn.get(engine) ?? initial(config, new Chance(0));
+  const before = drawn.get(engine) ?? initial(config, new Generator(0));
   drawn.set(engine, before);
   const trained = engine.parameters.slice();
   engine.parameters.set(before);

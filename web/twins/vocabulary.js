@@ -1,8 +1,8 @@
 // What text becomes: symbols and their ids, and how any text is reduced to 28 characters;
 // src/cloze/vocabulary.py, with the same sentences.
 
-import { ValueError } from "../src/cloze/widgets/browser/widget.js";
-import { counted } from "../src/cloze/widgets/browser/words.js";
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { counted } from "../../src/cloze/widgets/browser/words.js";
 
 /** Text that cannot be used as it is; the message says why and what to do. */
 export class TextError extends ValueError {

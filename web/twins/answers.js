@@ -1,19 +1,19 @@
 // What the page answers where a notebook asks Python: src/cloze/explorer/answers.py, for
-// the predictors of predictor.js.
+// the predictors of predictors.js.
 
-import { bet, cost, ROOM, raised, who } from "../src/cloze/explorer/hands.js";
-import { UNTOUCHED } from "../src/cloze/explorer/inside.js";
-import { LEAST, largest } from "../src/cloze/explorer/parts.js";
-import { GAP } from "../src/cloze/explorer/widget.js";
-import { Model } from "../src/cloze/widgets/browser/widget.js";
-import { sum } from "../src/cloze/widgets/browser/words.js";
+import { bet, cost, ROOM, raised, who } from "../../src/cloze/explorer/hands.js";
+import { UNTOUCHED } from "../../src/cloze/explorer/inside.js";
+import { LEAST, largest } from "../../src/cloze/explorer/parts.js";
+import { GAP } from "../../src/cloze/explorer/widget.js";
+import { Model } from "../../src/cloze/widgets/browser/widget.js";
+import { sum } from "../../src/cloze/widgets/browser/words.js";
 import { inside } from "./inside.js";
 
 /**
- * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../src/cloze/explorer/parts.js"
- * @import { Settings } from "../src/cloze/explorer/inside.js"
- * @import { Answer, MaskedPredictor, Symbols } from "./predictor.js"
- * @import { Paid } from "../src/cloze/explorer/hands.js"
+ * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../../src/cloze/explorer/parts.js"
+ * @import { Settings } from "../../src/cloze/explorer/inside.js"
+ * @import { Answer, MaskedPredictor, Symbols } from "./predictors.js"
+ * @import { Paid } from "../../src/cloze/explorer/hands.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
  *

@@ -8,7 +8,7 @@ const M = 397;
 /** Bytes of torch.Generator.get_state(): a struct of C, with gaps. */
 export const STATE_BYTES = 5056;
 
-export class Chance {
+export class Generator {
   /** @param {number} [seed]  As torch.Generator().manual_seed(seed), below 2³². */
   constructor(seed = 0) {
     this.seed = seed;

@@ -2,15 +2,12 @@
 // for one, it says which program shows it; the models and texts are those of the explorer's page.
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
-import { LACKING, REPLAYED, replaying, runsEngine } from "./replay.js";
 
 /**
- * @import { Examples } from "./answers.js"
- * @import { Game } from "./judge.js"
- * @import { Predictors } from "./predictor.js"
+ * @import { Examples } from "./twins/answers.js"
+ * @import { Predictors } from "./twins/predictors.js"
  *
- * @typedef {{ predictors: Predictors, examples: Examples, game: Game }} Loaded  What the explorer's
- *   page has.
+ * @typedef {{ predictors: Predictors, examples: Examples }} Loaded  What the explorer's page has.
  */
 
 const FOLDER = new URL("../", import.meta.url); // of the explorer's page
@@ -23,7 +20,7 @@ const TRAINS = "TrainingCurve";
  * @param {Loaded} loaded
  */
 async function explores(state, { predictors, examples }) {
-  const { exploring } = await import("./answers.js");
+  const { exploring } = await import("./twins/answers.js");
   /** @type {string[]} */
   const readers = state.readers ?? Object.keys(predictors);
   const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
@@ -36,14 +33,10 @@ async function explores(state, { predictors, examples }) {
  * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
  */
 const ANSWERS = {
-  async GuessingGame(state, { predictors, game }) {
-    const { playing } = await import("./judge.js");
-    return playing(predictors, game, state);
-  },
   MaskExplorer: explores,
   Inside: explores,
   async Unmasking(state, { predictors }) {
-    const { writing } = await import("./generation.js");
+    const { writing } = await import("./twins/generation.js");
     return writing(predictors.both, state);
   },
 };
@@ -67,13 +60,10 @@ async function settings() {
 
 /** @returns {Promise<Loaded>} */
 async function load() {
-  const { loadPredictors } = await import("./predictor.js");
+  const { loadPredictors } = await import("./twins/predictors.js");
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
-  const [predictors, { examples, game }] = await Promise.all([
-    loadPredictors(bytes, module),
-    settings(),
-  ]);
-  return { predictors, examples, game };
+  const [predictors, { examples }] = await Promise.all([loadPredictors(bytes, module), settings()]);
+  return { predictors, examples };
 }
 
 /** @type {Promise<Loaded> | undefined} */
@@ -85,11 +75,10 @@ function loaded() {
 }
 
 /**
- * What answers the widget of a loss curve: a training in a thread of its own, or a recorded run.
+ * What answers the widget of a loss curve: a training in a thread of its own.
  * @param {any} state
  */
 async function trainingOf(state) {
-  if (!runsEngine()) return replaying(state, (await settings()).recorded);
   const { training } = await import("./train.js");
   const thread = () => new Worker(new URL("web/engine/worker.js", FOLDER), { type: "module" });
   return training(state, bytes, thread).curve;
@@ -145,15 +134,11 @@ function told(widget, hash) {
 
 /** @param {HTMLElement} place */
 async function wake(place) {
-  const { widget: name = "", state = "" } = place.dataset;
+  const { widget: name = "" } = place.dataset;
   const words = wordsIn(place);
   const models = name in ANSWERS;
   const asks = models || name === TRAINS;
   words.setAttribute("role", "status");
-  // A recorded run there is of the series' text alone.
-  const recorded = name === TRAINS && JSON.parse(state).text === null;
-  if (asks && !runsEngine()) words.textContent = recorded ? REPLAYED : LACKING;
-  if (asks && !runsEngine() && !recorded) return;
   place.ariaBusy = "true";
   if (models) words.textContent = "Loading the models: 1.6 MB, once.";
   try {
@@ -171,13 +156,13 @@ async function wake(place) {
       const { written } = await import("./link.js");
       hash = written(widget);
     }
-    if (runsEngine()) words.replaceChildren(...told(name, hash));
+    words.replaceChildren(...told(name, hash));
     words.removeAttribute("role");
   } catch (error) {
     loading = undefined; // the next one may be luckier
     const what = models ? "models" : "widget";
     const { message } = /** @type {Error} */ (error);
-    words.textContent = `The ${what} could not be loaded (${message}); reload the page.`;
+    words.textContent = `The ${what} could not be loaded (${message}); reload the page, or open it in a newer browser.`;
     throw error;
   } finally {
     place.ariaBusy = null;

@@ -4,12 +4,12 @@
 // Each policy is a generator of steps. A reader is a predictor. What is drawn at a temperature above
 // 0 is drawn by other numbers than in Python.
 
-import { randomOf } from "../src/cloze/widgets/browser/random.js";
-import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
+import { randomOf } from "../../src/cloze/widgets/browser/random.js";
+import { Model, ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { GAP } from "./vocabulary.js";
 
 /**
- * @import { MaskedPredictor } from "./predictor.js"
+ * @import { MaskedPredictor } from "./predictors.js"
  *
  * @typedef {Record<number, number[]>} Said  The model's distribution by position.
  * @typedef {{ temperature: number, chance: () => number }} Options

@@ -1,11 +1,11 @@
 // Models from safetensors files, as src/cloze/checkpoint.py writes and reads them.
 
-import { ValueError } from "../src/cloze/widgets/browser/widget.js";
-import { Engine, parametersOf } from "./engine/engine.js";
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { Engine, parametersOf } from "../engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
 import { VOCABULARY, Vocabulary } from "./vocabulary.js";
 
-/** @import { Config } from "./engine/engine.js" */
+/** @import { Config } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
 
 /**
