@@ -125,7 +125,6 @@ export default class GuessingGame extends Widget {
       side ? this.#form(side) : this.#truth(),
       status(this.announcement),
       this.finished && !side ? this.#told() : null,
-      this.rounds.length && !this.present ? this.#code() : null,
     );
   }
 
@@ -255,36 +254,6 @@ export default class GuessingGame extends Widget {
     return [`Cloze, seed ${this.get("seed")}: beat the encoder`, ...rows, legend].join("\n");
   }
 
-  /** Write the line that Python's `pool` reads, folded. */
-  #code() {
-    const field = { type: "text", readonly: true, size: 62, value: this.#result() };
-    const why =
-      "It holds your means and those of the model. In Python, pool puts the results of a class " +
-      "together; the check at the end tells when a line was mistyped.";
-    return element(
-      "details",
-      { class: "result" },
-      element("summary", null, "The result as a line for your class"),
-      element("p", { class: "quiet" }, why),
-      element(
-        "div",
-        { class: "row" },
-        element("label", null, "Your result", element("input", field)),
-        element("button", { type: "button", "data-copy": true }, "Copy"),
-      ),
-    );
-  }
-
-  /** Return one line that says how the game goes: what `Tally.result` is in Python. */
-  #result() {
-    const scores = SIDES.map((side) => {
-      const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
-      return `${side}=${this.rounds.length}:${you}/${model}`;
-    });
-    const line = `cloze 1 seed=${this.get("seed")} ${scores.join(" ")}`;
-    return `${line} check=${(crc32(line) & 0xffff).toString(16).padStart(4, "0")}`;
-  }
-
   // ── what a screen reader says ─────────────────────────────────────────────────────────────────
 
   /**
@@ -400,17 +369,4 @@ export default class GuessingGame extends Widget {
  */
 function inWords([letter, percent]) {
   return letter === null ? "no idea" : `${visible(letter)}, ${percent}%`;
-}
-
-/**
- * Return the checksum of ASCII text that zlib has by the same name.
- * @param {string} text
- */
-function crc32(text) {
-  let crc = -1;
-  for (const character of text) {
-    crc ^= character.charCodeAt(0);
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc;
 }

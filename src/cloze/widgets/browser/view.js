@@ -11,7 +11,7 @@
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
-//   data-copy            a click on this button copies the field beside it, or the text given here
+//   data-copy="text"     a click on this button copies the text
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
@@ -302,22 +302,17 @@ export function render({ widget, el, onEnd = () => {} }) {
   };
 
   const copy = async (/** @type {HTMLElement} */ button) => {
-    const text = button.dataset.copy;
-    let field = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
-      button.parentElement?.querySelector("input")
-    );
+    const text = button.dataset.copy ?? "";
     try {
-      await navigator.clipboard.writeText(text || field.value);
+      await navigator.clipboard.writeText(text);
     } catch {
-      if (text) {
-        field = document.createElement("textarea");
-        field.value = text;
-        button.after(field);
-      }
-      field.select(); // a page without https has no clipboard of its own
+      const field = document.createElement("textarea"); // a page without https has no clipboard
+      field.value = text;
+      button.after(field);
+      field.select();
       document.execCommand("copy");
+      field.remove();
       button.focus();
-      if (text) field.remove();
     }
     button.textContent = "Copied";
   };
