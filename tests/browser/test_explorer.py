@@ -348,7 +348,7 @@ def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
     assert not read(driven.html).select("table")
     driven.act("guess", at=f"{explorer.focus}", key="q")
     driven.act("reveal")
-    assert "q. It is wrong. It is not among the likeliest guesses." in driven.html
+    assert "q. It is wrong. The model gives it 0.00 from both sides." in driven.html
     driven.act("example", value="a typo")  # nothing is hidden in it
     assert not read(driven.html).select("[data-do=reveal]")
     driven.act("line", text="my own words")

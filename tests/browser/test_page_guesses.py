@@ -24,11 +24,9 @@ from web import weights
 
 ASK = """async ([what, sent]) => {
   const { Readers } = await import("./web/twins/answers.js");
-  const { Model } = await import("./src/cloze/widgets/browser/widget.js");
-  window.paid = new Model({ paid: [] });
   const all = await loadPredictors(bytes, module);
   for (const [name, each] of Object.entries(predictors)) each.kept = all[name].kept;
-  return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
+  return JSON.stringify(await new Readers(() => predictors)[what](sent));
 }"""
 BEGIN = """async (examples) => {
   const { beginning } = await import("./web/twins/answers.js");
@@ -114,9 +112,6 @@ def test_a_question_is_answered_alike(
     for name in filter(asked.get, asked):
         ours = json.loads(json.dumps(getattr(explorer, f"answer_{name}")(**sent)))
         assert close(json.loads(engine.evaluate(ASK, [name, sent])), ours), name
-    engine.evaluate(ASK, ["guesses", sent])
-    paid = engine.evaluate("paid.get('paid')")
-    assert [each["n_hands"] for each in paid] == ([3] if sent["hands"] else [])
 
 
 DRAWN = """async () => {

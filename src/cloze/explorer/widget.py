@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
-from cloze.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
+from cloze.explorer.answers import Data, Question, ask, by_position, guesses, numbers, pair
 from cloze.explorer.inside import UNTOUCHED, Settings, inside
-from cloze.explorer.tally import PAID, ROOM, Tally, cost
+from cloze.explorer.tally import Tally
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
@@ -28,6 +28,8 @@ HERE = Path(__file__).parent
 VIEWS = tuple(sorted(path.stem for path in (HERE / "views").glob("*.js")))
 """A view is a file in this folder."""
 MOST_HANDS = 10_000
+FEW = 500
+"""Up to this many symbols are listed to choose from; of more, one is typed."""
 
 
 class Example(NamedTuple):
@@ -135,7 +137,7 @@ class MaskExplorer(Widget):
     many, how many these are and how many there are with the special ones, and whether some are
     longer than a character."""
     examples: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
+    paid: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """What the tally holds."""
     tools = traitlets.Bool(True).tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
@@ -181,7 +183,7 @@ class MaskExplorer(Widget):
         )
         self._follows = True
         if tally:
-            self._show_paid(tally)
+            traitlets.link((tally, "paid"), (self, "paid"))
 
     def __repr__(self) -> str:
         loss = ""
@@ -223,7 +225,7 @@ class MaskExplorer(Widget):
         """What the room and the readers have paid so far."""
         if self._tally is None:
             self._tally = Tally()
-            self._show_paid(self._tally)
+            traitlets.link((self, "paid"), (self._tally, "paid"))
         return self._tally
 
     def still(self) -> Markup:
@@ -255,7 +257,7 @@ class MaskExplorer(Widget):
     def answer_guesses(self, **sent: Any) -> Data:
         """Return what is guessed."""
         question = Question.of(sent)
-        return guesses(question, self._predict(question), self._last.baseline)
+        return guesses(question, self._predict(question), self._last)
 
     def answer_occlusion(self, **sent: Any) -> list[Any]:
         """Return what the last answer at the selected gap depends on."""
@@ -364,14 +366,8 @@ class MaskExplorer(Widget):
         return self._remembered[what][1]
 
     def _predict(self, question: Question) -> Comparison:
-        held, gaps = question.held, question.open
-
-        def ask() -> Comparison:
-            each = self._predictors.items()
-            answers = {name: reader.predict(held, gaps) for name, reader in each}
-            return Comparison(self._symbols, held, answers)
-
-        return self._once("guesses", (held, gaps), ask)
+        asked = question.held, question.open
+        return self._once("guesses", asked, lambda: ask(question, self._predictors))
 
     def _inside(self, question: Question, looked: Mapping[str, Any]) -> Data:
         settings = Settings.of(looked)
@@ -515,22 +511,3 @@ class MaskExplorer(Widget):
     @traitlets.observe("truth")
     def _tell_line(self, change: Any) -> None:
         self.line = self._symbols.write(change.new)
-
-    @traitlets.observe("guess_first", "revealed")
-    def _enter(self, _: Any) -> None:
-        """Enter into the tally what was paid for what is revealed; each symbol counts once."""
-        if self._hidden or self.guess_first == "once":
-            return
-        question, n = self._question, len(self._symbols.known)
-        for at in question.open:
-            hands, truth = question.hands.get(at), question.known_truth(at)
-            if hands and truth:
-                costs = {ROOM: cost(hands, truth, n)}
-                for name, answer in self.predictions.items():
-                    paid = answer.cost(at)
-                    assert paid is not None, "the truth is known"
-                    costs[name] = paid
-                self.tally.note(self.line, at, sum(hands.values()), costs)
-
-    def _show_paid(self, tally: Tally) -> None:
-        traitlets.dlink((tally, "paid"), (self, "paid"))
