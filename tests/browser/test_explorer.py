@@ -197,7 +197,7 @@ def test_a_model_that_fails_says_so_until_it_answers_again(
         assert driven.problem == "RuntimeError: my layer is broken"
         assert letters(driven)[4]["aria-pressed"] == "true"
         assert "aria-busy" not in driven.html
-        explorer.view = "attention"  # what only looks does not fail
+        explorer.view = "inside"  # what only looks does not fail
     finally:
         del model.logits_at
     explorer.update()
@@ -416,9 +416,7 @@ def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExp
     assert together.get_text() != apart.get_text()
 
 
-def test_the_inside_takes_the_place_of_attention(driven: Hand, explorer: MaskExplorer) -> None:
-    explorer.view = "attention"  # as links and notebooks call it that were made before
-    assert explorer.view == "inside"
+def test_the_view_inside_is_a_ladder(driven: Hand, explorer: MaskExplorer) -> None:
     tell(driven, masked={4}, view="inside")
     page = assert_usable(driven.html)
     assert [rung.select_one(".name b").get_text() for rung in page.select("ol .rung")] == [  # type: ignore[union-attr]

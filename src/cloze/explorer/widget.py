@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 import traitlets
@@ -50,26 +49,7 @@ EXAMPLES = {
 }
 
 
-def _for_reading(value: Any) -> Any:
-    """Return what a learner's code may hold: changing it in place would go unnoticed."""
-    if isinstance(value, Mapping):
-        return MappingProxyType({key: _for_reading(each) for key, each in value.items()})
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """Write a mapping for JSON."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    return value
-
-
-NOTHING = _for_reading({})
-MAPPING: dict[str, Any] = {
-    "sync": True,
-    "to_json": lambda value, _: _plain(value),
-    "from_json": lambda value, _: _for_reading(by_position(value)),
-}
+MAPPING: dict[str, Any] = {"sync": True, "from_json": lambda value, _: by_position(value)}
 POSITIONS: dict[str, Any] = {
     "sync": True,
     "to_json": lambda value, _: sorted(value),
@@ -120,14 +100,14 @@ class MaskExplorer(Widget):
     model = traitlets.Any()
     line = traitlets.Any()
     masked = traitlets.Any(frozenset()).tag(**POSITIONS)
-    filled = traitlets.Any(NOTHING).tag(**MAPPING)
-    hands = traitlets.Any(NOTHING).tag(**MAPPING)
+    filled: traitlets.Dict[Any, Any] = traitlets.Dict().tag(**MAPPING)
+    hands: traitlets.Dict[Any, Any] = traitlets.Dict().tag(**MAPPING)
     focus = traitlets.Any(0).tag(sync=True)
-    view = traitlets.Any("guesses").tag(sync=True)
+    view = traitlets.Enum(VIEWS, "guesses").tag(sync=True)
     inside = traitlets.Dict(UNTOUCHED).tag(sync=True)
     """How the view Inside is looked at, and which parts of the model are changed there."""
-    guess_first = traitlets.Any(False).tag(sync=True)
-    revealed = traitlets.Any(False).tag(sync=True)
+    guess_first = traitlets.Enum((False, True, "once"), False).tag(sync=True)
+    revealed = traitlets.Bool(False).tag(sync=True)
     truth: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """The symbols of the line, ``GAP`` where not even the line knows the truth."""
     words: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -407,15 +387,12 @@ class MaskExplorer(Widget):
     def _begin(self, state: Data) -> None:
         """Take a line, or what is masked: nobody has guessed yet; how one looks at it stays."""
         first = min(state["masked"], default=0)
-        fresh = {"filled": NOTHING, "hands": NOTHING, "revealed": False, "focus": first}
+        fresh: Data = {"filled": {}, "hands": {}, "revealed": False, "focus": first}
         with self._together():
             for name, value in (fresh | state).items():
                 setattr(self, name, value)
 
-    @traitlets.validate(
-        *("line", "masked", "filled", "hands", "focus", "view"),
-        *("guess_first", "revealed", "model"),
-    )
+    @traitlets.validate("line", "masked", "filled", "hands", "focus", "model")
     def _check(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         return getattr(self, f"_read_{name}")(value) if self._follows else value
@@ -430,51 +407,23 @@ class MaskExplorer(Widget):
     def _read_focus(self, value: Any) -> int:
         return whole_number(value, 0, len(self.truth) - 1, "A position of this line")
 
-    def _read_filled(self, value: Any) -> Mapping[int, str]:
-        if not isinstance(value, Mapping):
-            raise ValueError("filled maps positions to what they hold, for instance {3: 'e'}.")
+    def _read_filled(self, value: Mapping[int, str]) -> dict[int, str]:
         filled = {self._read_focus(at): self._symbols.read_symbol(s) for at, s in value.items()}
-        for at in filled:
-            if at not in self.masked:
-                raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
-        return _for_reading(filled)
+        for at in filled.keys() - self.masked:
+            raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
+        return filled
 
-    def _read_hands(self, value: Any) -> Mapping[int, Mapping[str, int]]:
-        if not isinstance(value, Mapping) or not all(
-            isinstance(hands, Mapping) for hands in value.values()
-        ):
-            raise ValueError(
-                "hands maps open positions to numbers by symbol, for instance "
-                f"{{3: {{'e': 12, 'a': 5}}}}, not {shown(value)}."
-            )
-        raised: dict[int, dict[str, int]] = {}
-        for at, hands in value.items():
-            at = self._read_focus(at)
+    def _read_hands(self, value: Mapping[int, Mapping[str, int]]) -> dict[int, dict[str, int]]:
+        raised: dict[int, dict[str, int]] = {at: {} for at in value}
+        for at in raised:
             if at not in self._question.open:
                 raise ValueError(
                     f"Position {at} is not an open gap; guess where something is hidden."
                 )
-            for symbol, n in hands.items():
-                n = whole_number(n, 0, MOST_HANDS, "A number of hands")
-                if n:
-                    raised.setdefault(at, {})[self._symbols.read_symbol(symbol)] = n
-        return _for_reading(raised)
-
-    def _read_view(self, value: Any) -> str:
-        value = "inside" if value == "attention" else value  # what it was called
-        if value not in VIEWS:
-            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(value)}.")
-        return str(value)
-
-    def _read_guess_first(self, value: Any) -> bool | str:
-        if not (isinstance(value, bool) or value == "once"):
-            raise ValueError(f'guess_first is True, False or "once", not {shown(value)}.')
-        return value
-
-    def _read_revealed(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"revealed is True or False, not {shown(value)}.")
-        return value
+            for symbol, n in value[at].items():
+                if whole_number(n, 0, MOST_HANDS, "A number of hands"):
+                    raised[at][self._symbols.read_symbol(symbol)] = n
+        return raised
 
     def _read_model(self, value: Any) -> Any:
         before, self._predictors = self._predictors, predictors_of(value, self._corpus)
