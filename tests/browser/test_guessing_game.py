@@ -96,16 +96,6 @@ def test_the_end_is_told_in_squares(hand: Take, game: GuessingGame) -> None:
     assert rows[0]["aria-label"] == (
         "From the left: you paid less, the model paid less, about the same."
     )
-    [copied] = page.select(".told [data-copy]")
-    assert str(copied["data-copy"]).split("\n") == [
-        "Cloze, seed 7: beat the encoder",
-        "🟦🟧⬜ from the left: I paid 1.07 bits per gap, the model 1.00",
-        "⬜⬜🟧 from both sides: I paid 1.17 bits per gap, the model 1.00",
-        "🟦 I paid less ⬜ about the same 🟧 the model paid less",
-    ]
-    driven.act("present")
-    assert len(read(driven.html).select(".squares")) == 2
-    assert not read(driven.html).select("[data-copy]")
 
 
 def test_the_status_says_all_that_is_to_be_seen(hand: Take) -> None:

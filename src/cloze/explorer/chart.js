@@ -113,9 +113,8 @@ export function drawn(state, answer) {
 function head({ name, title, cost }) {
   let written = null;
   if (cost !== null) {
-    const nats = element("span", { "data-count": true }, inNats(Number(cost)));
     const bits = element("span", { class: "bits" }, `= ${inBits(Number(cost))} bits`);
-    written = element("span", { class: "number" }, "costs ", nats, " nats ", bits);
+    written = element("span", { class: "number" }, `costs ${inNats(Number(cost))} nats `, bits);
   }
   const named = ONE_SIDED.includes(name)
     ? button(element("b", null, title), "reads", {

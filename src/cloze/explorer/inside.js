@@ -258,7 +258,7 @@ function paid(cost, before) {
   const was = before === null ? now : inNats(Number(before));
   return join(
     [
-      element("b", { class: "number", "data-count": true }, now),
+      element("b", { class: "number" }, now),
       was === now ? null : element("small", { class: "number" }, ` was ${was}`),
     ].filter((each) => each !== null),
   );

@@ -41,11 +41,11 @@ const RIVALS = {
 };
 const PLAYERS = /** @type {const} */ (["you", "model"]);
 const CLOSE = 0.5; // bits: within this difference both have paid about the same
-// How a gap ended: its words, its sign on the screen, and the square that is copied.
+// How a gap ended: its words, and its sign.
 const ENDS = {
-  won: { words: "you paid less", sign: "▲", square: "🟦" },
-  even: { words: "about the same", sign: "=", square: "⬜" },
-  lost: { words: "the model paid less", sign: "▼", square: "🟧" },
+  won: { words: "you paid less", sign: "▲" },
+  even: { words: "about the same", sign: "=" },
+  lost: { words: "the model paid less", sign: "▼" },
 };
 
 /** @extends {Widget<State, Answers>} */
@@ -215,7 +215,7 @@ export default class GuessingGame extends Widget {
     });
   }
 
-  /** Tell the whole game in squares, to look at and to copy. */
+  /** Draw the whole game in squares. */
   #told() {
     const rows = SIDES.map((side) => {
       const ends = this.#ends(side);
@@ -231,27 +231,13 @@ export default class GuessingGame extends Widget {
       const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
       return element("span", null, square, ` ${words}`);
     });
-    const copied = { type: "button", "data-copy": this.#shared() };
     return element(
       "div",
       { class: "told" },
       element("p", null, element("b", null, `Your game, seed ${this.get("seed")}`)),
       ...rows,
       element("p", { class: "row quiet" }, ...legend),
-      this.present ? null : element("button", copied, "Copy the squares"),
     );
-  }
-
-  /** Write the game as a text to send to somebody. */
-  #shared() {
-    const rows = SIDES.map((side) => {
-      const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
-      const squares = this.#ends(side).map((end) => ENDS[end].square);
-      return `${squares.join("")} ${SIGHT[side]}: I paid ${you} bits per gap, the model ${model}`;
-    });
-    const { won, even, lost } = ENDS;
-    const legend = `${won.square} I paid less ${even.square} ${even.words} ${lost.square} ${lost.words}`;
-    return [`Cloze, seed ${this.get("seed")}: beat the encoder`, ...rows, legend].join("\n");
   }
 
   // ── what a screen reader says ─────────────────────────────────────────────────────────────────
