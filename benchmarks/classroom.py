@@ -41,7 +41,7 @@ EVERY = 2.0
 """Seconds between two clicks of a learner, on average."""
 PATIENCE = 120.0
 EXPLORER = """
-from cloze.widgets import MaskExplorer
+from cloze.explorer import MaskExplorer
 explorer = MaskExplorer()
 print(explorer.comm.comm_id)
 """

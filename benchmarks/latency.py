@@ -47,7 +47,7 @@ from web.build import build_page
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINE = "the old man walked slowly down to the harbour and looked at ships"[:64]
-MODULES = ("torch", "cloze", "cloze.prediction.lines", "cloze.widgets.explorer.widget")
+MODULES = ("torch", "cloze", "cloze.prediction.lines", "cloze.explorer.widget")
 
 # ── clicks ──
 
@@ -76,7 +76,7 @@ class Counter(anywidget.AnyWidget):
 
 Counter()
 '''
-EXPLORER = "from cloze.widgets import MaskExplorer\nMaskExplorer()"
+EXPLORER = "from cloze.explorer import MaskExplorer\nMaskExplorer()"
 WIDGETS = {
     "bare round trip": (COUNTER, ""),
     "mask alone": (EXPLORER, ""),

@@ -39,7 +39,7 @@ import cloze.__main__, cloze.widgets.quiz
 loaded("torch")
 import cloze.training
 loaded("matplotlib")
-from cloze.widgets import MaskExplorer
+from cloze.explorer import MaskExplorer
 MaskExplorer()
 loaded("torch._dynamo")  # it takes nearly as long to load as torch, and nothing is compiled
 print(sys.modules["torch"].get_num_threads(), os.environ["OMP_NUM_THREADS"])

@@ -101,12 +101,12 @@ def test_what_is_written_into_the_page_cannot_end_its_script(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ends = "</script><b>"
-    monkeypatch.setattr(build, "game", lambda: {"texts": [ends]})
+    monkeypatch.setattr(build, "training", lambda: {"text": ends})
     text = build.page("", [], "", None, {}, [])
     assert ends not in text
     settings = re.search(r'id="settings">(.*?)</script>', text, re.DOTALL)
     assert settings is not None
-    assert json.loads(settings[1])["game"]["texts"] == [ends]
+    assert json.loads(settings[1])["training"] == {"text": ends}
 
 
 def test_both_pages_say_what_they_may_load(page: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def test_weights_are_the_shipped_ones_rounded_and_repeat_to_the_byte(tmp_path: P
         assert one.read_bytes() == other.read_bytes()
     models = first[::2]
     size = sum(path.stat().st_size for path in models) / 1e6
-    for says in ("page.html", "living.js"):
+    for says in ("page.html", "site_widgets.js"):
         assert f"Loading the models: {size:.1f} MB" in (WEB / says).read_text("utf-8")
     for name, path in zip(DIRECTIONS, models, strict=True):
         tensors = load_file(path)

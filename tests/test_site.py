@@ -25,7 +25,6 @@ from web.site.pages import address, head
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LIVING = ROOT / "web" / "site" / "static" / "living.js"
 LOADED = ("script[src]", "link[href]", "img[src]", "source[src]", "iframe[src]", "object[data]")
 AWAKE = ".living[data-at-once], :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""

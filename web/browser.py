@@ -73,7 +73,7 @@ def served(folder: Path) -> Iterator[str]:
 # --- the page's engine, alone ---------------------------------------------------------------------
 
 LOAD = """async () => {
-  const own = ["checkpoint", "predictor", "vocabulary"].map((name) => `web/${name}`);
+  const own = ["checkpoint", "predictors", "vocabulary"].map((name) => `web/twins/${name}`);
   for (const path of [...own, "src/cloze/widgets/browser/widget"])
     Object.assign(window, await import(`./${path}.js`));
   // Not from the cache, which believes that a file stays the same for a second.

@@ -16,22 +16,20 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 from markupsafe import Markup
 
 from cloze.baselines import baseline_losses
 from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import EXAMPLES
 from cloze.heads import MaskedLM
-from cloze.lessons.the_explorer import guessing_rules
-from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
 from cloze.lessons.training import plateau, recorded
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
-from cloze.widgets import MaskExplorer, TrainingCurve, widget
-from cloze.widgets.explorer.widget import EXAMPLES
+from cloze.widgets import TrainingCurve, widget
 from cloze.widgets.modules import bundle, without_comments
 from web import icon, weights
 from web.engine import build as engine
@@ -141,11 +139,12 @@ def modules() -> dict[str, str]:
 
     The keys are their paths in the project. They have the same on the page, so imports hold there.
     """
-    own = (path for path in sorted(HERE.glob("*.js")) if path.name != WORKER)
-    inside = sorted((HERE / "engine").glob("*.js"))
+    folders = (HERE, HERE / "twins", HERE / "engine")
+    paths = [path for folder in folders for path in sorted(folder.glob("*.js"))]
     texts = {
         path.relative_to(HERE.parent).as_posix(): path.read_text("utf-8")
-        for path in (*own, *inside)
+        for path in paths
+        if path.name != WORKER
     }
     texts |= {f"src/cloze/{path}": text for path, text in widget.programs().items()}
     return {name: without_comments(text) for name, text in texts.items()}
@@ -220,31 +219,6 @@ def style() -> str:
     return "\n".join([palette.css(), widget.styles(), around, own])
 
 
-@cache
-def game() -> dict[str, object]:
-    """Return what the guessing game is played with: text that no model has seen, and counts.
-
-    All numbers are in base 36. A game is one string, six digits for each puzzle: where its line
-    starts in the text, how long it is and where its gap is, in units of 4096, 64 and 1. Counts are
-    of each character between two neighbours, 0 as nothing.
-    """
-    corpus = Corpus.load()
-    text = "\n".join(piece.text for piece in corpus.held_out)
-    games = []
-    for seed in range(KNOWN_SEEDS):
-        drawn = guessing_rules.draw_puzzles(corpus, KNOWN_GAPS, seed)
-        places = (4096 * text.index(each.line) + 64 * len(each.line) + each.at for each in drawn)
-        games.append("".join(f"{_base_36(place):0>6}" for place in places))
-    counted = guessing_rules.neighbour_baselines()["both"].counts
-    assert counted is not None
-    counts = (_base_36(n) if n else "" for n in counted.flatten().tolist())
-    return {"text": text, "games": games, "counts": ",".join(counts)}
-
-
-def _base_36(number: float) -> str:
-    return np.base_repr(int(number), 36).lower()
-
-
 def page(
     policy: str,
     head: Iterable[str],
@@ -267,14 +241,11 @@ def page(
     known = {name: each._asdict() for name, each in EXAMPLES.items()}
     all_settings = {
         "examples": known,
-        "game": game(),
         "training": training(),
-        "recorded": recorded.results(),
         **settings,
     }
     told = json.dumps(all_settings, ensure_ascii=False)
     still = str(MaskExplorer(guess_first="once").still())
-    still = still.partition("</style>")[2]  # the page has its style already
     filled = {
         "policy": policy,
         "title": TITLE,

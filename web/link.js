@@ -1,8 +1,8 @@
 // Links that carry a line: #line=…&mask=4,7&view=surprise, where mask and view may be missing.
 
+import { VIEWS } from "../src/cloze/explorer/views.js";
+import Explorer from "../src/cloze/explorer/widget.js";
 import { join, problemOf } from "../src/cloze/widgets/browser/element.js";
-import Explorer from "../src/cloze/widgets/browser/explorer.js";
-import { VIEWS } from "../src/cloze/widgets/browser/views.js";
 import { ValueError } from "../src/cloze/widgets/browser/widget.js";
 
 /**

@@ -1,24 +1,21 @@
 // The page: the widgets without Python, each shown by the view that all widgets share.
 
-import GuessingGame from "../src/cloze/lessons/the_explorer/widget.js";
+import Tally from "../src/cloze/explorer/tally.js";
 import Unmasking from "../src/cloze/lessons/writing_with_gaps/widget.js";
 import TrainingCurve from "../src/cloze/widgets/browser/curve.js";
 import { button, element } from "../src/cloze/widgets/browser/element.js";
-import Tally from "../src/cloze/widgets/browser/tally.js";
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.js";
-import { exploring } from "./answers.js";
 import Files from "./files.js";
-import { writing } from "./generation.js";
-import { playing } from "./judge.js";
 import { LinkedExplorer, written } from "./link.js";
-import { loadPredictors } from "./predictor.js";
-import { LACKING, REPLAYED, replaying, runsEngine } from "./replay.js";
+import { ModelChoice, ModelList } from "./model_choice.js";
 import { training } from "./train.js";
-import { Casting, WhoGuesses } from "./yours.js";
+import { exploring } from "./twins/answers.js";
+import { writing } from "./twins/generation.js";
+import { loadPredictors } from "./twins/predictors.js";
 
 /**
- * @import { Paid } from "../src/cloze/widgets/browser/room.js"
+ * @import { Paid } from "../src/cloze/explorer/hands.js"
  * @import { Shown } from "../src/cloze/widgets/browser/widget.js"
  */
 
@@ -29,7 +26,6 @@ import { Casting, WhoGuesses } from "./yours.js";
 const named = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 const TO_WRITE = "the ___ __ _______ sat on the ___ and ______ at ___ ___";
-const GAME = "beat"; // the section with the guessing game
 const settings = JSON.parse(named("settings").textContent);
 const root = document.documentElement;
 
@@ -66,16 +62,6 @@ function show(widget, place) {
 }
 
 /**
- * A fresh place for a widget, where another one may have been.
- * @param {string} id
- */
-function anew(id) {
-  const place = document.createElement("div");
-  named(id).replaceChildren(place);
-  return place;
-}
-
-/**
  * A link to what the explorer shows, to be copied.
  * @extends {Widget<object>}
  */
@@ -97,7 +83,7 @@ class Link extends Widget {
       "div",
       { class: "row link" },
       element("label", null, "Link to this line", field),
-      element("button", { type: "button", "data-copy": true }, "Copy link"),
+      element("button", { type: "button", "data-copy": value }, "Copy link"),
     );
   }
 }
@@ -166,35 +152,18 @@ function dropped(place, files) {
 
 const place = named("explorer");
 
-/** Without the engine: pictures, and a recorded run in the place of a training. */
-function replay() {
-  const said = /** @type {HTMLElement} */ (place.querySelector("[role=status]"));
-  said.textContent = `${LACKING} So this is a picture, and nothing answers.`;
-  const words = document.createElement("p");
-  words.textContent = REPLAYED;
-  named("training").before(words);
-  show(new TrainingCurve(replaying(settings.training, settings.recorded)), named("training"));
-  for (const id of ["try", "writing", "beat"])
-    document.getElementById(id)?.closest("section")?.setAttribute("hidden", "");
-}
-
 async function main() {
   root.classList.toggle("embedded", window !== window.top);
   show(new Theme(), named("theme"));
-  if (!runsEngine()) {
-    replay();
-    return;
-  }
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
-  const casting = new Casting(await loadPredictors(bytes, module), module);
+  const choice = new ModelChoice(await loadPredictors(bytes, module), module);
   /** @type {Model<{ paid: Paid[] }>} */
   const paid = new Model({ paid: [] });
   const explorer = new LinkedExplorer(
-    exploring(() => casting.explorers, settings.examples, null, paid),
+    exploring(() => choice.predictors, settings.examples, null, paid),
   );
   const follow = () => explorer.act("link", { hash: location.hash });
-  const asked = location.hash;
-  if (asked) await follow();
+  if (location.hash) await follow();
   show(explorer, place);
   // A link in the page is below the explorer: go to what it shows.
   addEventListener("hashchange", async () => {
@@ -220,31 +189,29 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const address = location.protocol === "file:" ? "" : `${location.href.split("#")[0]}#${GAME}`;
-  const trained = training(settings.training, bytes, trainer, (yours) => casting.take(yours));
+  const trained = training(settings.training, bytes, trainer, (yours) => choice.take(yours));
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
   show(files, named("files"));
   dropped(named("files"), files);
-  // Another one who guesses writes and plays from the beginning.
-  const begin = () => {
-    const { players } = casting;
-    show(new Unmasking(writing(players.both, { line: TO_WRITE })), anew("unmasking"));
-    show(new GuessingGame(playing(players, settings.game, { address })), anew("game"));
+  // Another model writes from the beginning.
+  const write = () => {
+    const place = document.createElement("div");
+    named("unmasking").replaceChildren(place);
+    show(new Unmasking(writing(choice.writer, { line: TO_WRITE })), place);
   };
-  begin();
-  casting.model.on("change:who", () => {
+  write();
+  choice.model.on("change:who", () => {
     explorer.model.set("revision", explorer.model.get("revision") + 1);
-    begin();
+    write();
   });
-  for (const id of ["explorer", "unmasking", "game"]) {
-    const choice = named(`who-${id}`);
-    casting.model.on("change:words", () => {
-      choice.hidden = false;
+  for (const id of ["explorer", "unmasking"]) {
+    const list = named(`who-${id}`);
+    choice.model.on("change:words", () => {
+      list.hidden = false;
     });
-    show(new WhoGuesses(casting.model), choice);
+    show(new ModelList(choice.model), list);
   }
-  if (asked === `#${GAME}`) named(GAME).scrollIntoView(); // now that all above it has its height
   if (settings.worker && "serviceWorker" in navigator)
     await navigator.serviceWorker.register(settings.worker).catch(() => {}); // it works online, too
 }

@@ -4,7 +4,7 @@
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
-import { forget, keep, kept } from "./kept.js";
+import { forget, keep, kept } from "./storage.js";
 
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
 
@@ -161,8 +161,6 @@ export function training(settings, bytes, start, onModel = () => {}) {
     const { heldOut, corpus: sha256, recipe: usual } = settings;
     const { length } = usual;
     if (!own) {
-      if (typeof DecompressionStream === "undefined")
-        throw new ValueError("This browser is too old to train in; open the page in a newer one.");
       const text = settings.text ?? (await bytes("corpus.gz"));
       hire();
       return ask("read", { series: { text, heldOut, sha256 }, length });

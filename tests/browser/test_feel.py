@@ -14,7 +14,7 @@ game = GuessingGame(seed=7, gaps=2)
 game
 """
 EXPLORER = """
-from cloze.widgets import MaskExplorer
+from cloze.explorer import MaskExplorer
 
 explorer = MaskExplorer()
 explorer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cloze.widgets import Inside, MaskExplorer
+from cloze.explorer import Inside, MaskExplorer
 from tests.browser.conftest import Put, Take
 from tests.browser.hand import Hand
 from tests.markup import accessible_name, assert_usable, assert_works, said_by

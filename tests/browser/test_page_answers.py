@@ -7,17 +7,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from cloze.corpus import Corpus
 from cloze.generation import POLICIES
-from cloze.lessons.the_explorer import guessing_rules
-from cloze.lessons.the_explorer.guessing_rules import Bet, Puzzle, draw_puzzles, judge
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.prediction.predictors import MaskedPredictor
 from cloze.prediction.symbols import CHARACTERS
-from web import build, weights
+from web import weights
 
 WRITTEN = """async (runs) => {
-  const { writing } = await import("./web/generation.js");
+  const { writing } = await import("./web/twins/generation.js");
   const answers = runs.map(async (chosen) =>
     writing(predictors.both, chosen).ask("frames", { ...chosen, start: 0, count: 100 }));
   return Promise.all(answers);
@@ -75,52 +72,3 @@ def test_what_is_drawn_is_as_frequent_as_it_is_probable(engine: Page) -> None:
         for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
             drawn = sum(text[at] == symbol for text in texts)
             assert abs(drawn - n * p) < 4.5 * (n * p * (1 - p)) ** 0.5 + 1, (at, symbol)
-
-
-PLAYED = """async ([game, seeds, bets]) => {
-  const { playing } = await import("./web/judge.js");
-  const model = playing(predictors, game, { seed: 0 });
-  const answers = seeds.map(async (seed) => {
-    const drawn = await model.ask("puzzles", { seed, gaps: 10 });
-    const asked = drawn.puzzles.map((puzzle) => model.ask("judge", { ...puzzle, bets }));
-    return { ...drawn, rounds: await Promise.all(asked) };
-  });
-  return Promise.all(answers);
-}"""
-
-
-def test_games_are_those_of_python_and_paid_as_there(
-    engine: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guessing_rules, "shipped_model", weights.rounded)
-    bets = {"left": Bet(None), "both": Bet("e", 60)}
-    seeds = [0, 7, 399]
-    sent = {side: list(bet) for side, bet in bets.items()}
-    theirs = engine.evaluate(PLAYED, [build.game(), [*seeds, 400], sent])
-    assert [game["seed"] for game in theirs] == [*seeds, 0]  # after the last comes the first
-    for seed, game in zip(seeds, theirs, strict=False):
-        assert [Puzzle(**each) for each in game["puzzles"]] == draw_puzzles(Corpus.load(), 10, seed)
-    for puzzle, theirs_paid in zip(theirs[1]["puzzles"], theirs[1]["rounds"], strict=True):
-        ours = judge(Puzzle(**puzzle), bets)
-        for side in bets:
-            assert theirs_paid["bits"][side] == pytest.approx(ours.bits[side], abs=1e-3)
-            best = ours.guesses[side][0]
-            assert theirs_paid["guesses"][side][0] == [
-                best.character,
-                pytest.approx(best.probability, abs=1e-3),
-            ]
-
-
-DAYS = """async ([game, days]) => {
-  const { playing } = await import("./web/judge.js");
-  const of = (day) => playing(predictors, game, { address: "", now: new Date(day) });
-  return days.map(of).map((model) => [model.get("seed"), model.get("today")]);
-}"""
-
-
-def test_each_day_has_its_own_gaps_and_the_next_seed_is_of_the_day_before(engine: Page) -> None:
-    days = [f"2026-11-{day}T{time}" for day in (23, 24) for time in ("00:00:01", "23:59:59")]
-    (seed, today), second, (after, _), fourth = engine.evaluate(DAYS, [build.game(), days])
-    assert today == {"seed": seed, "date": "23 November 2026", "address": ""}
-    assert second == [seed, today]
-    assert after == fourth[0] == seed - 1

@@ -11,27 +11,25 @@ import torch
 from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import EXAMPLES
 from cloze.heads import MaskedLM
 from cloze.lenses import kept
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import GAP
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.widget import EXAMPLES
 from tests.browser.hand import state_of
 from web import weights
 
 ASK = """async ([what, sent]) => {
-  const { Readers } = await import("./web/answers.js");
-  const { Model } = await import("./src/cloze/widgets/browser/widget.js");
-  window.paid = new Model({ paid: [] });
+  const { Readers } = await import("./web/twins/answers.js");
   const all = await loadPredictors(bytes, module);
   for (const [name, each] of Object.entries(predictors)) each.kept = all[name].kept;
-  return JSON.stringify(await new Readers(() => predictors, paid)[what](sent));
+  return JSON.stringify(await new Readers(() => predictors)[what](sent));
 }"""
 BEGIN = """async (examples) => {
-  const { beginning } = await import("./web/answers.js");
+  const { beginning } = await import("./web/twins/answers.js");
   return beginning(predictors.both, examples);
 }"""
 LINE = "i do not know who it was"
@@ -44,7 +42,7 @@ def explorer() -> Iterator[MaskExplorer]:
     # What is kept was made for the exact weights.
     about = {model: kept(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cloze.widgets.explorer.inside.kept", about.get)
+        patch.setattr("cloze.explorer.inside.kept", about.get)
         yield MaskExplorer(
             {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
         )
@@ -114,15 +112,12 @@ def test_a_question_is_answered_alike(
     for name in filter(asked.get, asked):
         ours = json.loads(json.dumps(getattr(explorer, f"answer_{name}")(**sent)))
         assert close(json.loads(engine.evaluate(ASK, [name, sent])), ours), name
-    engine.evaluate(ASK, ["guesses", sent])
-    paid = engine.evaluate("paid.get('paid')")
-    assert [each["n_hands"] for each in paid] == ([3] if sent["hands"] else [])
 
 
 DRAWN = """async () => {
   const { initial } = await import("./web/engine/training.js");
-  const { Chance } = await import("./web/engine/chance.js");
-  return initial(predictors.both.engine.config, new Chance(0));
+  const { Generator } = await import("./web/engine/generator.js");
+  return initial(predictors.both.engine.config, new Generator(0));
 }"""
 
 
@@ -131,7 +126,7 @@ def test_a_model_before_training_is_looked_into_alike(
 ) -> None:
     fresh = MaskedLM(shipped_model().config).eval()
     torch.nn.utils.vector_to_parameters(torch.tensor(engine.evaluate(DRAWN)), fresh.parameters())
-    monkeypatch.setattr("cloze.widgets.explorer.inside._untrained", lambda _: fresh)
+    monkeypatch.setattr("cloze.explorer.inside._untrained", lambda _: fresh)
     changes = inside(untrained=True, parts={"0.1": "swap", "1": "off"}, other=list(OTHER))
     sent = {"truth": list(LINE), "filled": {}, "hands": {}} | changes
     ours = json.loads(json.dumps(explorer.answer_inside(**sent)))

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from benchmarks.jupyter import Notebook
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
+from cloze.explorer import Inside, MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from cloze.lessons.the_explorer.widget import GuessingGame
@@ -23,7 +24,7 @@ from cloze.lessons.writing_with_gaps.widget import Unmasking
 from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
-from cloze.widgets import Inside, MaskExplorer, Quiz, TrainingCurve
+from cloze.widgets import Quiz, TrainingCurve
 from cloze.widgets.sight import Sight
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put

@@ -7,8 +7,8 @@ import math
 import pytest
 from playwright.sync_api import Page
 
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.widget import VIEWS
+from cloze.explorer import MaskExplorer
+from cloze.explorer.widget import VIEWS
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.browser.test_explorer import tell

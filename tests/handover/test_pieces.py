@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import torch
 
+from cloze.explorer import Inside, MaskExplorer
 from cloze.handover import pieces
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import PiecePredictor
 from cloze.inside import run
-from cloze.widgets import Inside, MaskExplorer
 from tests.handover.folders import KINDS, folder, tokenizer
 
 LINES = (

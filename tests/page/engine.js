@@ -4,7 +4,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { Engine } from "../../web/engine/engine.js";
-import { readFile, takeOver, written } from "../../web/engine/run.js";
+import { readFile, takeOver, written } from "../../web/engine/run_file.js";
 import { Training } from "../../web/engine/training.js";
 
 /** @import { Config, Rates } from "../../web/engine/engine.js" */
@@ -74,7 +74,7 @@ function train({ config, recipe, text, parameters, steps }) {
   const own = [...training.engine.parameters];
   training.engine.parameters.set(parameters);
   const nats = Array.from({ length: steps }, () => training.step());
-  return { nats, own, state: [...training.chance.state], last: [...training.engine.parameters] };
+  return { nats, own, state: [...training.generator.state], last: [...training.engine.parameters] };
 }
 
 /**
@@ -85,7 +85,7 @@ function train({ config, recipe, text, parameters, steps }) {
 async function resume({ config, recipe, text, corpus, from, to, steps }) {
   const ids = Int32Array.from(text);
   let training = new Training(instance(), config, ids, recipe);
-  /** @type {import("../../web/engine/run.js").Step[]} */
+  /** @type {import("../../web/engine/run_file.js").Step[]} */
   let history = [];
   if (from) {
     try {

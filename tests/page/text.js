@@ -2,10 +2,10 @@
 // Node's side of test_text.py: reads each text as the page does, and says what Python needs to compare.
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { baselineLosses } from "../../web/baselines.js";
-import { corpusOf, readText } from "../../web/corpus.js";
-import { Chance } from "../../web/engine/chance.js";
+import { Generator } from "../../web/engine/generator.js";
 import { mask } from "../../web/engine/training.js";
+import { baselineLosses } from "../../web/twins/baselines.js";
+import { corpusOf, readText } from "../../web/twins/corpus.js";
 
 const [, , given, answers] = process.argv;
 const WINDOW = 64;
@@ -15,7 +15,7 @@ async function read({ path, baselines }) {
   try {
     const raw = await readText(new Blob([readFileSync(path)]), path);
     const corpus = await corpusOf(raw, path, WINDOW);
-    const asked = mask(corpus.heldOut, 0.15, 28, new Chance());
+    const asked = mask(corpus.heldOut, 0.15, 28, new Generator());
     return {
       ...corpus,
       text: [...corpus.text],

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from cloze.encoder import EncoderConfig
+from cloze.explorer import Inside
+from cloze.explorer.answers import Data
+from cloze.explorer.inside_widget import GAP_AT, LINE, OTHER
 from cloze.heads import MaskedLM, symbol_log_probs
 from cloze.inside import Change, run
 from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.vocabulary import VOCABULARY, TextError
-from cloze.widgets import Inside
-from cloze.widgets.explorer.answers import Data
-from cloze.widgets.inside import GAP_AT, LINE, OTHER
 
 UMBRELLA = "on monday anna took her red umbrella to work because it was raining again"
 

@@ -3,8 +3,8 @@
 // It draws what Python draws, in the same order, so that either can go on where the other stopped.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { Chance } from "./chance.js";
 import { Engine, parametersOf } from "./engine.js";
+import { Generator } from "./generator.js";
 
 /** @import { Config } from "./engine.js" */
 
@@ -50,11 +50,13 @@ export function schedule({ steps, warmup }, step) {
  * Windows at random places of a text.
  * @param {Int32Array | Uint8Array} text
  * @param {Recipe} recipe
- * @param {Chance} chance
+ * @param {Generator} generator
  */
-export function sample(text, { batch_size, length }, chance) {
+export function sample(text, { batch_size, length }, generator) {
   const windows = new Int32Array(batch_size * length);
-  const starts = Array.from({ length: batch_size }, () => chance.below(text.length - length + 1));
+  const starts = Array.from({ length: batch_size }, () =>
+    generator.below(text.length - length + 1),
+  );
   for (const [i, start] of starts.entries()) {
     windows.set(text.subarray(start, start + length), i * length);
   }
@@ -66,17 +68,17 @@ export function sample(text, { batch_size, length }, chance) {
  * @param {Int32Array} windows  Ordinary symbols only.
  * @param {number} rate
  * @param {number} ordinary  How many symbols are ordinary; the next one is `[MASK]`.
- * @param {Chance} chance
+ * @param {Generator} generator
  * @returns {Batch}
  */
-export function mask(windows, rate, ordinary, chance) {
+export function mask(windows, rate, ordinary, generator) {
   // Plain loops, because ten million symbols of a text are masked for its baselines.
   const n = windows.length;
   const [numbers, actions] = [new Float32Array(n), new Float32Array(n)];
   const random = new Int32Array(n);
-  for (let i = 0; i < n; i++) numbers[i] = chance.uniform();
-  for (let i = 0; i < n; i++) actions[i] = chance.uniform();
-  for (let i = 0; i < n; i++) random[i] = chance.below(ordinary);
+  for (let i = 0; i < n; i++) numbers[i] = generator.uniform();
+  for (let i = 0; i < n; i++) actions[i] = generator.uniform();
+  for (let i = 0; i < n; i++) random[i] = generator.below(ordinary);
   let least = 1; // so that one is always selected
   for (let i = 0; i < n; i++) least = Math.min(least, numbers[i]);
   const threshold = Math.fround(rate);
@@ -96,9 +98,9 @@ export function mask(windows, rate, ordinary, chance) {
  * Parameters to begin with: torch's distributions, with other draws, and heads that look at their
  * neighbours.
  * @param {Config & { neighbour_focus: number }} config
- * @param {Chance} chance
+ * @param {Generator} generator
  */
-export function initial(config, chance) {
+export function initial(config, generator) {
   const { d_model, n_heads, rotary_base, direction, neighbour_focus } = config;
   const width = d_model / n_heads;
   /** @type {number[]} */
@@ -111,7 +113,7 @@ export function initial(config, chance) {
       if (name.includes("norm")) all.push(isBias ? 0 : 1);
       else if (name.includes("embedding")) {
         let sum = -6; // twelve uniform numbers add up to one that is nearly normal
-        for (let k = 0; k < 12; k++) sum += chance.uniform();
+        for (let k = 0; k < 12; k++) sum += generator.uniform();
         all.push(sum);
       } else if (neighbour_focus && /(query|key)\.bias$/.test(name)) {
         const head = Math.floor(i / width);
@@ -121,7 +123,7 @@ export function initial(config, chance) {
         const offset = direction === "both" ? both : one[/** @type {"left"} */ (direction)];
         const angle = name.includes("query") ? offset * rotary_base ** ((-2 * pair) / width) : 0;
         all.push(neighbour_focus * (i % 2 ? Math.sin(angle) : Math.cos(angle)));
-      } else all.push((2 * chance.uniform() - 1) / Math.sqrt(inputs));
+      } else all.push((2 * generator.uniform() - 1) / Math.sqrt(inputs));
     }
   }
   return Float32Array.from(all);
@@ -137,9 +139,9 @@ export class Training {
   constructor(instance, config, text, recipe) {
     this.text = text;
     this.recipe = recipe;
-    this.chance = new Chance(recipe.seed);
+    this.generator = new Generator(recipe.seed);
     this.engine = new Engine(instance, config, recipe.batch_size);
-    this.engine.parameters.set(initial(config, new Chance(recipe.seed)));
+    this.engine.parameters.set(initial(config, new Generator(recipe.seed)));
     /** How many steps are done. */
     this.done = 0;
   }
@@ -153,10 +155,10 @@ export class Training {
    * @throws {ValueError} The loss is not finite.
    */
   step() {
-    const { engine, recipe, chance } = this;
-    const windows = sample(this.text, recipe, chance);
+    const { engine, recipe, generator } = this;
+    const windows = sample(this.text, recipe, generator);
     const ordinary = engine.config.vocab_size - 1;
-    const { ids, selected, labels } = mask(windows, recipe.mask_prob, ordinary, chance);
+    const { ids, selected, labels } = mask(windows, recipe.mask_prob, ordinary, generator);
     const nats = engine.lossAndGradient(ids, recipe.length, selected, labels);
     if (!Number.isFinite(nats)) throw new ValueError(NOT_FINITE); // the weights stay as they were
     const now = schedule(recipe, this.done);

@@ -3,16 +3,16 @@
 // it has come.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { baselineLosses } from "../baselines.js";
-import { bytesOf, corpusOf, idsOf, readText } from "../corpus.js";
-import { ALPHABET, GAP, VOCABULARY } from "../vocabulary.js";
-import { Chance } from "./chance.js";
-import { readFile, takeOver, written, writtenModel } from "./run.js";
+import { baselineLosses } from "../twins/baselines.js";
+import { bytesOf, corpusOf, idsOf, readText } from "../twins/corpus.js";
+import { ALPHABET, GAP, VOCABULARY } from "../twins/vocabulary.js";
+import { Generator } from "./generator.js";
+import { readFile, takeOver, written, writtenModel } from "./run_file.js";
 import { mask, Training } from "./training.js";
 
 /** @import { Config } from "./engine.js" */
-/** @import { Corpus } from "../corpus.js" */
-/** @import { Step } from "./run.js" */
+/** @import { Corpus } from "../twins/corpus.js" */
+/** @import { Step } from "./run_file.js" */
 /** @import { Batch, Recipe } from "./training.js" */
 
 /**
@@ -48,6 +48,7 @@ import { mask, Training } from "./training.js";
 const MASKED = 0.15; // what is asked of held-out text, always the same
 const BETWEEN = 200; // milliseconds from one message to the next
 const KEEP_EVERY = 5000; // milliseconds of training that the end of this thread may cost
+const TOO_OLD = "This browser is too old to train in; open the page in a newer one.";
 const NO_MEMORY =
   "This device has too little memory for that; close other tabs, or choose something smaller.";
 
@@ -74,7 +75,7 @@ let active = false;
  */
 async function read({ series, own, length }) {
   const ordinary = ALPHABET.length;
-  const questioned = () => mask(corpus.heldOut, MASKED, ordinary, new Chance());
+  const questioned = () => mask(corpus.heldOut, MASKED, ordinary, new Generator());
   if (own) {
     const raw = await readText(own.file, own.name);
     const { normalised, report, ...found } = await corpusOf(raw, own.name, length);
@@ -268,6 +269,7 @@ async function go() {
  */
 function sentence(error) {
   if (error instanceof ValueError) return error.message;
+  if (error instanceof WebAssembly.CompileError || error instanceof ReferenceError) return TOO_OLD;
   const full = error instanceof RangeError || error instanceof WebAssembly.RuntimeError;
   return full ? NO_MEMORY : `${error}`;
 }

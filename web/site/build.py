@@ -10,8 +10,9 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import build_main
 
+from cloze.explorer import Inside, MaskExplorer
 from cloze.teaching import palette
-from cloze.widgets import Inside, MaskExplorer, widget
+from cloze.widgets import widget
 from notebooks import colab
 from web.build import PREVIEW, WORKER, build_page, build_single, worker
 from web.site import card

@@ -8,9 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
+from cloze.explorer import MaskExplorer
 from cloze.teaching.palette import LIGHT
-from cloze.widgets import MaskExplorer
-from cloze.widgets.explorer.answers import TITLES
 from web.build import TITLE
 
 WIDE, HIGH = 1200, 630
@@ -19,6 +18,8 @@ EDGE = 70
 BARS = 350
 """Where the bars begin."""
 LONGEST = 680
+
+TITLES = {"left": "from the left", "right": "from the right", "both": "from both sides"}
 
 
 def png() -> bytes:
@@ -46,7 +47,13 @@ def png() -> bytes:
         axes.text(left + step / 2, 229, letter, size=34, family="monospace", ha="center", **words)
     for i, (name, share) in enumerate(shares.items()):
         y, long = 360 + 90 * i, share * LONGEST
-        axes.text(EDGE, y, TITLES[name], size=24, **words)
+        axes.text(
+            EDGE,
+            y,
+            TITLES[name],
+            size=24,
+            **words,
+        )
         axes.add_patch(Rectangle((BARS, y - 26), long, 52, color=LIGHT[name]))
         axes.text(BARS + long + 16, y, f"{share:.2f}", size=26, weight="bold", **words)
     into = BytesIO()

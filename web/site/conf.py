@@ -55,7 +55,7 @@ html_static_path = ["static"]
 html_css_files = ["widgets.css", "site.css"]
 html_js_files = [
     ("site.js", {"defer": "defer"}),
-    ("../explorer/web/living.js", {"type": "module"}),  # build.py puts it there
+    ("../explorer/web/site_widgets.js", {"type": "module"}),  # build.py puts it there
 ]
 html_copy_source = False
 html_show_sphinx = False

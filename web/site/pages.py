@@ -112,7 +112,7 @@ def unstyled(html: str) -> Markup:
 
 
 def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup:
-    """Leave room for a widget that ``web/living.js`` makes.
+    """Leave room for a widget that ``web/site_widgets.js`` makes.
 
     Args:
         picture: what stands there until then, and for good where no program may run.

@@ -15,7 +15,7 @@ from cloze.handover.pieces import PiecePredictor
 
 CELL = """\
 from cloze.handover.pieces import PiecePredictor
-from cloze.widgets import MaskExplorer
+from cloze.explorer import MaskExplorer
 
 MaskExplorer(PiecePredictor({folder!r}), "the old man took his _")
 """

@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cloze.widgets.curve import TrainingCurve
-    from cloze.widgets.explorer.widget import MaskExplorer
-    from cloze.widgets.inside import Inside
     from cloze.widgets.quiz import Quiz
 
-__all__ = ["Inside", "MaskExplorer", "Quiz", "TrainingCurve"]
+__all__ = ["Quiz", "TrainingCurve"]
 
-_HOMES = {
-    "Inside": "inside",
-    "MaskExplorer": "explorer.widget",
-    "Quiz": "quiz",
-    "TrainingCurve": "curve",
-}
+_HOMES = {"Quiz": "quiz", "TrainingCurve": "curve"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """What all widgets share in Python: their state, answers to what the browser asks, and a repr.
 
-A widget's look and its actions are one JavaScript file: in ``browser``, or ``widget.js`` in the
-folder of its lesson. A style sheet beside it is found and needs no mention. A widget's state is in
+A widget's look and its actions are one JavaScript file: in ``browser``, or beside its Python file.
+A style sheet beside it is found and needs no mention. A widget's state is in
 the traits that are synchronised: when one side changes a trait, the other side follows. What only
 Python knows, JavaScript asks for: ``ask("predict", {line})`` calls ``answer_predict(line)`` here.
 """
@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from cloze.teaching import palette
 from cloze.widgets import modules
-from cloze.widgets.markup import ASLEEP, BROWSER, STILL, alive, element
+from cloze.widgets.markup import ASLEEP, BROWSER, alive, element
 
 PACKAGE = BROWSER.parents[1]
 
@@ -32,12 +32,12 @@ def programs() -> dict[str, str]:
         path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8")
         for path in sorted(PACKAGE.rglob("*.js"))
     }
-    return texts | {"widgets/browser/views.js": views()}
+    return texts | {"explorer/views.js": views()}
 
 
 def views() -> str:
     """Write the module that names the explorer's views: what is in the folder ``views``."""
-    names = sorted(path.stem for path in (BROWSER / "views").glob("*.js"))
+    names = sorted(path.stem for path in (PACKAGE / "explorer" / "views").glob("*.js"))
     imports = [f'import {name} from "./views/{name}.js";\n' for name in names]
     return f"{''.join(imports)}export const VIEWS = {{ {', '.join(names)} }};\n"
 
@@ -53,9 +53,9 @@ def program(file: str | Path) -> str:
 
 def styles() -> str:
     """Return the style sheets of all widgets, without colours."""
-    shared = [BROWSER / STILL, BROWSER / "view.css"]
-    own = sorted({*PACKAGE.rglob("*.css")} - {*shared})
-    return "\n".join(path.read_text("utf-8") for path in (*shared, *own))
+    shared = BROWSER / "view.css"
+    own = sorted({*PACKAGE.rglob("*.css")} - {shared})
+    return "\n".join(path.read_text("utf-8") for path in (shared, *own))
 
 
 class Widget(anywidget.AnyWidget):
@@ -86,7 +86,7 @@ class Widget(anywidget.AnyWidget):
         return self
 
     def still(self) -> Markup | None:
-        """Write a picture for where nothing runs; by default there is none."""
+        """Write what is shown where nothing runs; by default nothing."""
         return None
 
     def alone(self) -> dict[str, object] | None:

@@ -14,7 +14,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     Bet,
     Puzzle,
     Round,
-    Tally,
+    Score,
     draw_puzzles,
     judge,
 )
@@ -22,8 +22,6 @@ from cloze.prediction.answers import Guess
 from cloze.widgets.widget import Widget, program
 
 MOST_GAPS = 100
-KNOWN_SEEDS, KNOWN_GAPS = 400, 10
-"""The games that a page without Python has: those of the first seeds, with so many gaps."""
 
 
 class GuessingGame(Widget):
@@ -59,15 +57,15 @@ class GuessingGame(Widget):
         super().__init__(**self.answer_puzzles(seed, gaps))
 
     def __repr__(self) -> str:
-        n, tally = len(self.rounds), self.tally
+        n, score = len(self.rounds), self.score
         means = ""
         if n:
-            you, model = (tally.mean("both", rival) for rival in ("you", "model"))
+            you, model = (score.mean("both", rival) for rival in ("you", "model"))
             means = f", you {you:.2f} bits, encoder {model:.2f} bits"
         return f"GuessingGame({n} of {len(self.puzzles)} gaps{means})"
 
     @property
-    def tally(self) -> Tally:
+    def score(self) -> Score:
         """The gaps that have been played, and what they cost."""
         played = (
             Round(
@@ -81,18 +79,10 @@ class GuessingGame(Widget):
             )
             for puzzle, each in zip(self.puzzles, self.rounds, strict=False)
         )
-        return Tally(self.seed, tuple(played))
+        return Score([*played])
 
-    @property
-    def result(self) -> str:
-        """One line to copy, for ``pool``; "" before the first gap is played."""
-        return self.tally.result
-
-    def alone(self) -> dict[str, object] | None:
-        """Return which game it is, if a page without Python knows it."""
-        gaps = len(self.puzzles)
-        known = self.seed < KNOWN_SEEDS and gaps <= KNOWN_GAPS
-        return {"seed": self.seed, "gaps": gaps} if known else None
+    def alone(self) -> None:
+        """Return nothing: Python has the lines and the counts."""
 
     def answer_puzzles(self, seed: int, gaps: int) -> dict[str, Any]:
         """Return the gaps of a game."""

@@ -1,7 +1,7 @@
 // Masks drawn again and again: a line changes each time, and the shares close in on 80/10/10.
 
-import { chanceOf } from "../../widgets/browser/chance.js";
 import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
+import { randomOf } from "../../widgets/browser/random.js";
 import { Widget } from "../../widgets/browser/widget.js";
 import { fixed, sum, visible } from "../../widgets/browser/words.js";
 
@@ -73,7 +73,7 @@ export default class MaskDraws extends Widget {
    */
   drawn(number) {
     const symbols = this.get("symbols");
-    const next = chanceOf(this.get("seed"), NUMBERS * symbols.length * (number - 1));
+    const next = randomOf(this.get("seed"), NUMBERS * symbols.length * (number - 1));
     return symbols.map((symbol) => {
       const [selects, acts, swaps] = [next(), next(), next()];
       if (selects >= SELECTED) return { symbol };

@@ -2,8 +2,7 @@
 
 ``python -m cloze.lessons.training.recorded`` trains the series' encoder once and writes it to
 recorded.json (five minutes on an idle core, most of them to measure held-out loss again and again).
-The page replays it in browsers that cannot train, and shows beside every training what a number of
-nats looks like.
+Beside every training, the page shows from it what a number of nats looks like.
 """
 
 from __future__ import annotations

@@ -1,0 +1,350 @@
+// How the explorer looks around its views. What needs an answer keeps showing the last one, visibly
+// waiting, until the answer to what is seen has come.
+
+import {
+  button,
+  element,
+  form,
+  join,
+  select,
+  status,
+  tableOf,
+} from "../widgets/browser/element.js";
+import {
+  capitalised,
+  counted,
+  fixed,
+  inBits,
+  inNats,
+  spoken,
+  sum,
+  visible,
+} from "../widgets/browser/words.js";
+import { cost, raised, who } from "./hands.js";
+import { costsOf, mean, parts, titleOf } from "./parts.js";
+import { inWords as tallyInWords } from "./tally.js";
+import { VIEWS } from "./views.js";
+
+/**
+ * @import { Markup } from "../widgets/browser/element.js"
+ * @import { Seen, Shade, State, View } from "./parts.js"
+ * @import Explorer from "./widget.js"
+ */
+
+/** @param {string} unit */
+const hint = (unit) =>
+  `Click a ${unit === "character" ? "letter" : unit} to hide it, or drag over several.`;
+const TERMS_SHOWN = 6; // how many terms of the sum are written out
+const NOTHING = join([]);
+
+/**
+ * Return what is seen now; what waits for an answer is what it was.
+ * @param {Explorer} widget
+ */
+export function waiting(widget) {
+  const { state, present, waits } = widget;
+  const fresh = widget.answered === widget.posed; // what is seen has been answered
+  const answer = fresh ? widget.answer : null;
+  const view = VIEWS[state.view];
+  const seen = { state, answer, more: fresh ? widget.more : null, present };
+  const panel = view.panel(seen) ?? (fresh && !waits ? NOTHING : null);
+  const before = widget.shown;
+  const shown = {
+    panel: panel ?? before.panel,
+    told:
+      fresh || state.hidden
+        ? (summary(seen, view, widget.announcement) ?? before.told)
+        : before.told,
+    sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
+  };
+  widget.shown = shown;
+  return { seen, view, shown, waits: panel === null };
+}
+
+/**
+ * Write the whole explorer.
+ * @param {Explorer} widget
+ */
+export function explorer(widget) {
+  const { state, present } = widget;
+  const { seen, view, shown, waits } = waiting(widget);
+  const paid = widget.get("paid");
+  const bare = !widget.get("tools");
+  const tools = bare ? NOTHING : controls(state, widget.get("examples"));
+  return element(
+    "div",
+    { class: state.symbols.wide ? "explorer words" : "explorer" },
+    present && !bare ? tools : element("p", { class: "quiet" }, hint(state.symbols.unit)),
+    line(seen, view),
+    told(state, shown.told),
+    present || bare ? NOTHING : views(state),
+    element("div", { class: "panel", "aria-busy": waits || null }, shown.panel),
+    element(
+      "div",
+      null,
+      paid.length && state.guessFirst ? element("p", { class: "tally" }, tallyInWords(paid)) : null,
+      bare ? null : shown.sums,
+    ),
+    present ? NOTHING : tools,
+  );
+}
+
+// ── the line ────────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Write one position of the line.
+ * @param {State} state
+ * @param {number} at
+ * @param {Shade | null} shade
+ * @param {boolean} bare  Whether it is shown even if it is masked.
+ * @param {string | null} side  Which one-sided reader sees it.
+ */
+function letter(state, at, shade, bare, side) {
+  const masked = state.masked.includes(at);
+  const filled = state.filled[at];
+  const truth = masked && state.hidden ? null : state.truthAt(at);
+  const hands = Object.entries(state.hands[at] ?? {});
+  const said = [`position ${at}`];
+  const classes = side ? ["letter", `seen-${side}`] : ["letter"];
+  let shown;
+  let below = "";
+  if (masked && !bare) {
+    classes.push(filled ? "filled" : "masked");
+    shown = filled ? visible(filled) : "?";
+    said.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
+    if (truth) {
+      said.push(`the truth is ${spoken(truth)}`);
+      below = visible(truth);
+    } else if (hands.length) {
+      const most = Math.max(...hands.map(([, n]) => n));
+      const [first] = hands.find(([, n]) => n === most) ?? hands[0];
+      const each = hands.map(([symbol, n]) => `${spoken(symbol)} ${n}`).join(", ");
+      const alone = hands.length === 1 && most === 1;
+      said.push(alone ? `you guess ${spoken(first)}` : `hands: ${each}`);
+      below = `${visible(first)}?`;
+    }
+  } else {
+    const symbol = state.truth[at];
+    shown = visible(symbol);
+    said.push(spoken(symbol));
+    if (/\s/.test(symbol)) classes.push("space");
+  }
+  if (shade) {
+    classes.push(`heat ${shade.kind}`);
+    if (shade.said) said.push(shade.said);
+    below = shade.below ?? below;
+  }
+  const current = at === state.focus;
+  const glyphs = [element("span", null, shown), element("small", null, below)];
+  if (shade?.high !== undefined) {
+    classes.push("grown");
+    glyphs.unshift(element("i", { style: `--high: ${fixed(shade.high, 2)}` }));
+  }
+  return button(join(glyphs), "toggle", {
+    class: classes.join(" "),
+    style: shade && `--heat: ${shade.heat}%`,
+    "data-with-at": at,
+    tabindex: current ? 0 : -1,
+    "aria-pressed": masked,
+    "aria-current": current ? "true" : null,
+    "aria-label": said.join(", "),
+  });
+}
+
+/**
+ * Return which one-sided reader sees a position, if one guesses at the selected gap.
+ * @param {Seen} seen
+ * @param {View} view
+ * @param {number} at
+ */
+function sideOf({ state, answer }, view, at) {
+  if (!view.sides || !answer?.candidates || at === state.focus) return null;
+  const side = at < state.focus ? "left" : "right";
+  return answer.readers.some(({ name }) => name === side) ? side : null;
+}
+
+/**
+ * Write the line, broken only between words.
+ * @param {Seen} seen
+ * @param {View} view
+ */
+export function line(seen, view) {
+  const { state } = seen;
+  const words = parts(state).map((part) => {
+    const letters = part.map((at) => {
+      const shade = view.shade?.(seen, at) ?? null;
+      return letter(state, at, shade, Boolean(view.bare && shade), sideOf(seen, view, at));
+    });
+    return element("span", { class: "word" }, ...letters);
+  });
+  const { unit, known, wide } = state.symbols;
+  return element(
+    "div",
+    {
+      role: "group",
+      "aria-label":
+        `The line, ${counted(state.truth.length, unit)}. Space masks, arrows move, ` +
+        "Shift and an arrow mask as they move.",
+      class: "line",
+      "data-arrows": "focus",
+      "data-span": "span",
+      "data-keys": state.hidden && known && !wide ? "guess" : null,
+    },
+    ...words,
+  );
+}
+
+// ── the whole line ──────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Write L = −Σ log P with its numbers in it.
+ * @param {number[]} costs
+ */
+function formula(costs) {
+  const more = costs.length - TERMS_SHOWN;
+  const shown = costs.slice(0, TERMS_SHOWN);
+  const logs = shown.map((cost) => `log ${fixed(Math.exp(-cost), 2)}`).join(" + ");
+  const rest = more > 0 ? ` + … (${more} more)` : "";
+  const middle = costs.length > 1 ? ` = ${shown.map(inNats).join(" + ")}${rest}` : "";
+  return `L = −Σ log P(x_i | x̃) = −(${logs}${rest})${middle} = ${inNats(sum(costs))} nats`;
+}
+
+/**
+ * Write the loss of the whole line, against log|V| and the unigram.
+ * @param {Seen} seen
+ * @param {View} view
+ */
+function sums({ state, answer, present }, view) {
+  if (present || !view.sums) return NOTHING;
+  const n = state.open.filter((at) => state.truthAt(at) !== null).length;
+  if (!n) return NOTHING;
+  if (state.hidden) return element("p", { class: "quiet" }, "The loss is shown when you reveal.");
+  if (!answer) return NOTHING;
+  const { readers, baseline } = answer;
+  const { size, unit } = state.symbols;
+  /** @type {(name: string, total: number, reader?: string) => Markup} */
+  const row = (name, total, reader) => {
+    const values = [inNats(total), inNats(total / n), inBits(total / n)];
+    const cells = values.map((value) => element("td", { class: "number" }, value));
+    return element("tr", { class: reader }, element("th", { scope: "row" }, name), ...cells);
+  };
+  const rows = readers.map((each) => row(titleOf(each.name), sum(costsOf(each)), each.name));
+  if (baseline) {
+    const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;
+    rows.push(row(text, sum(costsOf(baseline))));
+  }
+  rows.push(row(`log|V|: all ${size} symbols equally likely`, n * Math.log(size)));
+  const heads = ["guesser", "L in nats", "nats per gap", "bits per gap"];
+  return element(
+    "details",
+    null,
+    element("summary", null, `The whole line, ${counted(n, "gap")}, in the formula`),
+    element("p", { class: "formula number" }, formula(costsOf(readers[readers.length - 1]))),
+    tableOf(heads, rows, "costs"),
+  );
+}
+
+// ── what is said, and what acts on the line ─────────────────────────────────────────────────────
+
+/**
+ * Say in one or two sentences what happened and what is guessed at the selected position; null while
+ * the view waits for what it says of it.
+ * @param {Seen} seen
+ * @param {View} view
+ * @param {string} announcement
+ */
+function summary(seen, view, announcement) {
+  const { hidden, focus, hands } = seen.state;
+  const { answer } = seen;
+  const said = announcement ? [announcement] : [];
+  if (answer && !hidden && view.told && view.asks?.(seen.state)) {
+    const told = view.told(seen);
+    return told === null ? null : [...said, told].join(" ");
+  }
+  if (answer && !hidden) {
+    const last = answer.readers[answer.readers.length - 1];
+    if (answer.candidates) {
+      const [first, second] = answer.best[focus].map(
+        ([symbol, p]) => `${spoken(symbol)} ${fixed(p, 2)}`,
+      );
+      said.push(`${capitalised(titleOf(last.name))}: ${second ? `${first}, ${second}` : first}.`);
+      const truth = seen.state.truthAt(focus);
+      if (hands[focus] && truth !== null && !seen.state.once) {
+        const nats = cost(hands[focus], truth, seen.state.symbols.n);
+        const name = capitalised(who(raised(hands[focus])));
+        said.push(`${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`);
+      }
+    }
+    const costs = costsOf(last);
+    if (costs.length)
+      said.push(`Loss ${inNats(mean(costs))} nats per gap, ${counted(costs.length, "gap")}.`);
+  }
+  return said.join(" ");
+}
+
+/**
+ * Write what is said, beside the button that ends the guessing.
+ * @param {State} state
+ * @param {string} said
+ */
+export function told({ guessFirst, revealed }, said) {
+  if (!guessFirst) return status(said);
+  const reveal = button("Reveal", "reveal", {
+    class: "primary",
+    "aria-disabled": revealed || null,
+  });
+  return element("div", { class: "row" }, reveal, status(said));
+}
+
+/**
+ * Write what acts on the whole line.
+ * @param {State} state
+ * @param {{ name: string }[]} examples
+ */
+function controls(state, examples) {
+  const keptBack = state.hidden && state.masked.length > 0;
+  const buttons = [
+    button("Mask a word", "word"),
+    button("Mask 15% at random", "random"),
+    button("Unmask all", "unmask", { "aria-disabled": keptBack || null }),
+    button("Guess first", "guess_first", { "aria-pressed": state.guessFirst }),
+  ];
+  const field = element("input", {
+    type: "text",
+    name: "text",
+    size: 30,
+    autocomplete: "off",
+    placeholder: "type or paste, _ for a gap",
+  });
+  const typed = form(
+    "line",
+    { class: "row" },
+    element("label", null, "Your line", field),
+    element("button", { type: "submit" }, "Use it"),
+  );
+  /** @type {[value: string, name: string][]} */
+  const listed = [
+    ["", "choose one"],
+    ...examples.map(({ name }) => /** @type {[string, string]} */ ([name, name])),
+  ];
+  const chosen = examples.length ? select("Examples", "example", listed) : null;
+  return element(
+    "div",
+    { class: "controls" },
+    element("div", { class: "row" }, ...buttons),
+    element("div", { class: "row" }, typed, chosen),
+  );
+}
+
+/**
+ * Write the choice of a view.
+ * @param {State} state
+ */
+function views(state) {
+  const buttons = Object.entries(VIEWS)
+    .sort(([, one], [, other]) => one.place - other.place)
+    .map(([view, { title }]) =>
+      button(title, "view", { "data-with-view": view, "aria-pressed": view === state.view }),
+    );
+  return element("div", { role: "group", "aria-label": "View", class: "row views" }, ...buttons);
+}

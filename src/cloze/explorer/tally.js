@@ -1,0 +1,66 @@
+// The tally over the hour: what the room and the readers have paid for the gaps it was asked.
+
+import { button, element, join, status, tableOf } from "../widgets/browser/element.js";
+import { Widget } from "../widgets/browser/widget.js";
+import { counted, inBits, inNats } from "../widgets/browser/words.js";
+import { best, ROOM, standings, who } from "./hands.js";
+
+/** @import { Paid } from "./hands.js" */
+
+const HOW =
+  "Guess first in an explorer: hide a letter, raise hands for what it may be, then press Reveal.";
+
+/** @extends {Widget<{ paid: Paid[] }>} */
+export default class Tally extends Widget {
+  /** Forget all gaps: another hour begins. */
+  do_restart() {
+    this.set({ paid: [] });
+  }
+
+  markup() {
+    const paid = this.get("paid");
+    const first = best(paid);
+    const heads = ["guesser", "bits per gap", "nats per gap", "gaps"];
+    const rows = Object.entries(standings(paid)).map(([name, { mean, nGaps }]) =>
+      element(
+        "tr",
+        { class: first.includes(name) ? `${name} best` : name },
+        element("th", { scope: "row" }, called(name, paid)),
+        ...[inBits(mean), inNats(mean), nGaps].map((each) =>
+          element("td", { class: "number" }, each),
+        ),
+      ),
+    );
+    if (!paid.length) return join([status(inWords(paid)), element("p", null, HOW)]);
+    return join([
+      tableOf(heads, rows, "costs tally"),
+      status(inWords(paid)),
+      button("Start the tally over", "restart"),
+    ]);
+  }
+}
+
+/**
+ * Return how somebody is called, in short.
+ * @param {string} name
+ * @param {Paid[]} paid
+ */
+function called(name, paid) {
+  return name === ROOM ? who(Math.max(...paid.map((each) => each.n_hands))) : name;
+}
+
+/**
+ * Say how everybody stands.
+ * @param {Paid[]} paid
+ */
+export function inWords(paid) {
+  if (!paid.length) return "No gap has been guessed and revealed yet.";
+  const means = Object.entries(standings(paid)).map(
+    ([name, { mean }]) => `${called(name, paid)} ${inBits(mean)}`,
+  );
+  const first = best(paid).map((name) => called(name, paid));
+  return (
+    `After ${counted(paid.length, "gap")}, in bits per gap: ${means.join(", ")}. ` +
+    `Best: ${first.join(" and ")}.`
+  );
+}

@@ -1,0 +1,15 @@
+// The way to the answer at the selected gap: what each part of the model adds, and what without it.
+
+import { ACTIONS, inside, summary } from "../inside.js";
+
+/** @import { View } from "../parts.js" */
+
+/** @type {View} */
+export default {
+  title: "Inside",
+  place: 2,
+  asks: ({ open, focus, hidden }) => (open.includes(focus) && !hidden ? "inside" : null),
+  panel: inside,
+  told: ({ state, more }) => (more?.rungs.length ? summary(state, more) : more && ""),
+  actions: ACTIONS,
+};

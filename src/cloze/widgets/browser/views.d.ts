@@ -1,4 +1,0 @@
-// views.js is written by widget.py from what is in the folder views.
-import type { View } from "./explorer_parts.js";
-
-export const VIEWS: Record<string, View>;

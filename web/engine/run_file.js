@@ -1,0 +1,246 @@
+// A training and a model in a file: what TrainingRun.save of src/cloze/training.py and save_model of
+// checkpoint.py write, so that `python -m cloze train --resume` and `evaluate` go on with what was
+// trained on the page, and the page the other way round.
+
+import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
+import { parametersIn } from "../twins/checkpoint.js";
+import { isWhole, readSafetensors, writeSafetensors } from "../twins/safetensors.js";
+import { VOCABULARY } from "../twins/vocabulary.js";
+import { parametersOf } from "./engine.js";
+import { STATE_BYTES } from "./generator.js";
+
+/** @import { Config } from "./engine.js" */
+/** @import { Raw, RawTensors } from "../twins/safetensors.js" */
+/** @import { Recipe, Training } from "./training.js" */
+
+/**
+ * One step done, as Python's Record: step, characters, seconds, loss, held-out loss or null.
+ * @typedef {[number, number, number, number, number | null]} Step
+ *
+ * What a file says of a run, or of a model, which has no recipe, corpus and history.
+ * @typedef {object} About
+ * @property {"run" | "model"} kind
+ * @property {Config & { neighbour_focus: number }} config
+ * @property {Recipe} recipe
+ * @property {string} corpus  The digest of the text.
+ * @property {Step[]} history
+ * @property {{ steps?: number, held_out_nats?: number }} [provenance]
+ *
+ * @typedef {{ about: About, tensors: RawTensors, parameters: Float32Array }} File
+ */
+
+/** How many numbers a run may have in the engine's memory: a gigabyte of them. */
+const MOST_NUMBERS = 2 ** 28;
+
+/**
+ * Which numbers of the engine's memory belong to each tensor of a file: parameters, and what the
+ * three optimizers remember of them, by the names that torch gives.
+ * @param {Config} config
+ * @returns {[string, number[], "parameters" | "first" | "second", number][]}
+ */
+function places(config) {
+  /** @type {[string, number[], "parameters" | "first" | "second", number][]} */
+  const all = [];
+  const count = [0, 0, 0]; // of queries and keys, of the other matrices of layers, of all the rest
+  let at = 0;
+  for (const [name, shape] of parametersOf(config)) {
+    const matrix = name.includes("layers") && shape.length === 2;
+    const optimizer = matrix ? (/query|key/.test(name) ? 0 : 1) : 2;
+    const mine = `optimizer.${optimizer}.${count[optimizer]++}`;
+    all.push([`model.${name}`, shape, "parameters", at]);
+    if (matrix) all.push([`${mine}.momentum_buffer`, shape, "first", at]);
+    else
+      all.push(
+        [`${mine}.exp_avg`, shape, "first", at],
+        [`${mine}.exp_avg_sq`, shape, "second", at],
+      );
+    at += shape.reduce((a, b) => a * b);
+  }
+  return all;
+}
+
+/** @param {Training} training */
+function memory({ engine }) {
+  const [first, second] = engine.moments;
+  return { parameters: engine.parameters, first, second };
+}
+
+/**
+ * All tensors of a training by name, sorted.
+ * @param {Training} training
+ */
+function tensorsOf(training) {
+  const numbers = memory(training);
+  const state = /** @type {ArrayBuffer} */ (training.generator.state.buffer);
+  /** @type {[string, Raw][]} */
+  const all = [["generator", { dtype: "U8", shape: [STATE_BYTES], bytes: state }]];
+  for (const [name, shape, kind, at] of places(training.engine.config)) {
+    if (kind !== "parameters" && !training.done) continue;
+    const values = numbers[kind].slice(at, at + shape.reduce((a, b) => a * b));
+    all.push([name, { dtype: "F32", shape, bytes: values.buffer }]);
+    if (name.endsWith("exp_avg")) {
+      const bytes = new Float32Array([training.done]).buffer;
+      all.push([name.replace("exp_avg", "step"), { dtype: "F32", shape: [], bytes }]);
+    }
+  }
+  return new Map(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * JSON as Python writes it.
+ * @param {unknown} value
+ * @returns {string}
+ */
+function json(value) {
+  if (Array.isArray(value)) return `[${value.map(json).join(", ")}]`;
+  if (typeof value === "number" && value && Math.abs(value) < 1e-4)
+    return value.toExponential().replace(/e-(\d)$/, "e-0$1");
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([name, each]) => `${JSON.stringify(name)}: ${json(each)}`)
+    .join(", ")}}`;
+}
+
+/**
+ * Write a training, with all that is needed to go on exactly here.
+ * @param {Training} training
+ * @param {string} corpus  The digest of its text.
+ * @param {Step[]} history
+ * @returns {Promise<Uint8Array<ArrayBuffer>>}  The bytes of a safetensors file.
+ */
+export async function written(training, corpus, history) {
+  const { engine, recipe } = training;
+  const about = {
+    kind: "run",
+    config: engine.config,
+    recipe,
+    objective: "masked",
+    corpus,
+    history,
+  };
+  return writeSafetensors(tensorsOf(training), json(about));
+}
+
+/**
+ * Write the model alone, with what made it.
+ * @param {Training} training
+ * @param {string} corpus  The digest of its text.
+ * @param {number} heldOut  Its loss on the held-out text, in nats.
+ */
+export async function writtenModel(training, corpus, heldOut) {
+  /** @type {[string, Raw][]} */
+  const tensors = [];
+  for (const [name, raw] of tensorsOf(training)) {
+    const [, own] = name.match(/^model\.(.+)/) ?? [];
+    if (own) tensors.push([own, raw]);
+  }
+  const provenance = {
+    command: "Train on the page",
+    seed: training.recipe.seed,
+    steps: training.done,
+    corpus_sha256: corpus,
+    held_out_nats: heldOut,
+  };
+  const about = { kind: "model", config: training.engine.config, provenance };
+  return writeSafetensors(new Map(tensors), json(about));
+}
+
+/**
+ * Read a file of either kind, by Python or by the page.
+ * @param {ArrayBuffer} bytes
+ * @param {string} name  What errors call it.
+ * @returns {Promise<File>}
+ * @throws {ValueError} It is damaged, holds something else, or more than the page can train.
+ */
+export async function readFile(bytes, name) {
+  const { tensors, sealed, about } = parsed(bytes, name);
+  if (!(await isWhole(tensors, sealed).catch(() => false))) {
+    throw new ValueError(
+      `${name} is damaged: it is not what was written; restore it, or train it again.`,
+    );
+  }
+  const { kind, config } = about;
+  const objective = about.model ?? about.objective ?? "masked";
+  if ((kind !== "run" && kind !== "model") || objective !== "masked") {
+    throw new ValueError(`${name} holds no masked language model; choose another file.`);
+  }
+  if (about.vocabulary || config.vocab_size !== VOCABULARY.symbols.length) {
+    throw new ValueError(`${name} reads other symbols than the page; use it in Python.`);
+  }
+  const parameters = parametersIn(tensors, config, kind === "run" ? "model." : "");
+  if (!parameters || (kind === "run" && !remembered(tensors, about)))
+    throw new ValueError(`${name} does not fit this version of Cloze; train it again.`);
+  if (kind === "run") mustBeTrainable(about, name);
+  return { about, tensors, parameters };
+}
+
+/**
+ * Whether what a run needs beside its parameters is there: what its optimizers and its generator
+ * remember.
+ * @param {RawTensors} tensors
+ * @param {About} about
+ */
+function remembered(tensors, { config, history }) {
+  return (
+    tensors.get("generator")?.bytes.byteLength === STATE_BYTES &&
+    places(config).every(([name, shape, kind]) => {
+      const tensor = tensors.get(name);
+      const needed = kind === "parameters" || history.length > 0;
+      return !needed || (tensor?.dtype === "F32" && `${tensor.shape}` === `${shape}`);
+    })
+  );
+}
+
+/**
+ * @param {ArrayBuffer} bytes
+ * @param {string} name
+ * @returns {{ tensors: RawTensors, sealed: string, about: any }}
+ */
+function parsed(bytes, name) {
+  try {
+    const { tensors, metadata } = readSafetensors(bytes);
+    return { tensors, sealed: metadata.cloze, about: JSON.parse(metadata.cloze) };
+  } catch {
+    throw new ValueError(
+      `${name} is not a checkpoint of Cloze, or only a part of one; choose another file.`,
+    );
+  }
+}
+
+/**
+ * @param {About} about
+ * @param {string} name
+ * @throws {ValueError} The page has other windows, or too little room.
+ */
+function mustBeTrainable({ config, recipe }, name) {
+  const { d_model, d_ff, n_heads, n_layers, max_len } = config;
+  if (recipe.length !== 64) {
+    throw new ValueError(
+      `${name} trains on windows of ${recipe.length} characters, and the page on 64; continue it ` +
+        "in Python with --resume.",
+    );
+  }
+  const row = 8 * d_model + 4 * d_ff + n_heads * max_len;
+  if (recipe.batch_size * max_len * (n_layers + 1) * row > MOST_NUMBERS) {
+    throw new ValueError(
+      `${name} needs more memory than a page has; continue it in Python with --resume.`,
+    );
+  }
+}
+
+/**
+ * Let a new training go on where the one of a file stopped.
+ * @param {Training} training  Of the same config and recipe.
+ * @param {File} file
+ */
+export function takeOver(training, { about, tensors }) {
+  training.done = about.history.length;
+  const numbers = memory(training);
+  /** @param {string} name */
+  const bytesOf = (name) => tensors.get(name)?.bytes ?? new ArrayBuffer(0);
+  for (const [name, , kind, at] of places(about.config)) {
+    if (kind === "parameters" || training.done)
+      numbers[kind].set(new Float32Array(bytesOf(name)), at);
+  }
+  training.generator.state = new Uint8Array(bytesOf("generator"));
+}
