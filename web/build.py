@@ -246,7 +246,6 @@ def page(
     }
     told = json.dumps(all_settings, ensure_ascii=False)
     still = str(MaskExplorer(guess_first="once").still())
-    still = still.partition("</style>")[2]  # the page has its style already
     filled = {
         "policy": policy,
         "title": TITLE,

@@ -83,7 +83,7 @@ class Link extends Widget {
       "div",
       { class: "row link" },
       element("label", null, "Link to this line", field),
-      element("button", { type: "button", "data-copy": true }, "Copy link"),
+      element("button", { type: "button", "data-copy": value }, "Copy link"),
     );
   }
 }

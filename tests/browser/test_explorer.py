@@ -197,7 +197,7 @@ def test_a_model_that_fails_says_so_until_it_answers_again(
         assert driven.problem == "RuntimeError: my layer is broken"
         assert letters(driven)[4]["aria-pressed"] == "true"
         assert "aria-busy" not in driven.html
-        explorer.view = "attention"  # what only looks does not fail
+        explorer.view = "inside"  # what only looks does not fail
     finally:
         del model.logits_at
     explorer.update()
@@ -348,7 +348,7 @@ def test_one_person_guesses_once_for_each_line(hand: Take) -> None:
     assert not read(driven.html).select("table")
     driven.act("guess", at=f"{explorer.focus}", key="q")
     driven.act("reveal")
-    assert "q. It is wrong. It is not among the likeliest guesses." in driven.html
+    assert "q. It is wrong. The model gives it 0.00 from both sides." in driven.html
     driven.act("example", value="a typo")  # nothing is hidden in it
     assert not read(driven.html).select("[data-do=reveal]")
     driven.act("line", text="my own words")
@@ -416,9 +416,7 @@ def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExp
     assert together.get_text() != apart.get_text()
 
 
-def test_the_inside_takes_the_place_of_attention(driven: Hand, explorer: MaskExplorer) -> None:
-    explorer.view = "attention"  # as links and notebooks call it that were made before
-    assert explorer.view == "inside"
+def test_the_view_inside_is_a_ladder(driven: Hand, explorer: MaskExplorer) -> None:
     tell(driven, masked={4}, view="inside")
     page = assert_usable(driven.html)
     assert [rung.select_one(".name b").get_text() for rung in page.select("ol .rung")] == [  # type: ignore[union-attr]

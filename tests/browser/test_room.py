@@ -4,20 +4,60 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import pytest
+import torch
 from playwright.sync_api import Page
 from torch import Tensor
 
 from cloze.explorer import MaskExplorer
-from cloze.explorer.answers import FEW
 from cloze.explorer.tally import Tally
+from cloze.explorer.widget import FEW
 from cloze.prediction.predictors import Predictor
+from cloze.prediction.symbols import Characters
 from cloze.vocabulary import GAP, MASK, Vocabulary
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.markup import assert_usable, check, read, said_by
-from tests.widgets.test_room import Letters, Sure, explorer_of
+
+KNOWN = "abcd"
+
+
+class Letters(Characters):
+    """Four letters."""
+
+    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
+        if not 0 < len(text) <= max_len:
+            raise ValueError(f"A line has 1 to {max_len} letters.")
+        return tuple(text), ""
+
+
+class Sure(NamedTuple):
+    """Gives one symbol 0.7, and shares the rest among the others."""
+
+    letter: str
+    vocabulary: Vocabulary = Vocabulary(KNOWN)
+
+    def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:  # noqa: ARG002
+        known = self.vocabulary.ordinary
+        other = 0.3 / (len(known) - 1)
+        said = [0.7 if symbol == self.letter else other for symbol in known]
+        return torch.tensor([[*said, 0.0]]).log().expand(int(selected.sum()), -1)
+
+
+def sure(name: str, letter: str) -> Predictor:
+    model = Sure(letter)
+    return Predictor(model, Letters(model.vocabulary), 9, name)
+
+
+READERS = {"left": sure("left", "a"), "both": sure("both", "b")}
+
+
+def explorer_of(line: str = "abcd", tally: Tally | None = None) -> MaskExplorer:
+    explorer = MaskExplorer(READERS, line, [1], tally=tally)
+    explorer.guess_first = True
+    return explorer
 
 
 @pytest.fixture
@@ -147,21 +187,54 @@ class Pieces(Letters):
 # ── the tally ────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_tally_is_shown_and_can_be_started_over(hand: Take) -> None:
+def reveal(driven: Hand, at: int, **hands: int) -> None:
+    """Raise hands at a position and reveal."""
+    driven.widget.hands = {at: hands}
+    driven.widget.revealed = True
+    driven.tell()
+    driven.page.evaluate("window.saved")
+
+
+def test_a_gap_counts_once_however_often_it_is_revealed(
+    driven: Hand, explorer: MaskExplorer
+) -> None:
+    reveal(driven, 1, B=3, c=1, d=0)
+    (paid,) = explorer.tally.paid
+    assert (paid["line"], paid["at"], paid["n_hands"]) == ("abcd", 1, 4)
+    assert paid["costs"] == pytest.approx(
+        {"room": -math.log(0.65), "left": -math.log(0.1), "both": -math.log(0.7)}
+    )
+    explorer.revealed = False
+    reveal(driven, 1, b=300)
+    explorer.line = "a_cd"
+    reveal(driven, 1, c=1)  # nobody knows the truth
+    assert explorer.tally.paid == [paid]
+
+
+def test_a_tally_goes_on_over_lines_and_explorers_until_it_is_started_over(hand: Take) -> None:
     tally = Tally()
-    assert not check(hand(tally)).select("table")
-    explorer = explorer_of(tally=tally)
-    explorer.hands = {1: {"b": 3, "c": 1}}
-    explorer.revealed = True
+    assert repr(tally) == "Tally(0 gaps)"
+    first, second = explorer_of(tally=tally), explorer_of("dcba", tally)
+    assert first.tally is second.tally is tally
+    reveal(hand(first), 1, b=1)
+    reveal(hand(second), 1, c=3, b=1)
+    first.line, first.masked = "bbbb", {0}
+    reveal(hand(first), 0, d=1)
+    assert second.paid == first.paid == tally.paid
+    room, both = ([-math.log2(p) for p in each] for each in ((0.625, 0.65, 0.125), (0.7, 0.1, 0.7)))
+    means = {"room": sum(room) / 3, "left": -math.log2(0.1), "both": sum(both) / 3}
+    listed = ", ".join(f"{name} {bits:.2f}" for name, bits in means.items())
+    assert repr(tally) == f"Tally(3 gaps: {listed} bits)"
     driven = hand(tally)
     rows = [[cell.get_text() for cell in row(["th", "td"])] for row in check(driven)("tr")]
-    assert rows[1] == ["the room", "0.62", "0.43", "1"]
-    assert len(rows) == 4
-    assert said_by(driven) == (
-        "After 1 gap, in bits per gap: the room 0.62, left 3.32, both 0.51. Best: both."
-    )
+    assert [row[:2] for row in rows[1:]] == [
+        ["the room", f"{means['room']:.2f}"],
+        ["left", f"{means['left']:.2f}"],
+        ["both", f"{means['both']:.2f}"],
+    ]
+    assert said_by(driven).endswith("Best: the room.")
     driven.act("restart")
-    assert tally.paid == explorer.paid == []
+    assert tally.paid == first.paid == []
     assert said_by(driven) == "No gap has been guessed and revealed yet."
 
 

@@ -14,13 +14,11 @@ from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.explorer import MaskExplorer
 from cloze.heads import MaskedLM
-from cloze.lessons.the_explorer.widget import GuessingGame
 from cloze.training import TrainingRun
 from cloze.widgets import Quiz, TrainingCurve
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of
-from tests.browser.test_presenting import GALLERY
 from tests.browser.watch import low_contrasts, settled
 
 
@@ -95,26 +93,6 @@ def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: Mask
     letter(widget, 1).click()
     expect(widget.locator(".problem")).to_have_count(1)
     expect(widget.locator(".problem")).to_be_hidden()
-
-
-def test_the_games_result_is_copied(put: Put, page: Page) -> None:
-    game = GALLERY["played"]()
-    assert isinstance(game, GuessingGame)
-    widget = put(game)
-    page.evaluate(
-        """() => document.addEventListener("copy", () => {
-            const { selectionStart, selectionEnd } = document.activeElement;
-            window.copied = document.activeElement.value.slice(selectionStart, selectionEnd);
-        })"""
-    )
-    widget.get_by_text("The result as a line").click()
-    widget.get_by_role("button", name="Copy", exact=True).click()
-    expect(widget.get_by_role("button", name="Copied")).to_be_focused()
-    assert page.evaluate("copied") == game.result
-    widget.get_by_role("button", name="Copy the squares").click()
-    expect(widget.get_by_role("button", name="Copied")).to_have_count(2)
-    squares = page.evaluate("copied").split("\n")
-    assert [len(row.split()[0]) for row in squares[1:3]] == [10, 10]
 
 
 def test_arrows_move_within_and_between_rows_and_mask_with_shift(
@@ -318,8 +296,6 @@ WATCHING = """() => {
     return animate.apply(this, along);
   };
   place.addEventListener("animationstart", ({ animationName }) => seen.add(animationName));
-  new MutationObserver(() => seen.add(place.querySelector("[data-count]")?.textContent))
-    .observe(place, { subtree: true, childList: true, characterData: true });
 }"""
 
 
@@ -329,24 +305,21 @@ def test_what_moves_does_so_only_where_motion_is_wanted(put: Put, page: Page, mo
     page.emulate_media(reduced_motion=motion)
     widget = put(explorer)
     page.evaluate(WATCHING)
-    count = widget.locator("[data-count]").first
     row = widget.locator('.chart [data-key="s"]')
-    costs = []
     for at in (14, 4):
         letter(widget, at).click()
         expect(letter(widget, at)).to_have_attribute("aria-current", "true")
-        costs.append(f"{explorer.predictions['left'].cost(at):.2f}")
-        expect(count).to_have_text(costs[-1])
+        expect(widget.locator(".chart caption")).to_have_text(f"What is at position {at}?")
         row.evaluate("row => { window.before ??= row }")
     assert row.evaluate("row => row === window.before")
-    seen = set(page.evaluate("[...seen]")) - {None, *costs}
+    seen = set(page.evaluate("[...seen]"))
     moves = {"glides", "cloze-lift", "cloze-gap"}
     bar = widget.locator(".chart .bar").first
     seconds = bar.evaluate("each => parseFloat(getComputedStyle(each).transitionDuration)")
     if motion == "reduce":
         assert (seen, seconds) == (set(), 0)
     else:
-        assert seen > moves, "and the first cost counts up from nothing"
+        assert seen >= moves
         assert seconds > 0
 
 

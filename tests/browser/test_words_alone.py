@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
@@ -35,19 +33,6 @@ def test_the_truth_stands_beside_the_models(put: Put, explorer: MaskExplorer) ->
     letter(widget, 11).click()
     expect(widget.locator('.letter[aria-pressed="true"]')).to_have_count(2)
     assert explorer.masked == {8, 11}
-
-
-def test_words_of_a_picture_that_stays_have_room(page: Page, explorer: MaskExplorer) -> None:
-    page.set_content(f"<!doctype html>{explorer.picture()._repr_html_()}")
-    words = page.locator(".letter > span")
-    assert words.count() == len(LINE.split())
-    boxes = words.evaluate_all(
-        "spans => spans.map(span => { const range = document.createRange();"
-        " range.selectNodeContents(span); const { left, right, top } = range"
-        ".getBoundingClientRect(); return [top, left, right]; })"
-    )
-    for (top, _, right), (below, left, _) in pairwise(boxes):
-        assert right < left or top < below, "no word lies on the next"
 
 
 def test_a_line_that_is_not_of_this_world_is_refused_in_a_sentence(

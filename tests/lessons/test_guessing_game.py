@@ -1,4 +1,4 @@
-"""The guessing game: what is hidden, what a guess costs, what is shown when, and pooled results."""
+"""The guessing game: what is hidden, what a guess costs, and what a cell sees of it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from cloze.lessons.the_explorer.guessing_rules import (
     SIDES,
     Bet,
     Puzzle,
-    Tally,
+    Score,
     bits,
     draw_puzzles,
     frequencies_of_letters,
     judge,
-    pool,
-    read_result,
     spread,
 )
 from cloze.lessons.the_explorer.widget import GuessingGame
@@ -97,52 +95,6 @@ def test_the_left_side_is_judged_by_what_stands_on_the_left() -> None:
     assert one.bits["both"]["model"] != pytest.approx(other.bits["both"]["model"], abs=1e-4)
 
 
-# ── results ──
-
-
-def tally_of(n: int, seed: int = 7, percent: int = 20) -> Tally:
-    bets = {side: Bet("e", percent) for side in SIDES}
-    return Tally(seed, tuple(judge(puzzle, bets) for puzzle in draw_puzzles(CORPUS, n, seed)))
-
-
-LINE = tally_of(2).result
-
-
-def test_a_result_is_read_back() -> None:
-    tally = tally_of(2)
-    for line in (LINE, f"  Anna:  {LINE} ", LINE.upper(), LINE.replace(" ", "   ")):
-        result = read_result(line)
-        assert result.line == LINE
-        assert result.gaps == {"left": 2, "both": 2}
-        for side in SIDES:
-            assert result.you[side] == pytest.approx(tally.mean(side), abs=0.006)
-            assert result.model[side] == pytest.approx(tally.mean(side, "model"), abs=0.006)
-
-
-@given(st.integers(0, len(LINE) - 1), st.sampled_from("0123456789abcdefgx=:/. "))
-def test_a_mistyped_line_is_refused(place: int, typed: str) -> None:
-    mistyped = LINE[:place] + typed + LINE[place + 1 :]
-    if mistyped != LINE:
-        with pytest.raises(ValueError, match=r"copy the (whole )?line"):
-            read_result(mistyped)
-
-
-def test_a_class_is_pooled() -> None:
-    two, three = tally_of(2), tally_of(3, seed=8, percent=95)
-    mistyped = three.result.replace("left=3", "left=4")
-    text = f"Anna {two.result}\n\n{three.result}\nhello\n{two.result.upper()}\n{mistyped}\n"
-    pooled = pool(text)
-    assert [result.line for result in pooled.results] == [two.result, three.result]
-    for side in SIDES:
-        for who, rival in (("you", "you"), ("model", "model")):
-            mean = (2 * two.mean(side, rival) + 3 * three.mean(side, rival)) / 5
-            assert pooled.mean(side, who) == pytest.approx(mean, abs=0.006)
-    assert [remark[:20] for remark in pooled.remarks] == [
-        "line 4: this is not ",
-        "line 6: the check do",
-    ]
-
-
 # ── the widget ──
 
 
@@ -156,15 +108,15 @@ def play_gap(game: GuessingGame, letter: str | None = "e", percent: int = 20) ->
 def test_a_cell_sees_the_game_as_it_goes() -> None:
     game = GuessingGame(seed=7, gaps=3)
     assert repr(game) == "GuessingGame(0 of 3 gaps)"
-    assert game.result == ""
     play_gap(game)
     assert re.fullmatch(
         r"GuessingGame\(1 of 3 gaps, you \d\.\d\d bits, encoder \d\.\d\d bits\)", repr(game)
     )
     play_gap(game)
-    assert repr(game.tally) == repr(tally_of(2))
-    assert game.result == LINE
+    bets = {side: Bet("e", 20) for side in SIDES}
+    assert repr(game.score) == repr(
+        Score([judge(each, bets) for each in draw_puzzles(CORPUS, 2, 7)])
+    )
     play_gap(game, None, 0)
-    assert game.tally.rounds[-1].bets == {"left": Bet(None), "both": Bet(None)}
-    assert read_result(game.result).gaps == {"left": 3, "both": 3}
+    assert game.score.rounds[-1].bets == {"left": Bet(None), "both": Bet(None)}
     assert len(repr(game)) < 110

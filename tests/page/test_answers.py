@@ -24,10 +24,7 @@ from tests.browser.hand import state_of
 from tests.page.node import Node
 from web import weights
 
-ASK = """async ([what, sent]) => {
-  globalThis.paid = new Model({ paid: [] });
-  return new Readers(() => predictors, paid)[what](sent);
-}"""
+ASK = "async ([what, sent]) => new Readers(() => predictors)[what](sent)"
 BEGIN = "(examples) => beginning(predictors.both, examples)"
 LINE = "i do not know who it was"
 GAPPED = "i do n_t know who it was"
@@ -109,9 +106,6 @@ def test_a_question_is_answered_alike(
     for name in filter(asked.get, asked):
         ours = json.loads(json.dumps(getattr(explorer, f"answer_{name}")(**sent)))
         assert close(node.evaluate(ASK, [name, sent]), ours), name
-    node.evaluate(ASK, ["guesses", sent])
-    paid = node.evaluate("() => paid.get('paid')")
-    assert [each["n_hands"] for each in paid] == ([3] if sent["hands"] else [])
 
 
 DRAWN = "() => [...initial(predictors.both.engine.config, new Generator(0))]"

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from cloze.explorer import MaskExplorer
-from cloze.explorer.answers import TITLES
 from cloze.teaching.palette import LIGHT
 from web.build import TITLE
 
@@ -19,6 +18,8 @@ EDGE = 70
 BARS = 350
 """Where the bars begin."""
 LONGEST = 680
+
+TITLES = {"left": "from the left", "right": "from the right", "both": "from both sides"}
 
 
 def png() -> bytes:
@@ -46,7 +47,13 @@ def png() -> bytes:
         axes.text(left + step / 2, 229, letter, size=34, family="monospace", ha="center", **words)
     for i, (name, share) in enumerate(shares.items()):
         y, long = 360 + 90 * i, share * LONGEST
-        axes.text(EDGE, y, TITLES[name], size=24, **words)
+        axes.text(
+            EDGE,
+            y,
+            TITLES[name],
+            size=24,
+            **words,
+        )
         axes.add_patch(Rectangle((BARS, y - 26), long, 52, color=LIGHT[name]))
         axes.text(BARS + long + 16, y, f"{share:.2f}", size=26, weight="bold", **words)
     into = BytesIO()

@@ -1,18 +1,16 @@
 // What the page answers where a notebook asks Python: src/cloze/explorer/answers.py, for
 // the predictors of predictors.js.
 
-import { bet, cost, ROOM, raised, who } from "../../src/cloze/explorer/hands.js";
 import { UNTOUCHED } from "../../src/cloze/explorer/inside.js";
-import { LEAST, largest } from "../../src/cloze/explorer/parts.js";
+import { largest } from "../../src/cloze/explorer/parts.js";
 import { GAP } from "../../src/cloze/explorer/widget.js";
 import { Model } from "../../src/cloze/widgets/browser/widget.js";
-import { sum } from "../../src/cloze/widgets/browser/words.js";
 import { inside } from "./inside.js";
 
 /**
- * @import { Answers, Chart, Guesses, Line, Pairs, Question, Reader, Traits } from "../../src/cloze/explorer/parts.js"
+ * @import { Answers, Guesses, Line, Pairs, Question, Traits } from "../../src/cloze/explorer/parts.js"
  * @import { Settings } from "../../src/cloze/explorer/inside.js"
- * @import { Answer, MaskedPredictor, Symbols } from "./predictors.js"
+ * @import { MaskedPredictor, Symbols } from "./predictors.js"
  * @import { Paid } from "../../src/cloze/explorer/hands.js"
  *
  * @typedef {Record<string, { line: string, masked: string }>} Examples  By name.
@@ -29,18 +27,9 @@ import { inside } from "./inside.js";
  * @property {boolean | "once"} [guess_first]
  */
 
-const SHOWN = 5; // how many candidates a chart has; the truth is added
-const BEST = 3; // how many guesses of the last predictor are told for each gap
+const SHOWN = 5; // how many symbols each reader contributes to the chart
+const BEST = 3; // how many guesses of the last reader are listed for each gap
 const PAIRS_SHOWN = 5;
-/** @type {Record<string, string>} */
-const TITLES = {
-  left: "from the left",
-  right: "from the right",
-  both: "from both sides",
-  yours: "yours",
-};
-/** @type {Record<string, number>} */
-const WINGS = { left: 0, right: 2 }; // whose bars grow to the left, and whose to the right
 
 /**
  * Read a question: what is predicted, the line with what was filled in, and what is known.
@@ -67,16 +56,11 @@ const byPosition = (positions, of) => Object.fromEntries(positions.map((at) => [
  */
 export class Readers {
   #cast;
-  #tally;
   #before = new AbortController(); // calls off what the question before this one still computes
 
-  /**
-   * @param {Cast} cast
-   * @param {Model<{ paid: Paid[] }>} tally  Into it is entered what is paid for what a room guesses.
-   */
-  constructor(cast, tally) {
+  /** @param {Cast} cast */
+  constructor(cast) {
     this.#cast = cast;
-    this.#tally = tally;
   }
 
   get #last() {
@@ -92,18 +76,16 @@ export class Readers {
     this.#before.abort();
     this.#before = new AbortController();
     const { symbols, baseline } = this.#last;
-    const { truth } = question;
+    const { truth, focus } = question;
     const { open, held, known } = read(question);
     const answers = Object.entries(this.#cast()).map(([name, each]) => {
-      return { name, title: TITLES[name] ?? name, answer: each.predict(held, open) };
+      return { name, answer: each.predict(held, open) };
     });
-    const readers = answers.map(({ name, title, answer }) => {
-      return { name, title, costs: byPosition(open, (at) => answer.cost(at)) };
-    });
-    this.#enter(question, known, readers);
     const last = answers[answers.length - 1].answer;
     return {
-      readers,
+      readers: answers.map(({ name, answer }) => {
+        return { name, costs: byPosition(open, (at) => answer.cost(at)) };
+      }),
       baseline: {
         text: baseline.text,
         costs: byPosition(known, (at) => baseline.cost(symbols.known.indexOf(truth[at]))),
@@ -111,48 +93,28 @@ export class Readers {
       best: byPosition(open, (at) =>
         largest(last.at(at), BEST).map((i) => [symbols.known[i], last.at(at)[i]]),
       ),
-      chart: open.includes(question.focus) ? this.#chart(question, answers) : null,
+      candidates: open.includes(focus)
+        ? this.#candidates(
+            question,
+            answers.map(({ answer }) => answer.at(focus)),
+          )
+        : null,
     };
   }
 
   /**
-   * Return the guesses at the selected position, an open gap, as a table.
+   * Return what any reader finds likeliest, what hands were raised for, and the truth.
    * @param {Question} question
-   * @param {{ name: string, title: string, answer: Answer }[]} answers
-   * @returns {Chart}
+   * @param {number[][]} columns
    */
-  #chart({ truth: line, focus, hands: raisedAt }, answers) {
+  #candidates({ truth, focus, hands }, columns) {
     const { known } = this.#last.symbols;
-    const truth = line[focus] === GAP ? null : line[focus];
-    const hands = raisedAt[focus];
-    const columns = answers.map(({ name, title, answer }) => {
-      return { name, title, p: answer.at(focus), cost: answer.cost(focus) };
-    });
-    const last = columns[columns.length - 1].p;
-    const most = known.map((symbol, i) =>
-      Math.max(hands ? (hands[symbol] ?? 0) / raised(hands) : 0, ...columns.map(({ p }) => p[i])),
-    );
-    if (hands) {
-      const p = known.map((symbol) => bet(hands, symbol, known.length));
-      const paid = cost(hands, truth, known.length);
-      columns.push({ name: ROOM, title: who(raised(hands)), p, cost: paid });
-    }
-    /** @param {{ name: string }} column */
-    const wing = ({ name }) => WINGS[name] ?? 3;
-    columns.sort((one, other) => wing(one) - wing(other));
-    const shown = new Set(largest(most, SHOWN).filter((i) => most[i] >= LEAST));
-    if (truth !== null) shown.add(known.indexOf(truth));
-    const order = [...shown].sort((i, j) => last[j] - last[i] || i - j);
-    return {
-      columns: columns.map(({ name, title, cost }) => ({ name, title, cost })),
-      rows: order.map((i) => {
-        return { symbol: known[i], truth: known[i] === truth, p: columns.map(({ p }) => p[i]) };
-      }),
-      rest: {
-        n: known.length - shown.size,
-        p: columns.map(({ p }) => Math.max(0, 1 - sum(order.map((i) => p[i])))),
-      },
-    };
+    const shown = new Set(columns.flatMap((p) => largest(p, SHOWN)));
+    const named = [...Object.keys(hands[focus] ?? {}), truth[focus]];
+    return known
+      .map((symbol, i) => ({ symbol, i, p: columns.map((p) => p[i]) }))
+      .filter(({ symbol, i }) => shown.has(i) || named.includes(symbol))
+      .map(({ symbol, p }) => ({ symbol, p }));
   }
 
   /**
@@ -226,28 +188,6 @@ export class Readers {
   symbol({ typed }) {
     return this.#last.symbols.readSymbol(typed);
   }
-
-  /**
-   * Enter into the tally what was paid for what is revealed, each symbol of a line once.
-   * @param {Question} question
-   * @param {number[]} open
-   * @param {Reader[]} readers
-   */
-  #enter({ truth, hands }, open, readers) {
-    const { symbols } = this.#last;
-    const line = symbols.write(truth);
-    const before = this.#tally.get("paid");
-    const fresh = open.filter(
-      (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
-    );
-    const paid = fresh.map((at) => {
-      /** @type {Paid["costs"]} */
-      const costs = { [ROOM]: cost(hands[at], truth[at], symbols.known.length) };
-      for (const reader of readers) costs[reader.name] = reader.costs[at];
-      return { line, at, n_hands: raised(hands[at]), costs };
-    });
-    if (paid.length) this.#tally.set("paid", [...before, ...paid]);
-  }
 }
 
 /** @type {(symbols: Symbols, line: string[]) => Line["words"]} */
@@ -255,19 +195,31 @@ const wordsOf = (symbols, line) =>
   symbols.words(line).map((word) => [word[0], word[word.length - 1] + 1]);
 
 /**
+ * Let one model have what another was paid.
+ * @param {Pick<Model<{ paid: Paid[] }>, "get" | "on">} from
+ * @param {Pick<Model<{ paid: Paid[] }>, "get" | "set">} to
+ */
+function follow(from, to) {
+  from.on("change:paid", () => {
+    if (to.get("paid") !== from.get("paid")) to.set("paid", from.get("paid"));
+  });
+}
+
+/**
  * Make the model of an explorer.
  * @param {Cast} cast
  * @param {Examples} examples
  * @param {Beginning | null} begin  Without it, the first letter of what the first example speaks of is
  *   hidden, to be guessed before the guesses are seen.
- * @param {Model<{ paid: Paid[] }>} paid  The model of a tally; what is paid is entered into it.
+ * @param {Model<{ paid: Paid[] }>} paid  The model of a tally, which has what the explorer's has.
  * @returns {Model<Traits, Answers>}
  */
 export function exploring(cast, examples, begin = null, paid = new Model({ paid: [] })) {
   const [first] = Object.values(cast());
   /** @type {Model<Traits, Answers>} */
-  const model = new Model(beginning(first, examples, begin), new Readers(cast, paid));
-  paid.on("change", () => model.set("paid", paid.get("paid")));
+  const model = new Model(beginning(first, examples, begin), new Readers(cast));
+  follow(model, paid);
+  follow(paid, model);
   return model;
 }
 

@@ -1,28 +1,20 @@
-"""What predictors answer to a question of the explorer: few numbers, however many symbols."""
+"""What predictors answer to a question of the explorer, as few numbers for the browser."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from heapq import nlargest
-from typing import Any, NamedTuple
+from math import inf
+from typing import Any
 
-from cloze.explorer.tally import ROOM, bet, cost, who, written
-from cloze.prediction.predictors import Baseline, Comparison, Predictor
+from cloze.prediction.predictors import Comparison, Predictor
 from cloze.vocabulary import GAP
 
 SHOWN = 5
-"""How many candidates a chart has; the truth is added, and what is left for all others."""
-LEAST = 0.005
-"""A probability below this is written 0.00."""
+"""How many symbols each reader contributes to the chart; the truth and the room's are added."""
 BEST = 3
-"""How many guesses of the last predictor are told for each gap."""
+"""How many guesses of the last reader are listed for each gap."""
 PAIRS_SHOWN = 5
-FEW = 500
-"""So many symbols are listed to choose from; of more, one is typed."""
-TITLES = {"left": "from the left", "right": "from the right", "both": "from both sides"}
-WINGS = {"left": 0, "right": 2}
-"""Whose bars grow to the left of the candidates, and whose to the right; all others beside them."""
 
 Data = dict[str, Any]
 """What is sent as JSON; an infinite cost is written "Infinity", an unknown one null."""
@@ -72,22 +64,32 @@ def by_position(sent: Mapping[str, Any]) -> dict[int, Any]:
     return {int(at): each for at, each in sent.items()}
 
 
-def guesses(question: Question, answers: Comparison, baseline: Baseline | None) -> Data:
+def ask(question: Question, predictors: Mapping[str, Predictor]) -> Comparison:
+    """Let several models answer at the open positions of a line."""
+    *_, last = predictors.values()
+    held, gaps = question.held, question.open
+    answers = {name: each.predict(held, gaps) for name, each in predictors.items()}
+    return Comparison(last.symbols, held, answers)
+
+
+def guesses(question: Question, answers: Comparison, last: Predictor) -> Data:
     """Return what is guessed at the open positions.
 
     Args:
         question: what is asked.
-        answers: what every predictor answers at the open positions.
-        baseline: what the last predictor is judged against.
+        answers: what every reader answers, as :func:`ask` returns it.
+        last: the reader that is spoken of.
 
     Returns:
-        ``readers``, each with its ``name``, its ``title`` and the ``costs`` of the truth by open
-        position; the ``baseline`` likewise, with its ``text``; ``best``, the likeliest symbols of
-        the last reader with their probabilities, by open position; and the :func:`chart`.
+        ``readers``, each with its ``name`` and the ``costs`` of the truth by open position; the
+        ``baseline`` likewise, with its ``text``; ``best``, the likeliest symbols of the last reader
+        with their probabilities, by open position; and ``candidates``, symbols for the chart of the
+        selected position with their probabilities ``p`` by reader, in the vocabulary's order; None
+        if that position is no open gap.
     """
-    known = answers.symbols.known
-    *_, last = answers.values()
-    p, order = last.probabilities.sort(dim=1, descending=True, stable=True)
+    known, baseline = answers.symbols.known, last.baseline
+    *_, answer = answers.values()
+    p, order = answer.probabilities.sort(dim=1, descending=True, stable=True)
     best = zip(p[:, :BEST].tolist(), order[:, :BEST].tolist(), strict=True)
     costs = {}
     if baseline:
@@ -95,74 +97,26 @@ def guesses(question: Question, answers: Comparison, baseline: Baseline | None) 
         costs = {i: written(baseline.cost(known.index(truth))) for i, truth in truths if truth}
     return {
         "readers": [
-            {
-                "name": name,
-                "title": TITLES.get(name, name),
-                "costs": {i: written(answer.cost(i)) for i in question.open},
-            }
-            for name, answer in answers.items()
+            {"name": name, "costs": {i: written(each.cost(i)) for i in question.open}}
+            for name, each in answers.items()
         ],
         "baseline": baseline and {"text": baseline.text, "costs": costs},
         "best": {
             at: [(known[i], p) for i, p in zip(places, likely, strict=True)]
             for at, (likely, places) in zip(question.open, best, strict=True)
         },
-        "chart": chart(question, answers),
+        "candidates": candidates(question, answers) if question.focus in question.open else None,
     }
 
 
-class Column(NamedTuple):
-    """Somebody who guesses at the selected position."""
-
-    name: str
-    title: str
-    p: Sequence[float]
-    """Of each symbol."""
-    cost: float | None
-    """−log P of the truth in nats, None where nobody knows it."""
-
-
-def chart(question: Question, answers: Comparison) -> Data | None:
-    """Return the guesses at the selected position as a table; None if that is no open gap.
-
-    Returns:
-        ``columns``, from left to right, with the ``name`` and ``title`` of who guesses and the
-        ``cost`` of the truth; ``rows``, a candidate each, in the order of the last predictor, with
-        its ``symbol``, whether it is the ``truth``, and its probabilities ``p`` by column;
-        ``rest``, how many other symbols there are, ``n``, and what is left for them, ``p``.
-        Candidates are what any reader finds likeliest, what most hands were raised for, and the
-        truth.
-    """
+def candidates(question: Question, answers: Comparison) -> list[Data]:
+    """Return what any reader finds likeliest, what hands were raised for, and the truth."""
     at, known = question.focus, answers.symbols.known
-    if at not in question.open:
-        return None
-    truth, hands = question.known_truth(at), question.hands.get(at)
-    columns = [
-        Column(name, TITLES.get(name, name), answer[at].tolist(), answer.cost(at))
-        for name, answer in answers.items()
-    ]
-    last = columns[-1].p
-    most = [max(each) for each in zip(*(column.p for column in columns), strict=True)]
-    if hands:
-        total = sum(hands.values())
-        for symbol, n in hands.items():
-            most[known.index(symbol)] = max(most[known.index(symbol)], n / total)
-        p = [bet(hands, symbol, len(known)) for symbol in known]
-        paid = None if truth is None else cost(hands, truth, len(known))
-        columns.append(Column(ROOM, who(total), p, paid))
-    columns.sort(key=lambda column: WINGS.get(column.name, 3))
-    shown = {i for i in largest(most, SHOWN) if most[i] >= LEAST}
-    if truth is not None:
-        shown.add(known.index(truth))
-    left_over = [max(0.0, 1 - sum(column.p[i] for i in shown)) for column in columns]
-    return {
-        "columns": [{"name": c.name, "title": c.title, "cost": written(c.cost)} for c in columns],
-        "rows": [
-            {"symbol": known[i], "truth": known[i] == truth, "p": [c.p[i] for c in columns]}
-            for i in sorted(shown, key=lambda i: (-last[i], i))
-        ],
-        "rest": {"n": len(known) - len(shown), "p": left_over},
-    }
+    columns = [answer[at] for answer in answers.values()]
+    shown = {i for p in columns for i in p.topk(min(SHOWN, len(known))).indices.tolist()}
+    named = [*question.hands.get(at, {}), question.known_truth(at)]
+    shown |= {known.index(symbol) for symbol in named if symbol is not None}
+    return [{"symbol": known[i], "p": [p[i].item() for p in columns]} for i in sorted(shown)]
 
 
 def pair(question: Question, last: Predictor) -> Data:
@@ -173,11 +127,11 @@ def pair(question: Question, last: Predictor) -> Data:
     return {"first": first, "second": second, "apart": apart, "together": together}
 
 
+def written(cost: float | None) -> float | str | None:
+    """Write a cost for JSON, which knows no infinity."""
+    return "Infinity" if cost == inf else cost
+
+
 def numbers(values: Iterable[float]) -> list[float | str | None]:
     """Write costs for JSON."""
     return [written(value) for value in values]
-
-
-def largest(values: Sequence[float], k: int) -> list[int]:
-    """Return the places of the ``k`` largest values, largest first."""
-    return nlargest(k, range(len(values)), key=values.__getitem__)

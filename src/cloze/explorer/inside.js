@@ -14,7 +14,7 @@ import {
   visible,
 } from "../widgets/browser/words.js";
 import { arcs, placeOf, strip, widthOf } from "./arcs.js";
-import { paragraph } from "./parts.js";
+import { paragraph, titleOf, written } from "./parts.js";
 
 /**
  * @import { Markup } from "../widgets/browser/element.js"
@@ -258,7 +258,7 @@ function paid(cost, before) {
   const was = before === null ? now : inNats(Number(before));
   return join(
     [
-      element("b", { class: "number", "data-count": true }, now),
+      element("b", { class: "number" }, now),
       was === now ? null : element("small", { class: "number" }, ` was ${was}`),
     ].filter((each) => each !== null),
   );
@@ -479,7 +479,7 @@ function controls(state, answer, readers, player) {
     name: "text",
     size: 24,
     autocomplete: "off",
-    value: other.length === state.truth.length ? writtenOf(state, other) : "",
+    value: other.length === state.truth.length ? written(state.symbols, other) : "",
     placeholder: `${counted(state.truth.length, state.symbols.unit)}, one of them another`,
   });
   const reader = settings.reader || readers[readers.length - 1];
@@ -522,9 +522,6 @@ function controls(state, answer, readers, player) {
       : null,
   );
 }
-
-/** @type {(state: State, line: string[]) => string} */
-const writtenOf = ({ symbols }, line) => line.join(symbols.wide ? " " : "");
 
 /**
  * Write the buttons that walk through it.
@@ -588,8 +585,8 @@ export function inside({ state, answer, more, present }) {
     );
   if (!answer || !more) return null;
   if (!more.rungs.length) {
-    const { title } = answer.readers[answer.readers.length - 1];
-    return paragraph(`${capitalised(title)}: this model has no inside that can be shown.`);
+    const { name } = answer.readers[answer.readers.length - 1];
+    return paragraph(`${capitalised(titleOf(name))}: this model has no inside that can be shown.`);
   }
   const told = settings.played >= 0 && settings.played < more.rungs.length;
   return element(

@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.explorer.answers import BEST, Data, Question
-from cloze.explorer.tally import written
+from cloze.explorer.answers import BEST, Data, Question, written
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Key, Parts, anatomy, output_matrices, run
 from cloze.lenses import Kept, kept, logit_lens, moved, off

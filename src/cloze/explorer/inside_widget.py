@@ -13,8 +13,8 @@ from cloze.explorer.inside import UNTOUCHED
 from cloze.explorer.widget import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor
-from cloze.vocabulary import GAP, TextError, visible
-from cloze.widgets.markup import element, in_nats, still_style
+from cloze.vocabulary import TextError, visible
+from cloze.widgets.markup import element, in_nats
 from cloze.widgets.widget import program
 
 LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
@@ -69,11 +69,11 @@ class Inside(MaskExplorer):
         with self.lock:
             return self._inside(self._question, self.inside)
 
-    def still(self) -> Markup | None:
+    def still(self) -> Markup:
         """Write the ladder as a table, the answer on top, for where nothing runs."""
         rungs = self.way()["rungs"]
         if not rungs:
-            return None
+            return super().still()
         heads = ["part", "guess, if it ended here", "cost of the truth", "a translator's guess"]
         rows = []
         for rung in reversed(rungs):
@@ -85,8 +85,7 @@ class Inside(MaskExplorer):
         line = element("p", f"The gap in {self._gapped()}, from the bottom up:")
         head = element("tr", *(element("th", each, scope="col") for each in heads))
         table = element("table", element("thead", head), element("tbody", *rows))
-        picture = element("div", line, table, class_="cloze still")
-        return Markup(f"<style>{still_style()}</style>{picture}")  # noqa: S704 - all is escaped
+        return element("div", line, table, class_="cloze still")
 
     def __repr__(self) -> str:
         rungs = self.way()["rungs"]
@@ -98,11 +97,6 @@ class Inside(MaskExplorer):
             said = f"{visible(symbol)} {p:.2f}{cost}"
         changed = f", {len(self.inside['parts'])} changed" if self.inside["parts"] else ""
         return f"Inside({self._gapped()!r}: {said}{changed})"
-
-    def _gapped(self) -> str:
-        open_positions = self._question.open
-        symbols = (GAP if i in open_positions else each for i, each in enumerate(self.truth))
-        return self._symbols.write([*symbols])
 
 
 def _name(rung: Data) -> str:

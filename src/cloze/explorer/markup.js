@@ -20,8 +20,8 @@ import {
   sum,
   visible,
 } from "../widgets/browser/words.js";
-import { ROOM, raised, who } from "./hands.js";
-import { costsOf, mean, parts } from "./parts.js";
+import { cost, raised, who } from "./hands.js";
+import { costsOf, mean, parts, titleOf } from "./parts.js";
 import { inWords as tallyInWords } from "./tally.js";
 import { VIEWS } from "./views.js";
 
@@ -158,9 +158,9 @@ function letter(state, at, shade, bare, side) {
  * @param {number} at
  */
 function sideOf({ state, answer }, view, at) {
-  if (!view.sides || !answer?.chart || at === state.focus) return null;
+  if (!view.sides || !answer?.candidates || at === state.focus) return null;
   const side = at < state.focus ? "left" : "right";
-  return answer.chart.columns.some(({ name }) => name === side) ? side : null;
+  return answer.readers.some(({ name }) => name === side) ? side : null;
 }
 
 /**
@@ -228,7 +228,7 @@ function sums({ state, answer, present }, view) {
     const cells = values.map((value) => element("td", { class: "number" }, value));
     return element("tr", { class: reader }, element("th", { scope: "row" }, name), ...cells);
   };
-  const rows = readers.map((each) => row(each.title, sum(costsOf(each)), each.name));
+  const rows = readers.map((each) => row(titleOf(each.name), sum(costsOf(each)), each.name));
   if (baseline) {
     const text = `unigram: how frequent each ${unit} is in ${baseline.text}`;
     rows.push(row(text, sum(costsOf(baseline))));
@@ -263,17 +263,16 @@ function summary(seen, view, announcement) {
   }
   if (answer && !hidden) {
     const last = answer.readers[answer.readers.length - 1];
-    if (answer.chart) {
+    if (answer.candidates) {
       const [first, second] = answer.best[focus].map(
         ([symbol, p]) => `${spoken(symbol)} ${fixed(p, 2)}`,
       );
-      said.push(`${capitalised(last.title)}: ${second ? `${first}, ${second}` : first}.`);
-      const room = answer.chart.columns.find(({ name }) => name === ROOM);
-      if (room && room.cost !== null) {
-        const cost = Number(room.cost);
-        const given = fixed(Math.exp(-cost), 2);
+      said.push(`${capitalised(titleOf(last.name))}: ${second ? `${first}, ${second}` : first}.`);
+      const truth = seen.state.truthAt(focus);
+      if (hands[focus] && truth !== null && !seen.state.once) {
+        const nats = cost(hands[focus], truth, seen.state.symbols.n);
         const name = capitalised(who(raised(hands[focus])));
-        said.push(`${name}: ${given} for the truth, ${inBits(cost)} bits.`);
+        said.push(`${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`);
       }
     }
     const costs = costsOf(last);

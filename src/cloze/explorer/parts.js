@@ -54,20 +54,14 @@ import { fixed, sum } from "../widgets/browser/words.js";
  *
  * @typedef {Line & Omit<Question, "inside"> & Looks & Derived} State
  *
- * @typedef {{ name: string, title: string, costs: Record<number, Cost> }} Reader
- * @typedef {{ name: string, title: string, cost: Cost }} Column
- * @typedef {{ symbol: string, truth: boolean, p: number[] }} Row
- *
- * @typedef {object} Chart  The guesses at the selected position, an open gap.
- * @property {Column[]} columns  Who guesses, from left to right.
- * @property {Row[]} rows  The candidates, each with its probability by column.
- * @property {{ n: number, p: number[] }} rest  How many other symbols there are, and what is left.
+ * @typedef {{ name: string, costs: Record<number, Cost> }} Reader
  *
  * @typedef {object} Guesses  What is guessed at the open positions.
  * @property {Reader[]} readers  The last is the one that is spoken of.
  * @property {{ text: string, costs: Record<number, Cost> } | null} baseline
  * @property {Record<number, Guess[]>} best  The likeliest symbols of the last reader, by position.
- * @property {Chart | null} chart
+ * @property {{ symbol: string, p: number[] }[] | null} candidates  For the chart of the selected position,
+ *   with their probabilities by reader; null if it is no open gap.
  *
  * @typedef {object} Answers  What an explorer asks, and what is answered.
  * @property {(question: Question) => Promise<Guesses>} guesses
@@ -113,6 +107,12 @@ export const LEAST_CHANGE = 0.05; // the least change or share that is written b
  * @param {string} text
  */
 export const paragraph = (text) => element("p", null, text);
+
+/** @type {Record<string, string>} */
+const TITLES = { left: "from the left", right: "from the right", both: "from both sides" };
+
+/** @param {string} name  Of a reader. */
+export const titleOf = (name) => TITLES[name] ?? name;
 
 /**
  * Return the places of the `k` largest values, largest first.
@@ -174,6 +174,9 @@ export function parts({ truth, words }) {
   });
 }
 
+/** @type {(symbols: State["symbols"], line: string[]) => string} */
+export const written = ({ wide }, line) => line.join(wide ? " " : "");
+
 /**
  * Say what a one-sided reader sees of the line.
  * @param {State} state
@@ -182,7 +185,7 @@ export function parts({ truth, words }) {
 export function seenBy({ held, open, focus, symbols }, reader) {
   const shown = held.map((symbol, at) => (open.includes(at) ? "_" : symbol));
   const seen = reader === "left" ? shown.slice(0, focus) : shown.slice(focus + 1);
-  const text = seen.join(symbols.wide ? " " : "").trim();
+  const text = written(symbols, seen).trim();
   const side = reader === "left" ? "before" : "after";
   return text ? `It sees only what is ${side} the gap: “${text}”.` : `Nothing is ${side} the gap.`;
 }

@@ -8,10 +8,10 @@ import { join } from "../widgets/browser/element.js";
 import { randomOf } from "../widgets/browser/random.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
-import { MOST_HANDS, raised } from "./hands.js";
+import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
 import { asked, UNTOUCHED } from "./inside.js";
 import { explorer } from "./markup.js";
-import { seenBy } from "./parts.js";
+import { seenBy, written } from "./parts.js";
 import { VIEWS } from "./views.js";
 
 /**
@@ -124,10 +124,10 @@ export default class MaskExplorer extends Widget {
 
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
-    const { truth, masked, filled, hands, hidden, once, focus, view, settings } = this.state;
+    const { truth, masked, filled, hands, hidden, focus, view, settings } = this.state;
     const inside = asked(view === "inside" ? settings : UNTOUCHED, truth);
-    const bets = hidden || once ? {} : hands;
-    const question = { truth, masked, filled, hands: bets, focus, inside };
+    const shown = hidden ? {} : hands; // a hand that is raised asks nothing yet
+    const question = { truth, masked, filled, hands: shown, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
     if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
@@ -150,6 +150,7 @@ export default class MaskExplorer extends Widget {
       if (posed !== this.posed) continue;
       const what = answer && VIEWS[this.get("view")].asks?.(this.state);
       this.answer = answer;
+      if (answer) this.#enter(answer);
       this.#guessed = guessed;
       this.more = null;
       this.waits = Boolean(what);
@@ -163,6 +164,28 @@ export default class MaskExplorer extends Widget {
       this.refresh();
     }
     this.#asking = false;
+  }
+
+  /**
+   * Enter into the tally what was paid for the gaps that a room has guessed, each symbol of a line once.
+   * @param {Guesses} answer
+   */
+  #enter({ readers }) {
+    const { truth, open, hands, hidden, once, symbols, truthAt } = this.state;
+    if (hidden || once) return;
+    const before = this.get("paid");
+    const line = written(symbols, truth);
+    const fresh = open.filter(
+      (at) => hands[at] && !before.some((each) => each.line === line && each.at === at),
+    );
+    const paid = fresh.flatMap((at) => {
+      const known = truthAt(at);
+      if (known === null) return [];
+      const costs = readers.map(({ name, costs }) => [name, costs[at]]);
+      const room = [ROOM, cost(hands[at], known, symbols.n)];
+      return { line, at, n_hands: raised(hands[at]), costs: Object.fromEntries([room, ...costs]) };
+    });
+    if (paid.length) this.become({ paid: [...before, ...paid] }, this.announcement);
   }
 
   /**

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 import traitlets
@@ -13,22 +12,23 @@ from markupsafe import Markup
 
 from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
-from cloze.explorer.answers import FEW, Data, Question, by_position, guesses, numbers, pair
+from cloze.explorer.answers import Data, Question, ask, by_position, guesses, numbers, pair
 from cloze.explorer.inside import UNTOUCHED, Settings, inside
-from cloze.explorer.picture import Picture
-from cloze.explorer.tally import PAID, ROOM, Tally, cost
+from cloze.explorer.tally import Tally
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, TextError
-from cloze.widgets.markup import in_nats
+from cloze.widgets.markup import element, in_nats
 from cloze.widgets.widget import Widget, program
 
 HERE = Path(__file__).parent
 VIEWS = tuple(sorted(path.stem for path in (HERE / "views").glob("*.js")))
 """A view is a file in this folder."""
 MOST_HANDS = 10_000
+FEW = 500
+"""Up to this many symbols are listed to choose from; of more, one is typed."""
 
 
 class Example(NamedTuple):
@@ -49,26 +49,7 @@ EXAMPLES = {
 }
 
 
-def _for_reading(value: Any) -> Any:
-    """Return what a learner's code may hold: changing it in place would go unnoticed."""
-    if isinstance(value, Mapping):
-        return MappingProxyType({key: _for_reading(each) for key, each in value.items()})
-    return value
-
-
-def _plain(value: Any) -> Any:
-    """Write a mapping for JSON."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    return value
-
-
-NOTHING = _for_reading({})
-MAPPING: dict[str, Any] = {
-    "sync": True,
-    "to_json": lambda value, _: _plain(value),
-    "from_json": lambda value, _: _for_reading(by_position(value)),
-}
+MAPPING: dict[str, Any] = {"sync": True, "from_json": lambda value, _: by_position(value)}
 POSITIONS: dict[str, Any] = {
     "sync": True,
     "to_json": lambda value, _: sorted(value),
@@ -85,7 +66,7 @@ class MaskExplorer(Widget):
     and ``predictions`` follow from them. A line of Python that sets ``line`` or ``masked`` begins
     afresh: nothing is filled in, no hands are raised, and the first masked position is selected.
     ``explorer.observe(f, "masked")`` calls ``f`` whenever a click, or a line of Python, changes
-    what is masked. ``explorer.picture()`` keeps what is seen now.
+    what is masked.
 
     With ``guess_first`` truth and guesses are hidden until they are revealed, and a room can guess:
     ``hands`` maps open positions to hands by symbol, ``{13: {"u": 12, "a": 5}}``. They are a bet,
@@ -119,14 +100,14 @@ class MaskExplorer(Widget):
     model = traitlets.Any()
     line = traitlets.Any()
     masked = traitlets.Any(frozenset()).tag(**POSITIONS)
-    filled = traitlets.Any(NOTHING).tag(**MAPPING)
-    hands = traitlets.Any(NOTHING).tag(**MAPPING)
+    filled: traitlets.Dict[Any, Any] = traitlets.Dict().tag(**MAPPING)
+    hands: traitlets.Dict[Any, Any] = traitlets.Dict().tag(**MAPPING)
     focus = traitlets.Any(0).tag(sync=True)
-    view = traitlets.Any("guesses").tag(sync=True)
+    view = traitlets.Enum(VIEWS, "guesses").tag(sync=True)
     inside = traitlets.Dict(UNTOUCHED).tag(sync=True)
     """How the view Inside is looked at, and which parts of the model are changed there."""
-    guess_first = traitlets.Any(False).tag(sync=True)
-    revealed = traitlets.Any(False).tag(sync=True)
+    guess_first = traitlets.Enum((False, True, "once"), False).tag(sync=True)
+    revealed = traitlets.Bool(False).tag(sync=True)
     truth: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """The symbols of the line, ``GAP`` where not even the line knows the truth."""
     words: traitlets.List[Any] = traitlets.List().tag(sync=True)
@@ -136,7 +117,7 @@ class MaskExplorer(Widget):
     many, how many these are and how many there are with the special ones, and whether some are
     longer than a character."""
     examples: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    paid: traitlets.List[Any] = traitlets.List().tag(**PAID)
+    paid: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """What the tally holds."""
     tools = traitlets.Bool(True).tag(sync=True)
     seed = traitlets.Int().tag(sync=True)
@@ -182,18 +163,22 @@ class MaskExplorer(Widget):
         )
         self._follows = True
         if tally:
-            self._show_paid(tally)
+            traitlets.link((tally, "paid"), (self, "paid"))
 
     def __repr__(self) -> str:
         loss = ""
         with suppress(Exception):  # a model that fails says so where it is asked
             if self.loss is not None and not self._hidden:
                 loss = f", loss {in_nats(self.loss)} nats"
-        question = self._question
-        gapped = [GAP if at in question.open else each for at, each in enumerate(question.held)]
-        line = self._symbols.write(gapped) if self._hidden else self.line
+        line = self._gapped() if self._hidden else self.line
         line = line if len(line) <= 24 else f"{line[:23]}…"
         return f"MaskExplorer({line!r}, {len(self.masked)} masked{loss})"
+
+    def _gapped(self) -> str:
+        """The line with a gap at each open position."""
+        question = self._question
+        held = enumerate(question.held)
+        return self._symbols.write([GAP if at in question.open else each for at, each in held])
 
     # ── what follows from the state ──────────────────────────────────────────────────────────────
 
@@ -220,35 +205,16 @@ class MaskExplorer(Widget):
         """What the room and the readers have paid so far."""
         if self._tally is None:
             self._tally = Tally()
-            self._show_paid(self._tally)
+            traitlets.link((self, "paid"), (self._tally, "paid"))
         return self._tally
 
-    def picture(self) -> Picture:
-        """Return what is seen now, the guesses at the selected gap, as a picture that stays.
-
-        Raises:
-            ValueError: no open gap is selected, or guesses are kept back.
-        """
-        with self.lock:
-            if self._hidden or self.focus not in self._question.open:
-                raise ValueError("A picture shows guesses: mask a position, select it, and reveal.")
-            return self._picture(self.alone())
-
-    def _picture(self, alone: dict[str, object] | None = None, *, shaded: bool = True) -> Picture:
-        question = self._question
-        occlusion = self._occlusion(question) if shaded and not self._hidden else None
-        return Picture(question, self._predict(question), occlusion, alone)
-
-    def still(self) -> Markup | None:
-        """Write the picture, if an open gap is selected; what is kept back is not in it.
-
-        Nor is the shading, which takes longest, where a lecture waits for all its widgets.
-        """
+    def still(self) -> Markup:
+        """Write the line and, unless they are hidden, the guesses as a table."""
+        table = None
         with self.lock, suppress(ValueError):
-            if self.focus in self._question.open:
-                html = self._picture(shaded=not self.present)._repr_html_()
-                return Markup(html)  # noqa: S704 - all parts are escaped
-        return None
+            if self._question.open and not self._hidden:
+                table = Markup(self.predictions._repr_html_())  # noqa: S704 - all is escaped
+        return element("div", element("p", self._gapped()), table, class_="cloze still")
 
     def alone(self) -> dict[str, object] | None:
         """Return the line and what is hidden, if the models are those that a page has, too."""
@@ -271,7 +237,7 @@ class MaskExplorer(Widget):
     def answer_guesses(self, **sent: Any) -> Data:
         """Return what is guessed."""
         question = Question.of(sent)
-        return guesses(question, self._predict(question), self._last.baseline)
+        return guesses(question, self._predict(question), self._last)
 
     def answer_occlusion(self, **sent: Any) -> list[Any]:
         """Return what the last answer at the selected gap depends on."""
@@ -380,14 +346,8 @@ class MaskExplorer(Widget):
         return self._remembered[what][1]
 
     def _predict(self, question: Question) -> Comparison:
-        held, gaps = question.held, question.open
-
-        def ask() -> Comparison:
-            each = self._predictors.items()
-            answers = {name: reader.predict(held, gaps) for name, reader in each}
-            return Comparison(self._symbols, held, answers)
-
-        return self._once("guesses", (held, gaps), ask)
+        asked = question.held, question.open
+        return self._once("guesses", asked, lambda: ask(question, self._predictors))
 
     def _inside(self, question: Question, looked: Mapping[str, Any]) -> Data:
         settings = Settings.of(looked)
@@ -427,15 +387,12 @@ class MaskExplorer(Widget):
     def _begin(self, state: Data) -> None:
         """Take a line, or what is masked: nobody has guessed yet; how one looks at it stays."""
         first = min(state["masked"], default=0)
-        fresh = {"filled": NOTHING, "hands": NOTHING, "revealed": False, "focus": first}
+        fresh: Data = {"filled": {}, "hands": {}, "revealed": False, "focus": first}
         with self._together():
             for name, value in (fresh | state).items():
                 setattr(self, name, value)
 
-    @traitlets.validate(
-        *("line", "masked", "filled", "hands", "focus", "view"),
-        *("guess_first", "revealed", "model"),
-    )
+    @traitlets.validate("line", "masked", "filled", "hands", "focus", "model")
     def _check(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         return getattr(self, f"_read_{name}")(value) if self._follows else value
@@ -450,51 +407,23 @@ class MaskExplorer(Widget):
     def _read_focus(self, value: Any) -> int:
         return whole_number(value, 0, len(self.truth) - 1, "A position of this line")
 
-    def _read_filled(self, value: Any) -> Mapping[int, str]:
-        if not isinstance(value, Mapping):
-            raise ValueError("filled maps positions to what they hold, for instance {3: 'e'}.")
+    def _read_filled(self, value: Mapping[int, str]) -> dict[int, str]:
         filled = {self._read_focus(at): self._symbols.read_symbol(s) for at, s in value.items()}
-        for at in filled:
-            if at not in self.masked:
-                raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
-        return _for_reading(filled)
+        for at in filled.keys() - self.masked:
+            raise ValueError(f"Position {at} is not masked; mask it before you fill it.")
+        return filled
 
-    def _read_hands(self, value: Any) -> Mapping[int, Mapping[str, int]]:
-        if not isinstance(value, Mapping) or not all(
-            isinstance(hands, Mapping) for hands in value.values()
-        ):
-            raise ValueError(
-                "hands maps open positions to numbers by symbol, for instance "
-                f"{{3: {{'e': 12, 'a': 5}}}}, not {shown(value)}."
-            )
-        raised: dict[int, dict[str, int]] = {}
-        for at, hands in value.items():
-            at = self._read_focus(at)
+    def _read_hands(self, value: Mapping[int, Mapping[str, int]]) -> dict[int, dict[str, int]]:
+        raised: dict[int, dict[str, int]] = {at: {} for at in value}
+        for at in raised:
             if at not in self._question.open:
                 raise ValueError(
                     f"Position {at} is not an open gap; guess where something is hidden."
                 )
-            for symbol, n in hands.items():
-                n = whole_number(n, 0, MOST_HANDS, "A number of hands")
-                if n:
-                    raised.setdefault(at, {})[self._symbols.read_symbol(symbol)] = n
-        return _for_reading(raised)
-
-    def _read_view(self, value: Any) -> str:
-        value = "inside" if value == "attention" else value  # what it was called
-        if value not in VIEWS:
-            raise ValueError(f"A view is one of {', '.join(VIEWS)}, not {shown(value)}.")
-        return str(value)
-
-    def _read_guess_first(self, value: Any) -> bool | str:
-        if not (isinstance(value, bool) or value == "once"):
-            raise ValueError(f'guess_first is True, False or "once", not {shown(value)}.')
-        return value
-
-    def _read_revealed(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ValueError(f"revealed is True or False, not {shown(value)}.")
-        return value
+            for symbol, n in value[at].items():
+                if whole_number(n, 0, MOST_HANDS, "A number of hands"):
+                    raised[at][self._symbols.read_symbol(symbol)] = n
+        return raised
 
     def _read_model(self, value: Any) -> Any:
         before, self._predictors = self._predictors, predictors_of(value, self._corpus)
@@ -531,22 +460,3 @@ class MaskExplorer(Widget):
     @traitlets.observe("truth")
     def _tell_line(self, change: Any) -> None:
         self.line = self._symbols.write(change.new)
-
-    @traitlets.observe("guess_first", "revealed")
-    def _enter(self, _: Any) -> None:
-        """Enter into the tally what was paid for what is revealed; each symbol counts once."""
-        if self._hidden or self.guess_first == "once":
-            return
-        question, n = self._question, len(self._symbols.known)
-        for at in question.open:
-            hands, truth = question.hands.get(at), question.known_truth(at)
-            if hands and truth:
-                costs = {ROOM: cost(hands, truth, n)}
-                for name, answer in self.predictions.items():
-                    paid = answer.cost(at)
-                    assert paid is not None, "the truth is known"
-                    costs[name] = paid
-                self.tally.note(self.line, at, sum(hands.values()), costs)
-
-    def _show_paid(self, tally: Tally) -> None:
-        traitlets.dlink((tally, "paid"), (self, "paid"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from markupsafe import escape
 from torch import Tensor, nn
 
 from cloze.baselines import letter_frequencies
@@ -287,6 +288,17 @@ class Comparison(dict[str, Answer]):
     def positions(self) -> tuple[int, ...]:
         """The gaps, ascending."""
         return next(iter(self.values())).positions
+
+    def _repr_html_(self) -> str:
+        names = ("position", "model", "guesses", "cost of the truth in nats")
+        rows = ["".join(f'<th scope="col">{name}</th>' for name in names)]
+        for position in self.positions:
+            for name, answer in self.items():
+                paid = answer.cost(position)
+                best = listed(top_k(answer[position], known=self.symbols.known))
+                cells = (position, name, best, "" if paid is None else f"{paid:.2f}")
+                rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
     def __repr__(self) -> str:
         typed = (GAP if i in self.positions else symbol for i, symbol in enumerate(self.line))

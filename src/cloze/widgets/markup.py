@@ -1,4 +1,4 @@
-"""Markup that stays in a notebook, below a widget or in its place; all text in it is escaped."""
+"""Markup that stays in a notebook below a widget; all text in it is escaped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from cloze.teaching import palette
-
 BROWSER = Path(__file__).with_name("browser")
-STILL = "still.css"
-"""What styles widgets and the pictures that stay."""
 ASLEEP = Markup(
     "<p>Here belongs a widget. To use it, run this cell: <b>Shift + Enter</b>.</p>"
     "<style>.jp-OutputArea:has(.cloze-asleep) .jupyter-widgets:not(:has(*)) { display: none }"
@@ -21,11 +17,6 @@ ASLEEP = Markup(
 )
 """What is below every widget, for when nothing runs. While the widget is there, ``view.css`` hides
 these words; when it is not, they hide Jupyter's "model not found"."""
-
-
-def still_style() -> str:
-    """Return the style sheet of a picture that stays, in one line: it is stored with each."""
-    return " ".join(f"{palette.css()} {(BROWSER / STILL).read_text('utf-8')}".split())
 
 
 def element(tag: str, /, *children: object, **attributes: object) -> Markup:

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from cloze.teaching import palette
 from cloze.widgets import modules
-from cloze.widgets.markup import ASLEEP, BROWSER, STILL, alive, element
+from cloze.widgets.markup import ASLEEP, BROWSER, alive, element
 
 PACKAGE = BROWSER.parents[1]
 
@@ -53,9 +53,9 @@ def program(file: str | Path) -> str:
 
 def styles() -> str:
     """Return the style sheets of all widgets, without colours."""
-    shared = [BROWSER / STILL, BROWSER / "view.css"]
-    own = sorted({*PACKAGE.rglob("*.css")} - {*shared})
-    return "\n".join(path.read_text("utf-8") for path in (*shared, *own))
+    shared = BROWSER / "view.css"
+    own = sorted({*PACKAGE.rglob("*.css")} - {shared})
+    return "\n".join(path.read_text("utf-8") for path in (shared, *own))
 
 
 class Widget(anywidget.AnyWidget):
@@ -86,7 +86,7 @@ class Widget(anywidget.AnyWidget):
         return self
 
     def still(self) -> Markup | None:
-        """Write a picture for where nothing runs; by default there is none."""
+        """Write what is shown where nothing runs; by default nothing."""
         return None
 
     def alone(self) -> dict[str, object] | None:

@@ -1,10 +1,8 @@
-// The guesses at the selected position: candidates down the middle, bars to the sides. While they are
-// kept back, a room guesses here.
+// The guesses at the selected position. While they are hidden, a room guesses here.
 
 import { button, element, form, join, problemOf } from "../../widgets/browser/element.js";
 import {
   capitalised,
-  counted,
   fixed,
   inBits,
   inNats,
@@ -13,19 +11,19 @@ import {
   spoken,
   visible,
 } from "../../widgets/browser/words.js";
+import { drawn } from "../chart.js";
 import { MOST_HANDS, raised } from "../hands.js";
-import { bar, heat, LEAST_CHANGE, largest, paragraph } from "../parts.js";
+import { heat, LEAST_CHANGE, largest, paragraph, titleOf } from "../parts.js";
 
 /**
  * @import { Attributes, Child, Markup } from "../../widgets/browser/element.js"
- * @import { Chart, Column, Guesses, Seen, Shade, State, View } from "../parts.js"
+ * @import { Guesses, Seen, Shade, State, View } from "../parts.js"
  * @import { Hands } from "../hands.js"
  */
 
 const SURPRISE =
   "What the truth costs a reader is its surprise, −log of the probability it gave, in nats: 0 if it " +
   `was certain, ${inNats(Math.log(2))} for one chance in two, ${inNats(Math.log(100))} for one in a hundred.`;
-const ONE_SIDED = ["left", "right"];
 const DARKEST = 1.5; // the change of the answer, in nats, that is shaded darkest
 
 /** @param {State} state */
@@ -52,11 +50,10 @@ function panel({ state, answer, more, present }) {
     );
   }
   if (state.hidden) return showOfHands(state);
-  if (!answer?.chart) return null;
-  const shown = [drawn(state, answer.chart)];
+  if (!answer) return null;
+  const shown = [drawn(state, answer)];
   if (at in state.hands) shown.push(element("p", { class: "stakes" }, verdict(state, answer)));
-  if (state.once && answer.chart.columns.some(({ cost }) => cost !== null))
-    shown.push(paragraph(SURPRISE));
+  if (state.once && state.truthAt(at) !== null) shown.push(paragraph(SURPRISE));
   if (!present) {
     const depends = more ? inWords(state, answer, more.map(Number)) : "";
     shown.push(element("p", { class: "quiet leans" }, depends));
@@ -88,7 +85,7 @@ function shade({ state, more }, at) {
 function inWords(state, { readers }, costs) {
   const size = costs.map(Math.abs);
   const top = largest(size, 3).filter((at) => size[at] >= LEAST_CHANGE);
-  const reader = capitalised(readers[readers.length - 1].title);
+  const reader = capitalised(titleOf(readers[readers.length - 1].name));
   const what = state.truthAt(state.focus) ? "costs" : "changes the answer by";
   const nothing = `${reader}: the answer does not depend on any single ${state.symbols.unit}`;
   if (!top.length) return `${nothing}; hiding one more ${what} less than ${LEAST_CHANGE} nats.`;
@@ -101,70 +98,6 @@ function inWords(state, { readers }, costs) {
     return `${nothing}; hiding one more even helps, in nats: ${listed}.`;
   const depends = shaded ? "on what is shaded" : `little on any single ${state.symbols.unit}`;
   return `${reader}: the answer depends ${depends}. Hiding one more ${what}, in nats: ${listed}.`;
-}
-
-// ── the chart ───────────────────────────────────────────────────────────────────────────────────
-
-/**
- * Draw the table of guesses.
- * @param {State} state
- * @param {Chart} chart
- */
-function drawn({ focus: at, symbols: { unit } }, { columns, rows, rest }) {
-  const middle = columns.filter(({ name }) => name === "left").length;
-  /** @type {(attributes: Attributes, first: Markup, cells: Markup[]) => Markup} */
-  const row = (attributes, first, cells) =>
-    element("tr", attributes, ...cells.slice(0, middle), first, ...cells.slice(middle));
-  /** @type {(attributes: Attributes, label: Child[], p: number[]) => Markup} */
-  const bars = (attributes, label, p) => {
-    const cells = columns.map(({ name }, i) => element("td", { class: name }, bar(p[i])));
-    return row(attributes, element("th", { scope: "row" }, ...label), cells);
-  };
-  const drawnRows = rows.map(({ symbol, truth, p }) => {
-    const label = button(visible(symbol), "fill", {
-      class: "candidate",
-      "data-with-at": at,
-      "data-with-symbol": symbol,
-      "aria-label": `fill position ${at} with ${spoken(symbol)}${truth ? ", the truth" : ""}`,
-    });
-    const tick = truth ? element("span", { class: "tick", title: "the truth" }, "✓") : null;
-    return bars({ class: truth ? "truth" : null, "data-key": symbol }, [label, tick], p);
-  });
-  if (rest.n) {
-    const label = element("span", { class: "quiet" }, counted(rest.n, "other"));
-    drawnRows.push(bars({ class: "rest", "data-key": "rest of" }, [label], rest.p));
-  }
-  const middleHead = element("th", { scope: "col", class: "middle" }, spokenOnly(unit));
-  return element(
-    "table",
-    { class: "chart" },
-    element("caption", { class: "spoken" }, `What is at position ${at}?`),
-    element("thead", null, row(null, middleHead, columns.map(head))),
-    element("tbody", null, ...drawnRows),
-  );
-}
-
-/** @param {string} text */
-const spokenOnly = (text) => element("span", { class: "spoken" }, text);
-
-/**
- * Write the heading of a column: whose it is, and what the truth costs.
- * @param {Column} column
- */
-function head({ name, title, cost }) {
-  let written = null;
-  if (cost !== null) {
-    const nats = element("span", { "data-count": true }, inNats(Number(cost)));
-    const bits = element("span", { class: "bits" }, `= ${inBits(Number(cost))} bits`);
-    written = element("span", { class: "number" }, "costs ", nats, " nats ", bits);
-  }
-  const named = ONE_SIDED.includes(name)
-    ? button(element("b", null, title), "reads", {
-        "data-with-name": name,
-        "aria-label": `${title}: sees only what is ${name === "left" ? "before" : "after"} the gap`,
-      })
-    : element("b", null, title);
-  return element("th", { scope: "col", class: name }, named, " ", written);
 }
 
 // ── what a room guesses ─────────────────────────────────────────────────────────────────────────
@@ -292,26 +225,20 @@ function stakes(hands, { symbols: { n, unit } }) {
  * @param {State} state
  * @param {Guesses} answer
  */
-function verdict(state, { readers, chart }) {
+function verdict(state, { readers, candidates }) {
   const hands = state.hands[state.focus];
-  const truth = state.truthAt(state.focus);
-  let said;
-  if (raised(hands) === 1 && chart) {
-    const [own] = Object.keys(hands);
-    const { name, title } = readers[readers.length - 1];
-    const column = chart.columns.findIndex((each) => each.name === name);
-    const p = chart.rows.find(({ symbol }) => symbol === own)?.p[column];
-    const judged = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
-    const given =
-      p === undefined
-        ? "It is not among the likeliest guesses."
-        : `The model gives it ${fixed(p, 2)} ${title}.`;
-    said = `Your guess: ${visible(own)}.${judged} ${given}`;
-  } else {
+  if (raised(hands) > 1) {
     const most = Object.entries(hands).sort(([, n], [, m]) => m - n);
-    said = `The room: ${most.map(([symbol, n]) => `${visible(symbol)} ${n}`).join(", ")}.`;
+    const listed = most.map(([symbol, n]) => `${visible(symbol)} ${n}`).join(", ");
+    return `The room: ${listed}. ${stakes(hands, state)}`;
   }
-  return state.once ? said : `${said} ${stakes(hands, state)}`;
+  const [own] = Object.keys(hands);
+  const truth = state.truthAt(state.focus);
+  const judged = truth === null ? "" : own === truth ? " It is right." : " It is wrong.";
+  const p = candidates?.find(({ symbol }) => symbol === own)?.p.at(-1) ?? 0;
+  const by = titleOf(readers[readers.length - 1].name);
+  const verdict = `Your guess: ${visible(own)}.${judged} The model gives it ${fixed(p, 2)} ${by}.`;
+  return state.once ? verdict : `${verdict} ${stakes(hands, state)}`;
 }
 
 /** @type {View} */

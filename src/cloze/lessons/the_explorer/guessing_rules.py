@@ -1,11 +1,10 @@
-"""The rules of the guessing game: what is hidden, what a guess costs, how results are pooled."""
+"""The rules of the guessing game: what is hidden, and what a guess costs."""
 
 from __future__ import annotations
 
 import math
 import re
-import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -196,11 +195,10 @@ def judge(puzzle: Puzzle, bets: Mapping[str, Bet]) -> Round:
 
 
 @dataclass(frozen=True)
-class Tally:
+class Score:
     """The rounds of a game, and what they cost on average."""
 
-    seed: int
-    rounds: tuple[Round, ...] = ()
+    rounds: Sequence[Round] = ()
 
     def mean(self, side: str, rival: str = "you") -> float:
         """Return the mean cost of a rival in bits per gap.
@@ -212,17 +210,6 @@ class Tally:
             raise ValueError("No gap has been played yet, so there is no mean.")
         return sum(r.bits[side][rival] for r in self.rounds) / len(self.rounds)
 
-    @property
-    def result(self) -> str:
-        """One line that says how the game went, to be copied; "" before the first round."""
-        if not self.rounds:
-            return ""
-        n = len(self.rounds)
-        scores = (
-            f"{side}={n}:{self.mean(side):.2f}/{self.mean(side, 'model'):.2f}" for side in SIDES
-        )
-        return _with_check(f"cloze 1 seed={self.seed} {' '.join(scores)}")
-
     def __repr__(self) -> str:
         if not self.rounds:
             return "No gap has been played yet."
@@ -230,119 +217,14 @@ class Tally:
         for n, played in enumerate(self.rounds, start=1):
             puzzle = played.puzzle
             shown = f"{puzzle.before}[{visible(puzzle.truth)}]{puzzle.after}"
-            said = "; ".join(
+            paid = "; ".join(
                 f"{SIGHT[side]} {bet} costs {played.bits[side]['you']:.2f}"
                 for side, bet in played.bets.items()
             )
-            rows += [f"{n:>2}  {shown}", f"    {said}"]
+            rows += [f"{n:>2}  {shown}", f"    {paid}"]
         rows.append(f"{'mean bits per gap':<34} {'left':>6} {'both':>6}")
         for rival, names in RIVALS.items():
             name = " / ".join(dict.fromkeys(names.values()))
             means = " ".join(f"{self.mean(side, rival):>6.2f}" for side in SIDES)
             rows.append(f"{name:<34} {means}")
         return "\n".join(rows)
-
-
-# ── the results of a class ───────────────────────────────────────────────────────────────────────
-
-
-def _with_check(line: str) -> str:
-    """Put a check behind a line: four digits that another line would not have."""
-    return f"{line} check={zlib.crc32(line.encode()) & 0xFFFF:04x}"
-
-
-_RESULT = re.compile(
-    r"cloze 1 seed=\d{1,9}"
-    r" left=(?P<n_left>[1-9]\d{0,3}):(?P<left>\d{1,3}\.\d\d)/(?P<left_model>\d{1,3}\.\d\d)"
-    r" both=(?P<n_both>[1-9]\d{0,3}):(?P<both>\d{1,3}\.\d\d)/(?P<both_model>\d{1,3}\.\d\d)"
-    r" check=[0-9a-f]{4}"
-)
-
-
-class Result(NamedTuple):
-    """What one line of a result says."""
-
-    line: str
-    gaps: dict[str, int]
-    """How many gaps, by side."""
-    you: dict[str, float]
-    """The guesser's mean bits per gap, by side."""
-    model: dict[str, float]
-    """What the model paid for the same gaps, by side."""
-
-
-def read_result(line: str) -> Result:
-    """Read a line that a game gave out; a name before it is passed over.
-
-    Raises:
-        ValueError: it is no such line, or it was mistyped.
-    """
-    match = _RESULT.search(" ".join(line.lower().split()))
-    if not match:
-        raise ValueError(
-            "this is not a result of the guessing game, or part of it is missing; copy the whole "
-            "line from “cloze 1” to the check."
-        )
-    whole = match.group()
-    if _with_check(whole.rpartition(" check=")[0]) != whole:
-        raise ValueError(
-            "the check does not match, so something was mistyped; copy the line again."
-        )
-    return Result(
-        whole,
-        {side: int(match[f"n_{side}"]) for side in SIDES},
-        {side: float(match[side]) for side in SIDES},
-        {side: float(match[f"{side}_model"]) for side in SIDES},
-    )
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The results of a class."""
-
-    results: tuple[Result, ...]
-    remarks: tuple[str, ...]
-    """What was left out, and why."""
-
-    def mean(self, side: str, who: str = "you") -> float:
-        """Return the mean of all gaps of all results in bits.
-
-        Args:
-            side: "left" or "both".
-            who: "you" for the class, "model" for the model on the same gaps.
-        """
-        n = sum(result.gaps[side] for result in self.results)
-        return sum(r.gaps[side] * getattr(r, who)[side] for r in self.results) / n
-
-    def __repr__(self) -> str:
-        rows = [f"results: {len(self.results)}"]
-        if self.results:
-            rows.append(
-                f"{'mean bits per gap':<17} {'class':>6} {'best':>6} {'worst':>6} {'model':>6}"
-            )
-            for side in SIDES:
-                each = [result.you[side] for result in self.results]
-                values = (self.mean(side), min(each), max(each), self.mean(side, "model"))
-                rows.append(f"{SIGHT[side]:<17} " + " ".join(f"{v:>6.2f}" for v in values))
-        return "\n".join([*rows, *self.remarks])
-
-
-@checked
-def pool(lines: str) -> Pool:
-    """Combine the results of a class.
-
-    Args:
-        lines: one result per line, as each learner copied it; a name before it is passed over, and
-            so are empty lines. Lines that cannot be read are named, and a line that comes twice
-            counts once.
-    """
-    results: dict[str, Result] = {}
-    remarks = []
-    for number, line in enumerate(lines.splitlines(), start=1):
-        if line.strip():
-            try:
-                result = read_result(line)
-                results[result.line] = result
-            except ValueError as error:
-                remarks.append(f"line {number}: {error}")
-    return Pool(tuple(results.values()), tuple(remarks))

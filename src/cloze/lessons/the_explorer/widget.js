@@ -41,11 +41,11 @@ const RIVALS = {
 };
 const PLAYERS = /** @type {const} */ (["you", "model"]);
 const CLOSE = 0.5; // bits: within this difference both have paid about the same
-// How a gap ended: its words, its sign on the screen, and the square that is copied.
+// How a gap ended: its words, and its sign.
 const ENDS = {
-  won: { words: "you paid less", sign: "▲", square: "🟦" },
-  even: { words: "about the same", sign: "=", square: "⬜" },
-  lost: { words: "the model paid less", sign: "▼", square: "🟧" },
+  won: { words: "you paid less", sign: "▲" },
+  even: { words: "about the same", sign: "=" },
+  lost: { words: "the model paid less", sign: "▼" },
 };
 
 /** @extends {Widget<State, Answers>} */
@@ -125,7 +125,6 @@ export default class GuessingGame extends Widget {
       side ? this.#form(side) : this.#truth(),
       status(this.announcement),
       this.finished && !side ? this.#told() : null,
-      this.rounds.length && !this.present ? this.#code() : null,
     );
   }
 
@@ -216,7 +215,7 @@ export default class GuessingGame extends Widget {
     });
   }
 
-  /** Tell the whole game in squares, to look at and to copy. */
+  /** Draw the whole game in squares. */
   #told() {
     const rows = SIDES.map((side) => {
       const ends = this.#ends(side);
@@ -232,57 +231,13 @@ export default class GuessingGame extends Widget {
       const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
       return element("span", null, square, ` ${words}`);
     });
-    const copied = { type: "button", "data-copy": this.#shared() };
     return element(
       "div",
       { class: "told" },
       element("p", null, element("b", null, `Your game, seed ${this.get("seed")}`)),
       ...rows,
       element("p", { class: "row quiet" }, ...legend),
-      this.present ? null : element("button", copied, "Copy the squares"),
     );
-  }
-
-  /** Write the game as a text to send to somebody. */
-  #shared() {
-    const rows = SIDES.map((side) => {
-      const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
-      const squares = this.#ends(side).map((end) => ENDS[end].square);
-      return `${squares.join("")} ${SIGHT[side]}: I paid ${you} bits per gap, the model ${model}`;
-    });
-    const { won, even, lost } = ENDS;
-    const legend = `${won.square} I paid less ${even.square} ${even.words} ${lost.square} ${lost.words}`;
-    return [`Cloze, seed ${this.get("seed")}: beat the encoder`, ...rows, legend].join("\n");
-  }
-
-  /** Write the line that Python's `pool` reads, folded. */
-  #code() {
-    const field = { type: "text", readonly: true, size: 62, value: this.#result() };
-    const why =
-      "It holds your means and those of the model. In Python, pool puts the results of a class " +
-      "together; the check at the end tells when a line was mistyped.";
-    return element(
-      "details",
-      { class: "result" },
-      element("summary", null, "The result as a line for your class"),
-      element("p", { class: "quiet" }, why),
-      element(
-        "div",
-        { class: "row" },
-        element("label", null, "Your result", element("input", field)),
-        element("button", { type: "button", "data-copy": true }, "Copy"),
-      ),
-    );
-  }
-
-  /** Return one line that says how the game goes: what `Tally.result` is in Python. */
-  #result() {
-    const scores = SIDES.map((side) => {
-      const [you, model] = PLAYERS.map((who) => this.#mean(side, who).toFixed(2));
-      return `${side}=${this.rounds.length}:${you}/${model}`;
-    });
-    const line = `cloze 1 seed=${this.get("seed")} ${scores.join(" ")}`;
-    return `${line} check=${(crc32(line) & 0xffff).toString(16).padStart(4, "0")}`;
   }
 
   // ── what a screen reader says ─────────────────────────────────────────────────────────────────
@@ -400,17 +355,4 @@ export default class GuessingGame extends Widget {
  */
 function inWords([letter, percent]) {
   return letter === null ? "no idea" : `${visible(letter)}, ${percent}%`;
-}
-
-/**
- * Return the checksum of ASCII text that zlib has by the same name.
- * @param {string} text
- */
-function crc32(text) {
-  let crc = -1;
-  for (const character of text) {
-    crc ^= character.charCodeAt(0);
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc;
 }

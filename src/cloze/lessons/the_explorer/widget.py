@@ -14,7 +14,7 @@ from cloze.lessons.the_explorer.guessing_rules import (
     Bet,
     Puzzle,
     Round,
-    Tally,
+    Score,
     draw_puzzles,
     judge,
 )
@@ -57,15 +57,15 @@ class GuessingGame(Widget):
         super().__init__(**self.answer_puzzles(seed, gaps))
 
     def __repr__(self) -> str:
-        n, tally = len(self.rounds), self.tally
+        n, score = len(self.rounds), self.score
         means = ""
         if n:
-            you, model = (tally.mean("both", rival) for rival in ("you", "model"))
+            you, model = (score.mean("both", rival) for rival in ("you", "model"))
             means = f", you {you:.2f} bits, encoder {model:.2f} bits"
         return f"GuessingGame({n} of {len(self.puzzles)} gaps{means})"
 
     @property
-    def tally(self) -> Tally:
+    def score(self) -> Score:
         """The gaps that have been played, and what they cost."""
         played = (
             Round(
@@ -79,12 +79,7 @@ class GuessingGame(Widget):
             )
             for puzzle, each in zip(self.puzzles, self.rounds, strict=False)
         )
-        return Tally(self.seed, tuple(played))
-
-    @property
-    def result(self) -> str:
-        """One line to copy, for ``pool``; "" before the first gap is played."""
-        return self.tally.result
+        return Score([*played])
 
     def alone(self) -> None:
         """Return nothing: Python has the lines and the counts."""

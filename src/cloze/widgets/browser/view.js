@@ -11,12 +11,11 @@
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
-//   data-copy            a click on this button copies the field beside it, or the text given here
+//   data-copy="text"     a click on this button copies the text
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
 //   data-middle="0.6"    what is too wide for its place shows this part of its width first
-//   data-count           a number that runs up or down to what it has become
 // A page that acts for a room dispatches "cloze-act", with {name, sent}, as if it was clicked here.
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
@@ -119,41 +118,15 @@ function morph(old, fresh) {
 }
 
 /**
- * Let a number run from what it was to what it is.
- * @param {Text} node
- * @param {number} from
- */
-function run(node, from) {
-  const text = node.data;
-  const [to, decimals] = [Number(text), text.split(".")[1]?.length ?? 0];
-  if (!Number.isFinite(from) || !Number.isFinite(to) || from === to) return;
-  const started = performance.now();
-  let written = text;
-  const step = () => {
-    if (node.data !== written) return; // it has become another one meanwhile
-    const done = (performance.now() - started) / MOTION;
-    written = done < 1 ? (from + (to - from) * done).toFixed(decimals) : text;
-    node.data = written;
-    if (done < 1) requestAnimationFrame(step);
-  };
-  requestAnimationFrame(step);
-}
-
-/**
- * Let what has a key glide from where it was, what is new unfold, and numbers run, unless motion is
- * unwanted.
+ * Let what has a key glide from where it was, and what is new unfold, unless motion is unwanted.
  * @param {HTMLElement} root
  * @param {() => void} change
  */
 function glide(root, change) {
   const tops = new Map();
   for (const each of all(root, "[data-key]")) tops.set(each, each.offsetTop);
-  const numbers = new Map();
-  for (const each of all(root, "[data-count]")) numbers.set(each, each.textContent);
   change();
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const each of all(root, "[data-count]"))
-    run(/** @type {Text} */ (each.firstChild), Number(numbers.get(each) ?? 0));
   for (const each of all(root, "[data-key]")) {
     const moved = tops.get(each) - each.offsetTop;
     if (moved === 0) continue;
@@ -302,22 +275,17 @@ export function render({ widget, el, onEnd = () => {} }) {
   };
 
   const copy = async (/** @type {HTMLElement} */ button) => {
-    const text = button.dataset.copy;
-    let field = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (
-      button.parentElement?.querySelector("input")
-    );
+    const text = button.dataset.copy ?? "";
     try {
-      await navigator.clipboard.writeText(text || field.value);
+      await navigator.clipboard.writeText(text);
     } catch {
-      if (text) {
-        field = document.createElement("textarea");
-        field.value = text;
-        button.after(field);
-      }
-      field.select(); // a page without https has no clipboard of its own
+      const field = document.createElement("textarea"); // a page without https has no clipboard
+      field.value = text;
+      button.after(field);
+      field.select();
       document.execCommand("copy");
+      field.remove();
       button.focus();
-      if (text) field.remove();
     }
     button.textContent = "Copied";
   };
