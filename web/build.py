@@ -11,6 +11,7 @@ import base64
 import gzip
 import hashlib
 import json
+import shutil
 import tempfile
 from collections.abc import Iterable
 from functools import cache
@@ -31,7 +32,7 @@ from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
 from cloze.widgets import TrainingCurve, widget
 from cloze.widgets.modules import bundle, without_comments
-from web import icon, weights
+from web import weights
 from web.engine import build as engine
 
 HERE = Path(__file__).parent
@@ -39,7 +40,8 @@ FIRST = "web/page.js"
 """The module that the page runs."""
 WORKER = "sw.js"
 STYLE = "page.css"
-ICON_SIZES = (180, 192, 512)
+STATIC = HERE / "static"
+"""Icons, and what a system asks that installs the page as an app."""
 POLICY = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:"
@@ -59,6 +61,7 @@ DESCRIPTION = (
 )
 PREVIEW = "preview.png"
 """What the site has beside its start page, for those who show a link to it as a picture."""
+NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
     "the page works without a network; the browser's menu can install it as an app."
@@ -82,25 +85,23 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
         What was written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [*weights.write(folder), *what_trains(folder)]
+    copies = [Path(shutil.copy(path, folder)) for path in sorted(STATIC.iterdir())]
+    paths = [*weights.write(folder), *what_trains(folder), *copies]
     texts = {
         **modules(),
         STYLE: style(),
-        "icon.svg": icon.svg(),
-        "manifest.webmanifest": manifest(),
         "index.html": _hosted(series, site and f"{site}{folder.name}/", site),
     }
     for name, text in texts.items():
-        paths.append(folder / name)
-        paths[-1].parent.mkdir(parents=True, exist_ok=True)
-        paths[-1].write_text(text, encoding="utf-8", newline="\n")
-    for size in ICON_SIZES:
-        paths.append(folder / f"icon-{size}.png")
-        paths[-1].write_bytes(icon.png(size))
-    paths.append(folder / WORKER)
-    names = [path.relative_to(folder).as_posix() for path in paths[:-1]]
-    paths[-1].write_text(worker(folder, names), encoding="utf-8", newline="\n")
-    return paths
+        paths.append(_written(folder / name, text))
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return [*paths, _written(folder / WORKER, worker(folder, names))]
+
+
+def _written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
 
 
 def build_single(path: Path, series: str | None = None) -> None:
@@ -113,25 +114,27 @@ def build_single(path: Path, series: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         inside = [
             f'<script type="application/octet-stream" id="{each.name}">'
-            f"{base64.b64encode(each.read_bytes()).decode()}</script>"
+            f"{in_base64(each.read_bytes())}</script>"
             for each in (*weights.write(Path(folder)), *what_trains(Path(folder)))
         ]
-    drawn = base64.b64encode(icon.svg().encode()).decode()
+    icon = (STATIC / "icon.svg").read_bytes()
     head = [
         about(TITLE, DESCRIPTION),
-        f'<link rel="icon" href="data:image/svg+xml;base64,{drawn}">',
+        f'<link rel="icon" href="data:image/svg+xml;base64,{in_base64(icon)}">',
         f"<style>{style()}</style>",
     ]
     script = bundle(modules(), FIRST)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    digest = in_base64(hashlib.sha256(script.encode()).digest())
     policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
     trainer = (
         f'<script type="application/x-worker" id="trainer">{bundle(modules(), TRAINER)}</script>'
     )
     scripts = [*inside, trainer, f"<script>{script}</script>"]
-    text = page(policy, head, ALONE, series, {}, scripts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    _written(path, page(policy, head, ALONE, series, {}, scripts))
+
+
+def in_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def modules() -> dict[str, str]:
@@ -257,7 +260,7 @@ def page(
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",
         "private": private,
-        "series": _series(series),
+        "series": Markup('<a href="{}">{}</a>').format(series, NAME) if series else NAME,
         "settings": told.replace("<", "\\u003c"),
         "scripts": "\n".join(scripts),
     }
@@ -265,28 +268,6 @@ def page(
     for name, value in filled.items():
         text = text.replace(f"{{{name}}}", value)
     return text
-
-
-def manifest() -> str:
-    """Write what a system asks that installs the page as an app."""
-    icons = [
-        {"src": f"icon-{size}.png", "sizes": f"{size}x{size}", "purpose": "any maskable"}
-        for size in ICON_SIZES[1:]
-    ]
-    return json.dumps(
-        {
-            "name": f"Cloze: {TITLE[0].lower()}{TITLE[1:]}",
-            "short_name": "Cloze",
-            "description": "Guess hidden letters beside a masked language model.",
-            "start_url": "./index.html",
-            "scope": "./",
-            "display": "standalone",
-            "background_color": palette.PAPER,
-            "theme_color": icon.GROUND,
-            "icons": [*icons, {"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}],
-        },
-        indent=1,
-    )
 
 
 def worker(folder: Path, names: Iterable[str]) -> str:
@@ -304,9 +285,9 @@ def _hosted(series: str | None, address: str, site: str) -> str:
     head = [
         about(TITLE, DESCRIPTION, address, site),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
-        f'<link rel="apple-touch-icon" href="icon-{ICON_SIZES[0]}.png">',
+        '<link rel="apple-touch-icon" href="icon-180.png">',
         '<link rel="manifest" href="manifest.webmanifest">',
-        f'<meta name="theme-color" content="{icon.GROUND}">',
+        f'<meta name="theme-color" content="{palette.DARK["paper"]}">',
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
@@ -323,17 +304,6 @@ def _examples() -> Markup:
         address += f"&mask={','.join(map(str, hidden))}" if masked else "&view=surprise"
         links.append(Markup('<a href="{}">{}</a>').format(address, name))
     return Markup("\n").join(links)
-
-
-def _series(address: str | None) -> Markup:
-    name: str | Markup = "the notebook series Cloze"
-    if address:
-        name = Markup('<a href="{}">{}</a>').format(address, name)
-    return Markup(
-        "This page is the explorer of {}, on masked language modeling in Python: from the loss "
-        "formula to an encoder that you train yourself in a minute or two, and on to what it is "
-        "for. There the same explorer also shows your own models."
-    ).format(name)
 
 
 def main() -> None:

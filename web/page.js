@@ -9,7 +9,7 @@ import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.j
 import Files from "./files.js";
 import { LinkedExplorer, written } from "./link.js";
 import { ModelChoice, ModelList } from "./model_choice.js";
-import { training } from "./train.js";
+import { PageTraining } from "./train.js";
 import { exploring } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
@@ -189,7 +189,9 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const trained = training(settings.training, bytes, trainer, (yours) => choice.take(yours));
+  const trained = new PageTraining(settings.training, bytes, trainer, (yours) =>
+    choice.take(yours),
+  );
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
   show(files, named("files"));

@@ -79,9 +79,9 @@ function loaded() {
  * @param {any} state
  */
 async function trainingOf(state) {
-  const { training } = await import("./train.js");
+  const { PageTraining } = await import("./train.js");
   const thread = () => new Worker(new URL("web/engine/worker.js", FOLDER), { type: "module" });
-  return training(state, bytes, thread).curve;
+  return new PageTraining(state, bytes, thread).curve;
 }
 
 /**

@@ -15,16 +15,9 @@ from cloze.explorer.widget import EXAMPLES, VIEWS
 from tests.browser.test_presenting import SMALL
 from tests.browser.watch import Watch, low_contrasts, settled, violations
 from web.browser import served
-from web.build import build_page, build_single
+from web.build import build_page
 
 FIRST = next(iter(EXAMPLES.values())).line
-
-
-@pytest.fixture(scope="module")
-def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("stick") / "explorer.html"
-    build_single(path)
-    return path
 
 
 @pytest.fixture
