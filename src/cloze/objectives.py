@@ -120,7 +120,7 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
 
 
 Masker = Callable[..., MaskedBatch]
-"""A way to mask, called as ``mask_tokens``, ``mask_words`` and ``mask_spans`` are."""
+"""A way to mask, called as ``mask_tokens`` is."""
 
 
 def masked(

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from cloze.corpus import Corpus, windows
-from cloze.masking import IGNORE, MaskedBatch, corrupt, mask_spans, mask_tokens, mask_words, seeded
+from cloze.lessons.what_to_hide.shapes import mask_spans, mask_words
+from cloze.masking import IGNORE, MaskedBatch, corrupt, mask_tokens, seeded
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 
 N = 1_000_000
