@@ -20,7 +20,6 @@ from markupsafe import Markup
 from playwright.sync_api import Page
 
 from cloze.baselines import NeighbourBaseline
-from cloze.causal import text_costs
 from cloze.corpus import Corpus, windows
 from cloze.lessons.a_small_world import figures as small_world
 from cloze.lessons.a_small_world.checks import fillings
@@ -35,6 +34,7 @@ from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import expected_cost, mlm_loss, to_bits
 from cloze.masking import IGNORE, held_out_batch, mask_tokens, seeded
 from cloze.prediction.answers import predict
+from cloze.prediction.causal import text_costs
 from cloze.prediction.predictors import compare
 from cloze.prediction.shipped import shipped_model, shipped_models, shipped_world_model
 from cloze.teaching.figures import Picture

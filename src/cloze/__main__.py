@@ -285,9 +285,9 @@ def _evaluate(options: Namespace) -> None:
 
 def _fill(options: Namespace) -> None:
     """Print what the model would write in the gaps of a line."""
-    from cloze.causal import fill_by_bayes
     from cloze.checkpoint import SHIPPED, load_guesser
     from cloze.heads import CausalLM
+    from cloze.prediction.causal import fill_by_bayes
     from cloze.prediction.lines import fill
 
     model = load_guesser(options.checkpoint or SHIPPED)

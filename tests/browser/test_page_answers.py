@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page
 
 from cloze.corpus import Corpus
-from cloze.generation import POLICIES
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.guessing_rules import Bet, Puzzle, draw_puzzles, judge
 from cloze.lessons.writing_with_gaps.unmasking import frames
+from cloze.prediction.generation import POLICIES
 from cloze.prediction.predictors import MaskedPredictor
 from cloze.prediction.symbols import CHARACTERS
 from web import build, weights

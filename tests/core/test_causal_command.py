@@ -6,11 +6,11 @@ import pytest
 from torch import nn
 
 from cloze.__main__ import main
-from cloze.causal import shipped_causal, shipped_world_causal
 from cloze.checkpoint import CHECKPOINTS, load_model, provenance
 from cloze.corpus import DATA, Corpus
 from cloze.heads import CausalLM
 from cloze.objectives import CAUSAL
+from cloze.prediction.causal import shipped_causal, shipped_world_causal
 from cloze.world import World
 
 CAPTURE = pytest.CaptureFixture[str]

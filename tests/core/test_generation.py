@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 
 from cloze.encoder import EncoderConfig
-from cloze.generation import (
+from cloze.heads import CausalLM, MaskedLM, log_probs_at
+from cloze.masking import seeded
+from cloze.prediction.generation import (
     POLICIES,
     draw,
     gibbs,
@@ -18,8 +20,6 @@ from cloze.generation import (
     unmask,
     write,
 )
-from cloze.heads import CausalLM, MaskedLM, log_probs_at
-from cloze.masking import seeded
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import Corruption, Truth, World
 

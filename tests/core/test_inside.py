@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from cloze.causal import shipped_causal, shipped_world_causal
 from cloze.encoder import Layer, join
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, changed, run
 from cloze.lenses import attribution, logit_lens, moved
+from cloze.prediction.causal import shipped_causal, shipped_world_causal
 from cloze.prediction.shipped import shipped_model, shipped_world_model
 
 MODELS: dict[str, Callable[[], MaskedLM]] = {

@@ -14,7 +14,6 @@ from torch import Tensor
 
 import cloze
 from cloze import objectives
-from cloze.causal import log_probs
 from cloze.checkpoint import CheckpointError, provenance
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
@@ -22,6 +21,7 @@ from cloze.evaluation import held_out_loss
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import IGNORE, MaskedBatch, corrupt, held_out_batch, seeded, select
 from cloze.objectives import CAUSAL, MASKED, masked, objective_named, register
+from cloze.prediction.causal import log_probs
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
 

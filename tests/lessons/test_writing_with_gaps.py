@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.causal import shipped_causal, text_costs
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus
-from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers
 from cloze.objectives import MASKED
+from cloze.prediction.causal import shipped_causal, text_costs
+from cloze.prediction.generation import POLICIES
 from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY

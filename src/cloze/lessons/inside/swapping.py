@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.causal import shipped_causal
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Key, PartName, Parts, anatomy, run
 from cloze.masking import seeded
+from cloze.prediction.causal import shipped_causal
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 

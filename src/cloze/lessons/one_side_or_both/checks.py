@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
 from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
+from cloze.prediction.causal import log_posterior, shipped_causal
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes

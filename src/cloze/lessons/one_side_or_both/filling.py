@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import CAUSAL, MASKED, Objective
 from cloze.prediction.answers import predict
+from cloze.prediction.causal import log_posterior, shipped_causal
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from cloze.border import Line, Whole, checked, positions
-from cloze.causal import log_posterior
 from cloze.heads import CausalLM, MaskedLM, log_probs_at
 from cloze.masking import seeded
+from cloze.prediction.causal import log_posterior
 from cloze.vocabulary import PAD
 from cloze.world import GAPS_ONLY, World
 

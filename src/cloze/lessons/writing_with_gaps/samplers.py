@@ -21,9 +21,7 @@ import torch
 from torch import Tensor
 
 from cloze.border import checked
-from cloze.causal import log_probs, shipped_causal
 from cloze.corpus import Corpus
-from cloze.generation import POLICIES, mask_predict, path_costs, unmask, write
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
     all_costs,
@@ -33,6 +31,8 @@ from cloze.lessons.writing_with_gaps.diffusion import (
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
+from cloze.prediction.causal import log_probs, shipped_causal
+from cloze.prediction.generation import POLICIES, mask_predict, path_costs, unmask, write
 from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY

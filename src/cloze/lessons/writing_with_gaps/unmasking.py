@@ -9,9 +9,9 @@ from typing import Annotated
 import torch
 
 from cloze.border import Temperature, Whole, among, checked
-from cloze.generation import POLICIES, Step
 from cloze.heads import MaskedLM, Model
 from cloze.masking import seeded
+from cloze.prediction.generation import POLICIES, Step
 from cloze.prediction.symbols import Symbols, symbols_of
 from cloze.vocabulary import GAP, TextError
 

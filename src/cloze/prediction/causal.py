@@ -17,9 +17,9 @@ from torch.nn import functional as F
 from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
 from cloze.checkpoint import shipped
 from cloze.fast import Past
-from cloze.generation import draw
 from cloze.heads import LINES_AT_ONCE, CausalLM, log_probs_at
 from cloze.prediction.answers import top_k
+from cloze.prediction.generation import draw
 from cloze.prediction.lines import Filled
 from cloze.prediction.predictors import Predictor
 from cloze.prediction.symbols import symbols_of
@@ -150,7 +150,7 @@ def generate(
     Args:
         text: the beginning; characters of the series.
         length: how many characters to add.
-        temperature: see :func:`~cloze.generation.draw`.
+        temperature: see :func:`~cloze.prediction.generation.draw`.
         model: by default the one that ships with the series.
         generator: the source of chance; the same state gives the same text.
 

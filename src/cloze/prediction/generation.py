@@ -329,7 +329,7 @@ def _can_write(model: Model, order: str = "") -> None:
     if isinstance(model, CausalLM) and order != "left to right":
         raise ValueError(
             "A causal model knows only what is left of a gap; let it write left to right, or call "
-            "fill_by_bayes(line, model) of cloze.causal, which scores the whole line."
+            "fill_by_bayes(line, model) of cloze.prediction.causal, which scores the whole line."
         )
 
 
