@@ -249,14 +249,14 @@ def _evaluate(options: Namespace) -> None:
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
     from cloze.objectives import MASKED, objective_named
-    from cloze.prediction.shipped import shipped_model, shipped_world_model
+    from cloze.prediction.shipped import shipped_model
     from cloze.world import World
 
     source = _source(options)
     if options.checkpoint:
         model = load_model(options.checkpoint)
     else:
-        model = shipped_world_model() if options.world else shipped_model()
+        model = shipped_model("world") if options.world else shipped_model()
     objective = objective_named(options.objective or model.objective)
     if objective.model.kind != model.kind:
         raise ValueError(

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -271,12 +270,6 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
         alike(tensors, model.state_dict())
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
-
-
-@lru_cache
-def shipped(name: str) -> MaskedLM:
-    """Load a model that ships with the series, once."""
-    return load_model(CHECKPOINTS / f"{name}.safetensors")
 
 
 def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:

@@ -14,23 +14,15 @@ from cloze.encoder import Layer, join
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, changed, run
 from cloze.lenses import attribution, logit_lens, moved
-from cloze.prediction.causal import shipped_causal, shipped_world_causal
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 
-MODELS: dict[str, Callable[[], MaskedLM]] = {
-    "both": shipped_model,
-    "left": lambda: shipped_model("left"),
-    "right": lambda: shipped_model("right"),
-    "causal": shipped_causal,
-    "world": shipped_world_model,
-    "world causal": shipped_world_causal,
-}
+MODELS = ("both", "left", "right", "causal", "world", "world_causal")
 AT = 5
 
 
 @pytest.fixture(params=MODELS, name="model")
 def its_model(request: pytest.FixtureRequest) -> MaskedLM:
-    return MODELS[request.param]()
+    return shipped_model(request.param)
 
 
 def drawn(model: MaskedLM, lines: int = 8, length: int = 15, seed: int = 0) -> Tensor:

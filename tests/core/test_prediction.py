@@ -320,7 +320,7 @@ IDS = VOCABULARY.encode("the fox")
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: shipped_model("up"), "direction is one of "),  # type: ignore[arg-type]
+        (lambda: shipped_model("up"), "There is no checkpoint at "),
         (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),
         (lambda: fill("a_b", 5), "model is a MaskedLM or None, not 5."),  # type: ignore[arg-type]
         (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),

@@ -8,7 +8,7 @@ import torch
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM, symbol_log_probs
 from cloze.inside import Change, run
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.widgets import Inside
 from cloze.widgets.explorer.answers import Data
@@ -94,7 +94,7 @@ def test_it_says_in_words_what_it_shows() -> None:
 
 
 def test_words_have_an_inside_too() -> None:
-    widget = Inside(UMBRELLA, 6, model=shipped_world_model())
+    widget = Inside(UMBRELLA, 6, model=shipped_model("world"))
     rungs = widget.way()["rungs"]
     answer = widget.predictions["both"]
     assert rungs[-1]["own"]["cost"] == pytest.approx(answer.cost(6), abs=1e-5)

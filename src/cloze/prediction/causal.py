@@ -15,13 +15,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
-from cloze.checkpoint import shipped
 from cloze.fast import Past
 from cloze.heads import LINES_AT_ONCE, CausalLM, log_probs_at
 from cloze.prediction.answers import top_k
 from cloze.prediction.generation import draw
 from cloze.prediction.lines import Filled
 from cloze.prediction.predictors import Predictor
+from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import symbols_of
 from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
 
@@ -31,25 +31,9 @@ MOST_GAPS = 2
 """How many gaps of a line a click may ask about: more would take longer than anybody waits."""
 
 
-def shipped_causal() -> CausalLM:
-    """Load the causal model that ships with the series, once."""
-    return _shipped("causal")
-
-
-def shipped_world_causal() -> CausalLM:
-    """Load the causal model of the small world that ships with the series, once."""
-    return _shipped("world_causal")
-
-
-def _shipped(name: str) -> CausalLM:
-    model = shipped(name)
-    assert isinstance(model, CausalLM)
-    return model
-
-
 def _of_characters(model: CausalLM | None) -> CausalLM:
     """Return a causal model that reads text, by default the shipped one."""
-    model = model or shipped_causal()
+    model = model or shipped_model("causal")
     if model.vocabulary != VOCABULARY:
         raise ValueError(
             "This model reads the words of a small world, not text; ask it by log_probs and "

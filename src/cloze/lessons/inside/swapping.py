@@ -23,7 +23,6 @@ from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Key, PartName, Parts, anatomy, run
 from cloze.masking import seeded
-from cloze.prediction.causal import shipped_causal
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 
@@ -85,7 +84,7 @@ def written(rung: Key) -> str:
 
 def measured(direction: str, side: int, windows: Tensor) -> dict[str, Any]:
     """Swap every head at the gap, and every rung of the residual stream near it."""
-    model = shipped_causal() if direction == "causal" else shipped_model(direction)  # type: ignore[arg-type]
+    model = shipped_model(direction)
     lines = pairs(model, windows, side)
     theirs = run(model, lines.theirs)
     heads = {
