@@ -20,8 +20,8 @@ import numpy as np
 from markupsafe import Markup
 
 from cloze.baselines import baseline_losses
-from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
+from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
@@ -377,7 +377,7 @@ def main() -> None:
     try:
         paths = build_page(chosen.folder, chosen.series)
         build_single(single, chosen.series)
-    except CheckpointError as error:
+    except FileError as error:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"{chosen.folder} cannot be written: {error.strerror or error}.")

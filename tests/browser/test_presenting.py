@@ -54,7 +54,7 @@ def room(*, revealed: bool) -> MaskExplorer:
 
 
 def words() -> MaskExplorer:
-    readers = {side: shipped_model(f"world_{side}") for side in DIRECTIONS}
+    readers = {str(side): shipped_model(f"world_{side}") for side in DIRECTIONS}
     explorer = MaskExplorer(readers, WORLD, [8])
     explorer.guess_first = True
     explorer.hands = {8: {"cell": 12, "bone": 3, "bird": 1}}

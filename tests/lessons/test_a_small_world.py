@@ -83,7 +83,7 @@ def test_what_is_no_probability_is_refused() -> None:
 
 @pytest.mark.parametrize("direction", ["left", "right", "both"])
 def test_the_shipped_models_are_at_their_floors(direction: str, world: World) -> None:
-    model = shipped_model(f"world_{direction}")  # type: ignore[arg-type]
+    model = shipped_model(f"world_{direction}")
     assert model.config.direction == direction
     assert model.vocabulary == world.vocabulary
     assert world.excess(model, world.questions(500), model.config.direction).nats < 0.01
