@@ -281,7 +281,7 @@ def page(
         "head": "\n".join(head),
         "still": still,
         "examples": _examples(),
-        "parameters": f"{model.config.n_parameters:,}",
+        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
         "max_len": str(model.config.max_len),
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",

@@ -200,7 +200,7 @@ def test_metadata_that_nobody_wrote_is_refused(path: Path) -> None:
         write(path, tensors, metadata | {"kind": evil})
         refuses(path, "is neither a model nor a run")
     write(path, tensors, metadata | {"config": {"d_model": "wide"}})
-    refuses(path, "d_model is a whole number")
+    refuses(path, "does not fit this version of Cloze: ")
 
 
 def test_a_file_that_may_not_be_read_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
