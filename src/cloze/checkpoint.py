@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from cloze.border import FilePath, checked
+from cloze.arguments import FilePath, checked
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
 from cloze.files import FileError, followed, written

@@ -139,7 +139,8 @@ class Attention(nn.Module):
 
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
-        query, key = self.rotated(*self.to_heads(self.query(x), self.key(x)))
+        query, key = self.to_heads(self.query(x), self.key(x))
+        query, key = self.rotated(query, key)
         scale = math.sqrt(self.config.d_head)
         scores = query @ key.transpose(-1, -2) / scale  # (batch, n_heads, length, length)
         if mask is not None:

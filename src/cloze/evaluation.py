@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Count, Values, Where, checked, shown
+from cloze.arguments import Count, Values, Where, checked, shown
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, number_selected

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from cloze.border import FilePath, shown
+from cloze.arguments import FilePath, shown
 from cloze.corpus import read_text
 from cloze.vocabulary import TextError
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from cloze.border import checked
+from cloze.arguments import checked
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.fast import Past, read_on, states_at
 from cloze.vocabulary import END, VOCABULARY, Vocabulary

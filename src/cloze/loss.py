@@ -9,7 +9,7 @@ from typing import Literal
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Labels, Logits, Probability, checked, known_symbols
+from cloze.arguments import Labels, Logits, Probability, checked, known_symbols
 from cloze.masking import IGNORE, number_selected
 
 LOG2 = math.log(2)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Count, Ids, Probability, Where, Whole, checked, known_symbols
+from cloze.arguments import Count, Ids, Probability, Where, Whole, checked, known_symbols
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 IGNORE = -100

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from tqdm.std import tqdm
 
-from cloze import border, checkpoint
-from cloze.border import FilePath, Probability, Whole, between, checked
+from cloze import arguments, checkpoint
+from cloze.arguments import FilePath, Probability, Whole, between, checked
 from cloze.checkpoint import CheckpointError
 from cloze.encoder import EncoderConfig, Layer
 from cloze.heads import MaskedLM
@@ -137,8 +137,8 @@ class Source(Protocol):
         """Return the ids to measure on, always the same, shape ``(windows, length)``."""
 
 
-border.NAMES[Source] = "a Corpus or a World"
-border.NAMES[Progress] = "a TrainingRun or an Adaptation"
+arguments.NAMES[Source] = "a Corpus or a World"
+arguments.NAMES[Progress] = "a TrainingRun or an Adaptation"
 
 
 def fit(

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import (
+from cloze.arguments import (
     FilePath,
     Line,
     Lines,

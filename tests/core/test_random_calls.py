@@ -19,7 +19,7 @@ import pytest
 import torch
 
 import cloze
-from cloze import border
+from cloze import arguments
 from cloze.corpus import Corpus
 from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY
@@ -59,7 +59,7 @@ def values() -> list[Any]:
 
 def fits(value: Any, name: str, hints: dict[str, Any]) -> bool:
     try:
-        border._read(name, value, hints[name])
+        arguments._read(name, value, hints[name])
     except ValueError:
         return False
     return True
@@ -80,7 +80,7 @@ def test_one_wrong_argument_gets_a_sentence_or_a_true_answer(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     function: Any = inspect.unwrap(call.__init__ if inspect.isclass(call) else call)
-    hints = border._hints(function)
+    hints = arguments._hints(function)
     optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = [
         each

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cloze.border import FilePath, checked
+from cloze.arguments import FilePath, checked
 from cloze.checkpoint import CHECKPOINTS, SHIPPED, CheckpointError, load_guesser, provenance
 from cloze.encoder import EncoderConfig
 from cloze.files import FileError, written

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import (
+from cloze.arguments import (
     Choice,
     Count,
     Line,

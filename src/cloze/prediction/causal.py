@@ -14,7 +14,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
+from cloze.arguments import (
+    Count,
+    Line,
+    Lines,
+    Positions,
+    between,
+    checked,
+    known_symbols,
+    positions,
+)
 from cloze.fast import Past
 from cloze.heads import LINES_AT_ONCE, CausalLM, log_probs_at
 from cloze.prediction.answers import top_k

@@ -14,7 +14,15 @@ from typing import Annotated, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Distributions, Lines, Temperature, among, between, checked, known_symbols
+from cloze.arguments import (
+    Distributions,
+    Lines,
+    Temperature,
+    among,
+    between,
+    checked,
+    known_symbols,
+)
 from cloze.heads import CausalLM, Model, log_probs_at
 from cloze.vocabulary import TextError
 

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from cloze.border import Count, checked
+from cloze.arguments import Count, checked
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction.answers import Guess, surprise, top_k
 from cloze.prediction.generation import unmask

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from cloze.arguments import Positions, checked, positions, shown
 from cloze.baselines import letter_frequencies
-from cloze.border import Positions, checked, positions, shown
 from cloze.corpus import Corpus
 from cloze.encoder import Direction
 from cloze.heads import CausalLM, MaskedLM, Model

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from cloze.border import shown
+from cloze.arguments import shown
 from cloze.vocabulary import GAP, MASK, VOCABULARY, Vocabulary, frame, read_line, read_words
 
 

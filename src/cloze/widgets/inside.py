@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from cloze.border import checked
+from cloze.arguments import checked
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor
 from cloze.vocabulary import GAP, TextError, visible

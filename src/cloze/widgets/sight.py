@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import checked, whole_number
+from cloze.arguments import checked, whole_number
 from cloze.encoder import Direction, attention_mask
 from cloze.vocabulary import VOCABULARY, read_line, visible
 from cloze.widgets.markup import element

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Count, Lines, checked, known_symbols
+from cloze.arguments import Count, Lines, checked, known_symbols
 from cloze.corpus import DATA
 from cloze.encoder import Direction
 from cloze.heads import Model, log_probs_at

@@ -7,7 +7,7 @@ from pathlib import Path
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Whole, checked
+from cloze.arguments import Whole, checked
 from cloze.vocabulary import VOCABULARY, read_line
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program

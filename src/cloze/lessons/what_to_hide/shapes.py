@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Ids, Probability, checked
+from cloze.arguments import Ids, Probability, checked
 from cloze.masking import MaskedBatch, corrupt, ordinary, select
 from cloze.vocabulary import VOCABULARY, Vocabulary
 

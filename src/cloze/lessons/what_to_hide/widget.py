@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Whole, checked
+from cloze.arguments import Whole, checked
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
 from cloze.lessons.what_to_hide.hiding import Asked, asked
 from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible

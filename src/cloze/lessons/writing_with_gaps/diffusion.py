@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cloze.border import Line, Lines, NotNegative, checked, known_symbols
+from cloze.arguments import Line, Lines, NotNegative, checked, known_symbols
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.lessons.writing_with_gaps.objective_diffusion import held_out_bound, hidden_costs, hide
 from cloze.masking import IGNORE, MaskedBatch, seeded

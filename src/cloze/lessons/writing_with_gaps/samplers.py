@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.border import checked
+from cloze.arguments import checked
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import torch
 
-from cloze.border import Temperature, Whole, among, checked
+from cloze.arguments import Temperature, Whole, among, checked
 from cloze.heads import MaskedLM, Model
 from cloze.masking import seeded
 from cloze.prediction.generation import POLICIES, Step

@@ -10,7 +10,7 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import whole_number
+from cloze.arguments import whole_number
 from cloze.heads import MaskedLM
 from cloze.lessons.writing_with_gaps.unmasking import NEW, REMASKED, Frame, frames, read
 from cloze.prediction.generation import POLICIES

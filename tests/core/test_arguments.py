@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from cloze.border import (
+from cloze.arguments import (
     Count,
     Ids,
     Lines,
