@@ -1,10 +1,10 @@
-"""Border: what public functions accept, said by their annotations and refused in one sentence.
+"""Arguments: what functions that learners call accept, as their annotations say.
 
-A function that a notebook or the command line calls is marked ``@checked``. Its annotations then
-hold: types (checked by beartype), dtypes and shapes of tensors (jaxtyping; a dimension of one name
-has one size in all arguments), and ranges, which stand here once per kind of value. Whatever is
-wrong with an argument is a ``ValueError``, since that is what widgets and the command line show as
-a sentence. Inside the border nothing is checked a second time.
+A function that a notebook, a widget or the command line calls is marked ``@checked``. Its
+annotations then hold: types (checked by beartype), dtypes and shapes of tensors (jaxtyping; a
+dimension of one name has one size in all arguments), and ranges, which stand here once per kind of
+value. Whatever is wrong with an argument is a ``ValueError`` of one sentence, which widgets and the
+command line show as it is.
 """
 
 from __future__ import annotations
@@ -12,50 +12,44 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import re
 import reprlib
 import typing
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    ParamSpec,
-    SupportsIndex,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    overload,
-)
+from typing import Annotated, Any, ParamSpec, SupportsIndex, TypeVar, Union, overload
 
 import numpy as np
 from beartype import BeartypeConf
 from beartype.door import is_bearable
 from beartype.vale import Is
-from jaxtyping import AbstractArray, Bool, Float, Int64, jaxtyped
+from jaxtyping import Bool, Float, Int64, jaxtyped
 from torch import Tensor
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_NUMBERS = BeartypeConf(is_pep484_tower=True)
-"""A whole number will do where a number is wanted."""
-_wordings: dict[Any, str] = {}
-"""What a range says of itself, after "a number"."""
-
-
 MOST = 2**63 - 1
 """The largest whole number that torch can count to."""
 
+_NUMBERS = BeartypeConf(is_pep484_tower=True)
+"""A whole number will do where a number is wanted."""
+_wordings: dict[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    type(None): "None",
+}
+"""How a type or a range is called in a sentence."""
+
 
 def _such(test: Callable[[Any], bool], wording: str) -> Any:
-    """Make a condition for ``Annotated[…, …]`` that says of itself what it asks for."""
-    held = Is[test]
-    _wordings[held] = wording
-    return held
+    """Make a condition for ``Annotated[…, …]``, with the words for it."""
+    condition = Is[test]
+    _wordings[condition] = wording
+    return condition
 
 
 def between(low: float, high: float = math.inf) -> Any:
@@ -134,7 +128,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]: ...
 
 
 def checked(function: Any) -> Any:
-    """Hold the arguments of a function, or the fields of a dataclass, to their annotations.
+    """Check the arguments of a function, or the fields of a dataclass, by their annotations.
 
     A number that comes from NumPy or torch becomes Python's. A wrong number of arguments stays the
     ``TypeError`` that Python words itself.
@@ -148,96 +142,50 @@ def checked(function: Any) -> Any:
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def at_the_border(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
-        hints = _hints(function)
         with jaxtyped("context"):
-            for name, value in given.arguments.items():
-                if name in hints:
-                    given.arguments[name] = _read(name, value, hints[name])
+            for name, hint in annotations(function).items():
+                if name in given.arguments:
+                    given.arguments[name] = read(name, given.arguments[name], hint)
         return function(*given.args, **given.kwargs)
 
-    return at_the_border
+    return call
 
 
 @functools.cache
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+def annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations of the parameters that are checked: all but ``*args, **kwargs``."""
     hints = typing.get_type_hints(function, include_extras=True)
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in hints and parameter.kind is parameter.VAR_POSITIONAL:
-            hints[name] = tuple[hints[name], ...]  # type: ignore[valid-type]
-        elif name in hints and parameter.kind is parameter.VAR_KEYWORD:
-            hints[name] = dict[str, hints[name]]  # type: ignore[valid-type]
-    return hints
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: hints[p.name] for p in parameters if p.kind not in several and p.name in hints}
 
 
-def _read(name: str, value: Any, hint: Any) -> Any:
-    """Return what an annotation allows, and refuse everything else."""
+def read(name: str, value: Any, hint: Any) -> Any:
+    """Return a value that an annotation allows, a number of NumPy or torch as Python's.
+
+    Raises:
+        ValueError: the annotation does not allow it.
+    """
     plain = value.item() if isinstance(value, np.generic | Tensor) and not value.ndim else value
     for each in (value, plain):
-        if _fits(each, hint):
-            return each
-    with jaxtyped("context"):
-        if _fits(value, hint):
-            raise ValueError(
-                f"{name} has the shape {tuple(value.shape)}, which does not fit the other "
-                f"arguments: it is {in_words(hint)}."
-            )
-    raise ValueError(f"{name} is {in_words(hint)}, not {shown(value)}.")
+        with suppress(TypeError):  # a tensor without dimensions passes for a sequence of no length
+            if is_bearable(each, hint, conf=_NUMBERS):
+                return each
+    sizes = "; a dimension has the same size in all arguments" if _is_shaped(value) else ""
+    raise ValueError(f"{name} is {_in_words(hint)}, not {shown(value)}{sizes}.")
 
 
-def _fits(value: object, hint: Any) -> bool:
-    if isinstance(value, bool) and not {bool, Any, object} & set(_alternatives(hint)):
-        return any(
-            get_origin(one) is Literal and value in get_args(one) for one in _alternatives(hint)
-        )
-    with suppress(TypeError):  # a tensor without dimensions passes for a sequence and has no length
-        return is_bearable(value, hint, conf=_NUMBERS)
-    return False
-
-
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-
-
-NAMES: dict[Any, str] = {
-    int: "a whole number",
-    SupportsIndex: "a whole number",
-    float: "a number",
-    str: "text",
-    bool: "True or False",
-    type(None): "None",
-    Tensor: "a tensor",
-    Path: "a path",
-    Any: "anything",
-}
-
-
-def in_words(hint: Any) -> str:
+def _in_words(hint: Any) -> str:
     """Say what an annotation allows: ``a number from 0 to 1``."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if hint in NAMES:
-        return NAMES[hint]
-    if origin is Annotated:
-        ranges = [_wordings[part] for part in parts[1:] if part in _wordings]
-        return " ".join([in_words(parts[0]), *ranges])
-    if origin in (Union, UnionType):
-        return " or ".join(map(in_words, parts))
-    if origin is Literal:
-        return "one of " + ", ".join(map(repr, parts))
-    if origin and issubclass(origin, Mapping):
-        return f"a dict from {in_words(parts[0])} to {in_words(parts[1])}"
-    if origin and issubclass(origin, Iterable):
-        return f"a list, each of it {in_words(parts[0])}"
-    if origin and issubclass(origin, Callable):  # type: ignore[arg-type]
-        return "a function"
-    if isinstance(hint, type) and issubclass(hint, AbstractArray):
-        kinds = {"Int64": "int64", "Bool": "bool", "Float": "floating point"}
-        shape = ", ".join(hint.dim_str.replace("*positions", "…").split())
-        kind = kinds.get(hint.__name__.partition("[")[0], "numbers")
-        return f"a tensor of {kind} and shape ({shape})"
-    name = getattr(origin or hint, "__name__", str(hint))
-    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
+    if typing.get_origin(hint) in (Union, UnionType):
+        return " or ".join(map(_in_words, typing.get_args(hint)))
+    if typing.get_origin(hint) is Annotated:
+        kind, *conditions = typing.get_args(hint)
+        return " ".join([_in_words(kind), *(_wordings[each] for each in conditions)])
+    name = re.sub(r"\b\w+\.", "", inspect.formatannotation(hint))  # without its modules
+    return _wordings.get(hint) or f"of type {name}"
 
 
 # What annotations cannot say, because it depends on another argument or comes from a browser
@@ -263,13 +211,11 @@ def positions(values: object, length: int) -> list[int]:
     Raises:
         ValueError: they are not whole numbers, or lie outside the line.
     """
-    try:
-        each: Iterator[object] = iter(None if isinstance(values, str | bytes) else values)  # type: ignore[call-overload]
-    except TypeError:
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(
             f"Positions are a list of whole numbers, like [4, 7], not {shown(values)}."
-        ) from None
-    return [whole_number(value, 0, length - 1, "A position in this line") for value in each]
+        )
+    return [whole_number(value, 0, length - 1, "A position in this line") for value in values]
 
 
 def whole_number(value: object, low: int, high: int | None, what: str) -> int:
@@ -284,37 +230,26 @@ def whole_number(value: object, low: int, high: int | None, what: str) -> int:
     Raises:
         ValueError: it is not a whole number, or lies outside ``low`` … ``high``.
     """
-    most = MOST if high is None else high
-    with suppress(TypeError, ValueError, ArithmeticError, RuntimeError):  # no number can be made
-        read = int(value)  # type: ignore[call-overload]
-        exact = isinstance(value, int) or read == float(value)  # type: ignore[arg-type]
-        if (
-            exact
-            and low <= read <= most
-            and "bool" not in str(getattr(value, "dtype", type(value)))
-        ):
-            return int(read)
+    with suppress(TypeError, ValueError, ArithmeticError):  # it is no number
+        number = int(value)  # type: ignore[call-overload]
+        exact = isinstance(value, int) or number == float(value)  # type: ignore[arg-type]
+        if exact and low <= number <= (MOST if high is None else high):
+            return int(number)
     limits = f"of at least {low}" if high is None else f"from {low} to {high}"
     raise ValueError(f"{what} is a whole number {limits}, not {shown(value)}.")
 
 
-class _Shortened(reprlib.Repr):
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxstring = self.maxother = 60
-
-    def repr_Tensor(self, tensor: Tensor, level: int) -> str:  # noqa: ARG002, N802 - reprlib's name
-        if not tensor.dim():
-            return f"a tensor of {tensor.item()}"
-        dtype = str(tensor.dtype).removeprefix("torch.")
-        return f"a tensor of {dtype} and shape {tuple(tensor.shape)}"
-
-    def repr_int(self, number: int, level: int) -> str:
-        # Python refuses to write a number of thousands of digits.
-        long = number.bit_length() > 1000
-        return "a number of hundreds of digits" if long else super().repr_int(number, level)
+_shortened = reprlib.Repr()
+_shortened.maxstring = _shortened.maxother = 60
 
 
-def shown(value: object) -> str:
+def _is_shaped(value: object) -> bool:
+    return isinstance(value, Tensor) and value.dim() > 0
+
+
+def shown(value: Any) -> str:
     """Write a value as a message repeats it: on one line, and shortened if it is long."""
-    return " ".join(_Shortened().repr(value).split())
+    if _is_shaped(value):
+        dtype = str(value.dtype).removeprefix("torch.")
+        return f"a tensor of {dtype} and shape {tuple(value.shape)}"
+    return " ".join(_shortened.repr(value).split())

@@ -122,7 +122,13 @@ def corrupt(
         ValueError: the shares are more than 1 together, or something else than ordinary symbols is
             selected.
     """
-    _must_be_corruptible(input_ids, selected, vocabulary, mask_share, random_share)
+    if mask_share + random_share > 1 + 1e-9:
+        raise ValueError(
+            "mask_share and random_share are shares of the selected positions: at most 1 together, "
+            f"not {mask_share} and {random_share}."
+        )
+    if (selected & (input_ids >= vocabulary.n_ordinary)).any():
+        raise ValueError("Only ordinary symbols are predicted; select no [MASK] or other special.")
     action = torch.rand(input_ids.shape, generator=generator)  # (…, length)
     if groups is not None:
         action = action.gather(-1, groups)  # the number of the group for each of its positions
@@ -216,21 +222,3 @@ def held_out_batch(
     two of its numbers can be compared.
     """
     return mask_tokens(windows, mask_prob, vocabulary=vocabulary, generator=seeded(seed))
-
-
-def _must_be_corruptible(
-    input_ids: Tensor,
-    selected: Tensor,
-    vocabulary: Vocabulary,
-    mask_share: float,
-    random_share: float,
-) -> None:
-    """Refuse what :func:`corrupt` cannot do; its docstring names the errors."""
-    if mask_share + random_share > 1 + 1e-9:
-        raise ValueError(
-            "mask_share and random_share are shares of the selected positions: at most 1 together, "
-            f"not {mask_share} and {random_share}."
-        )
-    special = known_symbols(input_ids, len(vocabulary)) >= vocabulary.n_ordinary
-    if (selected & special).any():
-        raise ValueError("Only ordinary symbols are predicted; select no [MASK] or other special.")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.std import tqdm
 
-from cloze import arguments, checkpoint
+from cloze import checkpoint
 from cloze.arguments import FilePath, Probability, Whole, between, checked
 from cloze.checkpoint import CheckpointError
 from cloze.encoder import EncoderConfig, Layer
@@ -135,10 +135,6 @@ class Source(Protocol):
 
     def held_out_windows(self, length: int) -> Tensor:
         """Return the ids to measure on, always the same, shape ``(windows, length)``."""
-
-
-arguments.NAMES[Source] = "a Corpus or a World"
-arguments.NAMES[Progress] = "a TrainingRun or an Adaptation"
 
 
 def fit(

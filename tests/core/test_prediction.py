@@ -322,7 +322,7 @@ IDS = VOCABULARY.encode("the fox")
     [
         (lambda: shipped_model("up"), "There is no checkpoint at "),
         (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),
-        (lambda: fill("a_b", 5), "model is a MaskedLM or None, not 5."),  # type: ignore[arg-type]
+        (lambda: fill("a_b", 5), "model is of type MaskedLM or None, not 5."),  # type: ignore[arg-type]
         (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),
         (lambda: predict(SMALL, IDS, [7]), "A position in this line is a whole number from 0 to 6"),
         (lambda: predict(SMALL, IDS, [2])[3], "Position 3 is not masked; what is masked: 2."),
