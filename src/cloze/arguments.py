@@ -142,7 +142,7 @@ def checked(function: Any) -> Any:
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def checked_call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         with jaxtyped("context"):
             for name, hint in annotations(function).items():
@@ -150,7 +150,7 @@ def checked(function: Any) -> Any:
                     given.arguments[name] = read(name, given.arguments[name], hint)
         return function(*given.args, **given.kwargs)
 
-    return call
+    return checked_call
 
 
 @functools.cache

@@ -77,7 +77,7 @@ def test_what_is_no_probability_is_refused() -> None:
     for label in (2, -100):
         with pytest.raises(ValueError, match="Labels run from 0 to 1"):
             binned(torch.tensor([[0.5, 0.5]]), torch.tensor([label]))
-    with pytest.raises(ValueError, match="labels is of type .* not a tensor of int64"):
+    with pytest.raises(ValueError, match=r"labels is of type .* not a tensor of int64"):
         binned(torch.tensor([[0.5, 0.5]]), torch.tensor([0, 1]))
 
 
