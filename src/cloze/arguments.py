@@ -145,7 +145,7 @@ def checked(function: Any) -> Any:
     def checked_call(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         with jaxtyped("context"):
-            for name, hint in annotations(function).items():
+            for name, hint in parameter_hints(function).items():
                 if name in given.arguments:
                     given.arguments[name] = read(name, given.arguments[name], hint)
         return function(*given.args, **given.kwargs)
@@ -154,7 +154,7 @@ def checked(function: Any) -> Any:
 
 
 @functools.cache
-def annotations(function: Callable[..., Any]) -> dict[str, Any]:
+def parameter_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Return the annotations of the parameters that are checked: all but ``*args, **kwargs``."""
     hints = typing.get_type_hints(function, include_extras=True)
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -34,6 +34,7 @@ from cloze.encoder import Direction, EncoderConfig
 from cloze.grammar import as_words, enumerated, read_grammar
 from cloze.heads import LINES_AT_ONCE, Model, log_probs_at
 from cloze.masking import MaskedBatch, mask_tokens, number_selected, seeded
+from cloze.reading import read_words
 from cloze.vocabulary import (
     BEGIN,
     END,
@@ -44,7 +45,6 @@ from cloze.vocabulary import (
     Vocabulary,
     counted,
     frame,
-    read_words,
 )
 
 HELD_OUT = 1024

@@ -33,7 +33,8 @@ from cloze.prediction.lines import fill, score
 from cloze.prediction.predictors import MaskedPredictor, compare, predictors_of, unigram
 from cloze.prediction.shipped import shipped_model, shipped_models
 from cloze.prediction.symbols import CHARACTERS
-from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError, read_line
+from cloze.reading import read_line
+from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError
 
 T = TypeVar("T")
 torch.manual_seed(0)

@@ -81,7 +81,7 @@ def test_one_wrong_argument_gets_a_sentence_or_a_true_answer(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     function: Any = inspect.unwrap(call.__init__ if inspect.isclass(call) else call)
-    hints = arguments.annotations(function)
+    hints = arguments.parameter_hints(function)
     parameters = [p for p in inspect.signature(function).parameters.values() if p.name in hints]
     places = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
     anything = values()

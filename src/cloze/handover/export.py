@@ -185,7 +185,7 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
 
     Characters are normalised as :func:`cloze.vocabulary.normalise` does, but for the ends of a
     text, which stay, and for digits and letters of other scripts, which become ``[UNK]`` rather
-    than a space. Words are read as :func:`cloze.vocabulary.read_words` does, between ``[BEGIN]``
+    than a space. Words are read as :func:`cloze.reading.read_words` does, between ``[BEGIN]``
     and ``[END]``.
     """
     from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors

@@ -32,7 +32,8 @@ from cloze.prediction.lines import Filled
 from cloze.prediction.predictors import Predictor
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import symbols_of
-from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
+from cloze.reading import read_line
+from cloze.vocabulary import GAP, VOCABULARY, TextError
 
 MOST_FILLINGS = 100_000
 """How many fillings of the gaps of one line are scored at the most: some minutes of work."""

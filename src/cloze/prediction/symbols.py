@@ -12,7 +12,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from cloze.arguments import shown
-from cloze.vocabulary import GAP, MASK, VOCABULARY, Vocabulary, frame, read_line, read_words
+from cloze.reading import read_line, read_words
+from cloze.vocabulary import GAP, MASK, VOCABULARY, Vocabulary, frame
 
 
 @dataclass(frozen=True)

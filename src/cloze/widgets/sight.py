@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from cloze.arguments import checked, whole_number
 from cloze.encoder import Direction, attention_mask
-from cloze.vocabulary import VOCABULARY, read_line, visible
+from cloze.reading import read_line
+from cloze.vocabulary import VOCABULARY, visible
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
 

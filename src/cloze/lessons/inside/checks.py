@@ -17,6 +17,7 @@ from cloze.lessons.inside.removing import without
 from cloze.masking import seeded
 from cloze.prediction.answers import predict
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
@@ -28,7 +29,7 @@ from cloze.teaching.results import (
     numbers,
     tensor,
 )
-from cloze.vocabulary import GAP, PAD, VOCABULARY, counted, read_line, visible
+from cloze.vocabulary import GAP, PAD, VOCABULARY, counted, visible
 from cloze.world import World
 
 # ── 14.1 ─────────────────────────────────────────────────────────────────────────────────────────

@@ -18,10 +18,11 @@ from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
 from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
-from cloze.vocabulary import GAP, VOCABULARY, counted, read_line, visible
+from cloze.vocabulary import GAP, VOCABULARY, counted, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -8,7 +8,8 @@ import traitlets
 from markupsafe import Markup
 
 from cloze.arguments import Whole, checked
-from cloze.vocabulary import VOCABULARY, read_line
+from cloze.reading import read_line
+from cloze.vocabulary import VOCABULARY
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
 
