@@ -187,7 +187,7 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
         model.objective = objective
         if model.config.vocab_size < len(model.vocabulary):
             raise ValueError("its vocabulary has more symbols than its config")
-        alike(tensors, model.state_dict())
+        must_match(tensors, model.state_dict())
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
 
@@ -217,13 +217,14 @@ def fitting(path: FilePath) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        missing = " is missing" * isinstance(error, KeyError)
-        reason = str(error).partition("\n")[0].rstrip(".:") + missing
+        reason = str(error).partition("\n")[0].rstrip(".:")
+        if isinstance(error, KeyError):
+            reason += " is missing"
         raise CheckpointError(f"{path} does not fit this version of Cloze: {reason}.") from None
 
 
-def alike(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
-    """Hold the tensors of a file to those of what it is loaded into: names, shapes, dtypes.
+def must_match(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    """Compare the tensors of a file with those of what it is loaded into: names, shapes, dtypes.
 
     Raises:
         ValueError: one is missing, or differs; the sentence names it.
@@ -235,7 +236,7 @@ def alike(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
 
 
 def _vocabulary(metadata: Mapping[str, Any]) -> Vocabulary:
-    """Return what the ids of a model mean: the series' own characters, if nothing else is said."""
+    """Return the vocabulary of a model, by default the series' own characters."""
     if "vocabulary" not in metadata:
         return VOCABULARY
     ordinary, specials = (metadata["vocabulary"][part] for part in ("ordinary", "specials"))

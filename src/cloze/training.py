@@ -338,7 +338,7 @@ class TrainingRun(Progress):
         if history:
             self.train_step()  # what optimizers remember exists from the first step on
         own = self._tensors()
-        checkpoint.alike(tensors, own)
+        checkpoint.must_match(tensors, own)
         for name, tensor in own.items():
             tensor.copy_(tensors[name])
         self.generator.set_state(tensors["generator"])

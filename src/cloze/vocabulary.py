@@ -19,9 +19,9 @@ ALPHABET = "\n abcdefghijklmnopqrstuvwxyz"
 """The 28 characters of normalised text, in the order of their ids."""
 MASK = "[MASK]"
 BEGIN, END, PAD = "[BEGIN]", "[END]", "[PAD]"
-"""Around a sentence of words, and what lines of other lengths are filled up with."""
+"""``[BEGIN]`` and ``[END]`` stand around a sentence of words; ``[PAD]`` fills up shorter lines."""
 WRITE = "[WRITE]"
-"""Where a line ends that is read, and what is to be written about it begins."""
+"""Separates the input from the output to be written."""
 GAP = "_"
 """How a learner types a gap: one key instead of ``[MASK]``."""
 
@@ -84,7 +84,7 @@ class Vocabulary:
 
     @property
     def pad_id(self) -> int | None:
-        """The id of ``[PAD]``, which nobody reads; None where all lines have one length."""
+        """The id of ``[PAD]``, which no position reads; None where all lines have one length."""
         return self.ids.get(PAD)
 
     def with_specials(self, *specials: str) -> Vocabulary:
@@ -167,7 +167,7 @@ class Normalised:
 
 def counted(n: int, what: str) -> str:
     """Return "1 gap", "2 gaps": a number with its noun."""
-    return f"{n:,} {what}{'s' * (n != 1)}"
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def normalise(text: str, keep: str = "") -> Normalised:

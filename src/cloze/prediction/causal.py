@@ -1,4 +1,4 @@
-"""Causal models: what a text is worth by the chain rule, writing it, and filling gaps by Bayes.
+"""Causal models: the probability of a text by the chain rule, writing, and filling gaps by Bayes.
 
 A causal model gives P(x_i | x_<i), and the product over all positions is P(x), the probability of
 the text. From that any question about gaps can be answered exactly, for
@@ -36,9 +36,9 @@ from cloze.reading import read_line
 from cloze.vocabulary import GAP, VOCABULARY, TextError
 
 MOST_FILLINGS = 100_000
-"""How many fillings of the gaps of one line are scored at the most: some minutes of work."""
+"""The most fillings that are scored for one line: some minutes of work."""
 MOST_GAPS = 2
-"""How many gaps of a line a click may ask about: more would take longer than anybody waits."""
+"""The most gaps of a line that a widget fills: more would take too long."""
 
 
 def _of_characters(model: CausalLM | None) -> CausalLM:
@@ -110,7 +110,7 @@ def _read(text: str) -> Tensor:
 def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
     """Return P(next character | text), shape ``(n_ordinary,)``.
 
-    Of a text longer than the model reads, the end counts.
+    Longer texts are cut to their last ``max_len`` characters.
 
     Args:
         text: characters of the series; "" asks for the first character of a text.
@@ -226,7 +226,7 @@ def _scores(model: CausalLM, first: Tensor, past: Past, stretches: list[Tensor])
     candidates = torch.arange(known).repeat(len(first))[:, None]
     read = torch.cat([candidates, after.expand(len(candidates), -1)], dim=1)
     if not later:
-        read = read[:, :-1]  # nobody asks what comes after the last
+        read = read[:, :-1]  # what comes after the last one is not needed
     logits, past = model.extend(
         read, tuple((k.repeat_interleave(known, 0), v.repeat_interleave(known, 0)) for k, v in past)
     )

@@ -32,7 +32,8 @@ class Filled:
 
     def __repr__(self) -> str:
         guessed = [f"  position {at}: {listed(self.guesses[at])}" for at in sorted(self.guesses)]
-        return "\n".join([self.typed, self.text, *guessed, *[f"  ({self.note})"] * bool(self.note)])
+        note = [f"  ({self.note})"] if self.note else []
+        return "\n".join([self.typed, self.text, *guessed, *note])
 
 
 @checked
