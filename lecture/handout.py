@@ -20,7 +20,6 @@ from markupsafe import Markup
 from playwright.sync_api import Page
 
 from cloze.baselines import NeighbourBaseline
-from cloze.causal import text_costs
 from cloze.corpus import Corpus, windows
 from cloze.lessons.a_small_world import figures as small_world
 from cloze.lessons.a_small_world.checks import fillings
@@ -35,8 +34,9 @@ from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import expected_cost, mlm_loss, to_bits
 from cloze.masking import IGNORE, held_out_batch, mask_tokens, seeded
 from cloze.prediction.answers import predict
+from cloze.prediction.causal import text_costs
 from cloze.prediction.predictors import compare
-from cloze.prediction.shipped import shipped_model, shipped_models, shipped_world_model
+from cloze.prediction.shipped import shipped_model, shipped_models
 from cloze.teaching.figures import Picture
 from cloze.vocabulary import VOCABULARY, visible
 from cloze.world import World
@@ -120,7 +120,7 @@ def floors() -> Picture:
     asked = world.questions(300)
     rows = {}
     for side in ("left", "right", "both"):
-        twin = shipped_world_model(side)
+        twin = shipped_model(f"world_{side}")
         floor, excess = world.floor_and_excess(twin, asked, side)
         rows[side] = floor.nats, excess.nats
     return small_world.twins(rows)

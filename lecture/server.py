@@ -21,8 +21,8 @@ class LectureKernels(Kernels):
     """Kernels that have loaded what takes long in a lecture; an optimizer needs torch._dynamo."""
 
     libraries = (
-        *(*warm.LIBRARIES, "torch._dynamo", "cloze.causal", "cloze.training", "cloze.widgets"),
-        *("cloze.teaching.figures", "cloze.lessons.the_encoder.figures"),
+        *(*warm.LIBRARIES, "torch._dynamo", "cloze.prediction.causal", "cloze.training"),
+        *("cloze.widgets", "cloze.teaching.figures", "cloze.lessons.the_encoder.figures"),
     )
 
 

@@ -20,10 +20,10 @@ from pathlib import Path
 from markupsafe import Markup
 
 from cloze.baselines import baseline_losses
-from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
+from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.lessons.training import plateau, recorded
 from cloze.prediction.shipped import shipped_model
@@ -255,7 +255,7 @@ def page(
         "head": "\n".join(head),
         "still": still,
         "examples": _examples(),
-        "parameters": f"{model.config.n_parameters:,}",
+        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
         "max_len": str(model.config.max_len),
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",
@@ -318,7 +318,7 @@ def main() -> None:
     try:
         paths = build_page(chosen.folder, chosen.series)
         build_single(single, chosen.series)
-    except CheckpointError as error:
+    except FileError as error:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"{chosen.folder} cannot be written: {error.strerror or error}.")

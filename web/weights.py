@@ -27,7 +27,7 @@ def write(folder: Path) -> list[Path]:
     The same checkpoints give the same bytes.
 
     Raises:
-        CheckpointError: a file cannot be written.
+        FileError: a file cannot be written.
     """
     paths = []
     for direction in DIRECTIONS:

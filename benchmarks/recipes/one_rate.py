@@ -27,9 +27,10 @@ class Model(MaskedLM):
         for layer in self.encoder.layers:
             assert isinstance(layer, Layer)
             attention, normed = layer.attention, layer.attention_norm(x)
-            query, key, value = attention.query, attention.key, attention.value
-            split = attention.split(query(normed), key(normed), value(normed))
-            gathered = join(attention.gather(*split, None))
+            query, key, value = attention.to_heads(
+                attention.query(normed), attention.key(normed), attention.value(normed)
+            )
+            gathered = join(attention.gather(*attention.rotated(query, key), value, None))
             if layer is self.encoder.layers[-1]:
                 x, gathered = x[selected], gathered[selected]
             x = x + attention.output(gathered)

@@ -249,14 +249,14 @@ def _evaluate(options: Namespace) -> None:
     from cloze.loss import to_bits
     from cloze.masking import held_out_batch
     from cloze.objectives import MASKED, objective_named
-    from cloze.prediction.shipped import shipped_model, shipped_world_model
+    from cloze.prediction.shipped import shipped_model
     from cloze.world import World
 
     source = _source(options)
     if options.checkpoint:
         model = load_model(options.checkpoint)
     else:
-        model = shipped_world_model() if options.world else shipped_model()
+        model = shipped_model("world") if options.world else shipped_model()
     objective = objective_named(options.objective or model.objective)
     if objective.model.kind != model.kind:
         raise ValueError(
@@ -285,9 +285,9 @@ def _evaluate(options: Namespace) -> None:
 
 def _fill(options: Namespace) -> None:
     """Print what the model would write in the gaps of a line."""
-    from cloze.causal import fill_by_bayes
     from cloze.checkpoint import SHIPPED, load_guesser
     from cloze.heads import CausalLM
+    from cloze.prediction.causal import fill_by_bayes
     from cloze.prediction.lines import fill
 
     model = load_guesser(options.checkpoint or SHIPPED)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from tqdm.std import tqdm
 
-from cloze.border import Count, FilePath, Line, between, checked
+from cloze.arguments import Count, FilePath, Line, between, checked
 from cloze.vocabulary import (
     ALPHABET,
     VOCABULARY,

@@ -149,7 +149,7 @@ class Kept:
 
 
 def kept(model: nn.Module) -> Kept | None:
-    """Return what is kept about a shipped model; None if it is another."""
+    """Return stored measurements for a shipped model, or None."""
     return _all_kept().get(fingerprint(model))
 
 

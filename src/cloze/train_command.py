@@ -14,10 +14,11 @@ from pathlib import Path
 
 import torch
 
-from cloze.checkpoint import CheckpointError, followed, probe, reserved, save_model
+from cloze.checkpoint import probe, save_model
 from cloze.corpus import Corpus
 from cloze.distributed import Team
 from cloze.encoder import EncoderConfig
+from cloze.files import FileError, followed, reserved
 from cloze.heads import CausalLM
 from cloze.interrupts import held_signals
 from cloze.objectives import objective_named
@@ -153,7 +154,7 @@ def _take_steps(
         if team.leads and time.monotonic() - saved >= SAVE_EVERY:
             try:
                 run.save(kept)
-            except CheckpointError as error:
+            except FileError as error:
                 say(f"{error} Training continues.")
             saved = time.monotonic()
 
@@ -178,7 +179,7 @@ def _keep(run: TrainingRun, path: Path, say: Say, *, astray: bool) -> None:
     if not astray:
         try:
             run.save(path)
-        except CheckpointError:
+        except FileError:
             path = Path(tempfile.mkdtemp(prefix="cloze-")) / path.name
             run.save(path)
     if path.exists():

@@ -21,7 +21,7 @@ from cloze.lessons.vectors.search import EncoderVectors, Index
 from cloze.lessons.vectors.widget import Search
 from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.lessons.writing_with_gaps.widget import Unmasking
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
 from cloze.widgets import Quiz, TrainingCurve
@@ -55,7 +55,8 @@ def room(*, revealed: bool) -> MaskExplorer:
 
 
 def words() -> MaskExplorer:
-    explorer = MaskExplorer({side: shipped_world_model(side) for side in DIRECTIONS}, WORLD, [8])
+    readers = {str(side): shipped_model(f"world_{side}") for side in DIRECTIONS}
+    explorer = MaskExplorer(readers, WORLD, [8])
     explorer.guess_first = True
     explorer.hands = {8: {"cell": 12, "bone": 3, "bird": 1}}
     return explorer

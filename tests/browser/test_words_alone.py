@@ -9,7 +9,7 @@ from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor, TruthPredictor
-from cloze.prediction.shipped import shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.world import World
 from tests.browser.conftest import Put
 from tests.browser.test_view_alone import letter
@@ -20,7 +20,7 @@ LINE = "on monday the doctor studied the small red cell under the microscope aga
 @pytest.fixture
 def explorer() -> MaskExplorer:
     readers: dict[str, MaskedLM | Predictor] = {"truth": TruthPredictor(World.load())}
-    readers |= {side: shipped_world_model(side) for side in DIRECTIONS}
+    readers |= {side: shipped_model(f"world_{side}") for side in DIRECTIONS}
     return MaskExplorer(readers, LINE, [8])
 
 

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from cloze import causal
-from cloze.causal import (
+from cloze.encoder import EncoderConfig
+from cloze.heads import CausalLM
+from cloze.prediction import causal
+from cloze.prediction.causal import (
     CausalPredictor,
     fill_by_bayes,
     generate,
@@ -22,8 +24,6 @@ from cloze.causal import (
     next_distribution,
     text_costs,
 )
-from cloze.encoder import EncoderConfig
-from cloze.heads import CausalLM
 from cloze.prediction.lines import fill, score
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 

@@ -17,7 +17,6 @@ from cloze import checkpoint
 from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
-    CheckpointError,
     load_model,
     probe,
     provenance,
@@ -28,6 +27,7 @@ from cloze.checkpoint import (
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
+from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.masking import held_out_batch
 from cloze.training import TrainingRun
@@ -49,7 +49,7 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
 
 def refuses(path: Path, reason: str, use: Callable[[Path], Any] = load_model) -> None:
     """Assert that a file is refused in one sentence that names it."""
-    with pytest.raises(CheckpointError, match=reason) as caught:
+    with pytest.raises(FileError, match=reason) as caught:
         use(path)
     message = str(caught.value)
     assert str(path)[:200] in message
@@ -122,24 +122,26 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_no_other(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, where, fail)
-        with pytest.raises((CheckpointError, KeyboardInterrupt)):
+        with pytest.raises((FileError, KeyboardInterrupt)):
             save_model(path, MaskedLM(CONFIG), {})
     assert tree(path.parent) == before
 
 
-def test_a_full_disk_is_told_beforehand(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_room_is_noticed_before_training(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = tree(path.parent)
     for name in (path.name, "new", "one/folder/below/another"):
         probe(path.parent / name)
         assert tree(path.parent) == before
 
-    def full(part: Path, _: bytes) -> None:
-        part.touch()
+    def full(_: Path) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", full)
+        patch.setattr(Path, "touch", full)
         refuses(path, "cannot be written: No space left on device", probe)
+    refuses(path.parent, "exists and is not a checkpoint", lambda p: probe(p, force=True))
     assert tree(path.parent) == before
 
 
@@ -198,7 +200,7 @@ def test_metadata_that_nobody_wrote_is_refused(path: Path) -> None:
         write(path, tensors, metadata | {"kind": evil})
         refuses(path, "is neither a model nor a run")
     write(path, tensors, metadata | {"config": {"d_model": "wide"}})
-    refuses(path, "d_model is a whole number")
+    refuses(path, "does not fit this version of Cloze: ")
 
 
 def test_a_file_that_may_not_be_read_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -186,7 +186,7 @@ def test_what_is_not_ours_is_replaced_by_force_alone(here: Path, capsys: CAPTURE
 TWICE = """
 import sys
 from pathlib import Path
-from cloze.checkpoint import reserved
+from cloze.files import reserved
 with reserved(Path("again.safetensors")):
     print("reserved", flush=True)
     sys.stdin.read()
@@ -286,7 +286,7 @@ def test_a_line_may_begin_with_a_dash(words: list[str], capsys: CAPTURE) -> None
         (["fill", "no gap"], ["The line has no gap"]),
         (["fill", "a_", "--checkpoint", "mine.txt"], ["mine.txt is not a checkpoint"]),
         (["evaluate", "--corpus", "none.txt"], ["There is no file none.txt"]),
-        (["train", ".", "--corpus", "mine.txt"], ["is no file"]),
+        (["train", ".", "--corpus", "mine.txt"], ["exists and is not a checkpoint"]),
         (["train", "m", "--corpus", "mine.txt", "--steps", "0"], ["steps", "from 1 to"]),
         (["train", "m", "--mask-prob", "0"], ["--mask-prob is a number of at least 0.01, not 0."]),
         (["train", "m", "--seconds", "nan"], ["--seconds is a number of at least 1, not nan."]),

@@ -33,7 +33,8 @@ from cloze.prediction.lines import fill, score
 from cloze.prediction.predictors import MaskedPredictor, compare, predictors_of, unigram
 from cloze.prediction.shipped import shipped_model, shipped_models
 from cloze.prediction.symbols import CHARACTERS
-from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError, read_line
+from cloze.reading import read_line
+from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError
 
 T = TypeVar("T")
 torch.manual_seed(0)
@@ -320,9 +321,9 @@ IDS = VOCABULARY.encode("the fox")
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: shipped_model("up"), "direction is one of "),  # type: ignore[arg-type]
+        (lambda: shipped_model("up"), "There is no checkpoint at "),
         (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),
-        (lambda: fill("a_b", 5), "model is a MaskedLM or None, not 5."),  # type: ignore[arg-type]
+        (lambda: fill("a_b", 5), "model is of type MaskedLM or None, not 5."),  # type: ignore[arg-type]
         (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),
         (lambda: predict(SMALL, IDS, [7]), "A position in this line is a whole number from 0 to 6"),
         (lambda: predict(SMALL, IDS, [2])[3], "Position 3 is not masked; what is masked: 2."),

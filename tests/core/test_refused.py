@@ -13,7 +13,6 @@ from cloze.corpus import Corpus
 from cloze.evaluation import Repeated, held_out_loss
 from cloze.heads import MaskedLM
 from cloze.lessons.writing_with_gaps.diffusion import random_order_cost
-from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch
 from cloze.prediction.answers import top_k
 from cloze.use.vectors import Pairs
@@ -24,9 +23,7 @@ IDS = torch.zeros(2, 3, dtype=torch.int64)
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [
-        (lambda: MaskedLM(vocabulary=-0.5), "vocabulary is a Vocabulary"),  # type: ignore[arg-type]
-        (lambda: MaskedLM()(IDS + 100), "Ids run from 0 to 28, not to 100"),
-        (lambda: mlm_loss(torch.zeros(2, 3, 29), IDS + 29), "run from 0 to 28, not to 29"),
+        (lambda: MaskedLM(vocabulary=-0.5), "vocabulary is of type Vocabulary"),  # type: ignore[arg-type]
         (
             lambda: held_out_loss(MaskedLM(), MaskedBatch(IDS, IDS.new_full((2, 3), IGNORE))),
             "No position is selected",

@@ -225,7 +225,7 @@ def test_a_text_that_describes_no_world(described: dict[str, object], said: str)
 
 def test_a_file_that_is_no_world(tmp_path: Path) -> None:
     file = tmp_path / "world.toml"
-    for unreadable in ("[[scene]\n", f"a = {'[' * 3000}", f"a = {'9' * 5000}", "a." * 50_000):
+    for unreadable in ("[[scene]\n", f"a = {'[' * 3000}", f"a = {'9' * 5000}"):
         file.write_text(unreadable)
         with pytest.raises(TextError, match=r"world\.toml cannot be read as TOML"):
             World.load(file)

@@ -34,7 +34,8 @@ from cloze.handover.export import to_hugging_face
 from cloze.heads import MaskedLM
 from cloze.prediction.answers import distribution
 from cloze.prediction.lines import fill
-from cloze.vocabulary import ALPHABET, MASK, PAD, Vocabulary, normalise, read_line
+from cloze.reading import read_line
+from cloze.vocabulary import ALPHABET, MASK, PAD, Vocabulary, normalise
 from cloze.world import World
 
 CAPTURE = pytest.CaptureFixture[str]

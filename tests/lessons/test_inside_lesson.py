@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.checkpoint import CheckpointError, load_model, shipped
+from cloze.checkpoint import CheckpointError, load_model
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, run
 from cloze.lenses import KEPT, kept, off
 from cloze.lessons.inside import lens, paths, removing, swapping, switching
 from cloze.masking import MaskedBatch, held_out_batch
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import PAD
 from cloze.world import World
 
@@ -25,7 +25,7 @@ from cloze.world import World
 
 @pytest.mark.parametrize("name", lens.MODELS)
 def test_translators_and_means_belong_to_their_model(name: str) -> None:
-    model = shipped(name)
+    model = shipped_model(name)
     found = kept(model)
     assert found is not None
     rungs = anatomy(model).rungs
@@ -130,7 +130,7 @@ def test_the_ways_of_a_rule_are_measured_again(world: World) -> None:
     rule = "barks/bark by dog/dogs at -6"
     asked = [q for q in paths.questions(world)[0] if q.rule == rule]
     [batch] = paths.batches(world, asked)
-    leans, moved = paths.ways(shipped_world_model(), batch, world.vocabulary.ids[PAD])
+    leans, moved = paths.ways(shipped_model("world"), batch, world.vocabulary.ids[PAD])
     shares = (moved / (leans[:, 0] - leans[:, 1])[:, None]).mean(dim=0).tolist()
     committed = paths.results()["rules"][rule]
     assert shares == pytest.approx([committed[way] for way in paths.WAYS], abs=2e-3)
@@ -140,7 +140,7 @@ def test_readers_name_the_head_and_the_word() -> None:
     dogs = "the big red dogs near the house of anna bark every night"
     other = dogs.replace("dogs", "dog").replace("bark", "barks")
     question = paths.Question(tuple(dogs.split()), tuple(other.split()), gap=9, decider=3)
-    best = paths.readers(shipped_world_model(), question, layer=1, at=9)
+    best = paths.readers(shipped_model("world"), question, layer=1, at=9)
     assert [(head, read) for _, head, read in best[:2]] == [("2.6", "[END]"), ("2.4", "night")]
 
 
@@ -161,7 +161,7 @@ def test_what_is_removed_is_gone_and_nothing_else(world: World) -> None:
 
 def test_only_the_direction_that_is_read_costs_something(world: World) -> None:
     sentences, _, rain = removing.weather(world)
-    found = removing.removal(shipped_world_model(), sentences, 7, rain)
+    found = removing.removal(shipped_model("world"), sentences, 7, rain)
     assert found.probe == 1
     assert found.again < 0.6
     assert found.removed > found.before + 0.5

@@ -12,10 +12,10 @@ import torch
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
-from cloze.generation import POLICIES
 from cloze.heads import MaskedLM
 from cloze.lenses import kept
 from cloze.lessons.writing_with_gaps.unmasking import frames
+from cloze.prediction.generation import POLICIES
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS

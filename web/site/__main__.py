@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from cloze.checkpoint import CheckpointError
+from cloze.files import FileError
 from notebooks import colab
 from web.site.build import ROOT, SiteError, build_site
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     started = time.perf_counter()
     try:
         build_site(folder)
-    except (SiteError, CheckpointError) as error:
+    except (SiteError, FileError) as error:
         print(error)
         return 1
     except OSError as error:

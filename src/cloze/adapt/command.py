@@ -14,7 +14,7 @@ from cloze.adapt.card import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents
 from cloze.adapt.recipe import LIMITS, Recipe
 from cloze.adapt.run import Adaptation, kept_whole
-from cloze.checkpoint import CheckpointError, followed, reserved
+from cloze.files import FileError, followed, reserved
 from cloze.handover.packages import need
 from cloze.interrupts import held_signals
 
@@ -67,7 +67,7 @@ def adapt(options: Namespace, say: Say) -> None:
             with held_signals():
                 try:
                     after = run.save(out, options.command)
-                except CheckpointError as error:  # the disk is full: the model is not lost for that
+                except FileError as error:  # the disk is full: the model is not lost for that
                     out = Path(tempfile.mkdtemp(prefix="cloze-")) / out.name
                     say(f"{error} It goes to {out} instead.")
                     after = run.save(out, options.command)

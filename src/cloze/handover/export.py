@@ -21,16 +21,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cloze.border import FilePath, checked
-from cloze.checkpoint import (
-    CHECKPOINTS,
-    SHIPPED,
-    CheckpointError,
-    load_guesser,
-    provenance,
-    written,
-)
+from cloze.arguments import FilePath, checked
+from cloze.checkpoint import CHECKPOINTS, SHIPPED, CheckpointError, load_guesser, provenance
 from cloze.encoder import EncoderConfig
+from cloze.files import FileError, written
 from cloze.handover.packages import need, quiet
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction.lines import fill
@@ -191,7 +185,7 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
 
     Characters are normalised as :func:`cloze.vocabulary.normalise` does, but for the ends of a
     text, which stay, and for digits and letters of other scripts, which become ``[UNK]`` rather
-    than a space. Words are read as :func:`cloze.vocabulary.read_words` does, between ``[BEGIN]``
+    than a space. Words are read as :func:`cloze.reading.read_words` does, between ``[BEGIN]``
     and ``[END]``.
     """
     from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
@@ -245,13 +239,13 @@ def whole(path: Path, *, is_folder: bool) -> Iterator[Path]:
     """Yield a name to write to; what is written there gets the name ``path`` when it is whole.
 
     Raises:
-        CheckpointError: something is there already, or it cannot be written.
+        FileError: something is there already, or it cannot be written.
     """
     with written(path) as part:
         linked = path.is_symlink()
         empty = is_folder and path.is_dir() and not linked and not any(path.iterdir())
         if (path.exists() or linked) and not empty:
-            raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
+            raise FileError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
         part.mkdir() if is_folder else part.touch()  # now rather than after the work
         yield part
         if empty:

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cloze.border import FilePath, checked, shown
+from cloze.arguments import FilePath, checked, shown
 from cloze.handover.packages import need, quiet
 from cloze.inside import anatomy
 from cloze.prediction.predictors import Opened, Predictor

@@ -11,7 +11,17 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-from cloze.border import Count, Labels, Lines, Logits, Whole, between, checked, known_symbols, shown
+from cloze.arguments import (
+    Count,
+    Labels,
+    Lines,
+    Logits,
+    Whole,
+    between,
+    checked,
+    known_symbols,
+    shown,
+)
 from cloze.heads import LINES_AT_ONCE
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, seeded

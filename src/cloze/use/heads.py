@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cloze.border import Count, Lines, NotNaN, Selected, checked, known_symbols
+from cloze.arguments import Count, Lines, NotNaN, Selected, checked, known_symbols
 from cloze.encoder import Encoder
 from cloze.vocabulary import Vocabulary
 

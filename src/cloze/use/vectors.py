@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pad_sequence
 
-from cloze.border import (
+from cloze.arguments import (
     Count,
     EvenCount,
     Finite,

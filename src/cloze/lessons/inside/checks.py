@@ -16,7 +16,8 @@ from cloze.lessons.inside import paths
 from cloze.lessons.inside.removing import without
 from cloze.masking import seeded
 from cloze.prediction.answers import predict
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
@@ -28,7 +29,7 @@ from cloze.teaching.results import (
     numbers,
     tensor,
 )
-from cloze.vocabulary import GAP, PAD, VOCABULARY, counted, read_line, visible
+from cloze.vocabulary import GAP, PAD, VOCABULARY, counted, visible
 from cloze.world import World
 
 # ── 14.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -243,7 +244,7 @@ def _judge_detour(answer: Any) -> str:
             "least five apart."
         )
     (asked,) = paths.batches(world, [question])
-    leans, moved = paths.ways(shipped_world_model(), asked, world.vocabulary.ids[PAD])
+    leans, moved = paths.ways(shipped_model("world"), asked, world.vocabulary.ids[PAD])
     shares = (moved[0] / (leans[0, 0] - leans[0, 1])).tolist()
     seen = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
     if shares[2] <= 0.9:

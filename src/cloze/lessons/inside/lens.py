@@ -21,12 +21,13 @@ from torch import Tensor
 from torch.nn import functional as F
 from tqdm.std import tqdm
 
-from cloze.checkpoint import shipped, write
+from cloze.checkpoint import write
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Key, Parts, anatomy, run
 from cloze.lenses import KEPT, Kept, fingerprint, logit_lens
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens, seeded
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.world import World
 
@@ -134,7 +135,7 @@ def written(key: Key) -> str:
 
 def look_into(name: str, steps: int, folder: Path = KEPT) -> dict[str, Any]:
     """Train and average for one shipped model, keep both beside it, and return the costs."""
-    model, source = shipped(name), source_of(name)
+    model, source = shipped_model(name), source_of(name)
     batch = asked(source)
     translators, means = train(model, source, steps), means_of(model, batch)
     tensors = {f"mean.{written(key)}": mean for key, mean in means.items()}

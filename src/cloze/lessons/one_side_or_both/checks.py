@@ -13,15 +13,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
 from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
+from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
-from cloze.vocabulary import GAP, VOCABULARY, counted, read_line, visible
+from cloze.vocabulary import GAP, VOCABULARY, counted, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -157,7 +158,7 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
 def _judge_only_bayes(answer: Any) -> str:
     text, gap, letter = line_and_letter(answer)
     line = VOCABULARY.encode(text)
-    bayes = log_posterior(shipped_causal(), line, [gap]).exp()
+    bayes = log_posterior(shipped_model("causal"), line, [gap]).exp()
     look = predict(shipped_model(), line, [gap])[gap]
     seen = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
     for way, p in (("Bayes' rule", bayes), ("One forward pass of the masked model", look)):

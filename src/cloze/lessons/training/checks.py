@@ -20,6 +20,7 @@ from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, mask_tokens
 from cloze.prediction.answers import predict, top_k
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise, Outcomes
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
@@ -36,7 +37,7 @@ from cloze.teaching.results import (
 )
 from cloze.teaching.symptoms import ask
 from cloze.training import Recipe, TrainingRun, fit
-from cloze.vocabulary import VOCABULARY, normalise, read_line, visible
+from cloze.vocabulary import VOCABULARY, normalise, visible
 
 # ── 4.1 ──────────────────────────────────────────────────────────────────────────────────────────
 # A step is watched in a laboratory: a small model, an optimizer that moves the parameters by RATE

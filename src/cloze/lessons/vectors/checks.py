@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
 from cloze.use.vectors import embed
-from cloze.vocabulary import VOCABULARY, normalise, read_line
+from cloze.vocabulary import VOCABULARY, normalise
 
 # ── 12.1 ─────────────────────────────────────────────────────────────────────────────────────────
 

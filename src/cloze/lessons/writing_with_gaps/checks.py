@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from cloze.lessons.writing_with_gaps.diffusion import all_costs, line_bound
 from cloze.prediction.lines import score
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
@@ -24,7 +25,7 @@ from cloze.teaching.results import (
     number_with_gradient,
     positions,
 )
-from cloze.vocabulary import VOCABULARY, counted, normalise, read_line
+from cloze.vocabulary import VOCABULARY, counted, normalise
 
 # ── 10.1 ─────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,4 +1,4 @@
-"""Causal models: what a text is worth by the chain rule, writing it, and filling gaps by Bayes.
+"""Causal models: the probability of a text by the chain rule, writing, and filling gaps by Bayes.
 
 A causal model gives P(x_i | x_<i), and the product over all positions is P(x), the probability of
 the text. From that any question about gaps can be answered exactly, for
@@ -14,42 +14,36 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Count, Line, Lines, Positions, between, checked, known_symbols, positions
-from cloze.checkpoint import shipped
+from cloze.arguments import (
+    Count,
+    Line,
+    Lines,
+    Positions,
+    between,
+    checked,
+    known_symbols,
+    positions,
+)
 from cloze.fast import Past
-from cloze.generation import draw
 from cloze.heads import LINES_AT_ONCE, CausalLM, log_probs_at
 from cloze.prediction.answers import top_k
+from cloze.prediction.generation import draw
 from cloze.prediction.lines import Filled
 from cloze.prediction.predictors import Predictor
+from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import symbols_of
-from cloze.vocabulary import GAP, VOCABULARY, TextError, read_line
+from cloze.reading import read_line
+from cloze.vocabulary import GAP, VOCABULARY, TextError
 
 MOST_FILLINGS = 100_000
-"""How many fillings of the gaps of one line are scored at the most: some minutes of work."""
+"""The most fillings that are scored for one line: some minutes of work."""
 MOST_GAPS = 2
-"""How many gaps of a line a click may ask about: more would take longer than anybody waits."""
-
-
-def shipped_causal() -> CausalLM:
-    """Load the causal model that ships with the series, once."""
-    return _shipped("causal")
-
-
-def shipped_world_causal() -> CausalLM:
-    """Load the causal model of the small world that ships with the series, once."""
-    return _shipped("world_causal")
-
-
-def _shipped(name: str) -> CausalLM:
-    model = shipped(name)
-    assert isinstance(model, CausalLM)
-    return model
+"""The most gaps of a line that a widget fills: more would take too long."""
 
 
 def _of_characters(model: CausalLM | None) -> CausalLM:
     """Return a causal model that reads text, by default the shipped one."""
-    model = model or shipped_causal()
+    model = model or shipped_model("causal")
     if model.vocabulary != VOCABULARY:
         raise ValueError(
             "This model reads the words of a small world, not text; ask it by log_probs and "
@@ -116,7 +110,7 @@ def _read(text: str) -> Tensor:
 def next_distribution(text: str, model: CausalLM | None = None) -> Tensor:
     """Return P(next character | text), shape ``(n_ordinary,)``.
 
-    Of a text longer than the model reads, the end counts.
+    Longer texts are cut to their last ``max_len`` characters.
 
     Args:
         text: characters of the series; "" asks for the first character of a text.
@@ -150,7 +144,7 @@ def generate(
     Args:
         text: the beginning; characters of the series.
         length: how many characters to add.
-        temperature: see :func:`~cloze.generation.draw`.
+        temperature: see :func:`~cloze.prediction.generation.draw`.
         model: by default the one that ships with the series.
         generator: the source of chance; the same state gives the same text.
 
@@ -232,7 +226,7 @@ def _scores(model: CausalLM, first: Tensor, past: Past, stretches: list[Tensor])
     candidates = torch.arange(known).repeat(len(first))[:, None]
     read = torch.cat([candidates, after.expand(len(candidates), -1)], dim=1)
     if not later:
-        read = read[:, :-1]  # nobody asks what comes after the last
+        read = read[:, :-1]  # what comes after the last one is not needed
     logits, past = model.extend(
         read, tuple((k.repeat_interleave(known, 0), v.repeat_interleave(known, 0)) for k, v in past)
     )

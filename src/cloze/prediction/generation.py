@@ -14,7 +14,15 @@ from typing import Annotated, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Distributions, Lines, Temperature, among, between, checked, known_symbols
+from cloze.arguments import (
+    Distributions,
+    Lines,
+    Temperature,
+    among,
+    between,
+    checked,
+    known_symbols,
+)
 from cloze.heads import CausalLM, Model, log_probs_at
 from cloze.vocabulary import TextError
 
@@ -75,6 +83,7 @@ def unmask(
     *,
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
+    truth: Lines | None = None,
 ) -> Iterator[Step]:
     """Fill gaps one after the other, or several in one forward pass; what is written stays.
 
@@ -86,15 +95,34 @@ def unmask(
             into the others. By default every gap has a pass of its own.
         temperature: see :func:`draw`.
         generator: the source of chance; the same state gives the same text.
+        truth: the lines without gaps, to write what stands there instead of what is drawn.
 
     Raises:
         TextError: there is no gap.
         ValueError: no lines of ids, no such order or temperature, or more steps than gaps.
     """
-    gaps = _gaps(model, input_ids)
+    lines, gaps = input_ids, _gaps(model, input_ids)
     _can_write(model, order)
     steps = _steps(steps, gaps)
-    return _unmask(model, input_ids, gaps, order, steps, temperature, generator)
+    total, nothing = gaps.sum(dim=1), torch.zeros_like(gaps)
+    places = -torch.arange(gaps.shape[1], dtype=torch.float32).expand(gaps.shape)
+    for step in range(1, steps + 1):
+        count = gaps.sum(dim=1) - (total - total * step // steps)
+        if order == "easiest first":
+            probs = log_probs_at(model, lines, gaps).exp()
+            sure = torch.zeros(gaps.shape, dtype=probs.dtype)
+            sure[gaps] = probs.max(dim=-1).values
+            chosen = _first(sure, gaps, count)
+            probs = probs[chosen[gaps]]
+        else:
+            random = order == "random order"
+            priority = torch.rand(gaps.shape, generator=generator) if random else places
+            chosen = _first(priority, gaps, count)
+            probs = log_probs_at(model, lines, chosen).exp()
+        lines = lines.clone()
+        lines[chosen] = draw(probs, temperature, generator) if truth is None else truth[chosen]
+        gaps = gaps & ~chosen
+        yield Step(lines, chosen, nothing, probs)
 
 
 @checked
@@ -125,51 +153,15 @@ def path_costs(
     Raises:
         ValueError: no lines of ids, no such order, or a line without an ordinary symbol.
     """
-    _can_write(model, order)
     gaps = known_symbols(input_ids, len(model.vocabulary)) < model.vocabulary.n_ordinary
     if not gaps.any(dim=1).all():
         raise ValueError("A line without an ordinary symbol is never written; leave it out.")
     hidden = input_ids.masked_fill(gaps, model.vocabulary.mask_id)
     paid = torch.zeros(len(input_ids), dtype=torch.float64)
-    written = _unmask(
-        model, hidden, gaps, order, _steps(steps, gaps), 1.0, generator, truth=input_ids
-    )
-    for step in written:
+    for step in unmask(model, hidden, order, steps, generator=generator, truth=input_ids):
         of_truth = step.probabilities.double().gather(1, input_ids[step.filled][:, None]).squeeze(1)
         paid.index_add_(0, step.filled.nonzero(as_tuple=True)[0], -of_truth.log())
     return paid
-
-
-def _unmask(
-    model: Model,
-    lines: Tensor,
-    gaps: Tensor,
-    order: Order,
-    steps: int,
-    temperature: float,
-    generator: torch.Generator | None,
-    truth: Tensor | None = None,
-) -> Iterator[Step]:
-    """Do what ``unmask`` says; where the truth is given it is written, whatever was likely."""
-    total, nothing = gaps.sum(dim=1), torch.zeros_like(gaps)
-    places = -torch.arange(gaps.shape[1], dtype=torch.float32).expand(gaps.shape)
-    for step in range(1, steps + 1):
-        count = gaps.sum(dim=1) - (total - total * step // steps)
-        if order == "easiest first":
-            probs = log_probs_at(model, lines, gaps).exp()
-            sure = torch.zeros(gaps.shape, dtype=probs.dtype)
-            sure[gaps] = probs.max(dim=-1).values
-            chosen = _first(sure, gaps, count)
-            probs = probs[chosen[gaps]]
-        else:
-            random = order == "random order"
-            priority = torch.rand(gaps.shape, generator=generator) if random else places
-            chosen = _first(priority, gaps, count)
-            probs = log_probs_at(model, lines, chosen).exp()
-        lines = lines.clone()
-        lines[chosen] = draw(probs, temperature, generator) if truth is None else truth[chosen]
-        gaps = gaps & ~chosen
-        yield Step(lines, chosen, nothing, probs)
 
 
 @checked
@@ -199,21 +191,10 @@ def mask_predict(
 
     Source: Ghazvininejad et al. 2019, Mask-Predict, section 3.
     """
-    gaps = _gaps(model, input_ids)
+    all_gaps = _gaps(model, input_ids)
     _can_write(model)
-    steps = _steps(min(10, int(gaps.sum(dim=1).max())) if steps is None else steps, gaps)
-    return _mask_predict(model, input_ids, gaps, steps, temperature, generator)
-
-
-def _mask_predict(
-    model: Model,
-    lines: Tensor,
-    all_gaps: Tensor,
-    steps: int,
-    temperature: float,
-    generator: torch.Generator | None,
-) -> Iterator[Step]:
-    total = all_gaps.sum(dim=1)
+    steps = _steps(min(10, _steps(None, all_gaps)) if steps is None else steps, all_gaps)
+    total, lines = all_gaps.sum(dim=1), input_ids
     doubt = torch.zeros(all_gaps.shape)
     open_gaps = all_gaps
     for step in range(1, steps + 1):
@@ -256,20 +237,11 @@ def gibbs(
 
     Source: Wang and Cho 2019, BERT has a Mouth, and It Must Speak.
     """
-    gaps = _gaps(model, input_ids)
     _can_write(model)
-    return _gibbs(model, input_ids, gaps, rounds, temperature, generator)
-
-
-def _gibbs(
-    model: Model,
-    lines: Tensor,
-    gaps: Tensor,
-    rounds: int,
-    temperature: float,
-    generator: torch.Generator | None,
-) -> Iterator[Step]:
-    for step in _unmask(model, lines, gaps, "left to right", 1, temperature, generator):
+    gaps = _gaps(model, input_ids)
+    for step in unmask(
+        model, input_ids, "left to right", 1, temperature=temperature, generator=generator
+    ):
         lines = step.lines
         yield step
     nothing, one = torch.zeros_like(gaps), gaps.sum(dim=1).clamp(max=1)
@@ -329,7 +301,7 @@ def _can_write(model: Model, order: str = "") -> None:
     if isinstance(model, CausalLM) and order != "left to right":
         raise ValueError(
             "A causal model knows only what is left of a gap; let it write left to right, or call "
-            "fill_by_bayes(line, model) of cloze.causal, which scores the whole line."
+            "fill_by_bayes(line, model) of cloze.prediction.causal, which scores the whole line."
         )
 
 
@@ -339,8 +311,8 @@ def _steps(steps: int | None, gaps: Tensor) -> int:
         return most
     if steps > most:
         raise ValueError(
-            f"{steps} steps are more than the {most} gap{'s' * (most != 1)} there are to fill; "
-            "every step fills at least one, so choose fewer."
+            f"{steps} steps are more than the gaps there are to fill, {most}; every step fills at "
+            "least one, so choose fewer."
         )
     return steps
 
