@@ -59,8 +59,6 @@ DESCRIPTION = (
     "Guess the hidden letter of a line. Then see what three small models guess: from the left, "
     "from the right and from both sides. They run in your browser."
 )
-PREVIEW = "preview.png"
-"""What the site has beside its start page, for those who show a link to it as a picture."""
 NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
@@ -90,7 +88,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     texts = {
         **modules(),
         STYLE: style(),
-        "index.html": _hosted(series, site and f"{site}{folder.name}/", site),
+        "index.html": _hosted(series, site and f"{site}{folder.name}/"),
     }
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
@@ -184,23 +182,19 @@ def training() -> dict[str, object]:
     return alone
 
 
-def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
+def about(title: str, description: str, address: str = "") -> Markup:
     """Write what a page says of itself to a search engine, and to those who show a link to it.
 
     Args:
         title: without the markup around it.
         description: in a sentence or two.
         address: where it is; "" leaves out what needs to be told from elsewhere.
-        site: the address of the site, which has the picture.
     """
     told = {
         "og:type": "website",
         "og:title": title,
         "og:description": description,
         "og:url": address,
-        "og:image": f"{site}{PREVIEW}",
-        "og:image:alt": "A line with a missing letter, and how much each of three models gives it",
-        "twitter:card": "summary_large_image",
     }
     tags = [Markup('<meta name="description" content="{}">').format(description)]
     if address:
@@ -281,9 +275,9 @@ def worker(folder: Path, names: Iterable[str]) -> str:
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
-def _hosted(series: str | None, address: str, site: str) -> str:
+def _hosted(series: str | None, address: str) -> str:
     head = [
-        about(TITLE, DESCRIPTION, address, site),
+        about(TITLE, DESCRIPTION, address),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
         '<link rel="apple-touch-icon" href="icon-180.png">',
         '<link rel="manifest" href="manifest.webmanifest">',

@@ -11,8 +11,8 @@ from notebooks import colab
 from web.site.build import ROOT, SiteError, build_site
 
 UNPUBLISHED = (
-    "Nothing tells where this copy is on GitHub, so no page has a link to Colab or to the project, "
-    "a canonical address or a preview picture."
+    "Nothing tells where this copy is on GitHub, so no page has a link to Colab or to the project "
+    "or a canonical address."
 )
 NOT_NAMED = "No page links to Colab before `python run.py owner {}` has written this address."
 
