@@ -46,8 +46,8 @@ from playwright.sync_api import Error as PlaywrightError
 from yarl import URL
 
 from benchmarks.classroom import EVERY, LINE
-from benchmarks.jupyter import Notebook, Server, click_and_time, free_port, mortal
 from benchmarks.machine import machine
+from tests.browser.jupyter import Notebook, Server, click_and_time, free_port, mortal
 from web.browser import browsing, chromium
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -35,12 +35,12 @@ import psutil
 from playwright.sync_api import Browser, Locator
 from tqdm import tqdm
 
-from benchmarks import jupyter
-from benchmarks.jupyter import Answer, Notebook, click_and_time
 from benchmarks.machine import machine
 from cloze.prediction.answers import predict
 from cloze.prediction.shipped import shipped_models
 from cloze.vocabulary import VOCABULARY
+from tests.browser import jupyter
+from tests.browser.jupyter import Answer, Notebook, click_and_time
 from web.browser import NO_CHROMIUM, browsing, chromium, served
 from web.build import build_page
 

@@ -37,12 +37,12 @@ import numpy as np
 from playwright.sync_api import Browser, Page
 from tqdm import tqdm
 
-from benchmarks.jupyter import Answer, click_and_time
 from benchmarks.latency import EXPLORER, LINE, WIDGETS, clicked, row
 from benchmarks.machine import machine
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.training import Recipe, TrainingRun
+from tests.browser.jupyter import Answer, click_and_time
 from web import browser as browsers
 
 SPEEDS = {"": 1, "four times slower": 4}

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from benchmarks.jupyter import Notebook, click_and_time
+from tests.browser.jupyter import Notebook, click_and_time
 
 # A model so small, and a schedule so long, that its steps pass quickly and never end.
 SETUP = """

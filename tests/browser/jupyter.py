@@ -1,6 +1,6 @@
 """Real Jupyter servers, and what a person does with a notebook in a browser.
 
-``benchmarks.latency`` and the browser tests share this module.
+The browser tests share this module.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 from cloze.serving import lab
 from web.browser import PATIENCE
 
-NO_NETWORK = Path(__file__).resolve().parents[1] / "tests" / "no_network"
+NO_NETWORK = Path(__file__).resolve().parents[1] / "no_network"
 ANSWER = Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
-TOKEN = "secret"  # noqa: S105 - of a server that only this machine reaches
+TOKEN = "secret"
 VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
 MORTAL = (
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGTERM); "
@@ -106,7 +106,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
     log = home / "log.txt"
     with (
         log.open("w", encoding="utf-8") as sink,
-        subprocess.Popen(  # noqa: S603 - Jupyter's
+        subprocess.Popen(
             [*mortal(command), "--no-browser", f"--port={port}"],
             env=environment(home),
             stdin=subprocess.DEVNULL,
@@ -128,7 +128,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
 def responds(url: str) -> bool:
     """Tell whether a server answers, whatever it says."""
     try:
-        with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - this machine's
+        with urllib.request.urlopen(url, timeout=5):
             return True
     except urllib.error.HTTPError as answer:
         answer.close()
@@ -177,7 +177,7 @@ def lab_command(home: Path) -> list[str]:
 @contextmanager
 def lecture(home: Path, minutes: str, *arguments: str) -> Iterator[Server]:
     """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
-    shown = str(Path(__file__).resolve().parents[1] / "lecture")
+    shown = str(Path(__file__).resolve().parents[2] / "lecture")
     command = [sys.executable, shown, minutes, f"--Voila.token={TOKEN}", *arguments]
     with serving(command, home, "") as server:
         yield server
