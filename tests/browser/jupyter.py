@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import nbformat
 from playwright.sync_api import Locator, Page, ViewportSize, expect
@@ -28,7 +28,6 @@ from cloze.serving import lab
 from web.browser import PATIENCE
 
 NO_NETWORK = Path(__file__).resolve().parents[1] / "no_network"
-ANSWER = Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
 TOKEN = "secret"
 VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
 MORTAL = (
@@ -195,30 +194,6 @@ def tidied(page: Page) -> bool:
             && !document.querySelector(".jp-Dialog");
     }""")
     return closed
-
-
-class Answer(NamedTuple):
-    """How long a click took to be answered, in seconds from the press of the mouse."""
-
-    html: float
-    """Until the new text stood in the page."""
-    frame: float
-    """Until the frame that shows it."""
-
-
-def click_and_time(button: Locator, root: Locator, answer: str = "") -> Answer:
-    """Click a button and measure, by the page's own clock, how long its answer takes.
-
-    Args:
-        button: what is clicked.
-        root: an element that contains the button and whose text the answer changes.
-        answer: a regular expression that the changed text matches.
-    """
-    waiting = root.evaluate_handle(ANSWER, [answer, PATIENCE])
-    button.click()
-    times = waiting.evaluate("({ answer }) => answer")
-    waiting.dispose()
-    return Answer(*times)
 
 
 # --- a person at a notebook ---------------------------------------------------------------------
