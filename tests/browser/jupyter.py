@@ -5,7 +5,6 @@ The browser tests share this module.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,7 +14,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,18 +136,8 @@ def responds(url: str) -> bool:
 
 
 @contextmanager
-def jupyterlab(home: Path, settings: Mapping[str, object] | None = None) -> Iterator[Server]:
-    """Serve JupyterLab as ``python run.py lab`` does.
-
-    Args:
-        home: an empty folder, for its notebooks and all that it remembers.
-        settings: what the user has set, by plugin (``@jupyterlab/apputils-extension:themes``).
-    """
-    for plugin, values in (settings or {}).items():
-        extension, _, name = plugin.partition(":")
-        path = home / "config/lab/user-settings" / extension / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values), encoding="utf-8")
+def jupyterlab(home: Path) -> Iterator[Server]:
+    """Serve JupyterLab as ``python run.py lab`` does, in an empty folder."""
     with serving(lab_command(home), home, "lab/tree") as server:
         yield server
 
