@@ -11,7 +11,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 
 from cloze.adapt.card import card, costs_before
@@ -79,9 +78,7 @@ class Adaptation(Progress):
         masks = Masks(self.tokenizer, recipe.mask_prob, recipe.seed)
         self.examples = Examples(self.texts, masks, recipe)
         self.recipe = replace(recipe, steps=self.examples.steps)
-        self.before = {
-            name: Costs(*map(torch.tensor, cost)) for name, cost in note.get("before", {}).items()
-        }
+        self.before: dict[str, Costs] = {}
         self.history = self._saved_history() if resume else []
 
     def measure(self, times: int = 1) -> dict[str, Costs]:
@@ -124,7 +121,7 @@ class Adaptation(Progress):
             last = last_checkpoint(self.folder) if self.history else None
             adapter = Adapter(self.model, self.examples, self.folder, self.seconds, on_step)
             if adapter.is_world_process_zero():
-                if not self.before:
+                if not self.before:  # the model is still as it was, also when a run is resumed
                     say("Measuring what held-out text costs before training …")
                     self.before = self.measure()
                     say(costs_before(self.before))
@@ -132,8 +129,8 @@ class Adaptation(Progress):
             try:
                 adapter.train(resume_from_checkpoint=str(last) if last else None)
             except (OSError, RuntimeError, SafetensorError) as error:
-                if isinstance(error, RuntimeError) and "writing file" not in str(error):
-                    raise  # torch says so when it cannot write
+                if isinstance(error, RuntimeError) and "inline_container" not in str(error):
+                    raise  # that is the name of what writes files for torch
                 raise ValueError(
                     f"The run cannot be saved in {self.folder}: {error}. Make room; what was saved "
                     "before is still there, and --resume continues from it."
@@ -147,8 +144,7 @@ class Adaptation(Progress):
                 say(f"The run is saved in {self.folder}; to continue, add --resume to the command.")
 
     def _write_note(self) -> None:
-        before = {name: [part.tolist() for part in cost] for name, cost in self.before.items()}
-        note = {"recipe": asdict(self.recipe), "sha256": self.texts.sha256, "before": before}
+        note = {"recipe": asdict(self.recipe), "sha256": self.texts.sha256}
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
 
