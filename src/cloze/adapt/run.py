@@ -18,7 +18,7 @@ from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import Costs, costs
 from cloze.adapt.documents import Document, Say
 from cloze.adapt.recipe import Examples, Recipe
-from cloze.handover.export import whole
+from cloze.handover.export import new_folder
 from cloze.handover.packages import need, quiet
 from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
@@ -166,7 +166,7 @@ class Adaptation(Progress):
     def save(self, out: Path, command: str = "") -> dict[str, Costs]:
         """Write model, tokenizer and card into a new folder; return what text costs now."""
         after = self.measure()
-        with whole(out, is_folder=True) as part, quiet():
+        with new_folder(out) as part, quiet():
             self.model.save_pretrained(part)
             self.tokenizer.save_pretrained(part)
             shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
