@@ -13,7 +13,6 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 import run
-from benchmarks.environments import ENVIRONMENTS
 from tests.test_environment import PYTHONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,11 +46,6 @@ def test_a_workflow_pins_its_actions_and_may_do_little(path: Path) -> None:
 
 def test_the_tests_run_on_every_python() -> None:
     assert read("tests")["jobs"]["test"]["strategy"]["matrix"]["python"] == PYTHONS
-
-
-def test_every_environment_is_tried() -> None:
-    matrix = read("slow")["jobs"]["environments"]["strategy"]["matrix"]
-    assert matrix["name"] == [*ENVIRONMENTS]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

@@ -173,13 +173,8 @@ def _parser() -> ArgumentParser:
     explore.add_argument("arguments", nargs=argparse.REMAINDER, help="for Voilà: --no-browser, …")
     explore.set_defaults(run=_explore)
 
-    export = commands.add_parser("export", help="write a model for Hugging Face or as ONNX")
-    export.add_argument(
-        "format",
-        choices=("hf", "onnx"),
-        help="for Hugging Face's transformers (hf) or for an ONNX runtime",
-    )
-    export.add_argument("output", type=Path, help="a new folder (hf) or a new file (onnx)")
+    export = commands.add_parser("export", help="write a model for Hugging Face")
+    export.add_argument("output", type=Path, help="a new folder")
     export.add_argument(
         "--checkpoint", type=Path, help="the model (default: the one that is shipped)"
     )
@@ -307,20 +302,12 @@ def _explore(options: Namespace) -> None:
 def _export(options: Namespace) -> None:
     """Write a model as other programs read it."""
     from cloze.checkpoint import SHIPPED
-    from cloze.handover.export import to_hugging_face, to_onnx
+    from cloze.handover.export import to_hugging_face
 
-    checkpoint = options.checkpoint or SHIPPED
-    if options.format == "hf":
-        to_hugging_face(options.output, checkpoint)
-        print(
-            f"{options.output}: load it after `import cloze.handover.huggingface`, as "
-            "README.md says."
-        )
-    else:
-        to_onnx(options.output, checkpoint)
-        print(
-            f"{options.output}: input_ids (batch, length) in, logits (batch, length, symbols) out."
-        )
+    to_hugging_face(options.output, options.checkpoint or SHIPPED)
+    print(
+        f"{options.output}: load it after `import cloze.handover.huggingface`, as README.md says."
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from cloze.causal import text_costs
 from playwright.sync_api import Page
 from pypdf import PdfReader
 
@@ -14,6 +13,7 @@ from cloze.lessons.one_side_or_both.checks import posterior
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import to_bits
 from cloze.masking import mask_tokens, seeded
+from cloze.prediction.causal import text_costs
 from cloze.prediction.predictors import compare
 from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY, visible

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from benchmarks import jupyter
 from run import ROOT
+from tests.browser import jupyter
 from tests.browser.conftest import STOCK_ERRORS, without
 from tests.browser.watch import Watch, settled, violations
 

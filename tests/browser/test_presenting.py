@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from benchmarks.jupyter import Notebook
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import Inside, MaskExplorer
@@ -29,6 +28,7 @@ from cloze.widgets.sight import Sight
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of
+from tests.browser.jupyter import Notebook
 from tests.browser.watch import low_contrasts
 
 HALLS = {(1024, 768): 20, (1280, 800): 22, (1920, 1080): 30}

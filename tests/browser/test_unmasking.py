@@ -7,10 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from benchmarks.jupyter import Notebook
 from cloze.lessons.writing_with_gaps.widget import Unmasking
 from cloze.vocabulary import GAP
 from tests.browser.conftest import Put, Take
+from tests.browser.jupyter import Notebook
 from tests.lessons.test_unmasking import LINE, MODEL, WORLD, small
 from tests.markup import assert_works, check, read, said_by
 

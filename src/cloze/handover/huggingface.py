@@ -1,7 +1,7 @@
 """The encoder as a model of ``transformers``, which only this module needs.
 
-Importing it makes the architecture known to ``transformers``, so that what ``python -m cloze export
-hf`` wrote is loaded without its own code::
+Importing it makes the architecture known to ``transformers``, so that a folder that ``python -m
+cloze export`` wrote is loaded without the code in it::
 
     import cloze.handover.huggingface
     from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline

@@ -1,7 +1,7 @@
 """Hub: a learner's server on a JupyterHub: ``python -m cloze.serving.hub``, started by a spawner.
 
 It is JupyterHub's own ``jupyterhub-singleuser``, with the settings of ``cloze lab`` and without
-what only the hub needs: half of the memory that a server takes (``python -m benchmarks.hub``).
+what only the hub needs: half of the memory that a server takes.
 """
 
 from __future__ import annotations

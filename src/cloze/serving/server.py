@@ -24,7 +24,6 @@ class PromptConnection(ZMQChannelsWebsocketConnection):
     A kernel answers a click with three small messages. By default the system holds the second back
     until the browser has acknowledged the first, and the browser takes its time with that (Nagle's
     algorithm and delayed acknowledgement): a click soon after another is answered some 35 ms late.
-    ``python -m benchmarks.latency`` measures it.
     """
 
     def connect(self) -> Any:

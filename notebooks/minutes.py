@@ -1,4 +1,4 @@
-"""How long a notebook takes: ``python -m benchmarks.minutes`` counts it for all of them.
+"""How long a notebook takes: ``python -m notebooks.minutes`` counts it for all of them.
 
 Prose and printed output are read at 200 words a minute and code at 8 lines a minute. The minutes of
 an exercise stand beside its reference solution; they are a reader's estimate of what a beginner
@@ -16,7 +16,7 @@ import nbformat
 
 from cloze.teaching.seeds import exercises_of
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parent
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 8
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)

@@ -1,11 +1,10 @@
 """Real Jupyter servers, and what a person does with a notebook in a browser.
 
-``benchmarks.latency`` and the browser tests share this module.
+The browser tests share this module.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,11 +14,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import nbformat
 from playwright.sync_api import Locator, Page, ViewportSize, expect
@@ -27,9 +26,8 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 from cloze.serving import lab
 from web.browser import PATIENCE
 
-NO_NETWORK = Path(__file__).resolve().parents[1] / "tests" / "no_network"
-ANSWER = Path(__file__).with_name("answer.js").read_text(encoding="utf-8")
-TOKEN = "secret"  # noqa: S105 - of a server that only this machine reaches
+NO_NETWORK = Path(__file__).resolve().parents[1] / "no_network"
+TOKEN = "secret"
 VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
 MORTAL = (
     "import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, signal.SIGTERM); "
@@ -106,7 +104,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
     log = home / "log.txt"
     with (
         log.open("w", encoding="utf-8") as sink,
-        subprocess.Popen(  # noqa: S603 - Jupyter's
+        subprocess.Popen(
             [*mortal(command), "--no-browser", f"--port={port}"],
             env=environment(home),
             stdin=subprocess.DEVNULL,
@@ -128,7 +126,7 @@ def serving(command: Sequence[str], home: Path, opens: str) -> Iterator[Server]:
 def responds(url: str) -> bool:
     """Tell whether a server answers, whatever it says."""
     try:
-        with urllib.request.urlopen(url, timeout=5):  # noqa: S310 - this machine's
+        with urllib.request.urlopen(url, timeout=5):
             return True
     except urllib.error.HTTPError as answer:
         answer.close()
@@ -138,18 +136,8 @@ def responds(url: str) -> bool:
 
 
 @contextmanager
-def jupyterlab(home: Path, settings: Mapping[str, object] | None = None) -> Iterator[Server]:
-    """Serve JupyterLab as ``python run.py lab`` does.
-
-    Args:
-        home: an empty folder, for its notebooks and all that it remembers.
-        settings: what the user has set, by plugin (``@jupyterlab/apputils-extension:themes``).
-    """
-    for plugin, values in (settings or {}).items():
-        extension, _, name = plugin.partition(":")
-        path = home / "config/lab/user-settings" / extension / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values), encoding="utf-8")
+def jupyterlab(home: Path) -> Iterator[Server]:
+    """Serve JupyterLab as ``python run.py lab`` does, in an empty folder."""
     with serving(lab_command(home), home, "lab/tree") as server:
         yield server
 
@@ -177,7 +165,7 @@ def lab_command(home: Path) -> list[str]:
 @contextmanager
 def lecture(home: Path, minutes: str, *arguments: str) -> Iterator[Server]:
     """Serve a lecture as ``python run.py lecture`` does, but with this Python."""
-    shown = str(Path(__file__).resolve().parents[1] / "lecture")
+    shown = str(Path(__file__).resolve().parents[2] / "lecture")
     command = [sys.executable, shown, minutes, f"--Voila.token={TOKEN}", *arguments]
     with serving(command, home, "") as server:
         yield server
@@ -195,30 +183,6 @@ def tidied(page: Page) -> bool:
             && !document.querySelector(".jp-Dialog");
     }""")
     return closed
-
-
-class Answer(NamedTuple):
-    """How long a click took to be answered, in seconds from the press of the mouse."""
-
-    html: float
-    """Until the new text stood in the page."""
-    frame: float
-    """Until the frame that shows it."""
-
-
-def click_and_time(button: Locator, root: Locator, answer: str = "") -> Answer:
-    """Click a button and measure, by the page's own clock, how long its answer takes.
-
-    Args:
-        button: what is clicked.
-        root: an element that contains the button and whose text the answer changes.
-        answer: a regular expression that the changed text matches.
-    """
-    waiting = root.evaluate_handle(ANSWER, [answer, PATIENCE])
-    button.click()
-    times = waiting.evaluate("({ answer }) => answer")
-    waiting.dispose()
-    return Answer(*times)
 
 
 # --- a person at a notebook ---------------------------------------------------------------------
