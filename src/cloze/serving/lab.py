@@ -48,12 +48,7 @@ def lay_out(folder: Path) -> list[str]:
                 continue
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
-                part = target.with_name(f".{target.name}.part")
-                try:  # half a copy would be taken for the learner's own the next time
-                    shutil.copyfile(source, part)
-                    part.replace(target)
-                finally:
-                    part.unlink(missing_ok=True)
+                shutil.copyfile(source, target)
             elif target.read_bytes() != source.read_bytes():
                 kept.append(str(name))
     except OSError as error:
