@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from benchmarks.minutes import reading
+from notebooks.minutes import reading
 from cloze.encoder import EncoderConfig
 from cloze.ledger import parameter_ledger
 from cloze.teaching.seeds import exercises_of

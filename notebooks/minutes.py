@@ -1,4 +1,4 @@
-"""How long a notebook takes: ``python -m benchmarks.minutes`` counts it for all of them.
+"""How long a notebook takes: ``python -m notebooks.minutes`` counts it for all of them.
 
 Prose and printed output are read at 200 words a minute and code at 8 lines a minute. The minutes of
 an exercise stand beside its reference solution; they are a reader's estimate of what a beginner
