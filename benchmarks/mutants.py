@@ -20,11 +20,12 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from cloze.teaching.seeds import exercises_of, folders_of_lessons
+
 from cloze.teaching import results
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.one_change import edits_of
 from cloze.teaching.results import Function, Symptom
-from cloze.teaching.seeds import exercises_of, folders_of_lessons
 
 SECONDS = 2.0
 """After which a mutant is taken to be one without end."""

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 
 import nbformat
 
-from cloze.teaching.seeds import exercises_of
+from cloze.teaching.exercise import Exercise
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 WORDS_A_MINUTE = 200
@@ -44,6 +46,18 @@ class Reading:
         """Round to five minutes, as the notebook states them: for reading, for the exercises."""
         reading, working = (5 * max(1, round(n / 5)) for n in (self.minutes, self.working))
         return reading, working
+
+
+def exercises_of(lesson: str) -> dict[str, Exercise]:
+    """Return the exercises of a lesson by the names that their checks have without ``check_``."""
+    if not (files("cloze.lessons") / lesson / "checks.py").is_file():
+        return {}
+    checks = import_module(f"cloze.lessons.{lesson}.checks")
+    return {
+        name.removeprefix("check_"): value
+        for name, value in vars(checks).items()
+        if isinstance(value, Exercise)
+    }
 
 
 def reading(path: Path) -> Reading:

@@ -6,10 +6,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.minutes import reading
 from cloze.encoder import EncoderConfig
 from cloze.ledger import parameter_ledger
-from cloze.teaching.seeds import exercises_of
+from notebooks.minutes import exercises_of, reading
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md")]

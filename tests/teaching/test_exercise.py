@@ -30,8 +30,8 @@ from cloze.teaching.symptoms import ask
 
 @pytest.fixture(autouse=True)
 def one_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """These exercises have no seeds, so that any would do."""
-    monkeypatch.setattr(Exercise, "chances", lambda _: [random.Random(0)])
+    """Draw probes once: these exercises are not made for all seeds."""
+    monkeypatch.setattr("cloze.teaching.exercise.SEEDS", [0])
 
 
 def told(exercise: Exercise, answer: Any, *words: str) -> None:
@@ -130,7 +130,6 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: b / a, "upside down"),
         (lambda a, b: a * b, "You multiplied."),
         (lambda a, b: round(a * b, 1), "rounded (to 1 digit); return it in full"),
-        (lambda a, b: a * b if a > 1 else a / b, "For some inputs: You multiplied."),
         (lambda a, b: a / sought, "never uses its parameter `b`; it reads `sought` from the"),
         (lambda a, b: a / b**2, "makes it right: look at `a / b**2`."),
         (lambda a, b: a / b + math.sqrt(a), "With part = 1, whole = 3 you return 1.333 instead of"),
@@ -204,12 +203,6 @@ def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
     check_rate(lambda a, b: a)
     assert random.getstate() == before[0]
     assert torch.equal(torch.get_rng_state(), before[1])
-
-
-def test_wrong_results_that_are_all_alike_prove_no_habit() -> None:
-    probes = [(4.0,), (0.0,), (0.0,), (9.0,)]
-    check = Exercise(lambda n: n, number, "Same.", probes=lambda _: probes)
-    told(check, lambda n: max(n, 1.0), "Right for 2 of 4 inputs, but with n = 0 you return 1")
 
 
 # ── several numbers ──
@@ -304,35 +297,6 @@ def test_what_is_said_of_any_tensor(check: Exercise, answer: Any, words: str) ->
 
 
 # ── names, values, and a closer look ──
-
-
-def test_parts_are_told_apart() -> None:
-    def two(part: float, whole: float) -> tuple[float, float]:
-        return part / whole, part + whole
-
-    check = Exercise(
-        two,
-        numbers("ratio", "sum"),
-        "Both.",
-        probes=lambda _: [(1, 3), (2, 7), (5, 4)],
-        parts=lambda part, whole: {"the ratio": 0, "the sum": 1},
-    )
-    told(check, lambda a, b: (a / b, a**b + a), "Right: the ratio. Wrong: the sum.")
-
-    check = Exercise(
-        lambda part, whole: part / whole,
-        number,
-        "Divide.",
-        probes=lambda _: [(1, 3), (4, 2), (5, 4), (2, 7)],
-        mistakes={"You multiplied.": lambda part, whole: part * whole},
-        parts=lambda part, whole: {"small parts" if part < whole else "large parts": ...},
-    )
-    told(check, lambda a, b: a * b if a < b else a / b, "For some inputs: You multiplied.")
-    told(
-        check,
-        lambda a, b: a / b + max(0, a - b) + max(0, a - b) ** 2,
-        "Right: small parts. Wrong: large parts.",
-    )
 
 
 def test_names_come_in_any_order_and_collection() -> None:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import math
 import re
 import sys
@@ -172,13 +171,6 @@ class Mistakes(Mapping[str, Any]):
             return eval(compile(ast.Expression(last.value), "mistakes.md", "eval"), names)  # noqa: S307
         except Exception as error:
             raise ValueError(f"The code under {sentence!r} does not run: {error!r}.") from None
-
-    @cached_property
-    def seeds(self) -> list[int]:
-        """Seeds whose probes tell the solution and all mistakes apart; any, if there are none."""
-        stored = files(self._lesson).joinpath("seeds.json")
-        by_name = json.loads(stored.read_text("utf-8")) if stored.is_file() else {}
-        return list(by_name.get(self.exercise, []))
 
     def __getitem__(self, sentence: str) -> Any:
         return self._mistakes[sentence]

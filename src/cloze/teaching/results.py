@@ -7,23 +7,22 @@ import contextlib
 import copy
 import io
 import math
+import mmap
 import numbers as abstract
 import reprlib
 import signal
-import sys
 import threading
 import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-
-from cloze.world import World
 
 Function = Callable[..., Any]
 
@@ -189,21 +188,6 @@ def tensor(dtype: torch.dtype) -> Wants:
     return read
 
 
-def world(value: Any) -> World:
-    """Read a world: a dictionary of sentences with their probabilities."""
-    if not isinstance(value, dict):
-        raise Symptom(
-            f"You hand in {kind_of(value)}; a world is a dictionary of sentences with their "
-            'probabilities, {"the dog barks": 0.5, …}.'
-        )
-    for sentence, p in value.items():
-        if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
-            raise Symptom(
-                f"{sentence!r}: {p!r} should be a sentence in quotes and a probability from 0 to 1."
-            )
-    return World({sentence: float(p) for sentence, p in value.items()})
-
-
 def anything(value: Any) -> Any:
     """Read a result as it is."""
     return value
@@ -283,18 +267,20 @@ def in_short(value: Any) -> str:
     return _SHORT.repr(shortened(value))
 
 
-def set_apart(a: Any, b: Any) -> tuple[str, str]:
-    """Show the first entry in which two arrays of the same shape or two lists differ."""
+def first_difference(a: Any, b: Any) -> tuple[str, str]:
+    """Show two values; if that looks the same, the first entry in which they differ."""
+    if (texts := (in_short(a), in_short(b)))[0] != texts[1]:
+        return texts
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        for i, (own, asked) in enumerate(zip(a, b, strict=False)):
-            if not alike(own, asked):
-                return f"{in_short(own)} at [{i}]", in_short(asked)
+        for i, (own, right) in enumerate(zip(a, b, strict=False)):
+            if not alike(own, right):
+                return f"{in_short(own)} at [{i}]", in_short(right)
         return f"{len(a)} entries (the last is {in_short(a[-1])})" if a else "no entry", f"{len(b)}"
     try:
         at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
         return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
     except (IndexError, TypeError, ValueError):  # no such arrays
-        return in_short(a), in_short(b)
+        return texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,14 +302,14 @@ class Outcome:
 
 
 LONGEST = 10.0
-"""Seconds after which a call is taken to go on for ever."""
+"""Seconds of processor time after which a call is taken to run for ever."""
 
 LARGEST = 2**30
-"""Bytes of memory that one call may add before it is taken to grow for ever."""
+"""Bytes of memory that a call may add before it is taken to grow for ever."""
 
 
 def _interrupt() -> None:
-    """Interrupt the main thread as Ctrl-C would; a signal also ends ``time.sleep``."""
+    """Interrupt the main thread as Ctrl-C would."""
     if callable(signal.getsignal(signal.SIGINT)) and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:  # on Windows
@@ -331,21 +317,18 @@ def _interrupt() -> None:
 
 
 def _memory() -> int:
-    """Return the most memory that this process has had, in bytes; 0 on Windows."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    """Return the bytes of memory in use; 0 where this is not Linux."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * mmap.PAGESIZE if pages.exists() else 0
 
 
 @contextlib.contextmanager
 def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
     """Interrupt what takes too long or too much memory: a loop without end has a symptom, too.
 
-    Python is interrupted between two of its own steps, and while it sleeps. A single long call into
-    C, such as the product of two huge matrices, is stopped only when it comes back.
+    Time is the processor's, so a busy machine changes no verdict; ``time.sleep`` takes none of it.
+    Python is interrupted between two of its own steps: a single long call into C, such as the
+    product of two huge matrices, is stopped only when it comes back.
 
     Raises:
         Symptom: it took longer than ``seconds``, by default ``LONGEST``, or more than ``LARGEST``.
@@ -354,11 +337,11 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
     done, reasons = threading.Event(), []
 
     def watch() -> None:
-        start, most = time.monotonic(), _memory() + LARGEST
+        start, most = time.process_time(), _memory() + LARGEST
         while not done.wait(min(0.1, limit)):
             if _memory() > most:
                 reasons.append("fills more and more memory")
-            elif time.monotonic() - start >= limit:
+            elif time.process_time() - start >= limit:
                 reasons.append(f"is still running after {limit:.0f} seconds")
             if reasons and not done.is_set():
                 _interrupt()

@@ -54,10 +54,6 @@ check_my_attention = Exercise(
     minutes=12,
     wants=tensor(torch.float32),
     probes=queries_keys_values,
-    parts=lambda Q, K, V, look: {
-        "queries that may look everywhere": look.all(1),
-        "queries that may not look everywhere": ~look.all(1),
-    },
     solved="This is scaled dot-product attention. Only `look` decides whether a model is two-sided "
     "or causal.",
     direction="In order: Q @ K.T, divide by √width, −inf where `look` is False, softmax over the "
@@ -100,12 +96,6 @@ check_my_may_look = Exercise(
     minutes=8,
     wants=tensor(torch.bool),
     probes=lengths_and_directions,
-    parts=lambda length, direction: {
-        f"'{direction}'": ...,
-        f"the diagonal of '{direction}'": torch.eye(length).bool(),
-        f"below the diagonal of '{direction}'": torch.ones(length, length).tril(-1).bool(),
-        f"above the diagonal of '{direction}'": torch.ones(length, length).triu(1).bool(),
-    },
     solved="This matrix is all that separates an encoder from its one-sided twins.",
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
     '"right" where key ≥ query, for "both" everywhere.',

@@ -30,8 +30,8 @@ from cloze.teaching.results import (
     in_short,
     kind_of,
     numbers,
-    world,
 )
+from cloze.teaching.worlds import world
 from cloze.vocabulary import counted
 
 # ── 13.1 ─────────────────────────────────────────────────────────────────────────────────────────
