@@ -82,17 +82,6 @@ def test_a_section_has_all_parts_and_is_read_in_two_minutes(path: Path) -> None:
 
 
 @each_notebook
-def test_the_minutes_are_the_readme_s(path: Path) -> None:
-    [own] = re.findall(
-        r"^\*\*Teaching\*\* (\d+) min · \*\*Exercises\*\* (\d+) min$", sections()[path.stem], re.M
-    )
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [own] == re.findall(
-        rf"\(notebooks/{path.stem}\.ipynb\) \| .+ \| (\d+) \| (\d+) \|", readme
-    )
-
-
-@each_notebook
 def test_the_objectives_are_the_notebook_s(path: Path) -> None:
     [own] = re.findall(r"\*\*You will be able to\*\*(.+?)\n\n\*\*You need", prose(path), re.S)
     own = own.strip()
@@ -100,12 +89,11 @@ def test_the_objectives_are_the_notebook_s(path: Path) -> None:
 
 
 @each_notebook
-def test_every_exercise_is_there_and_every_mistake_is_one_that_its_check_knows(path: Path) -> None:
+def test_every_mistake_is_one_that_its_check_knows(path: Path) -> None:
     told = re.findall(
         r"^- \*\*(\d+\.\d+)\*\* “(.+?)” — .+[.?!]$", part(path.stem, "Mistakes"), re.M
     )
     assert len(told) == len(part(path.stem, "Mistakes").splitlines())
-    assert list(dict.fromkeys(number for number, _ in told)) == list(checks(path))
     for number, said in told:
         mistakes = exercises()[checks(path)[number]].mistakes
         known = [*mistakes, *sentences_of_checks(path)]
