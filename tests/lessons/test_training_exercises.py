@@ -91,9 +91,8 @@ RIGHT = [
 
 @pytest.mark.parametrize("step", RIGHT)
 def test_every_right_step_is_accepted(step: Callable[..., Any]) -> None:
-    for _ in range(3):
-        verdict = check_train_step(step)
-        assert verdict.solved, verdict.message
+    verdict = check_train_step(step)
+    assert verdict.solved, verdict.message
 
 
 def test_a_check_leaves_the_notebooks_chance_alone() -> None:
