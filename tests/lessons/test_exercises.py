@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import textwrap
@@ -55,6 +56,26 @@ def test_every_mistake_gets_its_own_sentence(name: str) -> None:
         assert symptom in verdict.message
         assert len(verdict.message.split()) <= 60, verdict
         assert "NameError" not in verdict.message
+
+
+@each_exercise
+def test_what_has_the_wrong_form_is_refused_in_a_sentence(name: str) -> None:
+    for odd in (
+        3,
+        0.5,
+        "abc",
+        "",
+        [],
+        ("a",),
+        ("a", 1),
+        [2, "b"],
+        {"a": 1},
+        {"a": ["b"]},
+        math.inf,
+    ):
+        verdict = EXERCISES[name](odd)
+        assert not verdict.solved
+        assert 3 <= len(verdict.message.split()) <= 60, verdict
 
 
 @pytest.mark.parametrize("name", ANSWERS)

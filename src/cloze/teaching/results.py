@@ -129,19 +129,6 @@ def _part(name: str, value: Any) -> float:
         raise Symptom(f"Your {name} is {kind_of(value)}; it must be one number.") from None
 
 
-def names(value: Any) -> list[str]:
-    """Read a collection of names, in any order."""
-    if not isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        raise wrong_kind(value, "a list of names")
-    for entry in value:
-        if not isinstance(entry, str):
-            raise Symptom(
-                f"Your answer holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
-                "names."
-            )
-    return sorted(map(str, value))
-
-
 def positions(value: Any) -> list[int]:
     """Read a collection of positions, in any order."""
     if isinstance(value, Tensor | np.ndarray):
