@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from cloze.lessons.training.checks import check_train_step
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.results import (
     Probe,
@@ -113,7 +114,7 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
             "a string; the exercise asks for one number. Leave out the quotes",
         ),
         (lambda a, b: torch.tensor([a, b]), "a tensor of shape (2,)"),
-        (lambda a, b: filter(None, [a]), "It has computed nothing yet"),
+        (lambda a, b: filter(None, [a, b]), "It has computed nothing yet"),
         (lambda a, b: (a / b).hex, "brackets () of a call missing?"),
         (lambda a, b: [a, b], "Did you forget to take its sum"),
         (lambda a, b: (a / b, b), "A comma after `return` makes a tuple"),
@@ -201,6 +202,7 @@ def test_a_loop_without_end_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch
 def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
     before = random.getstate(), torch.get_rng_state()
     check_rate(lambda a, b: a)
+    check_train_step(check_train_step.solution)
     assert random.getstate() == before[0]
     assert torch.equal(torch.get_rng_state(), before[1])
 

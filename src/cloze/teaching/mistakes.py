@@ -1,7 +1,7 @@
 """Mistakes: wrong answers to the exercises of a lesson, written in its ``mistakes.md``.
 
-A heading of the first level names an exercise, one of the second level is the sentence that is said
-of a mistake. Below it stands the place in the solution that is wrong, right → wrong::
+A heading of the first level names an exercise, one of the second level is the sentence that a
+learner reads. Below it is the place in the solution that is wrong, right → wrong::
 
     # summed_loss
 
@@ -42,7 +42,7 @@ AT_HAND = {"math": math, "np": np, "torch": torch, "F": F}
 """What the code of every mistake may use, as the notebooks import it."""
 
 PLACE = re.compile(r"`(?P<right>[^`]+)` → `(?P<wrong>[^`]+)`(?: in line (?P<line>\d+))?")
-"""Where a mistake differs from the solution."""
+"""The one place in which a mistake differs from the solution."""
 
 ENTRY = re.compile(
     r"^# (?P<exercise>.+)\n|^## (?P<sentence>.+)\n\s*^(?P<code>`.+`.*\n|(?:(?: {4}.*)?\n)+)", re.M
@@ -97,10 +97,10 @@ def changed(body: str, place: re.Match[str]) -> str:
     """
     right, line = place["right"], int(place["line"] or 0)
     pattern = r"\s+".join(map(re.escape, right.split()))  # a place may span lines
-    start, end = (r"\b" * (right[i].isalnum() or right[i] == "_") for i in (0, -1))
+    before, after = (r"\b" if re.match(r"\w", right[i]) else "" for i in (0, -1))
     there = [
         match
-        for match in re.finditer(start + pattern + end, body)
+        for match in re.finditer(before + pattern + after, body)
         if not line or body.count("\n", 0, match.start()) + 1 == line
     ]
     if len(there) != 1:

@@ -33,8 +33,8 @@ Wants = Callable[[Any], Any]
 """Turns a result into what is compared, or raises :class:`Symptom` if it is of the wrong kind."""
 
 
-class Symptom(Exception):  # noqa: N818 - what is seen in an answer, rather than an error of ours
-    """What is seen in an answer that is not right yet: one sentence, and what to do."""
+class Symptom(Exception):  # noqa: N818 - of a wrong answer, rather than an error of ours
+    """What is wrong with an answer: one sentence, and what to do."""
 
 
 def kind_of(value: Any) -> str:
@@ -58,7 +58,7 @@ def kind_of(value: Any) -> str:
 
 
 def wrong_kind(value: Any, wanted: str) -> Symptom:
-    """Say of what kind a result is, what is asked for, and how one becomes the other."""
+    """Say what kind a result is, what kind is wanted, and how to get from one to the other."""
     advice = ""
     if isinstance(value, str):
         advice = " Leave out the quotes, f-strings, str(), decode() and signs such as %."

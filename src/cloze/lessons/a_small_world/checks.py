@@ -14,7 +14,7 @@ from cloze.encoder import DIRECTIONS
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, alike, number, wrong_kind
-from cloze.teaching.worlds import world
+from cloze.teaching.texts import world
 from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────

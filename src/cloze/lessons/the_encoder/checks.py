@@ -14,6 +14,7 @@ from torch import Tensor
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, as_plain, kind_of, tensor
+from cloze.vocabulary import counted
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -134,7 +135,7 @@ def _turns_by(rows: Tensor, angle: float) -> bool:
 
 def in_words(away: int) -> str:
     """Say how far away a place is, and on which side."""
-    return f"{abs(away)} place{'s' * (abs(away) != 1)} to the {'left' if away < 0 else 'right'}"
+    return f"{counted(abs(away), 'place')} to the {'left' if away < 0 else 'right'}"
 
 
 def _same_rows(rows: Tensor) -> tuple[int, int] | None:
