@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import operator
 import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -186,17 +187,23 @@ def test_an_interrupt_is_not_an_answer() -> None:
         check_rate(interrupted)
 
 
-def test_a_loop_without_end_is_stopped_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cloze.teaching.results.LONGEST", 0.2)
+def test_a_loop_without_end_is_stopped_and_slow_neighbours_change_no_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cloze.teaching.results.LONGEST", 0.05)
 
     def endless(a: float, b: float) -> float:
         while a < b:
             pass
         return a / b
 
-    said = check_rate(endless).message
-    assert said.startswith("Not yet. With (1, 3) your function is still running")
-    assert check_rate(lambda a, b: a / b).solved
+    def waits_for_its_turn(a: float, b: float) -> float:
+        time.sleep(0.1)
+        return a / b
+
+    message = check_rate(endless).message
+    assert message.startswith("Not yet. With (1, 3) your function is still running")
+    assert check_rate(waits_for_its_turn).solved
 
 
 def test_the_random_numbers_of_the_notebook_are_left_alone() -> None:
