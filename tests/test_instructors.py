@@ -80,17 +80,6 @@ def test_a_section_has_all_parts(path: Path) -> None:
 
 
 @each_notebook
-def test_the_minutes_are_the_readme_s(path: Path) -> None:
-    [own] = re.findall(
-        r"^\*\*Teaching\*\* (\d+) min · \*\*Exercises\*\* (\d+) min$", sections()[path.stem], re.M
-    )
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [own] == re.findall(
-        rf"\(notebooks/{path.stem}\.ipynb\) \| .+ \| (\d+) \| (\d+) \|", readme
-    )
-
-
-@each_notebook
 def test_the_objectives_are_the_notebook_s(path: Path) -> None:
     [own] = re.findall(r"\*\*You will be able to\*\*(.+?)\n\n\*\*You need", prose(path), re.S)
     own = own.strip()

@@ -42,6 +42,6 @@ def test_the_place_is_told_and_the_code_is_not() -> None:
 
 @pytest.mark.parametrize("wrong", [two_places, without_end, len])
 def test_where_no_single_change_helps_nothing_is_told_and_nobody_waits(wrong: Function) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert one_change(wrong, SHARES) == ""
-    assert time.monotonic() - start < 2 * SECONDS
+    assert time.process_time() - start < 2 * SECONDS

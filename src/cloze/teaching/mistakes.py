@@ -1,7 +1,7 @@
 """Mistakes: wrong answers to the exercises of a lesson, written in its ``mistakes.md``.
 
-A heading of the first level names an exercise, one of the second level is the sentence that is said
-of a mistake. Below it stands the place in the solution that is wrong, right → wrong::
+A heading of the first level names an exercise, one of the second level is the sentence that a
+learner reads. Below it is the place in the solution that is wrong, right → wrong::
 
     # summed_loss
 
@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import math
 import re
 import sys
@@ -43,7 +42,7 @@ AT_HAND = {"math": math, "np": np, "torch": torch, "F": F}
 """What the code of every mistake may use, as the notebooks import it."""
 
 PLACE = re.compile(r"`(?P<right>[^`]+)` → `(?P<wrong>[^`]+)`(?: in line (?P<line>\d+))?")
-"""Where a mistake differs from the solution."""
+"""The one place in which a mistake differs from the solution."""
 
 ENTRY = re.compile(
     r"^# (?P<exercise>.+)\n|^## (?P<sentence>.+)\n\s*^(?P<code>`.+`.*\n|(?:(?: {4}.*)?\n)+)", re.M
@@ -98,10 +97,10 @@ def changed(body: str, place: re.Match[str]) -> str:
     """
     right, line = place["right"], int(place["line"] or 0)
     pattern = r"\s+".join(map(re.escape, right.split()))  # a place may span lines
-    start, end = (r"\b" * (right[i].isalnum() or right[i] == "_") for i in (0, -1))
+    before, after = (r"\b" if re.match(r"\w", right[i]) else "" for i in (0, -1))
     there = [
         match
-        for match in re.finditer(start + pattern + end, body)
+        for match in re.finditer(before + pattern + after, body)
         if not line or body.count("\n", 0, match.start()) + 1 == line
     ]
     if len(there) != 1:
@@ -172,13 +171,6 @@ class Mistakes(Mapping[str, Any]):
             return eval(compile(ast.Expression(last.value), "mistakes.md", "eval"), names)  # noqa: S307
         except Exception as error:
             raise ValueError(f"The code under {sentence!r} does not run: {error!r}.") from None
-
-    @cached_property
-    def seeds(self) -> list[int]:
-        """Seeds whose probes tell the solution and all mistakes apart; any, if there are none."""
-        stored = files(self._lesson).joinpath("seeds.json")
-        by_name = json.loads(stored.read_text("utf-8")) if stored.is_file() else {}
-        return list(by_name.get(self.exercise, []))
 
     def __getitem__(self, sentence: str) -> Any:
         return self._mistakes[sentence]

@@ -13,7 +13,8 @@ import torch
 from cloze.encoder import DIRECTIONS
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, alike, number, world, wrong_kind
+from cloze.teaching.results import Probe, Symptom, alike, number, wrong_kind
+from cloze.teaching.texts import world
 from cloze.world import GAPS_ONLY, World
 
 # ── 6.1 ──────────────────────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,8 @@ from typing import Any
 from cloze.lessons.corrupt_and_repair import exact
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, number, world, wrong_kind
+from cloze.teaching.results import Probe, Symptom, anything, number, wrong_kind
+from cloze.teaching.texts import world
 from cloze.vocabulary import counted
 
 # ── 9.1 ──────────────────────────────────────────────────────────────────────────────────────────

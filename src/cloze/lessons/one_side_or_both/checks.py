@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,11 +17,11 @@ from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
 from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
-from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
-from cloze.vocabulary import GAP, VOCABULARY, counted, visible
+from cloze.teaching.texts import line_with_gap
+from cloze.vocabulary import VOCABULARY, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -137,22 +136,14 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
     if kinds != [str, str]:
         raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
     typed, letter = value
-    if not re.fullmatch("[a-z]", letter):
-        raise Symptom(f"Your gap needs one small letter, not {letter!r}. {FORM}")
-    line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
-    if line.count(GAP) != 1:
-        raise Symptom(
-            f"Your line has {counted(line.count(GAP), 'gap')}: replace exactly one letter by _ "
-            "and leave all the others visible."
-        )
-    text = line.replace(GAP, letter)
+    text, gap = line_with_gap(typed, letter, FORM)
     for word in text.split():
         if word not in words_of_training():
             raise Symptom(
                 f"With your letter the line contains {word!r}, which is not in the training text. "
                 "Take words that both models have met."
             )
-    return text, line.index(GAP), VOCABULARY.ids[letter]
+    return text, gap, VOCABULARY.ids[letter]
 
 
 def _judge_only_bayes(answer: Any) -> str:

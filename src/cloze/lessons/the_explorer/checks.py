@@ -192,9 +192,6 @@ check_bet_price = Exercise(
     minutes=8,
     wants=number,
     probes=bets,
-    parts=lambda letter, sure, truth, frequencies: {
-        f"a {'right' if letter == truth else 'wrong'} guess": ...
-    },
     solved="Being sure and right is cheap, being sure and wrong is expensive, and no bet costs "
     "infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "

@@ -30,8 +30,8 @@ from cloze.teaching.results import (
     in_short,
     kind_of,
     numbers,
-    world,
 )
+from cloze.teaching.texts import two_texts, world
 from cloze.vocabulary import counted
 
 # ── 13.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -103,12 +103,10 @@ def four_thousand() -> Tokenizer:
 
 
 def _judge_typo(answer: Any) -> str:
-    if not isinstance(answer, list | tuple) or len(answer) != 2:
-        raise Symptom(f"You hand in {kind_of(answer)}. {FORM}")
-    for word in answer:
-        if not isinstance(word, str) or not re.fullmatch("[a-z]+", word):
-            raise Symptom(f"{in_short(word)} is not one word of small letters. {FORM}")
-    word, typo = answer
+    word, typo = two_texts(answer, FORM)
+    for one in (word, typo):
+        if not re.fullmatch("[a-z]+", one):
+            raise Symptom(f"{in_short(one)} is not one word of small letters. {FORM}")
     places = [i for i, (a, b) in enumerate(zip(word, typo, strict=False)) if a != b]
     if len(word) != len(typo) or len(places) != 1:
         raise Symptom(

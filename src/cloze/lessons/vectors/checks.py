@@ -12,7 +12,8 @@ from cloze.prediction.shipped import shipped_model
 from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, number, tensor
+from cloze.teaching.texts import two_texts
 from cloze.use.vectors import embed
 from cloze.vocabulary import VOCABULARY, normalise
 
@@ -104,12 +105,7 @@ FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 def _lines(answer: Any) -> list[str]:
     """Read two lines without a gap."""
-    if not isinstance(answer, list | tuple) or len(answer) != 2:
-        raise Symptom(f"You hand in {kind_of(answer)}. {FORM}")
-    for line in answer:
-        if not isinstance(line, str):
-            raise Symptom(f"One of your lines is {kind_of(line)}; write it as text. {FORM}")
-    lines = [normalise(line).text for line in answer]
+    lines = [normalise(line).text for line in two_texts(answer, FORM)]
     for line in lines:
         read_line(line, gaps=False)
     return lines

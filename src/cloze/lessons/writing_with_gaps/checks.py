@@ -21,10 +21,10 @@ from cloze.teaching.results import (
     Probe,
     Symptom,
     anything,
-    kind_of,
     number_with_gradient,
     positions,
 )
+from cloze.teaching.texts import two_texts
 from cloze.vocabulary import VOCABULARY, counted, normalise
 
 # ── 10.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -36,12 +36,7 @@ FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 def two_lines(value: Any) -> list[str]:
     """Read two lines that differ in one word."""
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
-    for line in value:
-        if not isinstance(line, str):
-            raise Symptom(f"One of your lines is {kind_of(line)}. {FORM}")
-    lines = [normalise(line).text.strip() for line in value]
+    lines = [normalise(line).text.strip() for line in two_texts(value, FORM)]
     for line in lines:
         read_line(line, gaps=False)
     one, other = (line.split() for line in lines)
