@@ -181,7 +181,7 @@ def test_a_click_masks_at_once_and_only_the_newest_question_is_answered(
     assert "What is at position 9?" in driven.html
     page.wait_for_function("asked.length === 3")
     page.evaluate(LET, 2)
-    page.wait_for_function("widget.html.includes('Hiding one more')")
+    page.wait_for_function("widget.html.includes('hiding one more')")
 
 
 def test_a_model_that_fails_says_so_until_it_answers_again(
@@ -264,12 +264,12 @@ def test_on_the_line_is_seen_what_the_answer_leans_on(hand: Take) -> None:
     darkest = max(shaded.values(), key=lambda b: int(b["style"].split()[1].rstrip("%")))
     assert darkest["data-with-at"] == "13"
     assert f"if hidden: +{costs[13]:.2f} nats" in darkest["aria-label"]
-    assert f"Hiding one more costs, in nats: u at 13 +{costs[13]:.2f}" in driven.html
+    assert f"hiding one more character costs, in nats: u at 13 +{costs[13]:.2f}" in driven.html
     driven.act("toggle", at="2")
     driven.act("focus", at="0")
     assert "occlusion" not in driven.html
     tell(driven, line="umb_ella")
-    assert "Hiding one more changes the answer by, in nats: " in driven.html
+    assert "hiding one more character changes the answer by, in nats: " in driven.html
 
 
 def test_the_loss_is_the_formula_with_its_numbers(driven: Hand, explorer: MaskExplorer) -> None:
