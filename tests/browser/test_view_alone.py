@@ -79,22 +79,6 @@ def test_the_words_in_a_curve_are_read_at_400_pixels(put: Put, page: Page) -> No
     assert legend["x"] + legend["width"] < last["x"]
 
 
-def test_a_problem_stands_beside_its_field_and_says_why(put: Put, explorer: MaskExplorer) -> None:
-    widget = put(explorer)
-    field = widget.get_by_label("Your line")
-    field.fill("1 2 3")
-    field.press("Enter")
-    alert = widget.locator("form").get_by_role("alert")
-    expect(alert).to_contain_text("digits are not among the 28 characters")
-    above, below = field.bounding_box(), alert.bounding_box()
-    assert above is not None
-    assert below is not None
-    assert 0 < below["y"] - above["y"] < 60
-    letter(widget, 1).click()
-    expect(widget.locator(".problem")).to_have_count(1)
-    expect(widget.locator(".problem")).to_be_hidden()
-
-
 def test_arrows_move_within_and_between_rows_and_mask_with_shift(
     put: Put, page: Page, explorer: MaskExplorer
 ) -> None:

@@ -1,17 +1,27 @@
 // Inside as it is drawn: a ladder of rungs from the embedding up to the answer. Heads and feed-forward
 // parts are switched off or swapped by a click.
 
-import { button, element, form, join } from "../widgets/browser/element.js";
+import { button, choice, element, join, lineForm } from "../widgets/browser/element.js";
 import { capitalised, counted, fixed, inNats, visible } from "../widgets/browser/words.js";
 import { arcs, placeOf, strip, widthOf } from "./arcs.js";
 import { howToRead, NOTES, nameOf, rungInWords } from "./inside_words.js";
 import { paragraph, titleOf, written } from "./parts.js";
 
 /**
- * @import { Markup } from "../widgets/browser/element.js"
+ * @import { Markup, Option } from "../widgets/browser/element.js"
  * @import { Inside, Rung, Settings } from "./inside.js"
  * @import { Cost, Guess, Seen, State } from "./parts.js"
  */
+
+/** @type {Option[]} */
+const WEIGHTS = ["trained", ["untrained", "before training"]];
+/** @type {Option[]} */
+const DOING = [
+  ["off", "switches it off"],
+  ["swap", "swaps it in"],
+];
+/** @type {Option[]} */
+const WHERE = [["gap", "at the gap"], "everywhere"];
 
 /**
  * Write three guesses as bars; the truth is marked.
@@ -220,65 +230,29 @@ function ladder(state, answer, settings) {
  * @param {Markup[]} player
  */
 function controls(state, answer, readers, player) {
-  const { settings } = state;
-  const { doing, untrained, everywhere, parts, other } = settings;
-  const changes = Object.keys(parts).length;
-  /** @type {(label: string, action: string, value: string, pressed: boolean) => Markup} */
-  const choice = (label, action, value, pressed) =>
-    button(label, action, { "data-with-value": value, "aria-pressed": pressed });
-  /** @type {(label: string, ...buttons: Markup[]) => Markup} */
-  const group = (label, ...buttons) =>
-    element(
-      "div",
-      { role: "group", "aria-label": label, class: "row" },
-      element("span", null, label),
-      ...buttons,
-    );
-  const field = element("input", {
-    type: "text",
-    name: "text",
-    size: 24,
-    autocomplete: "off",
-    value: other.length === state.truth.length ? written(state.symbols, other) : "",
-    placeholder: `${counted(state.truth.length, state.symbols.unit)}, one of them another`,
-  });
-  const reader = settings.reader || readers[readers.length - 1];
+  const { doing, untrained, everywhere, parts, other, reader } = state.settings;
+  const { truth, symbols } = state;
+  const weights = untrained ? "untrained" : "trained";
+  const last = readers[readers.length - 1];
   return element(
     "div",
     { class: "hands-on" },
     element(
       "div",
       { class: "row" },
-      readers.length > 1
-        ? group("Model", ...readers.map((name) => choice(name, "reader", name, name === reader)))
-        : null,
-      answer.untrained
-        ? group(
-            "Weights",
-            choice("trained", "weights", "trained", !untrained),
-            choice("before training", "weights", "untrained", untrained),
-          )
-        : null,
-      group(
-        "A click on a part",
-        choice("switches it off", "doing", "off", doing === "off"),
-        choice("swaps it in", "doing", "swap", doing === "swap"),
-      ),
-      group(
-        "Where",
-        choice("at the gap", "where", "gap", !everywhere),
-        choice("everywhere", "where", "everywhere", everywhere),
-      ),
-      button("Put all back", "restore", { "aria-disabled": changes ? null : true }),
+      readers.length > 1 ? choice("Model", "reader", readers, reader || last) : null,
+      answer.untrained ? choice("Weights", "weights", WEIGHTS, weights) : null,
+      choice("A click on a part", "doing", DOING, doing),
+      choice("Where", "where", WHERE, everywhere ? "everywhere" : "gap"),
+      button("Put all back", "restore", { "aria-disabled": !Object.keys(parts).length || null }),
       ...player,
     ),
     doing === "swap"
-      ? form(
-          "other",
-          { class: "row" },
-          element("label", null, "Second line", field),
-          element("button", { type: "submit" }, "Take this one"),
-        )
+      ? lineForm("other", "Second line", "Take this one", {
+          size: 24,
+          value: other.length === truth.length ? written(symbols, other) : "",
+          placeholder: `${counted(truth.length, symbols.unit)}, one of them another`,
+        })
       : null,
   );
 }

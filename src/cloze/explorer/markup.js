@@ -4,8 +4,8 @@
 import {
   button,
   element,
-  form,
   join,
+  lineForm,
   select,
   status,
   tableOf,
@@ -285,18 +285,8 @@ function announced({ guessFirst, revealed }, said) {
   return element("div", { class: "row" }, reveal, status(said));
 }
 
-/** Write the field for a line of one's own. */
-function typedLine() {
-  const field = element("input", {
-    type: "text",
-    name: "text",
-    size: 30,
-    autocomplete: "off",
-    placeholder: "type or paste, _ for a gap",
-  });
-  const label = element("label", null, "Your line", field);
-  return form("line", { class: "row" }, label, element("button", { type: "submit" }, "Use it"));
-}
+const typedLine = () =>
+  lineForm("line", "Your line", "Use it", { size: 30, placeholder: "type or paste, _ for a gap" });
 
 /**
  * Write what acts on the whole line.
@@ -311,12 +301,9 @@ function controls(state, examples) {
     button("Unmask all", "unmask", { "aria-disabled": keptBack || null }),
     button("Guess first", "guess_first", { "aria-pressed": state.guessFirst }),
   ];
-  /** @type {[value: string, name: string][]} */
-  const listed = [
-    ["", "choose one"],
-    ...examples.map(({ name }) => /** @type {[string, string]} */ ([name, name])),
-  ];
-  const chosen = examples.length ? select("Examples", "example", listed) : null;
+  const chosen = examples.length
+    ? select("Examples", "example", [["", "choose one"], ...examples.map(({ name }) => name)])
+    : null;
   return element(
     "div",
     { class: "controls" },
