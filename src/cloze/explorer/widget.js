@@ -131,7 +131,7 @@ export default class MaskExplorer extends Widget {
     const question = { truth, masked, filled, hands: shown, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
-    if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
+    if (anew && !this.#own) this.announcement = ""; // Python has changed it: clear the old announcement
     this.posed = posed;
     this.refresh();
     if (anew && !this.#asking) this.settled = this.#pursue();
@@ -359,7 +359,7 @@ export default class MaskExplorer extends Widget {
   do_fill({ at: value, symbol }) {
     const at = Number(value);
     const { masked, filled } = this.state;
-    if (!masked.includes(at)) return; // the bars were of a moment ago
+    if (!masked.includes(at)) return; // a stale click
     const said = `Position ${at} filled with ${visible(symbol)}; it is read as text now.`;
     this.become({ filled: { ...filled, [at]: symbol }, focus: at }, said);
   }
