@@ -34,11 +34,11 @@ MOST_WORKERS = 4
 """Each needs up to a gigabyte with its kernels, and the longest notebook bounds what more gain."""
 
 TOGETHER = re.compile(
-    r".*\.ipynb::|tests/browser/|.*/test_(distributed|export)\.py::|.*/test_style\.py::test_javascript"
+    r".*\.ipynb::|tests/(browser|page)/|.*/test_(distributed|export)\.py::|.*/test_style\.py::test_javascript"
 )
-"""How the tests begin that one worker takes in a row: they share a kernel, a browser, a torchrun,
-what npm installs, or a library that takes seconds to import. So do the tests of the site, which is
-built once.
+"""How the tests begin that one worker takes in a row: they share a kernel, a browser, Node, a
+torchrun, what npm installs, or a library that takes seconds to import. So do the tests of the site,
+which is built once.
 
 All others go, one by one, to the next free worker.
 """

@@ -5,12 +5,15 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 from notebooks import colab
+from tests.page.node import Node
+from web.build import build_page
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,6 +23,21 @@ def pytest_runtest_setup() -> None:
     """Let every test draw the same, whatever ran before it."""
     random.seed(0)
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page without Python, in a folder."""
+    folder = tmp_path_factory.mktemp("page")
+    build_page(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def node(page_folder: Path) -> Iterator[Node]:
+    node = Node(page_folder)
+    yield node
+    node.close()
 
 
 @pytest.fixture(scope="session")

@@ -73,18 +73,11 @@ def served(folder: Path) -> Iterator[str]:
 # --- the page's engine, alone ---------------------------------------------------------------------
 
 LOAD = """async () => {
-  const own = ["checkpoint", "predictors", "vocabulary"].map((name) => `web/twins/${name}`);
-  for (const path of [...own, "src/cloze/widgets/browser/widget"])
+  for (const path of ["web/twins/predictors", "src/cloze/widgets/browser/widget"])
     Object.assign(window, await import(`./${path}.js`));
-  // Not from the cache, which believes that a file stays the same for a second.
-  window.bytes = async (name) => (await fetch(name, { cache: "no-store" })).arrayBuffer();
-  const names = ["left", "right", "both"];
+  window.bytes = async (name) => (await fetch(name)).arrayBuffer();
   window.module = await WebAssembly.compile(await bytes("engine.wasm"));
-  window.files = {};
-  for (const name of names) files[name] = await bytes(`${name}.safetensors`);
-  const started = performance.now();
-  window.predictors = await readPredictors(files, module);
-  return performance.now() - started;
+  window.predictors = await loadPredictors(bytes, module);
 }"""
 
 
@@ -95,11 +88,7 @@ def write_with_blank(folder: Path) -> None:
     (folder / "blank.html").write_text(blank, encoding="utf-8")
 
 
-def load_engine(page: Page, address: str) -> float:
-    """Open the blank page and make ``predictors``, and what the modules export, globals of it.
-
-    Returns:
-        How many milliseconds it took to make the models from their bytes.
-    """
+def load_engine(page: Page, address: str) -> None:
+    """Open the blank page, and give it ``predictors``, the three models, as a global."""
     page.goto(f"{address}/blank.html")
-    return float(page.evaluate(LOAD))
+    page.evaluate(LOAD)

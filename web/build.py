@@ -11,6 +11,7 @@ import base64
 import gzip
 import hashlib
 import json
+import shutil
 import tempfile
 from collections.abc import Iterable
 from functools import cache
@@ -31,7 +32,7 @@ from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
 from cloze.widgets import TrainingCurve, widget
 from cloze.widgets.modules import bundle, without_comments
-from web import icon, weights
+from web import weights
 from web.engine import build as engine
 
 HERE = Path(__file__).parent
@@ -39,7 +40,8 @@ FIRST = "web/page.js"
 """The module that the page runs."""
 WORKER = "sw.js"
 STYLE = "page.css"
-ICON_SIZES = (180, 192, 512)
+STATIC = HERE / "static"
+"""Icons, and what a system asks that installs the page as an app."""
 POLICY = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:"
@@ -48,8 +50,7 @@ POLICY_OF_ONE_FILE = (
     "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; "  # its own script
     "style-src 'unsafe-inline'; img-src data:"
 )
-"""What a page may load: the browser itself holds it to what it says of itself. WebAssembly needs a
-word of its own, which lets it run and nothing else."""
+"""What a page may load; the browser enforces it. WebAssembly has to be allowed by a word of its own."""
 TRAINER = "web/engine/worker.js"
 """The module that trains."""
 TITLE = "Which letter is missing?"
@@ -59,6 +60,7 @@ DESCRIPTION = (
 )
 PREVIEW = "preview.png"
 """What the site has beside its start page, for those who show a link to it as a picture."""
+NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
     "the page works without a network; the browser's menu can install it as an app."
@@ -82,25 +84,23 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
         What was written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [*weights.write(folder), *what_trains(folder)]
+    copies = [Path(shutil.copy(path, folder)) for path in sorted(STATIC.iterdir())]
+    paths = [*weights.write(folder), *what_trains(folder), *copies]
     texts = {
         **modules(),
         STYLE: style(),
-        "icon.svg": icon.svg(),
-        "manifest.webmanifest": manifest(),
         "index.html": _hosted(series, site and f"{site}{folder.name}/", site),
     }
     for name, text in texts.items():
-        paths.append(folder / name)
-        paths[-1].parent.mkdir(parents=True, exist_ok=True)
-        paths[-1].write_text(text, encoding="utf-8", newline="\n")
-    for size in ICON_SIZES:
-        paths.append(folder / f"icon-{size}.png")
-        paths[-1].write_bytes(icon.png(size))
-    paths.append(folder / WORKER)
-    names = [path.relative_to(folder).as_posix() for path in paths[:-1]]
-    paths[-1].write_text(worker(folder, names), encoding="utf-8", newline="\n")
-    return paths
+        paths.append(_written(folder / name, text))
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return [*paths, _written(folder / WORKER, worker(folder, names))]
+
+
+def _written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path
 
 
 def build_single(path: Path, series: str | None = None) -> None:
@@ -113,25 +113,27 @@ def build_single(path: Path, series: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         inside = [
             f'<script type="application/octet-stream" id="{each.name}">'
-            f"{base64.b64encode(each.read_bytes()).decode()}</script>"
+            f"{in_base64(each.read_bytes())}</script>"
             for each in (*weights.write(Path(folder)), *what_trains(Path(folder)))
         ]
-    drawn = base64.b64encode(icon.svg().encode()).decode()
+    icon = (STATIC / "icon.svg").read_bytes()
     head = [
         about(TITLE, DESCRIPTION),
-        f'<link rel="icon" href="data:image/svg+xml;base64,{drawn}">',
+        f'<link rel="icon" href="data:image/svg+xml;base64,{in_base64(icon)}">',
         f"<style>{style()}</style>",
     ]
     script = bundle(modules(), FIRST)
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    digest = in_base64(hashlib.sha256(script.encode()).digest())
     policy = POLICY_OF_ONE_FILE.format(f"'sha256-{digest}'")
     trainer = (
         f'<script type="application/x-worker" id="trainer">{bundle(modules(), TRAINER)}</script>'
     )
     scripts = [*inside, trainer, f"<script>{script}</script>"]
-    text = page(policy, head, ALONE, series, {}, scripts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
+    _written(path, page(policy, head, ALONE, series, {}, scripts))
+
+
+def in_base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def modules() -> dict[str, str]:
@@ -182,15 +184,15 @@ def training() -> dict[str, object]:
 
 
 def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
-    """Write what a page says of itself to a search engine, and to those who show a link to it.
+    """Write a page's description for search engines and for previews of links to it.
 
     Args:
         title: without the markup around it.
         description: in a sentence or two.
-        address: where it is; "" leaves out what needs to be told from elsewhere.
+        address: where it is; "" leaves out what needs an address.
         site: the address of the site, which has the picture.
     """
-    told = {
+    properties = {
         "og:type": "website",
         "og:title": title,
         "og:description": description,
@@ -203,7 +205,7 @@ def about(title: str, description: str, address: str = "", site: str = "") -> Ma
     if address:
         tags.append(Markup('<link rel="canonical" href="{}">').format(address))
         property_ = Markup('<meta property="{}" content="{}">')
-        tags += [property_.format(*each) for each in told.items()]
+        tags += [property_.format(*each) for each in properties.items()]
     return Markup("\n").join(tags)
 
 
@@ -232,9 +234,9 @@ def page(
     Args:
         policy: what it may load.
         head: what names its style and icons.
-        private: what it says of what it does with what is typed.
+        private: what happens to what is typed, in words.
         series: where the notebooks are.
-        settings: what ``page.js`` is told besides the examples.
+        settings: what else ``page.js`` reads.
         scripts: what is run, and what that reads.
     """
     model = shipped_model()
@@ -244,7 +246,7 @@ def page(
         "training": training(),
         **settings,
     }
-    told = json.dumps(all_settings, ensure_ascii=False)
+    written = json.dumps(all_settings, ensure_ascii=False)
     still = str(MaskExplorer(guess_first="once").still())
     filled = {
         "policy": policy,
@@ -257,36 +259,14 @@ def page(
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",
         "private": private,
-        "series": _series(series),
-        "settings": told.replace("<", "\\u003c"),
+        "series": Markup('<a href="{}">{}</a>').format(series, NAME) if series else NAME,
+        "settings": written.replace("<", "\\u003c"),
         "scripts": "\n".join(scripts),
     }
     text = (HERE / "page.html").read_text("utf-8")
     for name, value in filled.items():
         text = text.replace(f"{{{name}}}", value)
     return text
-
-
-def manifest() -> str:
-    """Write what a system asks that installs the page as an app."""
-    icons = [
-        {"src": f"icon-{size}.png", "sizes": f"{size}x{size}", "purpose": "any maskable"}
-        for size in ICON_SIZES[1:]
-    ]
-    return json.dumps(
-        {
-            "name": f"Cloze: {TITLE[0].lower()}{TITLE[1:]}",
-            "short_name": "Cloze",
-            "description": "Guess hidden letters beside a masked language model.",
-            "start_url": "./index.html",
-            "scope": "./",
-            "display": "standalone",
-            "background_color": palette.PAPER,
-            "theme_color": icon.GROUND,
-            "icons": [*icons, {"src": "icon.svg", "sizes": "any", "type": "image/svg+xml"}],
-        },
-        indent=1,
-    )
 
 
 def worker(folder: Path, names: Iterable[str]) -> str:
@@ -304,9 +284,9 @@ def _hosted(series: str | None, address: str, site: str) -> str:
     head = [
         about(TITLE, DESCRIPTION, address, site),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
-        f'<link rel="apple-touch-icon" href="icon-{ICON_SIZES[0]}.png">',
+        '<link rel="apple-touch-icon" href="icon-180.png">',
         '<link rel="manifest" href="manifest.webmanifest">',
-        f'<meta name="theme-color" content="{icon.GROUND}">',
+        f'<meta name="theme-color" content="{palette.DARK["paper"]}">',
         f'<link rel="stylesheet" href="{STYLE}">',
     ]
     scripts = [f'<script type="module" src="{FIRST}"></script>']
@@ -325,19 +305,8 @@ def _examples() -> Markup:
     return Markup("\n").join(links)
 
 
-def _series(address: str | None) -> Markup:
-    name: str | Markup = "the notebook series Cloze"
-    if address:
-        name = Markup('<a href="{}">{}</a>').format(address, name)
-    return Markup(
-        "This page is the explorer of {}, on masked language modeling in Python: from the loss "
-        "formula to an encoder that you train yourself in a minute or two, and on to what it is "
-        "for. There the same explorer also shows your own models."
-    ).format(name)
-
-
 def main() -> None:
-    """Build what is asked for on the command line."""
+    """Build the page from the command line."""
     parser = argparse.ArgumentParser(description="Build the explorer as a page without Python.")
     parser.add_argument("folder", type=Path, help="where the page and explorer.html are written")
     parser.add_argument("--series", help="the address of the notebooks, to be linked")

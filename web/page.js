@@ -9,7 +9,7 @@ import { Model, ValueError, Widget } from "../src/cloze/widgets/browser/widget.j
 import Files from "./files.js";
 import { LinkedExplorer, written } from "./link.js";
 import { ModelChoice, ModelList } from "./model_choice.js";
-import { training } from "./train.js";
+import { PageTraining } from "./train.js";
 import { exploring } from "./twins/answers.js";
 import { writing } from "./twins/generation.js";
 import { loadPredictors } from "./twins/predictors.js";
@@ -174,14 +174,14 @@ async function main() {
     const reached = place.querySelector('[data-arrows] [tabindex="0"]');
     reached?.focus({ preventScroll: true });
   });
-  // The address is that of what is seen, for a reload and for the way back; before anything has
-  // changed it stays as it was asked for.
+  // The address follows what is shown, for a reload and for the way back; it stays as it was opened
+  // until something changes.
   let before = written(explorer);
   explorer.listen(() => {
-    const seen = written(explorer);
-    if (explorer.problem || seen === before) return;
-    before = seen;
-    if (seen !== location.hash) history.replaceState(null, "", seen);
+    const address = written(explorer);
+    if (explorer.problem || address === before) return;
+    before = address;
+    if (address !== location.hash) history.replaceState(null, "", address);
   });
   show(new Link(explorer), named("link"));
   const tally = named("tally");
@@ -189,7 +189,9 @@ async function main() {
     tally.hidden = !paid.get("paid").length;
   });
   show(new Tally(paid), tally);
-  const trained = training(settings.training, bytes, trainer, (yours) => choice.take(yours));
+  const trained = new PageTraining(settings.training, bytes, trainer, (yours) =>
+    choice.take(yours),
+  );
   show(new TrainingCurve(trained.curve), named("training"));
   const files = new Files(trained.files);
   show(files, named("files"));
@@ -219,7 +221,7 @@ async function main() {
 place.ariaBusy = "true";
 main()
   .catch((error) => {
-    // What is not said in our own words is what an older browser stumbles over.
+    // An error that is not ours is what an older browser stumbles over.
     const advice = error instanceof ValueError ? "" : "; open the page in a newer browser.";
     const words = `The explorer cannot start: ${error.message}${advice}`;
     place.innerHTML = element("p", { role: "alert" }, words).text;

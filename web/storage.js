@@ -1,5 +1,5 @@
-// What has been trained, kept by the browser, so that neither a reload nor a closed tab costs it. Where
-// a browser keeps nothing for a page, all works as it does without.
+// What has been trained, stored by the browser, so that neither a reload nor a closed tab costs it.
+// Where a browser stores nothing for a page, everything else works.
 
 const STORE = "kept";
 
@@ -14,7 +14,7 @@ function database() {
 }
 
 /**
- * Do something with what is kept, and wait until it is done.
+ * Do something with what is stored, and wait until it is done.
  * @template T
  * @param {(store: IDBObjectStore) => IDBRequest<T>} work
  * @returns {Promise<T | undefined>}  Nothing if the browser refuses.
@@ -31,21 +31,20 @@ async function within(work) {
     opened.close();
     return request.result;
   } catch {
-    return undefined; // no room, or a window that keeps nothing
+    return undefined; // no room, or a window that stores nothing
   }
 }
 
 /**
- * Keep something under a name, in place of what was there.
  * @param {"run" | "text"} name
  * @param {object | undefined} value
  */
-export const keep = (name, value) => within((store) => store.put(value, name));
+export const store = (name, value) => within((stored) => stored.put(value, name));
 
 /**
  * @param {"run" | "text"} name
  * @returns {Promise<any>}
  */
-export const kept = (name) => within((store) => store.get(name));
+export const load = (name) => within((stored) => stored.get(name));
 
-export const forget = () => within((store) => store.clear());
+export const clear = () => within((stored) => stored.clear());

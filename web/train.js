@@ -1,15 +1,15 @@
 // The training of the page: what answers the widget of the loss curve, where Python does elsewhere.
 //
-// A worker trains. What it has trained is handed over every few seconds, and kept here and by the
+// A worker trains. What it has trained is handed over every few seconds, and stored here and by the
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
-import { forget, keep, kept } from "./storage.js";
+import { clear, load, store } from "./storage.js";
 
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
 
 /**
- * What the page is told of it by build.py.
+ * What build.py writes into the page about it.
  * @typedef {object} Settings
  * @property {any} config
  * @property {any} recipe
@@ -26,74 +26,82 @@ import { forget, keep, kept } from "./storage.js";
  * frequent each symbol is in a text of one's own.
  * @typedef {Trained & { text: string, frequencies?: number[] }} Yours
  *
- * What is kept of a training: its file, and how far it has come.
+ * What the worker computes from a text of one's own.
+ * @typedef {{ sha256: string, baselines: Record<string, number>, frequencies: number[] }} Found
+ *
+ * What is stored of a training: its file, and how far it has come.
  * @typedef {{ file: Blob, done: number, steps: number }} Run
  */
 
 const POINTS = 150;
-const SILENCE = 15; // seconds without a word after which a worker that trains counts as dead
-const LONG_SILENCE = 180; // and one that reads a text or a file
+const SILENCE = 60; // seconds without a word after which a worker that has something to do counts as dead
 const SERIES = "the series’ text";
 const NO_SEAL = "A browser seals files only on pages that came over https.";
+const ENDED = "What trained in the background has ended; press Start or Resume.";
+const NOTHING = { note: "", own: "", kept: false };
 
-/**
- * @param {Settings} settings
- * @param {(name: string) => Promise<ArrayBuffer>} bytes
- * @param {() => Worker} start  Make the thread that trains.
- * @param {(yours: Yours) => void} onModel  Is given what there is to play with whenever a training
- *   has stopped, finished or been loaded, and whenever a model has been loaded.
- */
-export function training(settings, bytes, start, onModel = () => {}) {
-  let { recipe } = settings;
-  const keeps = settings.text === null; // what reads a few lines is soon begun anew
+/** A worker that trains, and what is expected of it. */
+class Thread {
+  #start;
+  #hear;
+  #ended;
   /** @type {Worker | undefined} */
-  let worker;
-  let begun = false; // whether the worker has something to go on with
-  let wanted = false; // whether it is to train
-  /** @type {{ resolve(answer: any): void, reject(error: Error): void } | undefined} */
-  let waiting; // for an answer of the worker
-  let silent = 0; // seconds
+  #worker;
+  /** @type {PromiseWithResolvers<any> | undefined} */
+  #waiting; // for an answer
+  #silent = 0; // seconds
+  /** Whether the worker has something to go on with. */
+  begun = false;
+  /** Whether it is to train. */
+  wanted = false;
+
   /**
-   * @typedef {{ sha256: string, baselines: Record<string, number>, frequencies: number[] }} Found
-   * @type {(Own & Partial<Found>) | undefined}
+   * @param {() => Worker} start
+   * @param {(data: any) => void} hear  Is given what the worker sends unasked.
+   * @param {(failure: string) => void} ended  Is told why the worker can do no more, where nobody waits
+   *   for an answer.
    */
-  let own;
-  /** @type {Run | undefined} */
-  let run;
-  /** @type {number[]} */
-  let losses = [];
-  /** @type {[number, number][]} */
-  let measured = [];
-
-  const name = () => own?.name ?? SERIES;
-  const rest = () => (run ? "Resume" : "Start");
-  const over = () => {
-    const how = run ? `Resume goes on from step ${run.done}` : "press Start to begin anew";
-    return new ValueError(`What trained in the background has ended; ${how}.`);
-  };
-
-  // ── the worker ────────────────────────────────────────────────────────────────────────────────
-
-  function hire() {
-    const made = start();
-    made.onmessage = ({ data }) => {
-      silent = 0;
-      if (made !== worker) return;
-      if (data.progress) show(data.progress);
-      else if (data.kept) store(data.kept);
-      else if ("answer" in data) waiting?.resolve(data.answer);
-      else if (data.asked) waiting?.reject(new ValueError(data.failure));
-      else ended(data.failure);
-    };
-    made.onerror = () => made === worker && died();
-    worker = made;
+  constructor(start, hear, ended) {
+    this.#start = start;
+    this.#hear = hear;
+    this.#ended = ended;
+    // By counting seconds, because a device that was asleep has only been silent for one.
+    setInterval(() => {
+      const busy = this.#worker && (this.#waiting || this.wanted);
+      this.#silent = busy ? this.#silent + 1 : 0;
+      if (this.#silent > SILENCE) this.#end();
+    }, 1000);
   }
 
-  function dismiss() {
-    worker?.terminate();
-    worker = undefined;
-    begun = false;
-    wanted = false;
+  get hired() {
+    return this.#worker !== undefined;
+  }
+
+  hire() {
+    const worker = this.#start();
+    worker.onmessage = ({ data }) => {
+      if (worker !== this.#worker) return;
+      this.#silent = 0;
+      if ("answer" in data) this.#waiting?.resolve(data.answer);
+      else if (data.asked) this.#waiting?.reject(new ValueError(data.failure));
+      else if (data.failure) this.#end(data.failure);
+      else this.#hear(data);
+    };
+    worker.onerror = () => worker === this.#worker && this.#end();
+    this.#worker = worker;
+  }
+
+  dismiss() {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.begun = false;
+    this.wanted = false;
+  }
+
+  #end(failure = ENDED) {
+    this.dismiss();
+    if (this.#waiting) this.#waiting.reject(new ValueError(failure));
+    else this.#ended(failure);
   }
 
   /**
@@ -101,269 +109,300 @@ export function training(settings, bytes, start, onModel = () => {}) {
    * @param {object} [given]
    * @returns {Promise<any>}
    */
-  async function ask(what, given) {
-    if (!worker) throw over();
-    silent = 0;
-    const answer = new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-    });
-    worker.postMessage({ ask: what, given });
-    return answer.finally(() => {
-      waiting = undefined;
-    });
-  }
-
-  /** @param {string} failure */
-  function ended(failure) {
-    dismiss();
-    curve.assign({ action: rest(), failure });
-  }
-
-  function died() {
-    if (!waiting) return ended(over().message);
-    dismiss();
-    waiting.reject(over());
-  }
-
-  // By counting seconds, because a device that was asleep has only been silent for one.
-  setInterval(() => {
-    const trains = begun && wanted && !document.hidden;
-    silent = worker && (waiting || trains) ? silent + 1 : 0;
-    if (silent > (waiting ? LONG_SILENCE : SILENCE)) died();
-  }, 1000);
-
-  document.addEventListener("visibilitychange", () => {
-    if (begun && wanted) worker?.postMessage({ go: !document.hidden });
-  });
-
-  /** Have a worker that has read the text and can go on, or begin. */
-  async function ready() {
-    if (begun) return;
-    const module = await bytes("engine.wasm");
-    try {
-      if (!worker) await read();
-      const { config, recipe: usual, masked: line } = settings;
-      const given = { module, config, recipe: usual, line, run: run?.file };
-      const { recipe: its, progress, trained } = await ask("begin", given);
-      [recipe, losses, measured] = [its, [], []];
-      begun = true;
-      show(progress);
-      if (keeps) await keep("text", own);
-      if (run) onModel({ ...trained, text: name(), frequencies: own?.frequencies });
-    } catch (error) {
-      dismiss();
-      throw error;
-    }
-  }
-
-  /** Hire a worker and have it read the text, at once, so that its end is noticed as a failure to. */
-  async function read() {
-    const { heldOut, corpus: sha256, recipe: usual } = settings;
-    const { length } = usual;
-    if (!own) {
-      const text = settings.text ?? (await bytes("corpus.gz"));
-      hire();
-      return ask("read", { series: { text, heldOut, sha256 }, length });
-    }
-    const { name } = own;
-    hire();
-    const { report, ...found } = await ask("read", { own, length });
-    own = { name, ...found };
-    curve.assign({ baselines: found.baselines, plateau: null });
-    files.assign({ own: name, note: `${name}: ${report}.` });
-  }
-
-  // ── what is seen and kept ─────────────────────────────────────────────────────────────────────
-
-  /** @param {Progress} progress */
-  function show({ done, seconds, losses: more, measured: news, filled, ended }) {
-    losses.push(...more);
-    measured.push(...news);
-    const finished = ended && done >= recipe.steps;
-    if (finished) wanted = false;
-    const recent = losses.slice(-20);
-    const words = [`step ${done} of ${recipe.steps}`];
-    if (done) words.push(`training loss ${(sum(recent) / recent.length).toFixed(2)} nats`);
-    if (measured.length)
-      words.push(`held-out loss ${measured[measured.length - 1][1].toFixed(2)} nats`);
-    if (done)
-      words.push(
-        done < recipe.steps
-          ? `about ${((seconds / done) * (recipe.steps - done)).toFixed(0)} seconds left`
-          : `${seconds.toFixed(0)} seconds`,
-      );
-    const stopped = done ? "Resume" : "Start";
-    curve.assign({
-      steps: recipe.steps,
-      points: averaged(losses, recipe.steps),
-      measured: [...measured],
-      words: words.join(", "),
-      action: finished ? "Finished" : wanted || !ended ? "Stop" : stopped,
-      filled,
+  async ask(what, given) {
+    if (!this.#worker) throw new ValueError(ENDED);
+    const answer = Promise.withResolvers();
+    this.#waiting = answer;
+    this.#silent = 0;
+    this.#worker.postMessage({ ask: what, given });
+    return answer.promise.finally(() => {
+      this.#waiting = undefined;
     });
   }
 
-  /** @param {{ run: Blob, steps: number, trained: Trained, active: boolean }} kept */
-  function store({ run: file, steps, trained, active }) {
-    if (!trained.steps) return;
-    run = { file, done: trained.steps, steps };
-    if (!files.get("kept")) files.assign({ kept: true });
-    if (keeps) keep("run", run);
-    if (!active) onModel({ ...trained, text: name(), frequencies: own?.frequencies });
+  /** @param {boolean} wanted  Whether to train, or to stop. */
+  go(wanted) {
+    this.wanted = wanted;
+    this.#silent = 0;
+    this.#worker?.postMessage({ go: wanted });
+  }
+}
+
+/** What answers the widgets of the loss curve and of the files beside it. */
+export class PageTraining {
+  #settings;
+  #bytes;
+  #onModel;
+  #recipe;
+  #stored;
+  /** @type {(Own & Partial<Found>) | undefined} */
+  #own;
+  /** @type {Run | undefined} */
+  #run;
+  /** @type {number[]} */
+  #losses = [];
+  /** @type {[number, number][]} */
+  #measured = [];
+  /** @type {Promise<unknown>} */
+  #turn = Promise.resolve();
+
+  /**
+   * @param {Settings} settings
+   * @param {(name: string) => Promise<ArrayBuffer>} bytes
+   * @param {() => Worker} start  Make the worker.
+   * @param {(yours: Yours) => void} onModel  Is given what there is to play with whenever a training
+   *   has stopped, finished or been loaded, and whenever a model has been loaded.
+   */
+  constructor(settings, bytes, start, onModel = () => {}) {
+    this.#settings = settings;
+    this.#bytes = bytes;
+    this.#onModel = onModel;
+    this.#recipe = settings.recipe;
+    this.#stored = settings.text === null; // what reads a few lines is soon begun again
+    this.thread = new Thread(
+      start,
+      ({ progress, kept }) => (progress ? this.#show(progress) : this.#keep(kept)),
+      (failure) => this.curve.assign({ action: this.#rest, failure }),
+    );
+    this.curve = new Model(this.#fresh(), {
+      start: () => this.#inTurn(() => this.#begin()),
+      stop: () => this.thread.go(false),
+    });
+    this.files = new Model(NOTHING, {
+      /** @param {Own} given  A text. */
+      read: (given) => this.#inTurn(() => this.#readOwn(given)),
+      /** @param {Own} given  A run or a model. */
+      load: (given) => this.#inTurn(() => this.#load(given)),
+      /** @param {{ what: "run" | "model" | "text" }} wanted */
+      save: ({ what }) => this.#inTurn(() => this.#save(what)),
+      forget: () => this.#inTurn(() => this.#forget()),
+    });
+    if (this.#stored) this.#inTurn(() => this.#restore());
   }
 
-  /** Nothing is put in the place of what has been trained. */
-  function mustBeFree() {
-    if (run || begun)
-      throw new ValueError("There is a run already; save it, forget it, and try again.");
-  }
-
-  const fresh = () => ({
-    steps: settings.recipe.steps,
-    points: /** @type {[number, number][]} */ ([]),
-    measured: /** @type {[number, number][]} */ ([]),
-    baselines: settings.baselines,
-    plateau: settings.plateau,
-    examples: settings.examples,
-    action: "Start",
-    words: `step 0 of ${settings.recipe.steps}`,
-    line: settings.line,
-    filled: /** @type {string[]} */ ([]),
-    failure: "",
-  });
-  const nothing = { note: "", own: "", kept: false };
-
-  let turn = Promise.resolve();
   /**
    * Do one thing after the other, whichever widget asks for it.
    * @template T
    * @param {() => T | Promise<T>} work
    * @returns {Promise<T>}
    */
-  function inTurn(work) {
-    const done = turn.then(work);
-    turn = done.then(
-      () => {},
-      () => {},
-    );
+  #inTurn(work) {
+    const done = this.#turn.then(work);
+    this.#turn = Promise.allSettled([done]);
     return done;
   }
 
-  const curve = new Model(fresh(), {
-    start: () =>
-      inTurn(async () => {
-        curve.assign({ action: "Stop", failure: "" });
-        wanted = true;
-        try {
-          await ready();
-        } catch (error) {
-          curve.assign({ action: rest() });
-          throw error;
-        }
-        silent = 0;
-        if (!document.hidden) worker?.postMessage({ go: true });
-      }),
-    async stop() {
-      wanted = false;
-      worker?.postMessage({ go: false });
-    },
-  });
+  /** What the button does next. */
+  get #rest() {
+    return this.#run ? "Resume" : "Start";
+  }
 
-  const files = new Model(nothing, {
-    /** @param {Own} given  A text. */
-    read: (given) =>
-      inTurn(async () => {
-        mustBeFree();
-        dismiss();
-        own = given;
-        curve.assign(fresh());
-        files.assign({ ...nothing, note: `Reading ${given.name} …` });
-        try {
-          await read();
-        } catch (error) {
-          own = undefined;
-          dismiss();
-          files.assign(nothing);
-          throw error;
-        }
-      }),
-    /** @param {Own} given  A run or a model. */
-    load: (given) =>
-      inTurn(async () => {
-        if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
-        mustBeFree();
-        dismiss();
-        hire();
-        try {
-          const { trained, corpus, ...found } = await ask("look", given);
-          if (trained) {
-            onModel({ ...trained, text: given.name });
-            files.assign({ note: `${given.name} is loaded, a model to play with.` });
-            return;
-          }
-          if (corpus !== settings.corpus && corpus !== own?.sha256)
-            throw new ValueError(
-              `${given.name} was trained on another text; open that text first, then ` +
-                `${given.name} again.`,
-            );
-          if (corpus === settings.corpus) own = undefined;
-          run = { file: given.file, ...found };
-        } finally {
-          dismiss(); // what begins is another
-        }
-        if (!own) curve.assign(fresh());
-        try {
-          await ready();
-        } catch (error) {
-          run = undefined;
-          throw error;
-        }
-        files.assign({
-          own: own?.name ?? "",
-          kept: true,
-          note: `${given.name} is loaded; Resume goes on with it.`,
-        });
-        await keep("run", run);
-      }),
-    /** @param {{ what: "run" | "model" | "text" }} wanted */
-    save: ({ what }) =>
-      inTurn(async () => {
-        if (what === "text" && own) return { file: own.file, name: "mine.txt" };
-        if (!run && !begun) throw new ValueError("Nothing has been trained yet; press Start.");
-        if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
-        if (what === "run" && begun) await ask("keep");
-        if (what === "run" && run) return { file: run.file, name: "mine.run.safetensors" };
-        await ready();
-        return { file: /** @type {Blob} */ (await ask("model")), name: "mine.safetensors" };
-      }),
-    forget: () =>
-      inTurn(async () => {
-        dismiss();
-        [own, run, recipe] = [undefined, undefined, settings.recipe];
-        curve.assign(fresh());
-        files.assign(nothing);
-        await forget();
-      }),
-  });
+  #fresh() {
+    const { recipe, baselines, plateau, examples, line } = this.#settings;
+    return {
+      steps: recipe.steps,
+      points: /** @type {[number, number][]} */ ([]),
+      measured: /** @type {[number, number][]} */ ([]),
+      baselines,
+      plateau,
+      examples,
+      action: "Start",
+      words: `step 0 of ${recipe.steps}`,
+      line,
+      filled: /** @type {string[]} */ ([]),
+      failure: "",
+    };
+  }
 
-  inTurn(async () => {
-    const [its, text] = keeps ? await Promise.all([kept("run"), kept("text")]) : [];
-    if (!its) return;
-    [run, own] = [its, text];
-    const { done, steps } = its;
-    const { baselines, plateau = null } = text ?? settings;
-    curve.assign({ action: "Resume", words: `step ${done} of ${steps}`, baselines, plateau });
-    files.assign({
-      own: text?.name ?? "",
-      kept: true,
-      note: `A run of ${done} steps on ${name()} is kept from your last visit; Resume brings it back.`,
+  // ── the worker ────────────────────────────────────────────────────────────────────────────────
+
+  async #begin() {
+    this.curve.assign({ action: "Stop", failure: "" });
+    this.thread.wanted = true;
+    await this.#ready();
+    this.thread.go(this.thread.wanted);
+  }
+
+  /** Have a worker that has read the text and can go on, or begin. */
+  async #ready() {
+    const { thread } = this;
+    if (thread.begun) return;
+    try {
+      const module = await this.#bytes("engine.wasm");
+      if (!thread.hired) await this.#read();
+      const { config, recipe, masked: line } = this.#settings;
+      const given = { module, config, recipe, line, run: this.#run?.file };
+      const { recipe: its, progress, trained } = await thread.ask("begin", given);
+      [this.#recipe, this.#losses, this.#measured] = [its, [], []];
+      thread.begun = true;
+      this.#show(progress);
+      if (this.#stored) await store("text", this.#own);
+      if (this.#run) this.#give(trained);
+    } catch (error) {
+      thread.dismiss();
+      this.curve.assign({ action: this.#rest });
+      throw error;
+    }
+  }
+
+  /** Hire a worker and have it read the text, at once, so that its end is noticed as a failure to. */
+  async #read() {
+    const { heldOut, corpus: sha256, text, recipe } = this.#settings;
+    const { length } = recipe;
+    const own = this.#own;
+    if (!own) {
+      const given = text ?? (await this.#bytes("corpus.gz"));
+      this.thread.hire();
+      return this.thread.ask("read", { series: { text: given, heldOut, sha256 }, length });
+    }
+    const { name } = own;
+    this.thread.hire();
+    const { report, ...found } = await this.thread.ask("read", { own, length });
+    this.#own = { name, ...found };
+    this.curve.assign({ baselines: found.baselines, plateau: null });
+    this.files.assign({ own: name, note: `${name}: ${report}.` });
+  }
+
+  // ── what is shown and stored ──────────────────────────────────────────────────────────────────
+
+  /** @param {Progress} progress */
+  #show({ done, seconds, losses, measured, filled, ended }) {
+    const { steps } = this.#recipe;
+    this.#losses.push(...losses);
+    this.#measured.push(...measured);
+    const finished = ended && done >= steps;
+    if (finished) this.thread.wanted = false;
+    const words = [`step ${done} of ${steps}`];
+    if (done) words.push(`training loss ${mean(this.#losses.slice(-20)).toFixed(2)} nats`);
+    const heldOut = this.#measured.at(-1);
+    if (heldOut) words.push(`held-out loss ${heldOut[1].toFixed(2)} nats`);
+    const left = (seconds / done) * (steps - done);
+    if (done && left) words.push(`about ${left.toFixed(0)} seconds left`);
+    else if (done) words.push(`${seconds.toFixed(0)} seconds`);
+    const stopped = done ? "Resume" : "Start";
+    this.curve.assign({
+      steps,
+      points: averaged(this.#losses, steps),
+      measured: [...this.#measured],
+      words: words.join(", "),
+      action: finished ? "Finished" : this.thread.wanted || !ended ? "Stop" : stopped,
+      filled,
     });
-  });
-  return { curve, files };
+  }
+
+  /** @param {{ run: Blob, steps: number, trained: Trained, active: boolean }} kept */
+  #keep({ run: file, steps, trained, active }) {
+    if (!trained.steps) return;
+    this.#run = { file, done: trained.steps, steps };
+    if (!this.files.get("kept")) this.files.assign({ kept: true });
+    if (this.#stored) store("run", this.#run);
+    if (!active) this.#give(trained);
+  }
+
+  /** @param {Trained} trained */
+  #give(trained) {
+    const { name: text = SERIES, frequencies } = this.#own ?? {};
+    this.#onModel({ ...trained, text, frequencies });
+  }
+
+  async #restore() {
+    const [run, own] = await Promise.all([load("run"), load("text")]);
+    if (!run) return;
+    [this.#run, this.#own] = [run, own];
+    const { done, steps } = run;
+    const { baselines, plateau = null } = own ?? this.#settings;
+    this.curve.assign({ action: "Resume", words: `step ${done} of ${steps}`, baselines, plateau });
+    this.files.assign({
+      own: own?.name ?? "",
+      kept: true,
+      note: `A run of ${done} steps on ${own?.name ?? SERIES} is kept from your last visit; Resume brings it back.`,
+    });
+  }
+
+  // ── what the files' widget asks for ───────────────────────────────────────────────────────────
+
+  /** Nothing is put in the place of what has been trained. */
+  #mustBeFree() {
+    if (this.#run || this.thread.begun)
+      throw new ValueError("There is a run already; save it, forget it, and try again.");
+    this.thread.dismiss();
+  }
+
+  /** @param {Own} given */
+  async #readOwn(given) {
+    this.#mustBeFree();
+    this.#own = given;
+    this.curve.assign(this.#fresh());
+    this.files.assign({ ...NOTHING, note: `Reading ${given.name} …` });
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#own = undefined;
+      this.thread.dismiss();
+      this.files.assign(NOTHING);
+      throw error;
+    }
+  }
+
+  /** @param {Own} given */
+  async #load(given) {
+    if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
+    this.#mustBeFree();
+    const { corpus: series } = this.#settings;
+    this.thread.hire();
+    try {
+      const { trained, corpus, ...found } = await this.thread.ask("look", given);
+      if (trained) {
+        this.#onModel({ ...trained, text: given.name });
+        this.files.assign({ note: `${given.name} is loaded, a model to play with.` });
+        return;
+      }
+      if (corpus !== series && corpus !== this.#own?.sha256)
+        throw new ValueError(
+          `${given.name} was trained on another text; open that text first, then ` +
+            `${given.name} again.`,
+        );
+      if (corpus === series) this.#own = undefined;
+      this.#run = { file: given.file, ...found };
+    } finally {
+      this.thread.dismiss(); // what begins is another
+    }
+    if (!this.#own) this.curve.assign(this.#fresh());
+    try {
+      await this.#ready();
+    } catch (error) {
+      this.#run = undefined;
+      this.curve.assign({ action: this.#rest });
+      throw error;
+    }
+    const note = `${given.name} is loaded; Resume goes on with it.`;
+    this.files.assign({ own: this.#own?.name ?? "", kept: true, note });
+    await store("run", this.#run);
+  }
+
+  /** @param {"run" | "model" | "text"} what */
+  async #save(what) {
+    if (what === "text" && this.#own) return { file: this.#own.file, name: "mine.txt" };
+    const { begun } = this.thread;
+    if (!this.#run && !begun) throw new ValueError("Nothing has been trained yet; press Start.");
+    if (!globalThis.crypto?.subtle) throw new ValueError(NO_SEAL);
+    if (what === "run" && begun) await this.thread.ask("keep");
+    if (what === "run" && this.#run) return { file: this.#run.file, name: "mine.run.safetensors" };
+    await this.#ready();
+    return { file: /** @type {Blob} */ (await this.thread.ask("model")), name: "mine.safetensors" };
+  }
+
+  async #forget() {
+    this.thread.dismiss();
+    [this.#own, this.#run, this.#recipe] = [undefined, undefined, this.#settings.recipe];
+    this.curve.assign(this.#fresh());
+    this.files.assign(NOTHING);
+    await clear();
+  }
 }
 
 /** @param {number[]} numbers */
-const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+const mean = (numbers) => numbers.reduce((a, b) => a + b) / numbers.length;
 
 /**
  * Neighbouring steps averaged into some 150 points, because one batch is a noisy sample.
@@ -376,5 +415,5 @@ function averaged(losses, steps) {
   const groups = Array.from({ length: Math.ceil(losses.length / size) }, (_, i) =>
     losses.slice(i * size, (i + 1) * size),
   );
-  return groups.map((group, i) => [i * size + group.length, sum(group) / group.length]);
+  return groups.map((group, i) => [i * size + group.length, mean(group)]);
 }

@@ -20,6 +20,7 @@ from cloze.widgets.widget import Widget
 from tests.browser.hand import Hand
 from tests.browser.watch import Watch
 from web import browser as browsers
+from web.build import build_single
 
 HERE = Path(__file__).parent
 
@@ -126,30 +127,20 @@ def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="package")
-def page_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page without Python, in a folder."""
-    folder = tmp_path_factory.mktemp("page")
-    browsers.write_with_blank(folder)
-    return folder
-
-
-@pytest.fixture(scope="package")
 def built(page_folder: Path) -> Iterator[str]:
     """The address of the page without Python, served as any web server would."""
+    blank = '<!doctype html><link rel="icon" href="icon.svg">'
+    (page_folder / "blank.html").write_text(blank, encoding="utf-8")
     with browsers.served(page_folder) as address:
         yield address
 
 
 @pytest.fixture(scope="package")
-def engine(context: BrowserContext, built: str) -> Iterator[Page]:
-    """A page with the page's modules and its three models, for all tests that only ask them."""
-    page, watch = context.new_page(), Watch()
-    watch.over(page)
-    browsers.load_engine(page, built)
-    yield page
-    page.close()
-    assert watch.requests == []
-    assert watch.errors == []
+def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page without Python, as one file."""
+    path = tmp_path_factory.mktemp("stick") / "explorer.html"
+    build_single(path)
+    return path
 
 
 @pytest.fixture

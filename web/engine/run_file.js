@@ -3,9 +3,8 @@
 // trained on the page, and the page the other way round.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
-import { parametersIn } from "../twins/checkpoint.js";
-import { isWhole, readSafetensors, writeSafetensors } from "../twins/safetensors.js";
-import { VOCABULARY } from "../twins/vocabulary.js";
+import { readMasked } from "../twins/checkpoint.js";
+import { writeSafetensors } from "../twins/safetensors.js";
 import { parametersOf } from "./engine.js";
 import { STATE_BYTES } from "./generator.js";
 
@@ -153,25 +152,13 @@ export async function writtenModel(training, corpus, heldOut) {
  * @throws {ValueError} It is damaged, holds something else, or more than the page can train.
  */
 export async function readFile(bytes, name) {
-  const { tensors, sealed, about } = parsed(bytes, name);
-  if (!(await isWhole(tensors, sealed).catch(() => false))) {
-    throw new ValueError(
-      `${name} is damaged: it is not what was written; restore it, or train it again.`,
-    );
+  const file = await readMasked(bytes, name);
+  if (file.about.kind === "run") {
+    if (!remembered(file.tensors, file.about))
+      throw new ValueError(`${name} does not fit this version of Cloze; train it again.`);
+    mustBeTrainable(file.about, name);
   }
-  const { kind, config } = about;
-  const objective = about.model ?? about.objective ?? "masked";
-  if ((kind !== "run" && kind !== "model") || objective !== "masked") {
-    throw new ValueError(`${name} holds no masked language model; choose another file.`);
-  }
-  if (about.vocabulary || config.vocab_size !== VOCABULARY.symbols.length) {
-    throw new ValueError(`${name} reads other symbols than the page; use it in Python.`);
-  }
-  const parameters = parametersIn(tensors, config, kind === "run" ? "model." : "");
-  if (!parameters || (kind === "run" && !remembered(tensors, about)))
-    throw new ValueError(`${name} does not fit this version of Cloze; train it again.`);
-  if (kind === "run") mustBeTrainable(about, name);
-  return { about, tensors, parameters };
+  return file;
 }
 
 /**
@@ -189,22 +176,6 @@ function remembered(tensors, { config, history }) {
       return !needed || (tensor?.dtype === "F32" && `${tensor.shape}` === `${shape}`);
     })
   );
-}
-
-/**
- * @param {ArrayBuffer} bytes
- * @param {string} name
- * @returns {{ tensors: RawTensors, sealed: string, about: any }}
- */
-function parsed(bytes, name) {
-  try {
-    const { tensors, metadata } = readSafetensors(bytes);
-    return { tensors, sealed: metadata.cloze, about: JSON.parse(metadata.cloze) };
-  } catch {
-    throw new ValueError(
-      `${name} is not a checkpoint of Cloze, or only a part of one; choose another file.`,
-    );
-  }
 }
 
 /**

@@ -3,21 +3,10 @@
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { Engine, parametersOf } from "../engine/engine.js";
 import { isWhole, readSafetensors } from "./safetensors.js";
-import { VOCABULARY, Vocabulary } from "./vocabulary.js";
+import { VOCABULARY } from "./vocabulary.js";
 
 /** @import { Config } from "../engine/engine.js" */
 /** @import { RawTensors } from "./safetensors.js" */
-
-/**
- * What a file says of itself, under "cloze" of its metadata.
- * @typedef {object} Metadata
- * @property {string} kind  "model", for what can be read here.
- * @property {string} [model]
- * @property {string} [objective]
- * @property {Config} config
- * @property {{ ordinary: string[], specials: string[] }} [vocabulary]
- * @property {{ probabilities: number[], text: string }} [baseline]
- */
 
 /** A checkpoint that cannot be used; the message says why and what to do. */
 export class CheckpointError extends ValueError {
@@ -25,56 +14,76 @@ export class CheckpointError extends ValueError {
 }
 
 /**
- * Read a model, ready for inference, and its metadata from the bytes of a file.
- * @param {ArrayBuffer} buffer
+ * Read the tensors of a file, by name, and what it says of itself.
+ * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
- * @param {WebAssembly.Module} module  The engine.
- * @returns {Promise<{ engine: Engine, vocabulary: Vocabulary, metadata: Metadata }>}
- * @throws {CheckpointError} It is damaged, or holds something else.
+ * @returns {Promise<{ tensors: RawTensors, about: any }>}
+ * @throws {CheckpointError} It is damaged, or something else.
  */
-export async function readModel(buffer, name, module) {
-  /** @type {Float32Array | undefined} */
-  let parameters;
-  /** @type {Metadata | undefined} */
-  let metadata;
-  let whole = false;
+export async function readCheckpoint(bytes, name) {
+  let file;
+  let about;
   try {
-    const { tensors, metadata: said } = readSafetensors(buffer);
-    metadata = JSON.parse(said.cloze);
-    whole = await isWhole(tensors, said.cloze);
-    parameters = parametersIn(tensors, /** @type {Metadata} */ (metadata).config);
+    file = readSafetensors(bytes);
+    about = JSON.parse(file.metadata.cloze);
   } catch {
-    // whatever is missing from it, or not what it should be
-  }
-  const kindOfModel = metadata?.model ?? metadata?.objective ?? "masked";
-  const isMasked = metadata?.kind === "model" && kindOfModel === "masked";
-  if (whole && !isMasked) {
-    throw new CheckpointError(`${name} holds no masked language model; name another file.`);
-  }
-  if (!whole || !parameters || !metadata) {
     throw new CheckpointError(
-      `${name} is damaged: it is not what was written; reload the page, or build it again.`,
+      `${name} is not a checkpoint of Cloze, or only a part of one; choose another file.`,
     );
   }
-  const vocabulary = metadata.vocabulary ? new Vocabulary(metadata.vocabulary) : VOCABULARY;
-  const engine = new Engine(await WebAssembly.instantiate(module), metadata.config);
-  engine.parameters.set(parameters);
-  return { engine, vocabulary, metadata };
+  const { tensors, metadata } = file;
+  if (!(await isWhole(tensors, metadata.cloze).catch(() => false)))
+    throw new CheckpointError(
+      `${name} is damaged: it is not what was written; restore it, or train it again.`,
+    );
+  return { tensors, about };
 }
 
 /**
- * Read what is kept about the inside of a model: src/cloze/lenses.py's Kept, by the names of its tensors.
- * @param {ArrayBuffer} buffer
+ * Read a masked language model of characters, or a run that trains one.
+ * @param {ArrayBuffer} bytes
+ * @param {string} name  What errors call the file.
+ * @returns {Promise<{ tensors: RawTensors, about: any, parameters: Float32Array }>}
+ * @throws {CheckpointError} It is damaged, or holds something else.
+ */
+export async function readMasked(bytes, name) {
+  const { tensors, about } = await readCheckpoint(bytes, name);
+  const { kind, config } = about;
+  const objective = about.model ?? about.objective ?? "masked";
+  if ((kind !== "run" && kind !== "model") || objective !== "masked")
+    throw new CheckpointError(`${name} holds no masked language model; choose another file.`);
+  if (about.vocabulary || config.vocab_size !== VOCABULARY.symbols.length)
+    throw new CheckpointError(`${name} reads other symbols than the page; use it in Python.`);
+  const parameters = parametersIn(tensors, config, kind === "run" ? "model." : "");
+  if (!parameters)
+    throw new CheckpointError(`${name} does not fit this version of Cloze; train it again.`);
+  return { tensors, about, parameters };
+}
+
+/**
+ * Read a model, ready for inference, and what its file says of it.
+ * @param {ArrayBuffer} bytes
+ * @param {string} name  What errors call the file.
+ * @param {WebAssembly.Module} module  The engine.
+ * @returns {Promise<{ engine: Engine, about: any }>}
+ * @throws {CheckpointError} It is damaged, or holds something else.
+ */
+export async function readModel(bytes, name, module) {
+  const { about, parameters } = await readMasked(bytes, name);
+  const engine = new Engine(await WebAssembly.instantiate(module), about.config);
+  engine.parameters.set(parameters);
+  return { engine, about };
+}
+
+/**
+ * Read what was measured inside a model, by the names of its tensors; src/cloze/lenses.py has the same.
+ * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
  * @returns {Promise<Map<string, Float32Array>>}
  * @throws {CheckpointError} It is damaged.
  */
-export async function readKept(buffer, name) {
-  const { tensors, metadata } = readSafetensors(buffer);
-  if (!(await isWhole(tensors, metadata.cloze)))
-    throw new CheckpointError(
-      `${name} is damaged: it is not what was written; reload the page, or build it again.`,
-    );
+export async function readMeasurements(bytes, name) {
+  const { tensors } = await readCheckpoint(bytes, name);
   return new Map([...tensors].map(([key, { dtype, bytes }]) => [key, FROM[dtype](bytes)]));
 }
 
@@ -108,7 +117,7 @@ function fromHalves(halves) {
  * @param {Config} config
  * @param {string} [prefix]  Of their names.
  */
-export function parametersIn(tensors, config, prefix = "") {
+function parametersIn(tensors, config, prefix = "") {
   const expected = parametersOf(config);
   const sizes = expected.map(([, shape]) => shape.reduce((product, each) => product * each));
   const all = new Float32Array(sizes.reduce((sum, each) => sum + each));

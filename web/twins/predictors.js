@@ -2,7 +2,7 @@
 // src/cloze/vocabulary.py and prediction.py are in Python, for characters, with the same names and the
 // same sentences for the learner.
 //
-//   const predictors = await readPredictors({ left: buffer, right: buffer, both: buffer }, module);
+//   const predictors = await loadPredictors(bytes, module);
 //   const { line, note } = CHARACTERS.read("The wom_n", predictors.both.maxLen);
 //   const answer = predictors.both.predict(line, [6]);
 //   answer.at(6);                                      // 28 probabilities, as CHARACTERS.known
@@ -30,19 +30,19 @@
  *   symbols   CHARACTERS
  *   maxLen    the most symbols of a line
  *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
- *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i), knownCosts, loss }
- *   engine, kept()  for inside.js, which looks into the model
+ *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i) }
+ *   engine, measurements()  for inside.js, which looks into the model
  *   masked(line, gaps) → number[]: what the model reads
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
  *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { CheckpointError, readKept, readModel } from "./checkpoint.js";
-import { ALPHABET, GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
+import { readMeasurements, readModel } from "./checkpoint.js";
+import { GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
 /** @import { Engine } from "../engine/engine.js" */
-/** @import { Kept } from "./inside.js" */
+/** @import { Measurements } from "./inside.js" */
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
@@ -92,17 +92,6 @@ export class Answer {
   cost(position) {
     return this.costs[this.positions.indexOf(position)];
   }
-
-  /** −log P of the truth in nats, where it is known. */
-  get knownCosts() {
-    return this.costs.filter((cost) => cost !== null);
-  }
-
-  /** L / |M|: the mean cost of the known truths in nats; null when there is none. */
-  get loss() {
-    const costs = this.knownCosts;
-    return costs.length ? costs.reduce((sum, cost) => sum + cost, 0) / costs.length : null;
-  }
 }
 
 /** What one knows without looking at the line: how frequent each symbol is in some text. */
@@ -142,8 +131,8 @@ export class MaskedPredictor {
     this.baseline = baseline;
     this.symbols = CHARACTERS;
     this.maxLen = engine.config.max_len;
-    /** @type {() => Promise<Kept | null>} Loads what is kept about its inside, when somebody looks. */
-    this.kept = async () => null;
+    /** @type {() => Promise<Measurements | null>} Loads what was measured inside it. */
+    this.measurements = async () => null;
   }
 
   /**
@@ -288,51 +277,28 @@ function turn() {
  * @param {(name: string) => Promise<ArrayBuffer>} bytes  Gives a file of the page by its name.
  * @param {WebAssembly.Module} module  The engine.
  * @returns {Promise<Predictors>}
- * @throws {CheckpointError} A file is damaged or a foreign one.
+ * @throws {CheckpointError} A file is damaged or holds something else.
  */
 export async function loadPredictors(bytes, module) {
-  const names = ["left", "right", "both"];
-  const files = await Promise.all(names.map((name) => bytes(`${name}.safetensors`)));
-  const named = Object.fromEntries(names.map((name, i) => [name, files[i]]));
-  const predictors = await readPredictors(named, module);
-  for (const name of names) {
+  const models = await Promise.all(
+    ["left", "right", "both"].map(async (name) => {
+      const file = `${name}.safetensors`;
+      return { name, ...(await readModel(await bytes(file), file, module)) };
+    }),
+  );
+  const { probabilities, text } = models[2].about.baseline;
+  const baseline = new Baseline(probabilities, text);
+  /** @type {Predictors} */
+  const predictors = {};
+  for (const { name, engine } of models) {
     const file = `inside-${name}.safetensors`;
-    /** @type {Kept | undefined} */
-    let kept;
-    predictors[name].kept = async () => {
-      kept ??= await readKept(await bytes(file), file);
-      return kept;
+    /** @type {Measurements | undefined} */
+    let measurements;
+    predictors[name] = new MaskedPredictor(engine, name, baseline);
+    predictors[name].measurements = async () => {
+      measurements ??= await readMeasurements(await bytes(file), file);
+      return measurements;
     };
   }
   return predictors;
-}
-
-/**
- * The predictors of some files, by name and in the order given.
- * @param {Record<string, ArrayBuffer>} buffers  The files that web/weights.py writes, by name; one
- *   of them has the baseline.
- * @param {WebAssembly.Module} module  The engine.
- * @returns {Promise<Predictors>}
- * @throws {CheckpointError} A file is damaged or a foreign one.
- */
-export async function readPredictors(buffers, module) {
-  const names = Object.keys(buffers);
-  const read = await Promise.all(
-    names.map((name) => readModel(buffers[name], `${name}.safetensors`, module)),
-  );
-  read.forEach(({ vocabulary }, i) => {
-    if (vocabulary.ordinary.join("") !== ALPHABET) {
-      throw new CheckpointError(
-        `${names[i]}.safetensors reads words, not characters; name another file.`,
-      );
-    }
-  });
-  const kept = read.map(({ metadata }) => metadata.baseline).find(Boolean);
-  if (!kept)
-    throw new CheckpointError("No file of weights holds the unigram; build the page again.");
-  const { probabilities, text } = kept;
-  const baseline = new Baseline(probabilities, text);
-  return Object.fromEntries(
-    names.map((name, i) => [name, new MaskedPredictor(read[i].engine, name, baseline)]),
-  );
 }

@@ -24,9 +24,8 @@ export function readSafetensors(buffer) {
   for (const name of Object.keys(layout).sort()) {
     const { dtype, shape, data_offsets } = layout[name];
     const [first, end] = data_offsets;
-    const bytes = data.slice(first, end);
-    tensors.set(name, { dtype, shape, bytes });
-    read += bytes.byteLength;
+    tensors.set(name, { dtype, shape, bytes: data.slice(first, end) });
+    read += end - first;
   }
   if (read !== data.byteLength)
     throw new RangeError("The tensors are not all that is in the file.");
@@ -75,8 +74,8 @@ async function digest(tensors, metadata) {
     ([name, { dtype, shape }]) => `["${name}", "${TORCH[dtype]}", [${shape.join(", ")}]]`,
   );
   if (!globalThis.crypto?.subtle) return "";
-  const said = `[${metadata}, [${layout.join(", ")}]]`;
-  const whole = new Blob([said, ...[...tensors.values()].map(({ bytes }) => bytes)]);
+  const layoutAndMetadata = `[${metadata}, [${layout.join(", ")}]]`;
+  const whole = new Blob([layoutAndMetadata, ...[...tensors.values()].map(({ bytes }) => bytes)]);
   return sha256(await whole.arrayBuffer());
 }
 

@@ -15,18 +15,12 @@ export const ALPHABET = "\n abcdefghijklmnopqrstuvwxyz";
 export const GAP = "_";
 const MASK = "[MASK]";
 
-/** Every symbol a model knows: ordinary symbols first, special symbols after them. */
-export class Vocabulary {
-  /** @param {{ ordinary: string | string[], specials: string[] }} kinds */
-  constructor({ ordinary, specials }) {
-    this.ordinary = [...ordinary];
-    this.symbols = [...ordinary, ...specials];
-    this.maskId = this.symbols.indexOf(MASK);
-  }
-}
-
 /** The 28 characters and [MASK]: |V| = 29. */
-export const VOCABULARY = new Vocabulary({ ordinary: ALPHABET, specials: [MASK] });
+export const VOCABULARY = {
+  ordinary: [...ALPHABET],
+  symbols: [...ALPHABET, MASK],
+  maskId: ALPHABET.length,
+};
 
 // What Python counts as white space; JavaScript's \s is another set.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: to Python, four of them are white space

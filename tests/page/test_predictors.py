@@ -1,8 +1,7 @@
-"""The engine of the page against torch, in a real browser: logits, answers, sentences."""
+"""The page's models against torch: logits, answers, what is read, damaged files."""
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 import unicodedata
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Page
 from torch import Tensor
 
 from cloze.checkpoint import CHECKPOINTS
@@ -26,8 +24,8 @@ from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, normalise
+from tests.page.node import Node
 from web import weights
-from web.browser import load_engine
 
 TOLERANCE = 1e-4
 OF_PROBABILITIES = 1e-5
@@ -39,21 +37,6 @@ LINES = {
     "everything _": [11],
 }
 """Lines by their gaps: at both ends, side by side, of unknown truth, and nothing else."""
-# What a call returns, or the sentence of its error; mistakes in the code go on to the test.
-ANSWERED = """() => window.answered = async (ask) => {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
-    return { said: error.message };
-  }
-}"""
-
-
-@pytest.fixture(scope="module")
-def engine(engine: Page) -> Page:
-    engine.evaluate(ANSWERED)
-    return engine
 
 
 @cache
@@ -78,14 +61,14 @@ def close(found: Any, expected: Any) -> bool:
 
 # ── logits ──
 
-LOGITS = """([name, lines]) => JSON.stringify(JSON.parse(lines).flatMap(([ids, selected]) => {
+LOGITS = """([name, lines]) => lines.flatMap(([ids, selected]) => {
   const found = predictors[name].engine.logits(
     Int32Array.from(ids), ids.length, Int32Array.from(selected));
   return selected.map((_, row) => [...found.subarray(29 * row, 29 * row + 29)]);
-}))"""
+})"""
 
 
-def page_logits(engine: Page, name: Direction) -> Tensor:
+def page_logits(node: Node, name: Direction) -> Tensor:
     """Return the page's logits at every selected position of the held-out windows, (|M|, |V|)."""
     batch = held_out()
     lines = [
@@ -93,14 +76,14 @@ def page_logits(engine: Page, name: Direction) -> Tensor:
         for ids, selected in zip(batch.inputs, batch.selected, strict=True)
         if selected.any()
     ]
-    return torch.tensor(json.loads(engine.evaluate(LOGITS, [name, json.dumps(lines)])))
+    return torch.tensor(node.evaluate(LOGITS, [name, lines]))
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
-def test_held_out_logits_are_torchs(engine: Page, name: Direction) -> None:
+def test_held_out_logits_are_torchs(node: Node, name: Direction) -> None:
     inputs, labels = held_out()
     selected = labels != IGNORE
-    found = page_logits(engine, name)
+    found = page_logits(node, name)
     expected = weights.rounded(name).logits_at(inputs, selected)
     assert len(inputs) > 50
     assert found.shape == expected.shape
@@ -117,16 +100,16 @@ def test_held_out_logits_are_torchs(engine: Page, name: Direction) -> None:
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
-def test_answers_are_pythons(engine: Page, name: Direction) -> None:
+def test_answers_are_pythons(node: Node, name: Direction) -> None:
     ours = predictor(name)
     for text, gaps in LINES.items():
         line = list(text)
         answer = ours.predict(line, gaps)
-        found = engine.evaluate(
+        found = node.evaluate(
             """([name, line, gaps]) => {
               const answer = predictors[name].predict(line, gaps);
-              const { positions, probabilities, costs, knownCosts, loss } = answer;
-              return { positions, probabilities, costs, knownCosts, loss,
+              const { positions, probabilities, costs } = answer;
+              return { positions, probabilities, costs,
                        at: answer.at(gaps[0]), cost: answer.cost(gaps[0]) };
             }""",
             [name, line, gaps],
@@ -134,24 +117,16 @@ def test_answers_are_pythons(engine: Page, name: Direction) -> None:
         assert found["positions"] == list(answer.positions)
         assert close(found["probabilities"], answer.probabilities.tolist())
         assert close(found["costs"], [answer.cost(at) for at in answer.positions])
-        assert close(found["knownCosts"], answer.known_costs)
-        assert close(found["loss"], answer.loss)
         assert close(found["at"], answer[gaps[0]].tolist())
         assert close(found["cost"], answer.cost(gaps[0]))
-    nothing = engine.evaluate(
-        "(name) => { const { loss, positions } = predictors[name].predict(['a'], []);"
-        " return { loss, positions } }",
-        name,
-    )
-    assert nothing == {"loss": None, "positions": []}
 
 
-def test_long_answers_are_pythons(engine: Page) -> None:
+def test_long_answers_are_pythons(node: Node) -> None:
     ours = predictor("both")
 
     def ask(what: str, *asked: object) -> Any:
         ask = "([name, what, ...asked]) => predictors[name][what](...asked)"
-        return engine.evaluate(ask, ["both", what, *asked])
+        return node.evaluate(ask, ["both", what, *asked])
 
     for text, gaps in LINES.items():
         line, last = list(text), gaps[-1]
@@ -165,8 +140,8 @@ def test_long_answers_are_pythons(engine: Page) -> None:
             assert sum(map(sum, table)) == pytest.approx(1)
 
 
-def test_a_newer_question_stops_an_older_one(engine: Page) -> None:
-    found = engine.evaluate(
+def test_a_newer_question_stops_an_older_one(node: Node) -> None:
+    found = node.evaluate(
         """async () => {
           const { both } = predictors;
           const line = [..."the old man walked slowly down to the harbour and looked at it"];
@@ -179,8 +154,7 @@ def test_a_newer_question_stops_an_older_one(engine: Page) -> None:
           for (const [name, ask] of Object.entries(asks)) {
             const newer = new AbortController();
             const older = ask({ signal: newer.signal }).then(() => "answered", ({ name }) => name);
-            // As what a click starts does, this waits for its turn, but not for the whole answer.
-            scheduler.postTask(() => newer.abort(), { priority: "user-blocking" });
+            setTimeout(() => newer.abort());
             said[name] = await older;
           }
           return said;
@@ -234,25 +208,35 @@ def answer_of(ask: Callable[..., object], *asked: object) -> object:
         return {"said": str(error)}
 
 
-def test_lines_and_symbols_are_read_as_in_python(engine: Page) -> None:
+def test_lines_and_symbols_are_read_as_in_python(node: Node) -> None:
     def read(text: str) -> dict[str, object]:
         line, note = CHARACTERS.read(text, 64)
         words = [list(word) for word in CHARACTERS.words(line)]
         return {"line": list(line), "note": note, "written": CHARACTERS.write(line), "words": words}
 
-    found = engine.evaluate(
-        """(texts) => Promise.all(texts.map((text) => answered(() => {
-          const { line, note } = CHARACTERS.read(text, 64);
-          return { line, note, written: CHARACTERS.write(line), words: CHARACTERS.words(line) };
-        })))""",
+    found = node.evaluate(
+        """(texts) => texts.map((text) => {
+          try {
+            const { line, note } = CHARACTERS.read(text, 64);
+            return { line, note, written: CHARACTERS.write(line), words: CHARACTERS.words(line) };
+          } catch ({ message }) {
+            return { said: message };
+          }
+        })""",
         TEXTS,
     )
     for text, theirs in zip(TEXTS, found, strict=True):
         assert theirs == answer_of(read, text), text
     assert 10 < sum("said" in each for each in found) < len(TEXTS) - 10
     symbols = [*TEXTS, *ALPHABET]
-    found = engine.evaluate(
-        "(all) => Promise.all(all.map((each) => answered(() => CHARACTERS.readSymbol(each))))",
+    found = node.evaluate(
+        """(all) => all.map((each) => {
+          try {
+            return CHARACTERS.readSymbol(each);
+          } catch ({ message }) {
+            return { said: message };
+          }
+        })""",
         symbols,
     )
     for symbol, theirs in zip(symbols, found, strict=True):
@@ -261,16 +245,14 @@ def test_lines_and_symbols_are_read_as_in_python(engine: Page) -> None:
 
 
 @pytest.mark.slow
-def test_every_character_of_unicode_is_normalised_as_in_python(engine: Page) -> None:
+def test_every_character_of_unicode_is_normalised_as_in_python(node: Node) -> None:
     code_points = [i for i in range(sys.maxunicode + 1) if known(chr(i))]
-    found = json.loads(
-        engine.evaluate(
-            """(codes) => JSON.stringify(JSON.parse(codes).map((code) => {
-              const { text, folded, dropped } = normalise(`a${String.fromCodePoint(code)}b`);
-              return [text, folded, dropped];
-            }))""",
-            json.dumps(code_points),
-        )
+    found = node.evaluate(
+        """(codes) => codes.map((code) => {
+          const { text, folded, dropped } = normalise(`a${String.fromCodePoint(code)}b`);
+          return [text, folded, dropped];
+        })""",
+        code_points,
     )
     assert len(code_points) > 140_000
     different = []
@@ -283,66 +265,57 @@ def test_every_character_of_unicode_is_normalised_as_in_python(engine: Page) -> 
 
 # ── damage ──
 
+READ = """async (path) => readModel(await bytes(path), "both.safetensors", module).then(
+  () => "read", (error) => `${error.constructor.name}: ${error.message}`)"""
+DAMAGED = "CheckpointError: both.safetensors is damaged: "
+NO_CHECKPOINT = "CheckpointError: both.safetensors is not a checkpoint of Cloze, "
 
-def damaged_files(good: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield names and contents of files that are not what was written."""
+
+def read_changed(node: Node, path: Path, content: bytes) -> str:
+    """Let the page read a model's file; return the class of its error and its message."""
+    path.write_bytes(content)
+    return str(node.evaluate(READ, str(path)))
+
+
+def test_damaged_weights_get_one_sentence(node: Node, page_folder: Path, tmp_path: Path) -> None:
+    good = (page_folder / "both.safetensors").read_bytes()
     header = 8 + int.from_bytes(good[:8], "little")
     draw = random.Random(0)
     for at in (0, 8, header - 60, header, draw.randrange(len(good))):
         flipped = bytearray(good)
         flipped[at] ^= 1 << draw.randrange(8)
-        yield f"bit flipped at {at}", bytes(flipped)
+        found = read_changed(node, tmp_path / "flipped", bytes(flipped))
+        assert found.startswith((DAMAGED, NO_CHECKPOINT)), at
     for size in (0, 8, header, len(good) - 1):
-        yield f"cut at {size}", good[:size]
-    yield "longer", good + b"\0"
-    yield "text", b"<!doctype html><title>Not found</title>"
+        found = read_changed(node, tmp_path / "cut", good[:size])
+        assert found.startswith((DAMAGED, NO_CHECKPOINT)), size
+    assert read_changed(node, tmp_path / "longer", good + b"\0").startswith(NO_CHECKPOINT)
 
 
-DAMAGED = [
-    "CheckpointError",
-    "both.safetensors is damaged: it is not what was written; reload the page, or build it again.",
-]
+@pytest.fixture
+def no_digests(node: Node) -> Iterator[None]:
+    """No digests, as on a page that came neither encrypted nor from this machine."""
+    node.evaluate("() => Object.defineProperty(crypto, 'subtle', { get() {}, configurable: true })")
+    yield
+    node.evaluate("() => { delete crypto.subtle }")
 
 
-def test_damaged_weights_get_one_sentence(engine: Page, page_folder: Path) -> None:
-    for what, content in damaged_files((page_folder / "both.safetensors").read_bytes()):
-        (page_folder / "bad.safetensors").write_bytes(content)
-        assert read_again(engine, "bad.safetensors") == DAMAGED, what
-
-
+@pytest.mark.usefixtures("no_digests")
 def test_where_a_browser_digests_nothing_what_can_be_seen_is_told(
-    page: Page, built: str, page_folder: Path
+    node: Node, page_folder: Path, tmp_path: Path
 ) -> None:
-    """As on a page that came neither encrypted nor from this machine."""
-    load_engine(page, built)
-    page.evaluate("Object.defineProperty(crypto, 'subtle', { value: undefined })")
-    assert read_again(page, "both.safetensors") == ["read"]
     good = (page_folder / "both.safetensors").read_bytes()
-    for bad in (good[:-1], good + b"\0", good[:-2] + b"\x00\x7e", b"<!doctype html>"):  # 7e00: NaN
-        (page_folder / "bad.safetensors").write_bytes(bad)
-        assert read_again(page, "bad.safetensors") == DAMAGED
+    assert read_changed(node, tmp_path / "good", good) == "read"
+    for bad in (good[:-1], good[:-2] + b"\x00\x7e"):  # 7e00: NaN
+        assert read_changed(node, tmp_path / "bad", bad).startswith("CheckpointError: ")
 
 
-def test_other_weights_get_one_sentence(engine: Page, page_folder: Path) -> None:
-    no_mlm = "both.safetensors holds no masked language model; name another file."
+def test_weights_of_another_kind_get_one_sentence(node: Node, tmp_path: Path) -> None:
     for name, sentence in {
-        "causal": no_mlm,
-        "replaced": no_mlm,
-        "world": "both.safetensors reads words, not characters; name another file.",
-        "masked": "No file of weights holds the unigram; build the page again.",
+        "causal": "holds no masked language model; choose another file.",
+        "replaced": "holds no masked language model; choose another file.",
+        "world": "reads other symbols than the page; use it in Python.",
     }.items():
         content = (CHECKPOINTS / f"{name}.safetensors").read_bytes()
-        (page_folder / "other.safetensors").write_bytes(content)
-        assert read_again(engine, "other.safetensors") == ["CheckpointError", sentence]
-
-
-def read_again(engine: Page, name: str) -> Any:
-    """Read a file of weights as that of both sides; return the error's class and its message."""
-    return engine.evaluate(
-        """async (name) => {
-          const both = await bytes(name);
-          return readPredictors({ both }, module).then(
-            () => ["read"], (error) => [error.constructor.name, error.message]);
-        }""",
-        name,
-    )
+        found = read_changed(node, tmp_path / "other", content)
+        assert found == f"CheckpointError: both.safetensors {sentence}"

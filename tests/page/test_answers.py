@@ -1,4 +1,4 @@
-"""What the page answers its explorer is what Python answers in a notebook."""
+"""What answers the page's widgets is what answers those in Python."""
 
 from __future__ import annotations
 
@@ -8,30 +8,24 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
+from cloze.generation import POLICIES
 from cloze.heads import MaskedLM
 from cloze.lenses import kept
+from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import GAP
 from tests.browser.hand import state_of
+from tests.page.node import Node
 from web import weights
 
-ASK = """async ([what, sent]) => {
-  const { Readers } = await import("./web/twins/answers.js");
-  const all = await loadPredictors(bytes, module);
-  for (const [name, each] of Object.entries(predictors)) each.kept = all[name].kept;
-  return JSON.stringify(await new Readers(() => predictors)[what](sent));
-}"""
-BEGIN = """async (examples) => {
-  const { beginning } = await import("./web/twins/answers.js");
-  return beginning(predictors.both, examples);
-}"""
+ASK = "async ([what, sent]) => new Readers(() => predictors)[what](sent)"
+BEGIN = "(examples) => beginning(predictors.both, examples)"
 LINE = "i do not know who it was"
 GAPPED = "i do n_t know who it was"
 
@@ -99,7 +93,7 @@ QUESTIONS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_is_answered_alike(
-    engine: Page, explorer: MaskExplorer, question: dict[str, Any]
+    node: Node, explorer: MaskExplorer, question: dict[str, Any]
 ) -> None:
     sent = {"truth": list(LINE), "filled": {}, "hands": {}, "inside": UNCHANGED} | question
     asked = {
@@ -111,43 +105,99 @@ def test_a_question_is_answered_alike(
     }
     for name in filter(asked.get, asked):
         ours = json.loads(json.dumps(getattr(explorer, f"answer_{name}")(**sent)))
-        assert close(json.loads(engine.evaluate(ASK, [name, sent])), ours), name
+        assert close(node.evaluate(ASK, [name, sent]), ours), name
 
 
-DRAWN = """async () => {
-  const { initial } = await import("./web/engine/training.js");
-  const { Generator } = await import("./web/engine/generator.js");
-  return initial(predictors.both.engine.config, new Generator(0));
-}"""
+DRAWN = "() => [...initial(predictors.both.engine.config, new Generator(0))]"
 
 
 def test_a_model_before_training_is_looked_into_alike(
-    engine: Page, explorer: MaskExplorer, monkeypatch: pytest.MonkeyPatch
+    node: Node, explorer: MaskExplorer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fresh = MaskedLM(shipped_model().config).eval()
-    torch.nn.utils.vector_to_parameters(torch.tensor(engine.evaluate(DRAWN)), fresh.parameters())
+    torch.nn.utils.vector_to_parameters(torch.tensor(node.evaluate(DRAWN)), fresh.parameters())
     monkeypatch.setattr("cloze.explorer.inside._untrained", lambda _: fresh)
     changes = inside(untrained=True, parts={"0.1": "swap", "1": "off"}, other=list(OTHER))
     sent = {"truth": list(LINE), "filled": {}, "hands": {}} | changes
     ours = json.loads(json.dumps(explorer.answer_inside(**sent)))
-    assert close(json.loads(engine.evaluate(ASK, ["inside", sent])), ours)
+    assert close(node.evaluate(ASK, ["inside", sent]), ours)
     assert {rung["translated"] for rung in ours["rungs"]} == {None}
     sent["inside"]["untrained"] = False  # and it is as trained as before
     ours = json.loads(json.dumps(explorer.answer_inside(**sent)))
-    assert close(json.loads(engine.evaluate(ASK, ["inside", sent])), ours)
+    assert close(node.evaluate(ASK, ["inside", sent]), ours)
 
 
 @pytest.mark.parametrize("text", ["Été, _!", "ab " * 30])
-def test_what_is_typed_is_read_alike(engine: Page, explorer: MaskExplorer, text: str) -> None:
-    assert json.loads(engine.evaluate(ASK, ["read", {"text": text}])) == explorer.answer_read(text)
+def test_what_is_typed_is_read_alike(node: Node, explorer: MaskExplorer, text: str) -> None:
+    assert node.evaluate(ASK, ["read", {"text": text}]) == explorer.answer_read(text)
 
 
-def test_it_begins_alike(engine: Page, explorer: MaskExplorer) -> None:
+def test_it_begins_alike(node: Node, explorer: MaskExplorer) -> None:
     explorer.guess_first = "once"
     examples = {name: each._asdict() for name, each in EXAMPLES.items()}
     ours = state_of(explorer)
-    theirs = engine.evaluate(BEGIN, examples)
+    theirs = node.evaluate(BEGIN, examples)
     shared = theirs.keys() & ours.keys() - {"seed"}
     assert {name: theirs[name] for name in shared} == {name: ours[name] for name in shared}
     assert ours.keys() - shared == {"seed", "present", "tabbable", "tooltip"} & ours.keys()
     assert theirs["symbols"]["known"] == list(CHARACTERS.known)
+
+
+WRITTEN = """async (runs) => {
+  const answers = runs.map(async (chosen) =>
+    writing(predictors.both, chosen).ask("frames", { ...chosen, start: 0, count: 100 }));
+  return Promise.all(answers);
+}"""
+GAPS = "the ___ __ _____ sat on the ___ and __"
+
+
+def written(node: Node, runs: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Let the page write lines: all frames of each."""
+    answers: list[list[dict[str, Any]]] = node.evaluate(WRITTEN, runs)
+    return answers
+
+
+def test_lines_are_written_as_in_python(node: Node) -> None:
+    """At temperature 0; above it the page draws by numbers of its own."""
+    policies = [policy for policy in POLICIES if policy not in ("random order", "Gibbs")]
+    runs: list[dict[str, Any]]
+    runs = [{"line": GAPS, "policy": each, "temperature": 0, "seed": 5} for each in policies]
+    model = weights.rounded()
+    for run, theirs in zip(runs, written(node, runs), strict=True):
+        ours = [*frames(model, **run)]
+        assert ["".join(each["line"]) for each in theirs] == ["".join(each.line) for each in ours]
+        assert [each["fates"] for each in theirs] == [[*each.fates] for each in ours]
+        for mine, other in zip(ours, theirs, strict=True):
+            assert other["said"] == pytest.approx(mine.said, abs=1e-3)
+
+
+def test_an_order_that_is_drawn_comes_to_every_gap(node: Node) -> None:
+    gaps = [at for at, symbol in enumerate(GAPS) if symbol == "_"]
+    chosen = {"line": GAPS, "temperature": 0, "seed": 5}
+    runs = [{"policy": policy, **chosen} for policy in ("random order", "Gibbs")]
+    for rounds, shown in zip((1, 3), written(node, runs), strict=True):
+        new = [[at for at, fate in enumerate(each["fates"]) if fate == "new"] for each in shown]
+        assert new[0] == []
+        steps = new[1 if rounds == 1 else 2 :]  # Gibbs fills all in its first step
+        for start in range(0, len(steps), len(gaps)):
+            order = [at for step in steps[start : start + len(gaps)] for at in step]
+            assert sorted(order) == gaps
+            assert order != gaps
+        assert len(steps) == rounds * len(gaps)
+
+
+def test_what_is_drawn_is_as_frequent_as_it_is_probable(node: Node) -> None:
+    line, n = "he look_d at __ ship", 200
+    temperature = 0.5
+    chosen = {"line": line, "policy": "all at once", "temperature": temperature}
+    runs = [{"seed": seed, **chosen} for seed in range(n)]
+    texts = ["".join(shown[-1]["line"]) for shown in written(node, runs)]
+    assert texts[:5] == ["".join(shown[-1]["line"]) for shown in written(node, runs[:5])]
+    gaps = [at for at, symbol in enumerate(line) if symbol == "_"]
+    answer = MaskedPredictor(weights.rounded()).predict([*line], gaps)
+    for at in gaps:
+        bent = answer[at].double() ** (1 / temperature)
+        bent /= bent.sum()
+        for symbol, p in zip(CHARACTERS.known, bent.tolist(), strict=True):
+            drawn = sum(text[at] == symbol for text in texts)
+            assert abs(drawn - n * p) < 4.5 * (n * p * (1 - p)) ** 0.5 + 1, (at, symbol)
