@@ -142,13 +142,10 @@ def _sealed_text(path: Path) -> str | None:
     try:
         if not path.is_file():
             raise CheckpointError(f"There is no checkpoint at {path}; check the path.")
-        with path.open("rb"), safe_open(path, framework="pt") as file:  # Python says why it cannot
+        with safe_open(path, framework="pt") as file:
             return (file.metadata() or {}).get("cloze")
     except SafetensorError:
         return None
-    except OSError as error:
-        reason = error.strerror or error
-        raise CheckpointError(f"{path!s:.200} cannot be read: {reason}.") from None
 
 
 # Models

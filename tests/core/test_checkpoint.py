@@ -182,33 +182,11 @@ def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
     bias = tensors["head.bias"]
     for changed, said in (
         (tensors | {"head.bias": bias + 1}, text),
-        (tensors | {"head.bias": bias[None]}, text),
-        (tensors | {"more": bias + 0}, text),
         (tensors, text.replace('"seed": 3', '"seed": 4')),
-        (tensors, text[:-1]),
     ):
         save_file(changed, path, {"cloze": said})
         refuses(path, "is damaged: it is not what was written; restore it")
     probe(path)
-
-
-def test_metadata_that_nobody_wrote_is_refused(path: Path) -> None:
-    tensors, metadata = read(path, "model")
-    save_file(tensors, path, {"cloze": "[" * 300_000})
-    refuses(path, "is damaged: it is not what was written")
-    for evil in ("evil", ["model"], None):
-        write(path, tensors, metadata | {"kind": evil})
-        refuses(path, "is neither a model nor a run")
-    write(path, tensors, metadata | {"config": {"d_model": "wide"}})
-    refuses(path, "does not fit this version of Cloze: ")
-
-
-def test_a_file_that_may_not_be_read_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def closed(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "open", closed)  # root may read everything
-    refuses(path, "cannot be read: Permission denied")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
