@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from cloze.encoder import DIRECTIONS
 from cloze.heads import MaskedLM
-from cloze.lenses import kept
+from cloze.lenses import measurements_of
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
@@ -42,9 +42,9 @@ GAPPED = "i do n_t know who it was"
 def explorer() -> Iterator[MaskExplorer]:
     models = {name: weights.rounded(name) for name in DIRECTIONS}
     # What is kept was made for the exact weights.
-    about = {model: kept(shipped_model(name)) for name, model in models.items()}
+    about = {model: measurements_of(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cloze.widgets.explorer.inside.kept", about.get)
+        patch.setattr("cloze.widgets.explorer.inside.measurements_of", about.get)
         yield MaskExplorer(
             {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
         )
