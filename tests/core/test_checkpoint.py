@@ -1,7 +1,6 @@
 """Checkpoints: what ships, what comes back, and what is said of files that cannot be used."""
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -187,15 +186,6 @@ def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
         save_file(changed, path, {"cloze": said})
         refuses(path, "is damaged: it is not what was written; restore it")
     probe(path)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
-def test_a_link_stays_and_what_it_leads_to_is_written(path: Path, tmp_path: Path) -> None:
-    link = tmp_path / "link.safetensors"
-    link.symlink_to(path)
-    save_model(link, MaskedLM(CONFIG), {"seed": 4})
-    assert link.is_symlink()
-    assert provenance(path) == {"seed": 4}
 
 
 def test_a_checkpoint_of_what_does_not_fit(path: Path) -> None:
