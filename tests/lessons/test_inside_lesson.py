@@ -13,7 +13,7 @@ from cloze.checkpoint import CheckpointError, load_model
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, run
-from cloze.lenses import KEPT, kept, off
+from cloze.lenses import INSIDE, measurements_of, off
 from cloze.lessons.inside import lens, paths, removing, swapping, switching
 from cloze.masking import MaskedBatch, held_out_batch
 from cloze.prediction.shipped import shipped_model
@@ -26,7 +26,7 @@ from cloze.world import World
 @pytest.mark.parametrize("name", lens.MODELS)
 def test_translators_and_means_belong_to_their_model(name: str) -> None:
     model = shipped_model(name)
-    found = kept(model)
+    found = measurements_of(model)
     assert found is not None
     rungs = anatomy(model).rungs
     assert set(found.translators) == set(rungs[:-1])
@@ -38,15 +38,15 @@ def test_translators_and_means_belong_to_their_model(name: str) -> None:
 
 
 def test_nothing_is_kept_of_another_model_and_what_is_kept_is_no_model() -> None:
-    assert kept(MaskedLM()) is None
+    assert measurements_of(MaskedLM()) is None
     with pytest.raises(CheckpointError, match="not a model"):
-        load_model(KEPT / "masked.safetensors")
+        load_model(INSIDE / "masked.safetensors")
 
 
 def test_the_committed_costs_are_those_of_the_committed_translators() -> None:
     model = shipped_model()
     batch = lens.asked(Corpus.load())
-    found = kept(model)
+    found = measurements_of(model)
     assert found is not None
     measured = lens.costs(model, batch, dict(found.translators))
     for reader, nats in lens.results()["masked"].items():
@@ -57,7 +57,7 @@ def test_the_committed_costs_are_those_of_the_committed_translators() -> None:
 
 
 def test_the_mean_of_a_part_is_over_the_selected_positions() -> None:
-    model, found = shipped_model(), kept(shipped_model())
+    model, found = shipped_model(), measurements_of(shipped_model())
     assert found is not None
     batch = held_out_batch(Corpus.load().held_out_windows())
     parts = run(model, batch.inputs[:300])
@@ -86,7 +86,7 @@ def test_ranks_share_ties_and_correlate() -> None:
 
 
 def test_the_committed_effect_of_a_head_is_measured_again() -> None:
-    model, found = shipped_model(), kept(shipped_model())
+    model, found = shipped_model(), measurements_of(shipped_model())
     assert found is not None
     batch = held_out_batch(Corpus.load().held_out_windows())
     window = batch.selected.nonzero()[:, 0]

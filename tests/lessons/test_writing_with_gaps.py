@@ -90,7 +90,7 @@ def test_real_words_leave_out_what_may_be_cut() -> None:
 
 
 def test_words_of_a_text_are_asked_for_as_a_list() -> None:
-    with pytest.raises(ValueError, match="texts is a list"):
+    with pytest.raises(ValueError, match="texts is of type list"):
         samplers.words_of("the cat")  # type: ignore[arg-type]
 
 

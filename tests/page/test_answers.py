@@ -13,7 +13,7 @@ from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
 from cloze.heads import MaskedLM
-from cloze.lenses import kept
+from cloze.lenses import measurements_of
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.prediction.generation import POLICIES
 from cloze.prediction.predictors import MaskedPredictor, unigram
@@ -34,9 +34,9 @@ GAPPED = "i do n_t know who it was"
 def explorer() -> Iterator[MaskExplorer]:
     models = {name: weights.rounded(name) for name in DIRECTIONS}
     # What is kept was made for the exact weights.
-    about = {model: kept(shipped_model(name)) for name, model in models.items()}
+    about = {model: measurements_of(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cloze.explorer.inside.kept", about.get)
+        patch.setattr("cloze.explorer.inside.measurements_of", about.get)
         yield MaskExplorer(
             {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
         )

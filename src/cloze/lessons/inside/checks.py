@@ -11,7 +11,7 @@ from torch import Tensor
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.inside import run
-from cloze.lenses import kept, off
+from cloze.lenses import measurements_of, off
 from cloze.lessons.inside import paths
 from cloze.lessons.inside.removing import without
 from cloze.masking import seeded
@@ -121,7 +121,7 @@ def _judge_flip(answer: Any) -> str:
             f"{letter}. Find a line that it gets right first."
         )
     ids[gap] = VOCABULARY.mask_id
-    means = kept(model)
+    means = measurements_of(model)
     assert means is not None
     changed = run(model, ids[None], off("z", layer, means.means, head=head, at=[gap]))
     after = VOCABULARY.symbols[int(changed["logits"][0, gap, : VOCABULARY.n_ordinary].argmax())]
