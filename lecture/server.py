@@ -11,19 +11,8 @@ from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 from voila.app import Voila
 
-from cloze.serving import warm
-from cloze.serving.server import Kernels
 from lecture.votes import Poll, Votes
 from notebooks.colab import GITHUB, here
-
-
-class LectureKernels(Kernels):
-    """Kernels that have loaded what takes long in a lecture; an optimizer needs torch._dynamo."""
-
-    libraries = (
-        *(*warm.LIBRARIES, "torch._dynamo", "cloze.causal", "cloze.training", "cloze.widgets"),
-        *("cloze.teaching.figures", "cloze.lessons.the_encoder.figures"),
-    )
 
 
 class Asking(APIHandler):
