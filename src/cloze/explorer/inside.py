@@ -118,7 +118,7 @@ def _rung(
     question: Question,
     opened: Opened,
     known: Sequence[str],
-    about: Kept | None,
+    about: Measurements | None,
     base: Parts,
     now: Parts,
 ) -> Data:
