@@ -15,7 +15,6 @@ from cloze.adapt.documents import GENERAL, Say, read_documents
 from cloze.adapt.recipe import LIMITS, Recipe
 from cloze.adapt.run import Adaptation, last_checkpoint
 from cloze.checkpoint import followed, reserved
-from cloze.handover.packages import need
 from cloze.interrupts import held_signals
 from cloze.training import Record
 
@@ -30,7 +29,6 @@ def adapt(options: Namespace, say: Say) -> None:
         ValueError: a text, the model or the place for the new one cannot be used.
         KeyboardInterrupt: it was asked to stop.
     """
-    need("Adapting a model", transformers=5, accelerate=1, tokenizers=0)
     out = followed(options.out)
     folder = out.with_name(f"{out.name}.run")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
