@@ -7,12 +7,13 @@ import shutil
 from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import fields
 
 from tqdm import tqdm
 
 from cloze.adapt.card import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents
-from cloze.adapt.recipe import LIMITS, Recipe
+from cloze.adapt.recipe import Recipe
 from cloze.adapt.run import Adaptation, last_checkpoint
 from cloze.checkpoint import followed, reserved
 from cloze.interrupts import held_signals
@@ -39,7 +40,7 @@ def adapt(options: Namespace, say: Say) -> None:
             f"{folder} holds an unfinished run; add --resume to continue it, or delete it to begin "
             "anew."
         )
-    chosen = {name: getattr(options, name) for name, *_ in LIMITS}
+    chosen = {field.name: getattr(options, field.name) for field in fields(Recipe)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     recipe = Recipe(**chosen)
     leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
