@@ -30,8 +30,8 @@ def made_by(module: str, **more: object) -> dict[str, Any]:
 
 def read(path: Path) -> dict[str, Any]:
     """Return what a file holds."""
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return kept
+    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return stored
 
 
 def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,8 +41,8 @@ def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
         path: where it is.
         made: how measurements are made now, as :func:`made_by` says it.
     """
-    kept = read(path) if path.exists() else {}
-    return kept if json.loads(json.dumps(made)).items() <= kept.items() else {}
+    stored = read(path) if path.exists() else {}
+    return stored if json.loads(json.dumps(made)).items() <= stored.items() else {}
 
 
 def measure(
@@ -64,17 +64,17 @@ def measure(
     Returns:
         What the file then holds.
     """
-    kept = begun(path, made) or dict(made)
+    stored = begun(path, made) or dict(made)
     for keys in runs:
         *outer, last = name, *map(str, keys)
-        place = kept
+        place = stored
         for key in outer:
             place = place.setdefault(key, {})
         if last not in place:
             place[last] = one(*keys)
-            write(path, kept)
+            write(path, stored)
             print(name, *keys, flush=True)
-    return kept
+    return stored
 
 
 def write(path: Path, measured: Mapping[str, Any]) -> None:
