@@ -67,8 +67,8 @@ LONG_INPUT = 24
 OURS = "That is the package's own function; write yours, because the exercise is what it does."
 
 DRAWS = (
-    "Your function gives a different answer to the same input each time, so it draws random "
-    "numbers. The exercise can be answered exactly, without any."
+    "Your function gives a different answer to the same input each time: it draws random numbers, "
+    "or it remembers something between calls, such as a list outside it or a default like x=[]."
 )
 
 Outcomes = Sequence[Outcome]

@@ -1,7 +1,8 @@
 """Measurements that take longer than a notebook has: made by a command, kept in a file beside it.
 
-Such a file is JSON. It begins with how it was made, so a command that was stopped continues where
-it left off, unless something about the measurements has changed. To start over, delete the file.
+Such a file is JSON. It begins with what it takes to make it again, so that a command that was
+stopped goes on with what was made in the same way, and with nothing else. To measure all anew,
+delete the file.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ def made_by(module: str, **more: object) -> dict[str, Any]:
 
 def read(path: Path) -> dict[str, Any]:
     """Return what a file holds."""
-    stored: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return stored
+    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return kept
 
 
 def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,8 +42,8 @@ def begun(path: Path, made: Mapping[str, Any]) -> dict[str, Any]:
         path: where it is.
         made: how measurements are made now, as :func:`made_by` says it.
     """
-    stored = read(path) if path.exists() else {}
-    return stored if json.loads(json.dumps(made)).items() <= stored.items() else {}
+    kept = read(path) if path.exists() else {}
+    return kept if json.loads(json.dumps(made)).items() <= kept.items() else {}
 
 
 def measure(
@@ -64,17 +65,17 @@ def measure(
     Returns:
         What the file then holds.
     """
-    stored = begun(path, made) or dict(made)
+    kept = begun(path, made) or dict(made)
     for keys in runs:
         *outer, last = name, *map(str, keys)
-        place = stored
+        place = kept
         for key in outer:
             place = place.setdefault(key, {})
         if last not in place:
             place[last] = one(*keys)
-            write(path, stored)
+            write(path, kept)
             print(name, *keys, flush=True)
-    return stored
+    return kept
 
 
 def write(path: Path, measured: Mapping[str, Any]) -> None:
