@@ -1,7 +1,8 @@
 """Measurements that take longer than a notebook has: made by a command, kept in a file beside it.
 
-Such a file is JSON. It begins with how it was made, so a command that was stopped continues where
-it left off, unless something about the measurements has changed. To start over, delete the file.
+Such a file is JSON. It begins with what it takes to make it again, so that a command that was
+stopped goes on with what was made in the same way, and with nothing else. To measure all anew,
+delete the file.
 """
 
 from __future__ import annotations

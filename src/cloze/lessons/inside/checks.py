@@ -235,16 +235,16 @@ def _judge_detour(answer: Any) -> str:
             f"The two words are {differ[1] - differ[0]} places apart; choose some that are at "
             "least five apart."
         )
-    (asked,) = paths.batches(world, [question])
-    leans, moved = paths.ways(shipped_model("world"), asked, world.vocabulary.ids[PAD])
+    (batch,) = paths.batches(world, [question])
+    leans, moved = paths.ways(shipped_model("world"), batch, world.vocabulary.ids[PAD])
     shares = (moved[0] / (leans[0, 0] - leans[0, 1])).tolist()
-    seen = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
+    facts = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
     if shares[2] <= 0.9:
         raise Symptom(
-            f"Here the gap looks at the word itself, in one of the two layers: {seen}. Try another "
-            "kind of scene."
+            f"Here the gap looks at the word itself, in one of the two layers: {facts}. Try "
+            "another kind of scene."
         )
-    return f"{question.rule}: {seen}."
+    return f"{question.rule}: {facts}."
 
 
 check_detour = Exercise(
