@@ -53,7 +53,7 @@ from cloze.teaching.symptoms import (
     nothing_in_words,
     unfilled,
 )
-from cloze.vocabulary import TextError
+from cloze.vocabulary import TextError, counted
 
 SEEDS = range(8)
 """The seeds of the probes. An answer is right if it is right with all of them."""
@@ -163,7 +163,7 @@ class Exercise:
         except TypeError:
             own = list(inspect.signature(answer).parameters)
             return (
-                f"Your function takes {len(own)} parameter{'' if len(own) == 1 else 's'} "
+                f"Your function takes {counted(len(own), 'parameter')} "
                 f"({', '.join(own)}), but it is called with "
                 f"{len(parameters)}: {name}({', '.join(parameters)})."
             )
