@@ -98,9 +98,9 @@ def test_a_run_that_is_stopped_and_resumed_is_the_whole_run(
     out = tmp_path / "out"
     with interrupt_in(adapt_run, "_check_loss", 3):
         assert command_line.main(command(home, out, "--mix", "0.3")) == 130
-    said = capsys.readouterr().err
-    assert "a character of your text costs" in said
-    assert "to continue, add --resume" in said
+    printed = capsys.readouterr().err
+    assert "a character of your text costs" in printed
+    assert "to continue, add --resume" in printed
     assert not out.exists()
     assert command_line.main(command(home, out)) == 1
     assert "holds an unfinished run" in capsys.readouterr().err
@@ -164,10 +164,10 @@ def test_masks_follow_from_chunk_seed_and_time_alone(model: tuple[Any, Any]) -> 
     other = [masks.draw(chunk, 1) for chunk in reversed(chunks)][::-1]
     for a, b, chunk in zip(one, other, chunks, strict=True):
         assert torch.equal(a["input_ids"], b["input_ids"])
-        asked = a["labels"] != IGNORE
-        assert torch.equal(a["labels"][asked], chunk.input_ids[asked])
-        assert torch.equal(a["input_ids"][~asked], chunk.input_ids[~asked])
-        assert not asked[[0, -1]].any()
+        selected = a["labels"] != IGNORE
+        assert torch.equal(a["labels"][selected], chunk.input_ids[selected])
+        assert torch.equal(a["input_ids"][~selected], chunk.input_ids[~selected])
+        assert not selected[[0, -1]].any()
     assert any(
         not torch.equal(a["labels"], masks.draw(chunk, 2)["labels"])
         for a, chunk in zip(one, chunks, strict=True)
@@ -198,9 +198,9 @@ def test_costs_are_those_of_dense_logits_and_a_difference_is_paired(model: tuple
     theirs.sparse_prediction = False
     assert torch.allclose(dense.nats, sparse.nats, atol=1e-4)
     drawn = masks.draw(chunks[5], -1)
-    asked = drawn["labels"] != IGNORE
-    logits = theirs(drawn["input_ids"][None]).logits[0, asked]
-    alone = torch.nn.functional.cross_entropy(logits, drawn["labels"][asked], reduction="sum")
+    selected = drawn["labels"] != IGNORE
+    logits = theirs(drawn["input_ids"][None]).logits[0, selected]
+    alone = torch.nn.functional.cross_entropy(logits, drawn["labels"][selected], reduction="sum")
     assert alone.item() == pytest.approx(dense.nats[5].item(), abs=1e-3)
     assert dense.less(dense) == (0.0, 0.0)
     dearer = dense._replace(nats=dense.nats + 0.1 * dense.characters)
@@ -225,18 +225,18 @@ def test_a_curve_watches_it_and_its_stop_keeps_it(home: Path, tmp_path: Path) ->
     documents = read_documents([home / "mine"])
     recipe = Recipe(steps=3, batch_size=4, length=64)
     run = Adaptation(tiny.FOLDER, documents, [], recipe, tmp_path / "run")
-    seen: list[Record] = []
+    records: list[Record] = []
 
     def stop_after_one(record: Record) -> None:
-        seen.append(record)
+        records.append(record)
         curve.stop()
 
     curve = TrainingCurve(run, on_record=stop_after_one)
     curve.train()
-    assert [record.step for record in seen] == [1]
-    curve.on_record = seen.append
+    assert [record.step for record in records] == [1]
+    curve.on_record = records.append
     curve.train()
-    assert [record.step for record in seen] == [1, 2, 3]
+    assert [record.step for record in records] == [1, 2, 3]
     assert run.finished
     assert curve.action == "Finished"
 
@@ -286,11 +286,11 @@ def test_of_a_folder_the_texts_are_read_and_the_rest_is_counted(home: Path, tmp_
     (tmp_path / "a" / "letter.txt").write_text((home / "mine" / "01.txt").read_text("utf-8") * 4)
     (tmp_path / "a" / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0")
     (tmp_path / ".hidden.txt").write_text("hidden")
-    said: list[str] = []
-    documents = read_documents([tmp_path], said.append)
+    printed: list[str] = []
+    documents = read_documents([tmp_path], printed.append)
     assert len(documents) > 1  # a single file is cut into sections
     assert "hidden" not in "".join(each.text for each in documents)
-    assert said == [f"{tmp_path}: 1 file without text in UTF-8 passed over: a/photo.jpg"]
+    assert printed == [f"{tmp_path}: 1 file without text in UTF-8 passed over: a/photo.jpg"]
 
 
 def test_a_full_disk_and_a_killed_process_lose_nothing_that_was_saved(

@@ -100,10 +100,10 @@ def test_surprise_attention_occlusion_and_pairs_fit_the_logits(made: Path) -> No
     table = ours.joint(line, [1, 2], 1, 2)
     assert table.sum().item() == pytest.approx(1, abs=1e-3)
     (_, together), ids = ours.pairs(line, [1, 2], 1, 2), ours.symbols.vocabulary.ids
-    found = [table[ids[a], ids[b]].item() for (a, b), _ in together]
-    assert [p for _, p in together] == pytest.approx(found, abs=1e-5)
+    joint = [table[ids[a], ids[b]].item() for (a, b), _ in together]
+    assert [p for _, p in together] == pytest.approx(joint, abs=1e-5)
     likely = ours.predict(line, [1, 2])[1].topk(ours.tried_first).indices
-    assert found[0] == pytest.approx(table[likely].max().item(), abs=1e-5)
+    assert joint[0] == pytest.approx(table[likely].max().item(), abs=1e-5)
 
 
 def test_many_pieces_are_asked_in_parts(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,11 +106,11 @@ def prepare(
             digest.update(document.text.encode() + b"\0")
         digest.update(b"\1")
     _readable(parts[0] + parts[1], documents, tokenizer)
-    own, kept = (sum(len(each.text) for each in part) for part in split[:2])
+    own, held_out = (sum(len(each.text) for each in part) for part in split[:2])
     n_pieces = sum(len(chunk.input_ids) for chunk in parts[0] + parts[1])
     summary = (
-        f"{len(documents)} documents, {own + kept:,} characters, "
-        f"{(own + kept) / n_pieces:.1f} per piece; {len(split[1])} documents with {kept:,} "
+        f"{len(documents)} documents, {own + held_out:,} characters, "
+        f"{(own + held_out) / n_pieces:.1f} per piece; {len(split[1])} documents with {held_out:,} "
         "characters are held out"
     )
     return Texts(parts[0], parts[1], parts[2], parts[3], digest.hexdigest(), summary)

@@ -28,7 +28,7 @@ def adapt(options: Namespace, say: Say) -> None:
 
     Raises:
         ValueError: a text, the model or the place for the new one cannot be used.
-        KeyboardInterrupt: it was asked to stop.
+        KeyboardInterrupt: it was interrupted.
     """
     out = followed(options.out)
     folder = out.with_name(f"{out.name}.run")
@@ -38,7 +38,7 @@ def adapt(options: Namespace, say: Say) -> None:
     if last_checkpoint(folder) and not options.resume:
         raise ValueError(
             f"{folder} holds an unfinished run; add --resume to continue it, or delete it to begin "
-            "anew."
+            "again."
         )
     chosen = {field.name: getattr(options, field.name) for field in fields(Recipe)}
     chosen = {name: value for name, value in chosen.items() if value is not None}

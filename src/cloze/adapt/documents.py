@@ -18,7 +18,7 @@ SECTION = 500
 LEAST = 2_000
 """The fewest characters of a text that can be split into training and measuring."""
 HELD_OUT = 0.1
-"""The share of the characters that is kept for measuring."""
+"""The share of the characters that are held out."""
 GENERAL = DATA / "corpus"
 """General text, to measure what was forgotten: the corpus of the series."""
 

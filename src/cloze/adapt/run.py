@@ -60,7 +60,7 @@ class Adaptation(Progress):
         self.folder, self.base = folder, model
         self.model, self.tokenizer = load_folder(model)
         if hasattr(self.model.config, "sparse_prediction"):
-            # ModernBERT's own switch: logits only where something is asked.
+            # ModernBERT's own switch: logits at the masked positions only.
             self.model.sparse_prediction = True
         begun: dict[str, Any] = self._log()[0] if resume else {}
         recipe = Recipe(**begun["recipe"]) if begun else recipe
@@ -71,7 +71,7 @@ class Adaptation(Progress):
         if begun and begun["sha256"] != self.texts.sha256:
             raise ValueError(
                 f"The run in {folder} was begun with other texts; name the same ones, or move it "
-                "away to begin anew."
+                "away to begin again."
             )
         masks = Masks(self.tokenizer, recipe.mask_prob, recipe.seed)
         self.examples = Examples(self.texts, masks, recipe)

@@ -204,7 +204,7 @@ class PieceModel:
         at_once = max(1, LOGITS_AT_ONCE // (input_ids.shape[1] * len(self.vocabulary)))
         batches = zip(*(torch.split(each, at_once) for each in (input_ids, selected)), strict=True)
         inside = slice(len(self.before), len(self.before) + input_ids.shape[1])
-        logits = [self.ask(lines).logits[:, inside][asked] for lines, asked in batches]
+        logits = [self.ask(lines).logits[:, inside][chosen] for lines, chosen in batches]
         return torch.cat(logits)[:, self.pieces.order]
 
     def ask(self, lines: Tensor, **options: Any) -> Any:

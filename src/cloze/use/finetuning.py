@@ -111,7 +111,7 @@ def label_loss(logits: Logits, labels: Labels) -> Tensor:
 
     Args:
         logits: shape ``(…, K)``.
-        labels: shape ``(…)``, ``IGNORE`` where nothing is asked.
+        labels: shape ``(…)``, ``IGNORE`` where there is none.
 
     Raises:
         ValueError: there is no label, or one is no class.

@@ -55,8 +55,7 @@ class FineTuned(nn.Module):
         known_symbols(input_ids, self.encoder.config.vocab_size)
         pad_id = self.vocabulary.pad_id
         padding = input_ids == (-1 if pad_id is None else pad_id)
-        if padding.all(1).any():
-            raise ValueError("A line holds nothing but [PAD]; leave empty lines out.")
+        no_line_is_all(padding)
         return self.encoder(input_ids, padding), padding
 
 
@@ -83,6 +82,12 @@ class TextClassifier(FineTuned):
         """Return logits ``(batch, K)`` for ids ``(batch, length)``."""
         states, padding = self.states(input_ids)
         return self.head(states[:, 0] if self.pooling == "first" else mean_pool(states, padding))
+
+
+def no_line_is_all(padding: Tensor | None) -> None:
+    """Raise ``ValueError`` if a line is all padding."""
+    if padding is not None and padding.all(1).any():
+        raise ValueError("A line is all padding; leave empty lines out.")
 
 
 @checked

@@ -35,7 +35,7 @@ from cloze.encoder import Encoder
 from cloze.heads import LINES_AT_ONCE, MaskedLM
 from cloze.masking import MaskedBatch, mask_tokens
 from cloze.objectives import Objective
-from cloze.use.heads import mean_pool
+from cloze.use.heads import mean_pool, no_line_is_all
 from cloze.vocabulary import TextError, Vocabulary
 
 # From hidden states to vectors
@@ -48,10 +48,10 @@ Others = Float[Tensor, "m d"]
 """A vector of the same width for each of m other things."""
 Rows = Float[Tensor, "n m"]
 Similarity = Annotated[Rows, NotNaN]
-"""How alike each of n is to each of m."""
+"""The similarity of each of n to each of m."""
 Table = Float[Tensor, "n n"]
 Square = Annotated[Table, NotNaN]
-"""How alike each of n is to each of them."""
+"""The similarity of each of n to each of them."""
 Groups = Int64[Tensor, "n"]
 """The group or class of each."""
 States = Float[Tensor, "n query d"]
@@ -60,12 +60,6 @@ OtherStates = Float[Tensor, "m document d"]
 """Those of m others."""
 AnyLine = Int64[Tensor, "_"]
 """The ids of one line, as long as it is."""
-
-
-def no_line_is_all(padding_mask: Tensor | None) -> None:
-    """Raise ``ValueError`` if a line is all padding."""
-    if padding_mask is not None and padding_mask.all(1).any():
-        raise ValueError("A line is all padding; leave empty lines out.")
 
 
 @checked
