@@ -31,11 +31,12 @@ usage: python run.py lab [--own] [arguments] open the notebooks in JupyterLab, e
        python run.py test [arguments]        run every test with pytest, e.g. tests/test_loss.py -x
        python run.py notebooks [files]       execute notebooks and store their outputs
        python run.py site [folder]           build the series as web pages, by default in _site
-       python run.py handout [folder]        print two pages to hand out, by default into handouts
+       python run.py handout [file]          write two pages to print, by default handout.html
        python run.py owner NAME              write whose project it is on GitHub into the notebooks
 
-The first of them makes .venv and installs the packages: 1.3 GB for `lab`, `lecture` and
-`owner`, 2.2 GB for the others. Later starts need no network. To begin afresh, delete .venv.
+The first of them makes .venv and installs the packages: 1.3 GB for `lab`, `lecture`,
+`handout` and `owner`, 2.2 GB for the others. Later starts need no network. To begin afresh,
+delete .venv.
 """
 
 # Of each command: the extra of pyproject.toml that it needs, and what Python is to run.
@@ -45,7 +46,7 @@ COMMANDS = {
     "test": ("test", ("-m", "pytest")),
     "notebooks": ("test", ("notebooks/execute.py",)),
     "site": ("test", ("-m", "web.site")),
-    "handout": ("test", ("-m", "lecture.handout")),
+    "handout": ("lecture", ("-m", "lecture.handout")),
     "owner": ("lecture", ("-m", "notebooks.colab", "owner")),
 }
 # Each has what those before it have; an environment that has grown does not shrink.
