@@ -40,7 +40,7 @@ def is_shipped(path: Path) -> bool:
     return digest in SHIPPED.read_text(encoding="utf-8").split()
 
 
-TOOLS = {"as_text.py", "colab.py", "conftest.py", "execute.py"}
+TOOLS = {"as_text.py", "colab.py", "conftest.py", "execute.py", "minutes.py"}
 """What stands beside the notebooks of a checkout and is not for who learns from them."""
 
 
