@@ -11,7 +11,7 @@ import { logSoftmax } from "./predictors.js";
 
 /**
  * @import { Question } from "../../src/cloze/explorer/parts.js"
- * @import { Arc, Effect, Head, Inside, Rung, Said } from "../../src/cloze/explorer/inside.js"
+ * @import { Arc, Effect, Head, Inside, Rung, Reading } from "../../src/cloze/explorer/inside.js"
  * @import { Engine } from "../engine/engine.js"
  * @import { MaskedPredictor } from "./predictors.js"
  *
@@ -217,7 +217,7 @@ function answerTo(predictor, question, measurements) {
     );
   const now = changes.length ? model.run(ids, at, changes) : base;
   const truth = line[at] === GAP ? -1 : known.indexOf(line[at]);
-  /** @param {Float64Array} stream @returns {Said} */
+  /** @param {Float64Array} stream @returns {Reading} */
   const decoded = (stream) => {
     const logP = model.lens(stream, known.length);
     const p = Array.from(logP, Math.exp);

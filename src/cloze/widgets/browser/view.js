@@ -16,7 +16,6 @@
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
 //   data-middle="0.6"    what is too wide for its place shows this part of its width first
-// A page that acts for a room dispatches "cloze-act", with {name, sent}, as if it was clicked here.
 // A click anywhere inside keeps the keys in the widget; Escape gives them back to the notebook.
 // What saves the notebook (Ctrl + S) or, anywhere but in a field, runs the cell (Shift + Enter), is
 // the notebook's all the same.
@@ -320,10 +319,6 @@ export function render({ widget, el, onEnd = () => {} }) {
         root.requestFullscreen?.().catch(() => {});
       say(button, button.dataset.do ?? "");
     }
-  });
-  root.addEventListener("cloze-act", (event) => {
-    const { name, sent } = /** @type {CustomEvent} */ (event).detail;
-    widget.act(name, sent);
   });
   root.addEventListener("fullscreenchange", () => {
     const [button] = all(root, '[data-full][aria-pressed="true"]');
