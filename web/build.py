@@ -50,7 +50,7 @@ POLICY_OF_ONE_FILE = (
     "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; "  # its own script
     "style-src 'unsafe-inline'; img-src data:"
 )
-"""What a page may load; the browser enforces it. WebAssembly needs a word of its own."""
+"""What a page may load; the browser enforces it. WebAssembly has to be allowed by name."""
 TRAINER = "web/engine/worker.js"
 """The module that trains."""
 TITLE = "Which letter is missing?"
