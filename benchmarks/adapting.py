@@ -30,8 +30,7 @@ from cloze.adapt.run import Adaptation
 from cloze.evaluation import Repeated
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import load_folder
-from cloze.lessons.your_own_text.letters import letters
-from cloze.lessons.your_own_text.tiny import FOLDER
+from cloze.lessons.your_own_text.letters import FOLDER, letters
 
 STEPS, BATCH, LENGTH = 30, 16, 128
 WAYS = ("adapt", "grouped", "grouped, sparse", "line_by_line")

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import math
 import os
 import queue
@@ -58,9 +59,9 @@ from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, held_out_batch
 from cloze.teaching.figures import svg_of
-from cloze.teaching.measurements import made_by, measure, read
 from cloze.training import Recipe, TrainingRun
 from cloze.vocabulary import VOCABULARY
+from measured.shared import Measurements
 
 ROOT = Path(__file__).resolve().parents[1]
 GOALS: dict[str, float | None] = {"1.3": 1.3, "0.9": 0.9, "minute": None}
@@ -487,22 +488,20 @@ def main(arguments: list[str] | None = None) -> None:
             print(machine(), flush=True)
             course = Course(Corpus.load())
         for recipe in options.recipes:
-            runs = [
-                (recipe.stem, track, seed)
-                for track in options.tracks
-                for seed in range(options.seeds)
-            ]
 
             def one(_: str, track: str, seed: int, recipe: Path = recipe) -> dict[str, Any]:
                 result = one_run(course, recipe, track, seed)
                 return {"result": result, "date": f"{date.today()}"}
 
             try:
-                measure(path, made_by("benchmarks.speedrun"), "runs", runs, one)
+                measurements = Measurements("benchmarks.speedrun", path)
+                measurements.measure(
+                    "runs", one, [recipe.stem], options.tracks, range(options.seeds)
+                )
             except FoulError as foul:
                 parser.exit(1, f"{recipe.name} is out: {foul}.\n")
         try:
-            kept = read(path)
+            kept = json.loads(path.read_text(encoding="utf-8"))
             print(table(kept))
             if options.picture:
                 options.picture.write_text(svg_of(records(results(kept))), encoding="utf-8")

@@ -25,11 +25,11 @@ from cloze.corpus import Corpus, windows
 from cloze.lessons.a_small_world import figures as small_world
 from cloze.lessons.a_small_world.checks import fillings
 from cloze.lessons.one_side_or_both.checks import posterior
-from cloze.lessons.put_to_use import comparison
+from cloze.lessons.put_to_use import results as put_to_use
 from cloze.lessons.put_to_use.figures import over_labels
 from cloze.lessons.the_encoder.figures import what_moves
 from cloze.lessons.the_loss.figures import cost_of_probability
-from cloze.lessons.training import plateau
+from cloze.lessons.training import results as training
 from cloze.lessons.training.figures import loss_curves
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.loss import expected_cost, mlm_loss, to_bits
@@ -104,7 +104,7 @@ def stuck() -> tuple[Picture, float]:
         "the textbook's": "learned positions, textbook's Adam",
     }
     curves = {
-        name: [(step, nats.mean) for step, nats in plateau.results()[arm].items()]
+        name: [(step, nats.mean) for step, nats in training.plateau()[arm].items()]
         for name, arm in arms.items()
     }
     corpus = Corpus.load()
@@ -191,7 +191,7 @@ def contents() -> dict[str, Any]:
         "harder": harder(),
         "word": WORD,
         "labelled": figure(
-            over_labels({"liked or hated": comparison.scores("sentiment")}, chance=0.5)
+            over_labels({"liked or hated": put_to_use.scores("sentiment")}, chance=0.5)
         ),
         "nats": lambda p: abs(math.log(p)),
         "bits": lambda p: abs(math.log2(p)),

@@ -25,7 +25,7 @@ from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.lessons.the_explorer import guessing_rules
 from cloze.lessons.the_explorer.widget import KNOWN_GAPS, KNOWN_SEEDS
-from cloze.lessons.training import plateau, recorded
+from cloze.lessons.training import plateau, results
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
@@ -175,7 +175,7 @@ def training() -> dict[str, object]:
         run,
         {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
         plateau=plateau.own_position(corpus, run.held_out),
-        examples=recorded.examples(),
+        examples=results.examples(),
     )
     alone = curve.alone()
     assert alone is not None
@@ -269,7 +269,7 @@ def page(
         "examples": known,
         "game": game(),
         "training": training(),
-        "recorded": recorded.results(),
+        "recorded": results.recorded(),
         **settings,
     }
     told = json.dumps(all_settings, ensure_ascii=False)

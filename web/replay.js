@@ -5,7 +5,7 @@ import { Model } from "../src/cloze/widgets/browser/widget.js";
 /** @import { Settings } from "./train.js" */
 
 /**
- * A run that was recorded in Python (cloze.lessons.training.recorded), by the number of steps.
+ * A run that was recorded in Python (measured.training.recorded), by the number of steps.
  * @typedef {object} Recorded
  * @property {Record<string, number>} points  Training losses in nats, averaged.
  * @property {Record<string, number>} measured  Held-out losses in nats.
