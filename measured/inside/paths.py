@@ -24,7 +24,7 @@ from torch import Tensor
 
 from cloze.heads import MaskedLM
 from cloze.inside import Change, run
-from cloze.lessons.inside.paths import WAYS, Asked, Question, batches, moved_by, ways
+from cloze.lessons.inside.paths import WAYS, PairBatch, SentencePair, batches, moved_by, ways
 from cloze.prediction.shipped import shipped_world_model
 from cloze.vocabulary import PAD
 from cloze.world import World
@@ -34,7 +34,7 @@ EVERY = 1
 """Every n-th question is asked, and 20 times as many of the quick ones without a rule."""
 
 
-def log_odds(p: Mapping[str, float], question: Question) -> float:
+def log_odds(p: Mapping[str, float], question: SentencePair) -> float:
     """Return by how many nats the decider changes which of the gap's two words is likelier.
 
     At 0 the two words are independent.
@@ -50,7 +50,7 @@ def log_odds(p: Mapping[str, float], question: Question) -> float:
     return math.log(ours * theirs / (first * second))
 
 
-def questions(world: World) -> tuple[list[Question], list[Question]]:
+def questions(world: World) -> tuple[list[SentencePair], list[SentencePair]]:
     """Return all questions in which one word decides the other, and all in which it does not.
 
     Each pair of sentences gives two, one for each of its two words.
@@ -68,7 +68,7 @@ def questions(world: World) -> tuple[list[Question], list[Question]]:
                 continue
             mixed = [(*a[:i], b[i], *a[i + 1 :]) for a, b in ((one, other), (other, one))]
             exist = [sentence in known for sentence in mixed]
-            both = [Question(one, other, i, j), Question(one, other, j, i)]
+            both = [SentencePair(one, other, i, j), SentencePair(one, other, j, i)]
             if not any(exist):
                 bound += both
             elif all(exist):
@@ -76,7 +76,7 @@ def questions(world: World) -> tuple[list[Question], list[Question]]:
     return bound, free
 
 
-def heads(model: MaskedLM, asked: Asked) -> Tensor:
+def heads(model: MaskedLM, asked: PairBatch) -> Tensor:
     """Return by how many logits each head moves the answer when it is swapped in at the gap.
 
     Returns:

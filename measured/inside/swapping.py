@@ -36,7 +36,7 @@ EVERY = 3
 """Every third held-out window is asked about."""
 
 
-class Pairs(NamedTuple):
+class LinePairs(NamedTuple):
     """Lines ``(n, length)`` with a gap, and the same with another letter beside it."""
 
     ours: Tensor
@@ -50,7 +50,7 @@ class Pairs(NamedTuple):
         return logits[:, 0] - logits[:, 1]
 
 
-def pairs(model: MaskedLM, windows: Tensor, side: int) -> Pairs:
+def pairs(model: MaskedLM, windows: Tensor, side: int) -> LinePairs:
     """Swap the letter on one side of the gap, and keep the lines whose likeliest letter changes."""
     n = model.vocabulary.n_ordinary
     ours = windows.clone()
@@ -61,10 +61,10 @@ def pairs(model: MaskedLM, windows: Tensor, side: int) -> Pairs:
     with torch.no_grad():
         answers = torch.stack([model(x)[:, GAP, :n].argmax(1) for x in (ours, theirs)], dim=1)
     changes = answers[:, 0] != answers[:, 1]
-    return Pairs(ours[changes], theirs[changes], answers[changes])
+    return LinePairs(ours[changes], theirs[changes], answers[changes])
 
 
-def shares(model: MaskedLM, lines: Pairs, changes: Mapping[str, Change]) -> dict[str, float]:
+def shares(model: MaskedLM, lines: LinePairs, changes: Mapping[str, Change]) -> dict[str, float]:
     """Return the share of the whole change that each single change brings about.
 
     That is the sum over all lines of how far it moves the answer, divided by the sum of how far

@@ -140,7 +140,7 @@ def test_the_ways_of_a_rule_are_measured_again(world: World) -> None:
 def test_readers_name_the_head_and_the_word() -> None:
     dogs = "the big red dogs near the house of anna bark every night"
     other = dogs.replace("dogs", "dog").replace("bark", "barks")
-    question = paths.Question(tuple(dogs.split()), tuple(other.split()), gap=9, decider=3)
+    question = paths.SentencePair(tuple(dogs.split()), tuple(other.split()), gap=9, decider=3)
     best = paths.readers(shipped_world_model(), question, layer=1, at=9)
     assert [(head, read) for _, head, read in best[:2]] == [("2.6", "[END]"), ("2.4", "night")]
 

@@ -56,7 +56,7 @@ def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
     vocabulary = tasks.pair_vocabulary(WORLD)
     input_ids, labels = tasks.span_task(WORLD, 200)
     assert input_ids.shape[1] <= tasks.PAIR_LENGTH
-    drawn = islice(tasks.asked(WORLD), 200)
+    drawn = islice(tasks.passage_questions(WORLD), 200)
     asked = Counter(question.split()[0] for question, _, _ in drawn)
     assert set(asked) == {*tasks.QUESTIONS}
     allowed = tasks.may_answer(input_ids, vocabulary)
@@ -66,7 +66,7 @@ def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
         answer = vocabulary.decode(line[start : end + 1])
         assert start <= end
         assert may[start : end + 1].all()
-        [told] = [s for s in (first, second) if tasks.said_in(question, s)]
+        [told] = [s for s in (first, second) if tasks.is_answered(question, s)]
         match = tasks.TAKEN.fullmatch(told)
         assert match
         part = {"WHO": "who", "WHAT": "what", "WHEN": "day", "WHERE": "place", "WHY": "why"}

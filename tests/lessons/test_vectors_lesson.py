@@ -11,7 +11,7 @@ import torch
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
-from cloze.lessons.vectors.search import EncoderVectors, Found, Index, read_query
+from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult, read_query
 from cloze.lessons.vectors.widget import Search
 from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.teaching.measurements import load_results
@@ -101,7 +101,7 @@ def index() -> Index:
     )
 
 
-def texts(found: Found) -> list[list[str]]:
+def texts(found: SearchResult) -> list[list[str]]:
     return [[hit.passage.text for hit in hits] for hits in found.ways.values()]
 
 

@@ -27,7 +27,7 @@ WAYS = ("near", "straight", "relay")
 Words = tuple[str, ...]
 
 
-class Question(NamedTuple):
+class SentencePair(NamedTuple):
     """Two sentences that differ in a gap and one more word."""
 
     ours: Words
@@ -38,13 +38,13 @@ class Question(NamedTuple):
 
     @property
     def rule(self) -> str:
-        """Name the question: what is asked, what decides, and how far away that is."""
+        """Name the gap's two words, the two that decide, and their distance."""
         (a, b), (c, d) = ((s[self.gap], s[self.decider]) for s in (self.ours, self.theirs))
         return f"{a}/{c} by {b}/{d} at {self.decider - self.gap:+d}"
 
 
-class Asked(NamedTuple):
-    """A batch of questions as a model reads them."""
+class PairBatch(NamedTuple):
+    """A batch of pairs as a model reads them."""
 
     ours: Tensor
     theirs: Tensor
@@ -61,8 +61,8 @@ class Asked(NamedTuple):
         return logits[:, 0] - logits[:, 1]
 
 
-def batches(world: World, asked: Sequence[Question]) -> Iterator[Asked]:
-    """Let a world write questions in ids, some at a time."""
+def batches(world: World, asked: Sequence[SentencePair]) -> Iterator[PairBatch]:
+    """Encode pairs of sentences, ``AT_ONCE`` at a time."""
     rows = dict(zip(world.sentences, world.input_ids, strict=True))
     for start in range(0, len(asked), AT_ONCE):
         part = asked[start : start + AT_ONCE]
@@ -78,15 +78,15 @@ def batches(world: World, asked: Sequence[Question]) -> Iterator[Asked]:
         symbols = torch.stack([ours[gap], theirs[gap]], dim=1)
         mask_id = world.vocabulary.mask_id
         ours, theirs = (each.masked_fill(gap, mask_id) for each in (ours, theirs))
-        yield Asked(ours, theirs, gap, decider, symbols)
+        yield PairBatch(ours, theirs, gap, decider, symbols)
 
 
-def moved_by(model: MaskedLM, asked: Asked, ours: Parts, change: Change) -> Tensor:
+def moved_by(model: MaskedLM, asked: PairBatch, ours: Parts, change: Change) -> Tensor:
     """Return by how many logits a change moves the answer towards their word, ``(batch,)``."""
     return asked.lean(ours) - asked.lean(run(model, asked.ours, change))
 
 
-def ways(model: MaskedLM, asked: Asked, pad: int) -> tuple[Tensor, Tensor]:
+def ways(model: MaskedLM, asked: PairBatch, pad: int) -> tuple[Tensor, Tensor]:
     """Return how much the answer leans towards our word and theirs, and moves by each way.
 
     Returns:
@@ -104,7 +104,7 @@ def ways(model: MaskedLM, asked: Asked, pad: int) -> tuple[Tensor, Tensor]:
 
 
 def readers(
-    model: MaskedLM, question: Question, layer: int, at: int
+    model: MaskedLM, question: SentencePair, layer: int, at: int
 ) -> list[tuple[float, str, str]]:
     """Return of each head of a layer what it does for one question at one place of the sentence.
 
