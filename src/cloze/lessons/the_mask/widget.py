@@ -8,7 +8,7 @@ import traitlets
 from markupsafe import Markup
 
 from cloze.border import Whole, checked
-from cloze.vocabulary import VOCABULARY, read_line
+from cloze.vocabulary import VOCABULARY, counted, read_line
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
 
@@ -51,7 +51,7 @@ class MaskDraws(Widget):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {NAMES[fate]}" for fate, n in self.counts.items())
-        return f"MaskDraws({self.draws} draw{'s' * (self.draws != 1)}: {counts})"
+        return f"MaskDraws({counted(self.draws, 'draw')}: {counts})"
 
     def still(self) -> Markup:
         """Write the line and what is drawn, for where nothing runs."""

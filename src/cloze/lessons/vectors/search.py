@@ -79,7 +79,8 @@ class SearchResult(NamedTuple):
         for way, hits in self.ways.items():
             lines.append(f"by {way}:")
             lines += [f"  {h.similarity:.2f}  {h.passage.text}  ({h.passage.piece})" for h in hits]
-            lines += ["  no passage matches"] * (not hits)
+            if not hits:
+                lines.append("  no passage matches")
         return "\n".join(lines)
 
 
