@@ -25,7 +25,7 @@ from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Change, changed, run
 from cloze.lenses import Kept, kept, moved, off
-from cloze.lessons.inside.ranks import rank_correlation
+from cloze.lessons.inside.results import rank_correlation
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.answers import occlusion
 from cloze.prediction.shipped import shipped_model

@@ -179,14 +179,9 @@ def test_a_line_is_spoilt_and_a_wrong_one_told() -> None:
     widget.answer_spoil(line="the cat sat. the dog ran!")
     assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
     before = widget.spoilt
-    for wrong, told in (
-        ({"line": ""}, "The line is empty"),
-        ({"line": "a " * 50}, "The line has 50 words"),
-        ({"corruption": "fire"}, "corruption is one of token masking, "),
-    ):
-        with pytest.raises(ValueError, match=told):
-            widget.answer_spoil(**wrong)
-        assert widget.spoilt == before
+    with pytest.raises(ValueError, match="The line has 50 words"):
+        widget.answer_spoil(line="a " * 50)
+    assert widget.spoilt == before
     assert widget.corruption == "sentinels"
 
 

@@ -9,6 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cloze.checkpoint import CHECKPOINTS, provenance
+from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
@@ -16,6 +18,7 @@ from cloze.lessons.writing_with_gaps.diffusion import (
     curve,
     line_bound,
     random_order_cost,
+    shipped_diffusion,
 )
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, hide, line_bounds
 from cloze.masking import seeded
@@ -173,3 +176,14 @@ def test_a_curve_s_mean_height_is_the_bound() -> None:
     model, windows = MaskedLM(SMALL).eval(), torch.randint(28, (400, 6))
     bound = DIFFUSION.measure(model, DIFFUSION.held_out(windows, VOCABULARY))
     assert fmean(curve(model, windows)) == pytest.approx(bound, abs=0.02)
+
+
+@pytest.mark.slow
+def test_the_shipped_model_is_as_good_as_it_says() -> None:
+    made_by = provenance(CHECKPOINTS / "diffusion.safetensors")
+    corpus, model = Corpus.load(), shipped_diffusion()
+    assert made_by["corpus_sha256"] == corpus.sha256
+    assert made_by["steps"] == 16_000
+    questions = DIFFUSION.held_out(corpus.held_out_windows(), VOCABULARY)
+    nats = DIFFUSION.measure(model, questions)
+    assert nats == pytest.approx(made_by["bound_nats"], abs=2e-3)

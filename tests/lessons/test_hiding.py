@@ -61,8 +61,6 @@ def test_a_cell_chooses_and_is_told_what_cannot_be_chosen() -> None:
     assert len(widget.hidden.costs) > 12
     with pytest.raises(ValueError, match=r"rate is one of 0.05, .*, 0.8, not 0.2\."):
         widget.rate = 0.2
-    with pytest.raises(ValueError, match="shape is one of characters, words, spans, not lines"):
-        Hiding(TEXT, shape="lines")
     assert widget.rate == 0.8
 
 
@@ -80,10 +78,6 @@ def test_a_line_is_read_as_it_is_typed() -> None:
     widget.answer_hide(line="Café!")
     assert (widget.line, len(widget.cells)) == ("cafe", 4)
     assert "1 accent folded" in widget.note
-    for typed, told in (
-        ("", "The line is empty; type some letters"),
-        ("the c_t", "The line already has a gap; type it without gaps"),
-    ):
-        with pytest.raises(ValueError, match=told):
-            widget.answer_hide(line=typed)
-        assert widget.line == "cafe"
+    with pytest.raises(ValueError, match="The line already has a gap; type it without gaps"):
+        widget.answer_hide(line="the c_t")
+    assert widget.line == "cafe"

@@ -10,7 +10,7 @@ from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, run
 from cloze.lenses import KEPT, kept, off
-from cloze.lessons.inside import paths, ranks, removing
+from cloze.lessons.inside import paths, removing, results
 from cloze.masking import MaskedBatch, held_out_batch
 from cloze.prediction.shipped import shipped_model, shipped_world_model
 from cloze.teaching.measurements import load_results
@@ -78,10 +78,10 @@ def test_an_effect_is_paired_and_its_error_is_over_windows() -> None:
 
 
 def test_ranks_share_ties_and_correlate() -> None:
-    assert ranks.ranks(torch.tensor([3.0, 1.0, 3.0, 7.0])).tolist() == [1.5, 0.0, 1.5, 3.0]
+    assert results.ranks(torch.tensor([3.0, 1.0, 3.0, 7.0])).tolist() == [1.5, 0.0, 1.5, 3.0]
     steps = torch.arange(5.0)
-    assert ranks.rank_correlation(steps, steps.exp()) == pytest.approx(1)
-    assert ranks.rank_correlation(steps, -steps) == pytest.approx(-1)
+    assert results.rank_correlation(steps, steps.exp()) == pytest.approx(1)
+    assert results.rank_correlation(steps, -steps) == pytest.approx(-1)
 
 
 def test_the_committed_effect_of_a_head_is_measured_again() -> None:

@@ -147,9 +147,3 @@ def beside(told: Mapping[str, tuple[float, float]], across: str, up: str) -> tup
     axes.set(xlabel=across, ylabel=up)
     described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in told.items())
     return figure, f"A point for each head, {across} across and {up} up: {described}."
-
-
-def through(swapped: Mapping[str, Any]) -> tuple[list[list[float]], list[str]]:
-    """Return the share of a change that goes through each place: a row per part, and columns."""
-    rows = [[*by.values()] for by in swapped["stream"].values()]
-    return rows, [f"{int(d):+}" if d != "0" else "gap" for d in swapped["stream"]["embed"]]
