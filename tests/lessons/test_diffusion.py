@@ -22,6 +22,7 @@ from cloze.lessons.writing_with_gaps.diffusion import (
 )
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, hide, line_bounds
 from cloze.masking import seeded
+from cloze.objectives import MASKED
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 from cloze.world import GAPS_ONLY, Truth, World
 
@@ -105,6 +106,7 @@ def test_what_is_held_out_is_always_hidden_the_same_way() -> None:
     assert all(map(torch.equal, first, second))
     assert first.labels.where(first.selected, first.inputs).equal(windows.repeat_interleave(4, 0))
     assert first.selected.sum(1).float().mean() == pytest.approx(16.5, abs=0.5)
+    assert DIFFUSION.measured != MASKED.measured  # a bound is never compared with held-out loss
 
 
 # The bound
