@@ -25,7 +25,7 @@ from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
 from cloze.files import FileError
 from cloze.heads import MaskedLM
-from cloze.lessons.training import plateau, recorded
+from cloze.lessons.training import plateau, results
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
@@ -174,7 +174,7 @@ def training() -> dict[str, object]:
         run,
         {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
         plateau=plateau.own_position(corpus, run.held_out),
-        examples=recorded.examples(),
+        examples=results.examples(),
     )
     alone = curve.alone()
     assert alone is not None
