@@ -244,7 +244,8 @@ def test_means_are_over_the_gaps_at_which_somebody_was_asked(hand: Take) -> None
         for at, each in enumerate(costs)
     ]
     assert said_by(hand(tally)) == (
-        "After 2 gaps, in bits per gap: the room 1.50, left 2.50, both 0.50, truth 0.00. Best: both."
+        "After 2 gaps, in bits per gap: the room 1.50, left 2.50, both 0.50, truth 0.00. "
+        "Best: both."
     )
     tally.paid = [{"line": "ab", "at": 0, "n_hands": 2, "costs": {"room": 1, "left": 1}}]
     assert said_by(hand(tally)).endswith("Best: the room and left.")
