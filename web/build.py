@@ -89,7 +89,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     texts = {
         **modules(),
         STYLE: style(),
-        "index.html": _hosted(series, site and f"{site}{folder.name}/", site),
+        "index.html": hosted(series, site and f"{site}{folder.name}/", site),
     }
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
@@ -280,7 +280,14 @@ def worker(folder: Path, names: Iterable[str]) -> str:
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
-def _hosted(series: str | None, address: str, site: str) -> str:
+def hosted(series: str | None, address: str, site: str) -> str:
+    """Write the document that a web server shows.
+
+    Args:
+        series: where the notebooks are.
+        address: of the page.
+        site: the address of the site that has it.
+    """
     head = [
         about(TITLE, DESCRIPTION, address, site),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
