@@ -1,4 +1,4 @@
-"""The figures of the benchmarks, from plain data."""
+"""The picture of the records, from plain data."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from cloze.teaching.figures import empty_figure, new_figure, series_style
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE
+from cloze.teaching.figures import empty_figure, series_style
+from cloze.teaching.palette import BLUE, GREEN, ORANGE
 
 
 def records(results: Mapping[str, Mapping[str, Sequence[float | None]]]) -> Figure:
@@ -39,38 +39,4 @@ def records(results: Mapping[str, Mapping[str, Sequence[float | None]]]) -> Figu
         times.xaxis.set_major_formatter(lambda minutes, _: f"{minutes:g}")
         losses.set_xlabel("nats after a minute")
         figure.legend(*times.get_legend_handles_labels(), loc="outside upper left", ncols=2)
-    return figure
-
-
-def cost_growth(
-    lengths: Sequence[int],
-    measured: Sequence[float],
-    linear: Sequence[float],
-    quadratic: Sequence[float],
-) -> Figure:
-    """Draw milliseconds per line against its length, beside what the products alone would take."""
-    figure, axes = new_figure(7.2, 4.2)
-    with series_style():
-        axes.plot(lengths, measured, color=BLUE, marker="o", markersize=5, label="measured")
-        axes.plot(
-            lengths,
-            linear,
-            color=GREY,
-            linestyle="--",
-            linewidth=1.5,
-            label="matrices of the layers, as fast as a large product (linear)",
-        )
-        axes.plot(
-            lengths,
-            quadratic,
-            color=ORANGE,
-            linestyle="-.",
-            linewidth=1.5,
-            label="attention, as fast as a large product (quadratic)",
-        )
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xticks(lengths, [str(length) for length in lengths])
-        axes.set(xlabel="length of the line in characters", ylabel="milliseconds a line")
-        axes.legend(loc="upper left", fontsize=9)
     return figure

@@ -1,7 +1,6 @@
 """``python -m lecture [60|90] [arguments]``: show a lecture; ``python run.py lecture`` runs this.
 
-``--votes`` lets the room vote by phone, and ``--votes=ADDRESS`` or ``--votes=ADDRESS:PORT`` says at
-which address of this computer. All other arguments are Voilà's, e.g. ``--no-browser --port 9999``.
+All other arguments are Voilà's, e.g. ``--no-browser --port 9999``.
 """
 
 from __future__ import annotations
@@ -12,21 +11,19 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LECTURES = ("60", "90")
-"""Minutes; the first is shown when none is named."""
-VOTES = "--votes"
+"""Minutes; the first is the default."""
 OPTIONS = (
     "--template=lecture",  # voila/templates/lecture, found through JUPYTER_PATH
     "--Voila.auto_token=True",  # the address that opens has it; no other page can send anything
     "--Voila.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
-    "--VoilaConfiguration.multi_kernel_manager_class=lecture.server.LectureKernels",
 )
 
 
 def voila_arguments(arguments: list[str]) -> list[str]:
-    """Write what Voilà is started with; the user's arguments come last.
+    """Return the arguments for Voilà, the user's last.
 
     Raises:
-        ValueError: there is no lecture of so many minutes.
+        ValueError: there is no lecture of this length.
     """
     named = bool(arguments) and not arguments[0].startswith("-")
     minutes = arguments[0] if named else LECTURES[0]
@@ -35,26 +32,33 @@ def voila_arguments(arguments: list[str]) -> list[str]:
     return [str(HERE / f"{minutes}_minutes.ipynb"), *OPTIONS, *arguments[named:]]
 
 
-def split(arguments: list[str]) -> tuple[str | None, list[str]]:
-    """Take ``--votes`` from the arguments: where phones vote (None for nowhere), and the others."""
-    wanted = [each for each in arguments if each.partition("=")[0] == VOTES]
-    others = [each for each in arguments if each not in wanted]
-    return wanted[-1].partition("=")[2] if wanted else None, others
+def project_address() -> dict[str, dict[str, str]]:
+    """Return the project's address and its QR code for the last screen, or nothing."""
+    import segno
+
+    from notebooks.colab import GITHUB, here
+
+    if not here():
+        return {}
+    address = GITHUB + here()
+    code = segno.make(address, error="m", micro=False).svg_inline(omitsize=True, border=4)
+    return {"home": {"address": address, "code": code}}
 
 
 def main() -> None:
     """Show the lecture until it is stopped."""
-    where, arguments = split(sys.argv[1:])
     try:
-        arguments = voila_arguments(arguments)
+        arguments = voila_arguments(sys.argv[1:])
     except ValueError as error:
         sys.exit(str(error))
-    found = (str(HERE), os.environ.get("JUPYTER_PATH", ""))
-    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, found))
+    paths = (str(HERE), os.environ.get("JUPYTER_PATH", ""))
+    os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, paths))
     sys.path.insert(0, str(HERE.parent))  # this may have been started from anywhere
-    from lecture.server import Lecture
+    from traitlets.config import Config
+    from voila.app import Voila
 
-    Lecture.launch_instance(arguments, where=where)
+    config = Config(VoilaConfiguration={"resources": project_address()})
+    Voila.launch_instance(arguments, config=config)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Make homework for nbgrader of the exercises of one notebook.
+"""Make homework for nbgrader from the exercises of one notebook.
 
-The command is ``python -m lecture.assignment NOTEBOOK COURSE``, with the folder of a course that
-nbgrader keeps. It writes ``COURSE/source/NAME/NAME.ipynb`` in the form that nbgrader expects: each
-exercise with its solution in the place where nbgrader removes it, and below it a locked cell of one
-point. That cell fails with the symptom unless the check accepts the answer. You do not need
-nbgrader to run this command.
+The command is ``python -m lecture.assignment NOTEBOOK COURSE``, with the folder of an nbgrader
+course. It writes ``COURSE/source/NAME/NAME.ipynb``: the text and hints of each exercise, the cell
+for the answer, and a locked cell worth one point, which fails with the check's sentence unless the
+check accepts the answer. It finds the answer by its name, wherever the learner has defined it. This
+command does not need nbgrader.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -32,117 +31,63 @@ verdict = {check}({name})
 assert verdict, verdict"""
 
 
-def kept_by_nbgrader(grade_id: str, **kind: Any) -> dict[str, Any]:
-    """Return what nbgrader has to know about a cell, in its schema 3."""
-    plain = {"grade": False, "locked": False, "solution": False, "task": False, "schema_version": 3}
-    return {"nbgrader": {"grade_id": grade_id, **plain, **kind}}
-
-
-def _text_of(exercise: str, prose: str) -> str:
-    """Cut an exercise and its hints out of the prose, without what comes next and the solution."""
-    [text] = re.findall(rf"^(### {re.escape(exercise)}.*?)(?=^##|\Z)", prose, re.M | re.S)
-    # What stands behind the exercise's own hints and solution belongs to the text that goes on.
-    text = re.match(r"(.*</details>|.*)", text, re.S)[0]  # type: ignore[index]
-    return re.sub(r"<details><summary>Solution.*?</details>\s*", "", text, flags=re.S).strip()
-
-
-def with_solution(skeleton: str, solution: str) -> str:
-    """Put a solution into the cell that learners fill in, between the marks that nbgrader knows.
-
-    Args:
-        skeleton: the code of the cell, whose last line calls the check.
-        solution: imports, and then one function or one assignment.
-    """
-    *imports, answer = ast.parse(solution).body
-    lines = solution.splitlines()
-    body = lines[answer.lineno - 1 :]
-    *above, call = skeleton.strip().splitlines()
-    indent = ""
-    if isinstance(answer, ast.FunctionDef):
-        body = lines[answer.body[0].lineno - 1 :]
-        indent = " " * answer.body[0].col_offset
-        here = next(i for i, line in enumerate(above) if line.startswith(f"def {answer.name}("))
-        above = above[: here + 1]
-    inside = [indent + lines[node.lineno - 1] for node in imports]
-    marked = [f"{indent}### BEGIN SOLUTION", *inside, *body, f"{indent}### END SOLUTION"]
-    return "\n".join([*above, *marked, "", "", call])
-
-
-def imports_of(sources: Iterable[str]) -> str:
-    """Collect what the cells of a notebook import, each statement once.
-
-    Checks are left out: the cells that give the points import them anew.
-    """
-    found = (
+def imports_of(sources: list[str]) -> str:
+    """Collect what the cells of a notebook import, each statement once."""
+    statements = (
         ast.unparse(node)
         for source in sources
         for node in ast.parse(source).body
-        if isinstance(node, ast.Import | ast.ImportFrom) and "checks" not in ast.unparse(node)
+        if isinstance(node, ast.Import | ast.ImportFrom)
     )
-    return "\n".join(dict.fromkeys(found))
+    return "\n".join(dict.fromkeys(statements))
 
 
-def cells_of(notebook: Any, lesson: str) -> Iterator[Any]:
-    """Make the homework's cells: the title, the imports, and three for each exercise."""
-    prose = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    [title] = re.findall(r"\A# (.+)$", prose, re.M)
-    colab, *code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    yield new_markdown_cell(f"# {title}: homework\n\n{ABOUT}")
-    yield new_code_cell(f"{colab}\n\n{imports_of(code)}")
-    solutions = re.findall(r"<summary>Solution[^<]*</summary>\s*```python\n(.*?)```", prose, re.S)
-    headings = re.findall(r"^### (Exercise \d+\.\d+ · .+)$", prose, re.M)
-    answers = [source for source in code if re.match(r"check_\w+\(\w+\)$", source.splitlines()[-1])]
-    for exercise, solution, source in zip(headings, solutions, answers, strict=True):
-        check, name = re.findall(r"\w+", source.splitlines()[-1])
-        yield new_markdown_cell(_text_of(exercise, prose))
-        told = kept_by_nbgrader(name, solution=True)
-        yield new_code_cell(with_solution(source, solution), metadata=told)
-        told = kept_by_nbgrader(check, grade=True, locked=True, points=1)
-        graded = GRADED.format(lesson=lesson, check=check, name=name)
-        yield new_code_cell(graded, metadata=told)
+def exercises_of(
+    cells: list[nbformat.NotebookNode], lesson: str
+) -> Iterator[nbformat.NotebookNode]:
+    """Yield three cells for each exercise: its text and hints, the answer, and the graded cell."""
+    for before, cell, after in zip(cells, cells[1:], cells[2:], strict=False):
+        call = re.search(r"^(check_\w+)\((\w+)\)\Z", cell.source, re.MULTILINE)
+        if cell.cell_type == "code" and call:
+            text = before.source[before.source.index("### Exercise") :]
+            hints, _, _ = after.source.partition("<details><summary>Solution")
+            yield new_markdown_cell(f"{text}\n\n{hints}".strip())
+            yield new_code_cell(cell.source)
+            marks = {"grade_id": call[1], "points": 1, "schema_version": 3}
+            marks |= {"grade": True, "locked": True, "solution": False, "task": False}
+            graded = GRADED.format(lesson=lesson, check=call[1], name=call[2])
+            yield new_code_cell(graded, metadata={"nbgrader": marks})
 
 
-def homework(path: Path) -> Any:
-    """Make the source of an assignment of one notebook of the series.
-
-    Raises:
-        ValueError: it is none, or one without exercises.
-    """
-    try:
-        notebook = nbformat.read(path, as_version=4)
-        cells = [*cells_of(notebook, path.stem[3:])]
-    except Exception as error:  # nbformat meets what is no notebook with errors of many kinds
-        said = getattr(error, "strerror", None) or "it is no notebook of this series"
-        raise ValueError(f"{path} cannot be made into homework: {said}.") from None
-    if len(cells) == 2:
-        raise ValueError(f"{path} has no exercises to make homework of.")
-    return new_notebook(cells=cells, metadata=METADATA)
+def homework(path: Path) -> nbformat.NotebookNode:
+    """Make the source of an assignment from one notebook of the series."""
+    cells = nbformat.read(path, as_version=4).cells
+    title = cells[0].source.partition("\n")[0]
+    colab, *code = [cell.source for cell in cells if cell.cell_type == "code"]
+    head = [
+        new_markdown_cell(f"{title}: homework\n\n{ABOUT}"),
+        new_code_cell(f"{colab}\n\n{imports_of(code)}"),
+    ]
+    return new_notebook(cells=[*head, *exercises_of(cells, path.stem[3:])], metadata=METADATA)
 
 
-def main(arguments: list[str]) -> int:
-    """Write one assignment; return the exit code."""
+def main(arguments: list[str]) -> None:
+    """Write one assignment."""
     if len(arguments) != 2:
-        print("usage: python -m lecture.assignment NOTEBOOK COURSE", file=sys.stderr)
-        return 2
+        sys.exit("usage: python -m lecture.assignment NOTEBOOK COURSE")
     path, course = map(Path, arguments)
     name = path.stem[3:]
     target = course / "source" / name / f"{name}.ipynb"
     if target.exists():
-        print(f"{target} is there already, and it is left as it is: move it first.")
-        return 1
+        sys.exit(f"{target} exists already: move it first.")
     try:
         made = homework(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(made, target)
-    except ValueError as error:
-        print(error)
-        return 1
-    except OSError as error:
-        print(f"{target} cannot be written: {error.strerror}.")
-        return 1
-    print(f"{target}: {(len(made.cells) - 2) // 3} to be graded, with one point each")
-    return 0
+    except (OSError, ValueError) as error:
+        sys.exit(f"{path} cannot be made into {target}: {error}")
+    print(f"{target}: {len(made.cells) // 3} exercises, one point each")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

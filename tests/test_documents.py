@@ -3,15 +3,15 @@
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
 
-from benchmarks.minutes import reading
 from cloze.encoder import EncoderConfig
 from cloze.ledger import parameter_ledger
-from cloze.teaching.seeds import exercises_of
+from notebooks.minutes import NOTEBOOKS as FOLDER
+from notebooks.minutes import exercises_of, reading, restated
 
 ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("*/README.md")]
 
 
@@ -35,22 +35,18 @@ def test_the_readme_counts_the_parameters() -> None:
     assert f"{total:,} parameters" in (ROOT / "README.md").read_text("utf-8")
 
 
-def test_the_minutes_are_those_that_are_counted() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"\((notebooks/\w+\.ipynb)\) \| .+ \| (\d+) \| (\d+) \|", readme)
-    assert len(rows) == len(list((ROOT / "notebooks").glob("*.ipynb")))
-    for name, to_read, working in rows:
-        first = nbformat.read(ROOT / name, as_version=4).cells[0].source
-        stated = (
-            f"**Time** about {to_read} minutes to read and run, {working} more for the exercises."
-        )
-        assert stated in first, name
-        assert (int(to_read), int(working)) == reading(ROOT / name).stated, name
-    assert all(int(to_read) <= 45 for _, to_read, _ in rows)
-    assert sum(int(to_read) for _, to_read, _ in rows) <= 8.5 * 60
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_minutes_are_those_that_are_counted(path: Path) -> None:
+    to_read, _ = stated = reading(path).stated
+    assert to_read <= 45
+    for file, text in restated(path, stated).items():
+        assert file.read_text("utf-8") == text, f"{file.name}: python -m notebooks.minutes"
+
+
+def test_the_series_is_read_in_a_day() -> None:
+    assert sum(reading(path).stated[0] for path in NOTEBOOKS) <= 8.5 * 60
 
 
 def test_every_exercise_says_how_long_a_beginner_takes() -> None:
-    lessons = [path.stem[3:] for path in (ROOT / "notebooks").glob("*.ipynb")]
-    exercises = [one for lesson in lessons for one in exercises_of(lesson).values()]
+    exercises = [one for path in NOTEBOOKS for one in exercises_of(path.stem[3:]).values()]
     assert all(4 <= exercise.minutes <= 20 for exercise in exercises)

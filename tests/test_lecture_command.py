@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lecture.__main__ import HERE, LECTURES, OPTIONS, voila_arguments
+from lecture.__main__ import HERE, LECTURES, OPTIONS, project_address, voila_arguments
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,10 @@ def test_every_lecture_is_there() -> None:
         assert Path(voila_arguments([minutes])[0]).is_file()
     assert OPTIONS[0] == "--template=lecture"
     assert (HERE / "voila/templates/lecture/index.html.j2").is_file()
+
+
+def test_a_published_project_shows_its_address_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/cloze")
+    home = project_address()["home"]
+    assert home["address"] == "https://github.com/somebody/cloze"
+    assert home["code"].startswith("<svg ")

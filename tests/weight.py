@@ -56,31 +56,57 @@ LANGUAGES = {
 }  # fmt: skip
 
 
+LIMITS = {
+    "Python in src": 13_500,
+    "JavaScript": 6_000,
+    "tests": 13_000,
+    "benchmarks": 1_200,
+    "lecture": 1_300,
+    "together": 37_500,
+}
+"""The most lines of code that there may be. What comes in is paid for by what goes out."""
+
+COUNTED_TOGETHER = ("src", "tests", "web", "lecture", "benchmarks", "measured")
+
+
 def weights(root: Path = ROOT) -> Counter[tuple[str, str]]:
-    """Count the lines of code of every folder and language that git knows."""
+    """Count the lines of code that git knows, by folder and language."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True, text=True
     ).stdout
     counted: Counter[tuple[str, str]] = Counter()
-    for name in filter(None, listed.split("\0")):
-        path = root / name
+    for path in map(Path, filter(None, listed.split("\0"))):
         language = LANGUAGES.get(path.suffix)
-        if language is None or not path.exists():
-            continue
-        text = path.read_text(encoding="utf-8")
-        folder = name.partition("/")[0] if "/" in name else "."
-        counted[folder, language] += (
-            python_lines(text) if language == "Python" else other_lines(text)
-        )
+        if language and (root / path).exists():
+            text = (root / path).read_text(encoding="utf-8")
+            lines = python_lines(text) if language == "Python" else other_lines(text)
+            counted[path.parts[0] if path.parent.name else ".", language] += lines
     return counted
 
 
+def sums(counted: Counter[tuple[str, str]]) -> dict[str, int]:
+    """Add up what `LIMITS` names."""
+
+    def total(*folders: str) -> int:
+        return sum(lines for (folder, _), lines in counted.items() if folder in folders)
+
+    scripts = ("src", "web", "lecture")
+    return {
+        "Python in src": counted["src", "Python"],
+        "JavaScript": sum(counted[folder, "JavaScript"] for folder in scripts),
+        **{folder: total(folder) for folder in ("tests", "benchmarks", "lecture")},
+        "together": total(*COUNTED_TOGETHER),
+    }
+
+
 def main() -> None:
-    """Print the table."""
+    """Print what every folder weighs, and the sums beside their limits."""
     counted = weights()
     for (folder, language), lines in sorted(counted.items()):
-        print(f"{folder:12}{language:14}{lines:7,}")
-    print(f"{'together':26}{counted.total():7,}")
+        print(f"{folder:14}{language:14}{lines:7,}")
+    print(f"\n{'':28}{'lines':>7}{'limit':>8}")
+    for name, lines in sums(counted).items():
+        print(f"{name:28}{lines:7,}{LIMITS[name]:8,}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from web.build import build_page
 
@@ -68,6 +68,43 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+# --- clicks ---------------------------------------------------------------------------------------
+
+ANSWERED = """(root, [wanted, patience]) => {
+  const pattern = new RegExp(wanted);
+  const answered = new Promise((resolve, reject) => {
+    const begin = (press) => {
+      const before = root.textContent;
+      const observer = new MutationObserver(() => {
+        const { textContent } = root;
+        if (textContent === before || !pattern.test(textContent)) return;
+        observer.disconnect();
+        requestAnimationFrame(() => resolve((performance.now() - press.timeStamp) / 1000));
+      });
+      observer.observe(root, { subtree: true, childList: true, characterData: true });
+    };
+    root.addEventListener("mousedown", begin, { once: true, capture: true });
+    setTimeout(() => reject(new Error(`No answer like ${pattern}.`)), patience * 1000);
+  });
+  return { answered }; // in an object, because a promise itself would be waited for
+}"""
+
+
+def click_and_time(button: Locator, root: Locator, answer: str = "") -> float:
+    """Click a button; return the seconds until the page's frame that shows the answer.
+
+    Args:
+        button: what is clicked.
+        root: an element that contains the button and whose text the answer changes.
+        answer: a regular expression that the changed text matches.
+    """
+    waiting = root.evaluate_handle(ANSWERED, [answer, PATIENCE])
+    button.click()
+    seconds = waiting.evaluate("({ answered }) => answered")
+    waiting.dispose()
+    return float(seconds)
 
 
 # --- the page's engine, alone ---------------------------------------------------------------------

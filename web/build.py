@@ -20,10 +20,10 @@ from pathlib import Path
 from markupsafe import Markup
 
 from cloze.baselines import baseline_losses
-from cloze.checkpoint import CheckpointError
 from cloze.corpus import Corpus
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
+from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.lessons.training import plateau, recorded
 from cloze.prediction.shipped import shipped_model
@@ -58,8 +58,6 @@ DESCRIPTION = (
     "Guess the hidden letter of a line. Then see what three small models guess: from the left, "
     "from the right and from both sides. They run in your browser."
 )
-PREVIEW = "preview.png"
-"""What the site has beside its start page, for those who show a link to it as a picture."""
 NAME = "the notebook series Cloze"
 HOSTED = (
     "The models run in this page, on this device. What you type is sent nowhere, and once loaded "
@@ -89,7 +87,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     texts = {
         **modules(),
         STYLE: style(),
-        "index.html": hosted(series, site and f"{site}{folder.name}/", site),
+        "index.html": hosted(series, site and f"{site}{folder.name}/"),
     }
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
@@ -183,23 +181,19 @@ def training() -> dict[str, object]:
     return alone
 
 
-def about(title: str, description: str, address: str = "", site: str = "") -> Markup:
+def about(title: str, description: str, address: str = "") -> Markup:
     """Write a page's description for search engines and for previews of links to it.
 
     Args:
         title: without the markup around it.
         description: in a sentence or two.
         address: where it is; "" leaves out what needs an address.
-        site: the address of the site, which has the picture.
     """
     properties = {
         "og:type": "website",
         "og:title": title,
         "og:description": description,
         "og:url": address,
-        "og:image": f"{site}{PREVIEW}",
-        "og:image:alt": "A line with a missing letter, and how much each of three models gives it",
-        "twitter:card": "summary_large_image",
     }
     tags = [Markup('<meta name="description" content="{}">').format(description)]
     if address:
@@ -254,7 +248,7 @@ def page(
         "head": "\n".join(head),
         "still": still,
         "examples": _examples(),
-        "parameters": f"{model.config.n_parameters:,}",
+        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
         "max_len": str(model.config.max_len),
         "rate": f"{Recipe().mask_prob:.0%}",
         "train_characters": f"{len(Corpus.load().train_ids):,}",
@@ -280,16 +274,15 @@ def worker(folder: Path, names: Iterable[str]) -> str:
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
-def hosted(series: str | None, address: str, site: str) -> str:
+def hosted(series: str | None, address: str) -> str:
     """Write the document that a web server shows.
 
     Args:
         series: where the notebooks are.
         address: of the page.
-        site: the address of the site that has it.
     """
     head = [
-        about(TITLE, DESCRIPTION, address, site),
+        about(TITLE, DESCRIPTION, address),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
         '<link rel="apple-touch-icon" href="icon-180.png">',
         '<link rel="manifest" href="manifest.webmanifest">',
@@ -324,7 +317,7 @@ def main() -> None:
     try:
         paths = build_page(chosen.folder, chosen.series)
         build_single(single, chosen.series)
-    except CheckpointError as error:
+    except FileError as error:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"{chosen.folder} cannot be written: {error.strerror or error}.")

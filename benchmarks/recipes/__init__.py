@@ -1,1 +1,1 @@
-"""Recipes that ran the race of ``benchmarks.speedrun``; ``template.py`` is where yours begins."""
+"""Five recipes that ran the race of ``benchmarks.speedrun``, and ``template.py`` to begin with."""

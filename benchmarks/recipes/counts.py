@@ -14,7 +14,7 @@ from cloze.vocabulary import VOCABULARY
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from benchmarks.lane import Race
+    from benchmarks.speedrun import Race
 
 V, MASK = len(VOCABULARY), VOCABULARY.mask_id
 FAR = 0.8
@@ -38,8 +38,8 @@ class Model(nn.Module):
         return self.near[l1, r1] + self.left[l2, l1] + self.right[r2, r1] + self.seen[here]
 
 
-def train(race: Race) -> None:
-    """Count, take logarithms, hand over."""
+def train(race: Race) -> Model:
+    """Count and take logarithms."""
     model = Model()
     with torch.no_grad():
         alone = torch.bincount(race.ids, minlength=V) + 0.1
@@ -57,7 +57,7 @@ def train(race: Race) -> None:
         # Of 100 selected letters 80 are masked, 10 are replaced by any of 28, and 10 stay.
         model.seen[:MASK] = math.log(0.1 / 28)
         model.seen.diagonal()[:MASK] = math.log(0.1 + 0.1 / 28)
-    race.hand_over(model)
+    return model
 
 
 def counted(ids: Tensor, *offsets: int) -> Tensor:

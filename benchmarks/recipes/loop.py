@@ -1,4 +1,4 @@
-"""The loop that the recipes of the project's own history share; yours may be any other."""
+"""A training loop that several recipes share; yours may be any other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cloze.loss import mlm_loss
 from cloze.masking import mask_tokens
 
 if TYPE_CHECKING:
-    from benchmarks.lane import Race
+    from benchmarks.speedrun import Race
 
 Optimizers = Sequence[tuple[torch.optim.Optimizer, float]]
 """Each with its peak learning rate."""
@@ -32,28 +32,20 @@ def train(
     warmup: float | None = 0.1,
     lines: int = 32,
     mask_prob: float = 0.3,
-    moments: Sequence[float] = (0.8, 0.85, 0.9, 0.95, 1.0),
-) -> None:
-    """Train a model on masked windows of 64 characters.
+) -> Any:
+    """Train a model on masked windows of 64 characters, and return it.
 
     Args:
         race: what the recipe was given.
         model: with ``logits_at(ids, selected)``.
         optimizers: what improves its parameters.
-        minutes: how long the schedule lasts.
+        minutes: how long the training takes.
         warmup: the share of this time in which the rates rise; None for constant rates.
         lines: how many windows a batch has.
         mask_prob: how many of its characters are selected.
-        moments: the shares of the time after which weights are handed over; the last ends it.
     """
     generator = torch.Generator().manual_seed(race.seed)
-    left = [*moments]
     for used in race.until(minutes):
-        if used >= left[0]:
-            race.hand_over(model)
-            left.pop(0)
-            if not left:
-                return
         windows = sample_windows(race.ids, lines, 64, generator)
         inputs, labels = mask_tokens(windows, mask_prob, generator=generator)
         selected = labels >= 0
@@ -63,4 +55,4 @@ def train(
         for optimizer, peak in optimizers:
             optimizer.param_groups[0]["lr"] = peak * (schedule(used, warmup) if warmup else 1.0)
             optimizer.step()
-    race.hand_over(model)
+    return model

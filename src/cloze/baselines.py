@@ -9,7 +9,7 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from cloze.border import Count, Ids, Lines, Whole, between, checked, known_symbols
+from cloze.arguments import Count, Ids, Lines, Whole, between, checked, known_symbols
 from cloze.corpus import Corpus, windows
 from cloze.loss import mlm_loss
 from cloze.masking import MaskedBatch, mask_tokens, seeded

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
-import shutil
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from cloze.border import FilePath, checked
+from cloze.arguments import FilePath, checked
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
+from cloze.files import FileError, written
 from cloze.heads import CausalLM, MaskedLM
 from cloze.objectives import objective_named
 from cloze.vocabulary import VOCABULARY, Vocabulary
@@ -45,7 +41,7 @@ OTHER_KIND = {
 }
 
 
-class CheckpointError(ValueError):
+class CheckpointError(FileError):
     """A checkpoint that cannot be used or written; the message says why and what to do."""
 
 
@@ -59,9 +55,10 @@ def write(path: FilePath, tensors: Mapping[str, Tensor], metadata: Mapping[str, 
     complete, and no other file is left.
 
     Raises:
-        CheckpointError: the file cannot be written, or a number is not finite.
+        FileError: the file cannot be written.
+        CheckpointError: a number is not finite.
     """
-    path = followed(Path(path))
+    path = Path(path)
     tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
@@ -70,106 +67,28 @@ def write(path: FilePath, tensors: Mapping[str, Tensor], metadata: Mapping[str, 
                 "with smaller step sizes or less weight decay."
             )
     with written(path) as part:
-        _replaceable(path)
         part.write_bytes(save(tensors, {"cloze": _sealed(tensors, metadata)}))
         part.replace(path)
 
 
 def probe(path: FilePath, *, force: bool = False) -> None:
-    """Find out whether a checkpoint can be written to ``path`` later.
+    """Find out before training whether a checkpoint can be written to ``path`` later.
 
     Args:
         path: where it is to be; its folder is made.
         force: whether a file that is no checkpoint may be replaced.
 
     Raises:
-        CheckpointError: it cannot be written, or the file that is there is not a checkpoint.
+        FileError: it cannot be written.
+        CheckpointError: the file that is there is not a checkpoint.
     """
     path = Path(path)
     with written(path) as part:
-        part.write_bytes(bytes(4 << 20))  # as large as a run of the default encoder
-        _replaceable(path)
-    if path.exists() and not force and _sealed_text(path) is None:
+        part.touch()
+    if path.is_dir() or (path.exists() and not force and _sealed_text(path) is None):
         raise CheckpointError(
             f"{path} exists and is not a checkpoint; choose another name, or replace it with "
             "--force."
-        )
-
-
-@contextmanager
-def written(path: Path) -> Iterator[Path]:
-    """Yield a new name beside ``path`` to write to, and say in one sentence why that fails.
-
-    Raises:
-        CheckpointError: there is no room, or no permission.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with beside(path) as part:
-            yield part
-    except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CheckpointError(f"{path!s:.200} cannot be written: {reason}.") from None
-
-
-def followed(path: Path) -> Path:
-    """Return where a link leads, so that its target is written and the link stays."""
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-@contextmanager
-def reserved(path: Path) -> Iterator[None]:
-    """Keep other processes from reserving ``path``; however this one ends, the system lets go.
-
-    Raises:
-        CheckpointError: another process has reserved it.
-    """
-    lock = path.with_name(f".{path.name}.lock")
-    with lock.open("wb") as file:
-        try:
-            _lock(file)
-        except (BlockingIOError, PermissionError):
-            raise CheckpointError(
-                f"Another training is writing {path}; wait until it ends, or choose another name."
-            ) from None
-        except OSError:  # this file system has no locks
-            pass
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # Windows removes no file that is open
-                lock.unlink()
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-@contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """Yield a name that nobody else has in the folder of ``path``, and clear away what has it."""
-    part = path.absolute().with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        yield part
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        with suppress(OSError):
-            part.unlink()
-
-
-def _replaceable(path: Path) -> None:
-    if path.exists() and not (path.is_file() and os.access(path, os.W_OK)):
-        raise CheckpointError(
-            f"{path} is no file, or one that is protected; choose another name for the checkpoint."
         )
 
 
@@ -223,13 +142,10 @@ def _sealed_text(path: Path) -> str | None:
     try:
         if not path.is_file():
             raise CheckpointError(f"There is no checkpoint at {path}; check the path.")
-        with path.open("rb"), safe_open(path, framework="pt") as file:  # Python says why it cannot
+        with safe_open(path, framework="pt") as file:
             return (file.metadata() or {}).get("cloze")
     except SafetensorError:
         return None
-    except OSError as error:
-        reason = error.strerror or error
-        raise CheckpointError(f"{path!s:.200} cannot be read: {reason}.") from None
 
 
 # Models
@@ -268,15 +184,9 @@ def load_model(path: FilePath = SHIPPED) -> MaskedLM:
         model.objective = objective
         if model.config.vocab_size < len(model.vocabulary):
             raise ValueError("its vocabulary has more symbols than its config")
-        alike(tensors, model.state_dict())
+        must_match(tensors, model.state_dict())
     model.load_state_dict(tensors)
     return model.eval().requires_grad_(False)
-
-
-@lru_cache
-def shipped(name: str) -> MaskedLM:
-    """Load a model that ships with the series, once."""
-    return load_model(CHECKPOINTS / f"{name}.safetensors")
 
 
 def load_guesser(path: FilePath = SHIPPED) -> MaskedLM:
@@ -304,13 +214,14 @@ def fitting(path: FilePath) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        missing = " is missing" * isinstance(error, KeyError)
-        reason = str(error).partition("\n")[0].rstrip(".:") + missing
+        reason = str(error).partition("\n")[0].rstrip(".:")
+        if isinstance(error, KeyError):
+            reason += " is missing"
         raise CheckpointError(f"{path} does not fit this version of Cloze: {reason}.") from None
 
 
-def alike(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
-    """Hold the tensors of a file to those of what it is loaded into: names, shapes, dtypes.
+def must_match(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
+    """Compare the tensors of a file with those of what it is loaded into: names, shapes, dtypes.
 
     Raises:
         ValueError: one is missing, or differs; the sentence names it.
@@ -322,7 +233,7 @@ def alike(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:
 
 
 def _vocabulary(metadata: Mapping[str, Any]) -> Vocabulary:
-    """Return what the ids of a model mean: the series' own characters, if nothing else is said."""
+    """Return the vocabulary of a model, by default the series' own characters."""
     if "vocabulary" not in metadata:
         return VOCABULARY
     ordinary, specials = (metadata["vocabulary"][part] for part in ("ordinary", "specials"))

@@ -34,17 +34,13 @@ class EncoderConfig:
     """How sharply the heads look at a neighbour before the first step; 0 gives ordinary heads."""
 
     def __post_init__(self) -> None:
-        _must_be_possible(self)
-
-    @property
-    def n_parameters(self) -> int:
-        """How many parameters an encoder of this shape and its head have."""
-        d, d_ff = self.d_model, self.d_ff
-        attention, norm = 4 * (d * d + d), 2 * d
-        feed_forward = (d * d_ff + d_ff) + (d_ff * d + d)
-        layers = self.n_layers * (attention + feed_forward + 2 * norm)
-        embedding, head = self.vocab_size * d, d * self.vocab_size + self.vocab_size
-        return embedding + layers + norm + head
+        if self.d_model % (2 * self.n_heads):
+            raise ValueError(
+                f"d_model must be a multiple of 2 · n_heads = {2 * self.n_heads} (each head "
+                f"rotates pairs of numbers), not {self.d_model}."
+            )
+        if self.direction not in DIRECTIONS:
+            raise ValueError(f"direction is 'both', 'left' or 'right', not {self.direction!r:.60}.")
 
     @property
     def d_head(self) -> int:
@@ -59,15 +55,12 @@ def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) 
 
     Args:
         length: of the line.
-        direction: where everybody may look.
-        prefix: how many positions at the beginning are in everybody's sight besides; with
+        direction: where every position may look.
+        prefix: how many positions at the beginning every position may look at as well; with
             ``direction="left"`` this is the mask of a prefix language model. A number for each line
             of a batch, ``(batch,)``, gives each a mask of its own: ``(batch, 1, length, length)``.
-
-    Raises:
-        ValueError: there is no such direction.
     """
-    if known_direction(direction) == "both":
+    if direction == "both":
         return None
     everywhere = torch.ones(length, length, dtype=torch.bool)
     mask = everywhere.tril() if direction == "left" else everywhere.triu()  # (length, length)
@@ -132,7 +125,8 @@ class Attention(nn.Module):
         Returns:
             Shape ``(batch, length, d_model)``.
         """
-        query, key, value = self.split(self.query(x), self.key(x), self.value(x))
+        query, key, value = self.to_heads(self.query(x), self.key(x), self.value(x))
+        query, key = self.rotated(query, key)
         gathered = self.gather(query, key, value, mask)  # (batch, n_heads, length, d_head)
         return self.output(join(gathered))  # (batch, length, d_model)
 
@@ -145,37 +139,33 @@ class Attention(nn.Module):
 
     def weights(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Return how much each query looks at each key: ``(batch, n_heads, length, length)``."""
-        query, key, _ = self.split(self.query(x), self.key(x), self.value(x))
+        query, key = self.to_heads(self.query(x), self.key(x))
+        query, key = self.rotated(query, key)
         scale = math.sqrt(self.config.d_head)
         scores = query @ key.transpose(-1, -2) / scale  # (batch, n_heads, length, length)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         return scores.softmax(dim=-1)
 
-    def split(
-        self, query: Tensor, key: Tensor, value: Tensor, start: int = 0
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Split vectors ``(batch, length, d_model)`` into heads, and turn queries and keys.
+    def to_heads(self, *vectors: Tensor) -> tuple[Tensor, ...]:
+        """Split each ``(batch, length, d_model)`` into ``(batch, n_heads, length, d_head)``."""
+        heads = (self.config.n_heads, self.config.d_head)
+        return tuple(torch.unflatten(x, -1, heads).transpose(1, 2) for x in vectors)
+
+    def rotated(self, query: Tensor, key: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
+        """Turn ``(batch, n_heads, length, d_head)`` by the angles of the positions.
 
         The first position is number ``start`` of its line.
-
-        Returns:
-            Queries, keys and values, each ``(batch, n_heads, length, d_head)``.
         """
-        heads = (self.config.n_heads, self.config.d_head)
-        query, key, value = (
-            torch.unflatten(x, -1, heads).transpose(1, 2)  # (batch, n_heads, length, d_head)
-            for x in (query, key, value)
-        )
         angles = self.angles[start : start + query.shape[2]]  # (length, d_head / 2)
-        return rotate(query, angles), rotate(key, angles), value
+        return rotate(query, angles), rotate(key, angles)
 
     @torch.no_grad()
     def look_at_neighbours(self) -> None:
         """Set the biases so that head h attends δ_h places away before anything is learned.
 
         The key bias is c · (1, 0), (1, 0) …, which position n turns to the angles nθ. The query
-        bias is the same, turned by δθ beforehand, so at position m it has the angles (m + δ)θ.
+        bias is the same, rotated by δθ in advance, so at position m it has the angles (m + δ)θ.
         Their product c² Σ cos((m + δ − n)θ_i) is largest where n = m + δ.
         """
         config = self.config
@@ -237,7 +227,7 @@ class Encoder(nn.Module):
     def __init__(self, config: EncoderConfig | None = None) -> None:
         super().__init__()
         self.config = config = config or EncoderConfig()
-        self.embedding: nn.Embedding = Embedding(config.vocab_size, config.d_model)
+        self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
         self.norm = nn.LayerNorm(config.d_model)
 
@@ -248,10 +238,10 @@ class Encoder(nn.Module):
 
         Args:
             input_ids: shape ``(batch, length)``, int64.
-            padding_mask: True where a position is padding, which nobody may look at; shape
+            padding_mask: True where a position is padding, which no other may look at; shape
                 ``(batch, length)``.
-            prefix: how many positions at the beginning of each line everybody may look at, whatever
-                the direction; shape ``(batch,)``.
+            prefix: how many positions at the beginning of each line every position may look at,
+                whatever the direction; shape ``(batch,)``.
 
         Returns:
             Shape ``(batch, length, d_model)``.
@@ -259,19 +249,19 @@ class Encoder(nn.Module):
         Raises:
             ValueError: the line is longer than ``max_len``, or the shape is not (batch, length).
         """
-        mask = self.mask(input_ids, padding_mask, prefix)
+        mask = self.make_mask(input_ids, padding_mask, prefix)
         x = self.embedding(input_ids)  # (batch, length, d_model)
         for layer in self.layers:
             x = layer(x, mask)  # (batch, length, d_model)
         return self.norm(x)
 
     @torch.no_grad()
-    def attention(self, input_ids: Tensor) -> Tensor:
+    def attention_weights(self, input_ids: Tensor) -> Tensor:
         """Return all attention weights: ``(n_layers, batch, n_heads, length, length)``.
 
         Row i of a head says how position i spreads its attention; each row sums to 1.
         """
-        mask = self.mask(input_ids)
+        mask = self.make_mask(input_ids)
         x = self.embedding(input_ids)  # (batch, length, d_model)
         weights = []
         for layer in self.layers:
@@ -280,14 +270,14 @@ class Encoder(nn.Module):
             x = layer(x, mask)
         return torch.stack(weights)
 
-    def mask(
+    def make_mask(
         self, input_ids: Tensor, padding_mask: Tensor | None = None, prefix: Tensor | None = None
     ) -> Tensor | None:
         """Return where a query may look at a key, for :meth:`Attention.forward`.
 
         For the arguments and errors see :meth:`forward`.
         """
-        length = self.checked_length(input_ids)
+        length = self.length_of(input_ids)
         mask = attention_mask(length, self.config.direction, 0 if prefix is None else prefix)
         mask = None if mask is None else mask.to(input_ids.device)
         if padding_mask is None:
@@ -297,7 +287,7 @@ class Encoder(nn.Module):
         real = ~padding_mask[:, None, None, :] | itself  # (batch, 1, length, length)
         return real if mask is None else real & mask
 
-    def checked_length(self, input_ids: Tensor, read: int = 0) -> int:
+    def length_of(self, input_ids: Tensor, read: int = 0) -> int:
         """Return the length of lines ``(batch, length)``, with ``read`` symbols before them.
 
         Raises:
@@ -339,71 +329,3 @@ class Encoder(nn.Module):
         )
         wider.load_state_dict(state)
         return wider
-
-
-# What cannot be made
-
-# Wide enough for anything that runs on one machine, and no number of a damaged or mistyped config
-# asks for more memory than there is.
-SIZES = {
-    "vocab_size": 1 << 18,
-    "max_len": 1 << 14,
-    "d_model": 1 << 13,
-    "n_heads": 1 << 10,
-    "n_layers": 1 << 8,
-    "d_ff": 1 << 16,
-}
-RANGES = {"rotary_base": (1, 1e9), "neighbour_focus": (0, 100)}
-MOST_PARAMETERS = 1 << 28
-
-
-class Embedding(nn.Embedding):
-    """A vector for every symbol. An id without one is refused in a sentence, not in torch's."""
-
-    def forward(self, input_ids: Tensor) -> Tensor:
-        """Return the vectors ``(…, d_model)`` of ids of any shape.
-
-        Raises:
-            ValueError: an id has no symbol.
-        """
-        try:
-            return super().forward(input_ids)
-        except IndexError:
-            low, high = (int(end) for end in input_ids.aminmax())
-            raise ValueError(
-                f"Ids run from 0 to {self.num_embeddings - 1}, not to {low if low < 0 else high}."
-            ) from None
-
-
-def known_direction(direction: Direction) -> Direction:
-    """Return a direction that there is.
-
-    Raises:
-        ValueError: it is another word.
-    """
-    if direction not in DIRECTIONS:
-        raise ValueError(f"direction is 'both', 'left' or 'right', not {direction!r:.60}.")
-    return direction
-
-
-def _must_be_possible(config: EncoderConfig) -> None:
-    """Refuse a shape that no encoder can have, or that asks for too much memory."""
-    for name, most in SIZES.items():
-        size = getattr(config, name)
-        if type(size) is not int or not 1 <= size <= most:
-            raise ValueError(f"{name} is a whole number from 1 to {most}, not {size!r:.60}.")
-    for name, (low, high) in RANGES.items():
-        number = getattr(config, name)
-        if type(number) not in (int, float) or not low <= number <= high:  # NaN is neither
-            raise ValueError(f"{name} is a number from {low} to {high:g}, not {number!r:.60}.")
-    if config.d_model % (2 * config.n_heads):
-        raise ValueError(
-            f"d_model must be a multiple of 2 · n_heads = {2 * config.n_heads} (each head "
-            f"rotates pairs of numbers), not {config.d_model}."
-        )
-    known_direction(config.direction)
-    if config.n_parameters > MOST_PARAMETERS:
-        raise ValueError(
-            f"An encoder of this shape has {config.n_parameters} parameters; at most "
-            f"{MOST_PARAMETERS} are allowed, choose smaller sizes."
-        )

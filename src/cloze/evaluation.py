@@ -1,6 +1,6 @@
 """Evaluation: what a model pays under the fixed masks of the series, and how runs are summed up.
 
-Also how well scores tell what is looked for, such as typos, from everything else.
+Also how well scores separate positives, such as typos, from negatives.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Count, Values, Where, checked, shown
+from cloze.arguments import Count, Values, Where, checked, shown
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, number_selected
@@ -47,7 +47,7 @@ def answers(
 
 
 class Repeated(NamedTuple):
-    """What several runs scored that differ in nothing but the draw, such as the seed."""
+    """Scores of runs that differ only in their seed."""
 
     mean: float
     spread: float
@@ -77,17 +77,16 @@ class Repeated(NamedTuple):
 
 @checked
 def area_under_curve(scores: Values, wanted: Where) -> float:
-    """Return how often what is wanted has a higher score than what is not, ties counted half.
+    """Return the AUC: the probability that a positive scores higher than a negative (ties: half).
 
-    That is the area under the curve of hits over false alarms: 1 finds everything first, ½ is
-    chance.
+    1 means that every positive comes first, ½ is chance.
 
     Args:
         scores: of any shape.
-        wanted: boolean, of the same shape.
+        wanted: where the positives are, boolean, of the same shape.
 
     Raises:
-        ValueError: the shapes differ, a score is NaN, nothing is wanted, or everything.
+        ValueError: the shapes differ, a score is NaN, or there are no positives or no negatives.
     """
     if scores.isnan().any():
         raise ValueError("A score is NaN, which is neither higher nor lower than another.")

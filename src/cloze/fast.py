@@ -8,13 +8,13 @@ causal model reads on in a line whose beginning it has read before. To know what
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from cloze.encoder import Embedding, Encoder, Layer, join
+from cloze.encoder import Encoder, Layer, join
 
 Past = tuple[tuple[Tensor, Tensor], ...]
-"""What is kept of a text that was read from the left: by layer, the keys and the values, each
+"""The KV cache of a text that was read from the left: by layer, the keys and the values, each
 ``(batch, n_heads, length, d_head)``."""
 
 
@@ -42,9 +42,12 @@ def states_at(
         Shape ``(|M|, d_model)``.
     """
     layers = [*encoder.layers]
-    if {type(part) for part in (encoder.embedding, *layers)} != {Embedding, Layer}:
-        return encoder(input_ids, padding_mask, prefix)[selected]  # a part of somebody's own
-    mask = encoder.mask(input_ids, padding_mask, prefix)
+    parts_are_ours = type(encoder.embedding) is nn.Embedding and all(
+        type(layer) is Layer for layer in layers
+    )
+    if not parts_are_ours:  # others, such as a learner's own layer, may compute something else
+        return encoder(input_ids, padding_mask, prefix)[selected]
+    mask = encoder.make_mask(input_ids, padding_mask, prefix)
     x = encoder.embedding(input_ids)  # (batch, length, d_model)
     for layer in layers:
         assert isinstance(layer, Layer)
@@ -56,8 +59,9 @@ def states_at(
         else:
             normed = layer.attention_norm(x)
             query, key, value = (made(normed) for made in projections)
-        heads = attention.split(query, key, value)  # three of (batch, n_heads, length, d_head)
-        gathered = join(attention.gather(*heads, mask))  # (batch, length, d_model)
+        query, key, value = attention.to_heads(query, key, value)
+        query, key = attention.rotated(query, key)  # (batch, n_heads, length, d_head)
+        gathered = join(attention.gather(query, key, value, mask))  # (batch, length, d_model)
         if layer is layers[-1]:
             x, gathered = x[selected], gathered[selected]  # (|M|, d_model)
         x = x + attention.output(gathered)
@@ -69,7 +73,7 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
     """Read on from where another call stopped; only with direction "left".
 
     What is left of a position never changes when the text goes on, so keys and values are computed
-    once and kept (a KV cache).
+    once and stored (a KV cache).
 
     Args:
         encoder: one that looks to the left.
@@ -88,20 +92,21 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
             "different to the others once there is more to the right."
         )
     read = past[0][0].shape[2] if past else 0
-    length = encoder.checked_length(input_ids, read)
+    length = encoder.length_of(input_ids, read)
     mask = torch.ones(length - read, length, dtype=torch.bool).tril(read)  # (new, read and new)
     x = encoder.embedding(input_ids)  # (batch, new, d_model)
-    kept = []
+    past_and_new = []
     for n, layer in enumerate(encoder.layers):
         assert isinstance(layer, Layer)
         attention, normed = layer.attention, layer.attention_norm(x)
-        query, key, value = attention.split(
-            attention.query(normed), attention.key(normed), attention.value(normed), read
+        query, key, value = attention.to_heads(
+            attention.query(normed), attention.key(normed), attention.value(normed)
         )
+        query, key = attention.rotated(query, key, read)
         if past:
             key, value = (torch.cat(both, 2) for both in zip(past[n], (key, value), strict=True))
             # (batch, n_heads, read and new, d_head)
-        kept.append((key, value))
+        past_and_new.append((key, value))
         x = x + attention.output(join(attention.gather(query, key, value, mask)))
         x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return encoder.norm(x), tuple(kept)
+    return encoder.norm(x), tuple(past_and_new)

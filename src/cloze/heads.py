@@ -7,7 +7,6 @@ from typing import ClassVar, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from cloze.border import checked
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.fast import Past, read_on, states_at
 from cloze.vocabulary import END, VOCABULARY, Vocabulary
@@ -15,7 +14,7 @@ from cloze.vocabulary import END, VOCABULARY, Vocabulary
 
 @runtime_checkable
 class Model(Protocol):
-    """Whatever answers at selected positions: a ``MaskedLM``, another model, a world's truth."""
+    """What answers at selected positions: a ``MaskedLM``, another model, a world's truth."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -63,19 +62,18 @@ class MaskedLM(nn.Module):
 
     Args:
         config: the shape of the encoder.
-        vocabulary: what its ids mean; nobody looks at a ``[PAD]`` of it.
+        vocabulary: what its ids mean; no position looks at a ``[PAD]`` of it.
     """
 
     kind: ClassVar[str] = "masked"
-    """The objective that such models are made for, by whose name a checkpoint knows the class."""
+    """The objective that such models are made for; a checkpoint stores its name."""
 
-    @checked
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
     ) -> None:
         super().__init__()
         self.objective = self.kind
-        """The name of the objective that it was trained for; its checkpoint remembers it."""
+        """The name of the objective that it was trained for, stored in its checkpoint."""
         self.vocabulary = vocabulary
         self.encoder = Encoder(config)
         self.config = self.encoder.config

@@ -184,10 +184,8 @@ def _watch(hooks: ExitStack, places: Anatomy, n: int, parts: Parts) -> None:
     def weights(attention: nn.Module, args: Any, output: Any) -> None:
         if isinstance(attention, Attention):
             parts["pattern", n] = attention.weights(*args)
-            return
-        told = output[1] if isinstance(output, tuple) else None
-        if told is not None:
-            parts["pattern", n] = told
+        elif isinstance(output, tuple) and output[1] is not None:
+            parts["pattern", n] = output[1]
 
     def values(_: nn.Module, __: Any, output: Tensor) -> None:
         of_all = output[..., -block.project.in_features :]  # the last third of a joint projection

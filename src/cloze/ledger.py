@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cloze.border import Count, Whole, checked
+from cloze.arguments import Count, Whole, checked
 
 
 @checked

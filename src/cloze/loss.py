@@ -9,7 +9,7 @@ from typing import Literal
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Labels, Logits, Probability, checked, known_symbols
+from cloze.arguments import Labels, Logits, Probability, checked
 from cloze.masking import IGNORE, number_selected
 
 LOG2 = math.log(2)
@@ -28,11 +28,10 @@ def mlm_loss(logits: Logits, labels: Labels, reduction: Literal["mean", "sum"] =
         A scalar tensor.
 
     Raises:
-        ValueError: no position is selected (the mean over nothing would be NaN), a label is no
-            symbol, or the shapes do not fit.
+        ValueError: no position is selected (the mean over nothing would be NaN), or the shapes do
+            not fit.
     """
     number_selected(labels != IGNORE)
-    known_symbols(labels[labels != IGNORE], logits.shape[-1], "Labels other than -100")
     rows = logits.reshape(-1, logits.shape[-1])  # (positions, |V|)
     answers = labels.flatten()  # (positions,)
     return F.cross_entropy(rows, answers, ignore_index=IGNORE, reduction=reduction)
@@ -40,8 +39,8 @@ def mlm_loss(logits: Logits, labels: Labels, reduction: Literal["mean", "sum"] =
 
 @checked
 def cost(probability: Probability) -> float:
-    """Return −log P in nats; what was called impossible has an infinite cost."""
-    return abs(math.log(probability)) if probability else math.inf
+    """Return −log P in nats; an outcome given probability 0 costs infinity."""
+    return abs(math.log(probability)) if probability else math.inf  # never −0
 
 
 @checked
@@ -49,7 +48,7 @@ def expected_cost(truth: Mapping[str, Probability], bet: Mapping[str, Probabilit
     """Return −Σ p(c) log q(c) in nats: what bet q pays on average if the truth is drawn from p.
 
     This is the cross-entropy H(p, q). No bet pays less than ``bet = truth`` (Gibbs' inequality);
-    what that pays is the entropy of p. A bet may leave some of its money at home.
+    what that pays is the entropy of p. A bet may sum to less than 1.
 
     Raises:
         ValueError: the truth does not sum to 1, or the bet to more.

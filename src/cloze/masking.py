@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from cloze.border import Count, Ids, Probability, Where, Whole, checked, known_symbols
+from cloze.arguments import Count, Ids, Probability, Where, Whole, checked, known_symbols
 from cloze.vocabulary import VOCABULARY, Vocabulary
 
 IGNORE = -100
 """The label of a position that is not predicted; torch's ``cross_entropy`` skips it by default."""
-LONGEST = 10
-"""The most words of a span, as in SpanBERT."""
-SURVIVING = [(0.8**k - 0.8**LONGEST) / (1 - 0.8**LONGEST) for k in range(LONGEST)]
-"""P(a span has more than k words): each word more makes it rarer by 0.8, up to the longest."""
 
 
 class MaskedBatch(NamedTuple):
@@ -128,7 +122,13 @@ def corrupt(
         ValueError: the shares are more than 1 together, or something else than ordinary symbols is
             selected.
     """
-    _must_be_corruptible(input_ids, selected, vocabulary, mask_share, random_share)
+    if mask_share + random_share > 1 + 1e-9:
+        raise ValueError(
+            "mask_share and random_share are shares of the selected positions: at most 1 together, "
+            f"not {mask_share} and {random_share}."
+        )
+    if (selected & (input_ids >= vocabulary.n_ordinary)).any():
+        raise ValueError("Only ordinary symbols are predicted; select no [MASK] or other special.")
     action = torch.rand(input_ids.shape, generator=generator)  # (…, length)
     if groups is not None:
         action = action.gather(-1, groups)  # the number of the group for each of its positions
@@ -181,155 +181,6 @@ def ordinary(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
 
 
 @checked
-def mask_words(
-    input_ids: Ids,
-    mask_prob: Probability = 0.15,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-    **shares: float,
-) -> MaskedBatch:
-    """Select whole words to predict, and corrupt each of them in one way.
-
-    A word is a run of letters; a space or a new line is a word of its own, and so is every symbol
-    of a vocabulary of words, for which this is :func:`mask_tokens`. A word at the edge of a line
-    may be cut, and is what is left of it. Each word is selected with probability ``mask_prob``,
-    independently of the others, and so is each position. But the positions of one word go together,
-    so the rate varies more than that of single characters: over a million characters of English, it
-    lies within 0.005 of ``mask_prob``.
-
-    One uniform number per word decides what becomes of it: all of it is ``[MASK]``, or each of its
-    characters is random, or it stays. With a number for each letter, one letter left in sight would
-    give the word away.
-
-    Arguments, result and errors are those of :func:`mask_tokens`; special symbols part words.
-
-    Source: "whole word masking" of the code of BERT (release of May 2019), which decides for each
-    word piece by itself what becomes of it.
-    """
-    maskable = ordinary(input_ids, vocabulary)
-    groups = _run_starts(_letters(input_ids, vocabulary), alone=bool(vocabulary.separator))
-    selected = select(maskable, mask_prob, groups, generator=generator)
-    return corrupt(
-        input_ids, selected, groups, vocabulary=vocabulary, generator=generator, **shares
-    )
-
-
-@checked
-def mask_spans(
-    input_ids: Ids,
-    mask_prob: Probability = 0.15,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-    **shares: float,
-) -> MaskedBatch:
-    """Select spans of neighbouring words to predict, and corrupt each of them in one way.
-
-    A span has k = 1, 2, … 10 words with a probability proportional to 0.8ᵏ⁻¹, scaled so that these
-    sum to 1. That makes 3.8 words on average, some twenty characters of English. Spans begin where
-    a word begins and end where one ends; the space between two words of a span goes with them. Two
-    spans that meet become one.
-
-    A line is taken for a piece of a longer text: a span may have begun before it and may end after
-    it, so every word of the line is equally likely to be selected. How often spans begin is chosen
-    so that the share of selected positions is ``mask_prob`` in expectation. In a single line
-    nothing or nearly everything may be selected; over a million characters of English the rate lies
-    within 0.01 of ``mask_prob``.
-
-    One uniform number per span decides what becomes of it, as in SpanBERT: all of it is ``[MASK]``,
-    or each of its symbols is random, or it stays.
-
-    Arguments, result and errors are those of :func:`mask_tokens`; special symbols part words, and
-    there must be a word.
-
-    Source: Joshi et al. 2020, SpanBERT, section 3.1.
-    """
-    maskable, letters = ordinary(input_ids, vocabulary), _letters(input_ids, vocabulary)
-    if not letters.any():
-        raise ValueError("There is no word in this batch, so no span to select; give it letters.")
-    between_words = maskable & ~letters
-    begin = _begin_prob(mask_prob, int(between_words.sum()) / int(maskable.sum()))
-
-    # Words are numbered along the line, after LONGEST others that came before it.
-    groups = _run_starts(letters, alone=bool(vocabulary.separator))
-    at = torch.arange(input_ids.shape[-1])
-    word = (letters & (groups == at)).cumsum(-1) + LONGEST - 1  # (…, length)
-    shape = (*input_ids.shape[:-1], input_ids.shape[-1] + LONGEST + 1)
-    number = torch.rand(shape, generator=generator)  # (…, words), for each word
-    length = torch.rand(shape, generator=generator)
-    covered = torch.zeros(shape, dtype=torch.bool)
-    for k, share in enumerate(SURVIVING):
-        begun = (number < begin) & (length < share)
-        covered[..., k:] |= begun[..., : shape[-1] - k]
-    here, after = covered.gather(-1, word), covered.gather(-1, word + 1)  # (…, length)
-    selected = (letters & here) | (between_words & here & after)
-    if not selected.any():
-        own = number.gather(-1, word).masked_fill(~letters, 2.0)
-        selected = own == own.min()
-    return corrupt(
-        input_ids,
-        selected,
-        _run_starts(selected),
-        vocabulary=vocabulary,
-        generator=generator,
-        **shares,
-    )
-
-
-def _letters(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """Return where the letters of words are, or the words of a vocabulary of words: boolean.
-
-    Raises:
-        ValueError: the ids are a single number and not a line.
-    """
-    if not input_ids.dim():
-        raise ValueError("Words stand in lines, ids of shape (…, length); this is a single id.")
-    parting = [i for i, symbol in enumerate(vocabulary.ordinary) if symbol.isspace()]
-    separators = torch.isin(input_ids, torch.tensor(parting, dtype=torch.int64))
-    return (input_ids < vocabulary.n_ordinary) & ~separators
-
-
-def _run_starts(inside: Tensor, *, alone: bool = False) -> Tensor:
-    """Return for every position where its run begins; what is not inside is a run of its own.
-
-    Args:
-        inside: boolean, shape ``(…, length)``.
-        alone: every position is a run of its own.
-    """
-    at = torch.arange(inside.shape[-1]).expand(inside.shape)
-    if alone:
-        return at
-    goes_on = inside & F.pad(inside[..., :-1], (1, 0))
-    return at.masked_fill(goes_on, 0).cummax(-1).values
-
-
-def _begin_prob(rate: float, separators: float) -> float:
-    """Return the probability b that a span begins at a word, for ``rate`` to be selected.
-
-    A word is left out if none of the spans that begin at it or up to 9 words before it reaches it:
-    with probability u = Π (1 − b P(more than k words)). The space between two words is selected if
-    both are: with probability 1 − 2u + (1 − b) u, by the same reasoning.
-
-    Args:
-        rate: the share of positions to be selected.
-        separators: the share of positions that lie between words.
-    """
-
-    def selected(begin: float) -> float:
-        left_out = math.prod(1 - begin * share for share in SURVIVING)
-        return 1 - left_out - separators * begin * left_out
-
-    low, high = 0.0, 1.0
-    if rate == 1:
-        return 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if selected(middle) < rate else (low, middle)
-    return low
-
-
-@checked
 def seeded(seed: Whole) -> torch.Generator:
     """Return a source of chance of its own; the same seed gives the same numbers."""
     return torch.Generator().manual_seed(seed)
@@ -352,8 +203,7 @@ class StaticMasks:
             mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)
         ]
 
-    @checked
-    def epoch(self, n: Whole) -> MaskedBatch:
+    def epoch(self, n: int) -> MaskedBatch:
         """Return the masked batch that epoch ``n`` = 0, 1, … sees."""
         return self._copies[n % len(self._copies)]
 
@@ -371,21 +221,3 @@ def held_out_batch(
     two of its numbers can be compared.
     """
     return mask_tokens(windows, mask_prob, vocabulary=vocabulary, generator=seeded(seed))
-
-
-def _must_be_corruptible(
-    input_ids: Tensor,
-    selected: Tensor,
-    vocabulary: Vocabulary,
-    mask_share: float,
-    random_share: float,
-) -> None:
-    """Refuse what :func:`corrupt` cannot do; its docstring names the errors."""
-    if mask_share + random_share > 1 + 1e-9:
-        raise ValueError(
-            "mask_share and random_share are shares of the selected positions: at most 1 together, "
-            f"not {mask_share} and {random_share}."
-        )
-    special = known_symbols(input_ids, len(vocabulary)) >= vocabulary.n_ordinary
-    if (selected & special).any():
-        raise ValueError("Only ordinary symbols are predicted; select no [MASK] or other special.")

@@ -7,7 +7,6 @@ Another way to train is another :class:`Objective`, registered in a file of its 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -33,7 +32,7 @@ class Objective:
     """A way to train: windows become questions, and the model's answers a loss."""
 
     name: str
-    """Under which checkpoints remember it."""
+    """The name stored in checkpoints."""
     ask: Callable[[Tensor, float, torch.Generator, Vocabulary], Batch]
     """From windows ``(n, length)``, ``mask_prob``, a source of chance and what the ids mean to a
     batch."""
@@ -44,9 +43,9 @@ class Objective:
     measure: Callable[[Any, Batch], float]
     """The mean loss in nats over the held-out questions."""
     model: type[MaskedLM] = MaskedLM
-    """The kind of model that can be trained so."""
+    """The model class it trains."""
     measured: str = "held-out"
-    """What the loss that is measured is called: only losses of one name can be compared."""
+    """The name of the measured loss; only losses of the same name can be compared."""
     specials: tuple[str, ...] = ()
     """Special symbols that its batches hold besides those of the corpus."""
     room: int = 0
@@ -61,26 +60,15 @@ class Objective:
 
 # What they are called
 
-_registered: dict[str, tuple[str, Objective]] = {}
-"""By name, the module that registered an objective, and the objective."""
+_registered: dict[str, Objective] = {}
 
 
 def register(objective: Objective) -> Objective:
     """Make an objective known by its name, to the command line and to saved runs.
 
     A cell that registers one may be run again: the new one takes the place of the old one.
-
-    Raises:
-        ValueError: the name is taken by an objective of another module.
     """
-    home = sys._getframe(1).f_globals["__name__"]
-    taken, _ = _registered.get(objective.name, (home, None))
-    if taken != home:
-        raise ValueError(
-            f"Two objectives are called {objective.name!r:.50}, one of {taken} and one of {home}; "
-            "choose another name for yours."
-        )
-    _registered[objective.name] = home, objective
+    _registered[objective.name] = objective
     return objective
 
 
@@ -100,7 +88,7 @@ def objective_named(name: str) -> Objective:
             f"There is no objective {name!r:.50}, only {', '.join(_registered)}; choose one of "
             "these, or register yours with cloze.objectives.register."
         )
-    return _registered[name][1]
+    return _registered[name]
 
 
 def _modules_of_lessons() -> Iterator[str]:
@@ -120,7 +108,7 @@ def masked_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
 
 
 Masker = Callable[..., MaskedBatch]
-"""A way to mask, called as ``mask_tokens``, ``mask_words`` and ``mask_spans`` are."""
+"""A way to mask, called as ``mask_tokens`` is."""
 
 
 def masked(
@@ -133,7 +121,7 @@ def masked(
     comparable, write ``replace(masked(…), held_out=MASKED.held_out, measured=MASKED.measured)``.
 
     Args:
-        name: under which checkpoints remember it.
+        name: the name stored in checkpoints.
         mask: what selects and corrupts.
         mask_share: the share of selected symbols that become ``[MASK]``.
         random_share: the share that become a random one; the rest stay.

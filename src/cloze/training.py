@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from tqdm.std import tqdm
 
-from cloze import border, checkpoint
-from cloze.border import FilePath, Probability, Whole, between, checked
+from cloze import checkpoint
+from cloze.arguments import FilePath, Probability, Whole, between, checked
 from cloze.checkpoint import CheckpointError
 from cloze.encoder import EncoderConfig, Layer
 from cloze.heads import MaskedLM
@@ -96,7 +96,7 @@ class Record(NamedTuple):
 
 
 class Progress:
-    """How far a run has come: what is left of its recipe, by the records of its steps."""
+    """Progress of a training run."""
 
     recipe: Any
     """How it is trained; it has ``steps``."""
@@ -137,10 +137,6 @@ class Source(Protocol):
         """Return the ids to measure on, always the same, shape ``(windows, length)``."""
 
 
-border.NAMES[Source] = "a Corpus or a World"
-border.NAMES[Progress] = "a TrainingRun or an Adaptation"
-
-
 def fit(
     run: TrainingRun, *, stop: Callable[[], bool] = lambda: False, progress: bool = True
 ) -> Iterator[Record]:
@@ -160,29 +156,28 @@ def fit(
         KeyboardInterrupt: after the step during which it was asked for.
         FloatingPointError: a loss is not finite.
     """
-    with _bar(run, progress) as bar:
-        while run.unmeasured or not run.finished:
-            if not run.unmeasured:  # as it is if measuring was interrupted
-                with held_signals():
-                    run.train_step()
-                bar.update()
-            if run.unmeasured:
-                run.measure()
-            bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
-            yield run.history[-1]
-            if stop():
-                return
-
-
-def _bar(run: TrainingRun, progress: bool) -> tqdm:
-    return tqdm(
+    if run.unmeasured:  # an interrupt ended the last measurement
+        run.measure()
+        yield run.history[-1]
+    bar = tqdm(
+        desc="training",
         total=run.recipe.steps,
         initial=run.step,
-        desc="training",
         unit="step",
         disable=not progress,
         leave=False,
     )
+    with bar:
+        while not run.finished:
+            with held_signals():
+                run.train_step()
+            if run.unmeasured:
+                run.measure()
+            bar.update()
+            bar.set_postfix_str(f"loss {run.history[-1].loss:.2f} nats", refresh=False)
+            yield run.history[-1]
+            if stop():
+                return
 
 
 class TrainingRun(Progress):
@@ -274,7 +269,6 @@ class TrainingRun(Progress):
 
     # Saved and resumed
 
-    @checked
     def save(self, path: FilePath) -> None:
         """Save everything that a later :meth:`load` needs to go on exactly here.
 
@@ -343,7 +337,7 @@ class TrainingRun(Progress):
         if history:
             self.train_step()  # what optimizers remember exists from the first step on
         own = self._tensors()
-        checkpoint.alike(tensors, own)
+        checkpoint.must_match(tensors, own)
         for name, tensor in own.items():
             tensor.copy_(tensors[name])
         self.generator.set_state(tensors["generator"])
@@ -362,7 +356,7 @@ def _must_fit(model: MaskedLM, corpus: Source, recipe: Recipe, objective: Object
             f"{type(model).__name__}."
         )
     if recipe.length + objective.room > model.config.max_len:
-        with_room = f" and {objective.room} symbols more" * bool(objective.room)
+        with_room = f" and {objective.room} symbols more" if objective.room else ""
         raise ValueError(
             f"Windows of {recipe.length} characters{with_room} are too long for this "
             f"model, which reads at most max_len = {model.config.max_len}."
@@ -376,7 +370,7 @@ def _must_fit(model: MaskedLM, corpus: Source, recipe: Recipe, objective: Object
 
 @checked
 def steps_in(seconds: Annotated[float, between(0, 1e6)], trial: TrainingRun) -> int:
-    """Return how many steps this machine does in so many seconds.
+    """Return how many steps fit into ``seconds`` on this machine.
 
     Args:
         seconds: the time that training may take.

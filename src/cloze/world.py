@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import (
+from cloze.arguments import (
     FilePath,
     Line,
     Lines,
@@ -34,6 +34,7 @@ from cloze.encoder import Direction, EncoderConfig
 from cloze.grammar import as_words, enumerated, read_grammar
 from cloze.heads import LINES_AT_ONCE, Model, log_probs_at
 from cloze.masking import MaskedBatch, mask_tokens, number_selected, seeded
+from cloze.reading import read_words
 from cloze.vocabulary import (
     BEGIN,
     END,
@@ -44,7 +45,6 @@ from cloze.vocabulary import (
     Vocabulary,
     counted,
     frame,
-    read_words,
 )
 
 HELD_OUT = 1024
@@ -113,7 +113,6 @@ class World:
         TextError: there is no sentence, the probabilities do not sum to 1, or it is too large.
     """
 
-    @checked
     def __init__(self, sentences: Mapping[str, float]) -> None:
         words = as_words(sentences)
         self.vocabulary = Vocabulary(
@@ -147,14 +146,13 @@ class World:
         except TextError as error:
             raise TextError(f"{path}: {error}") from None
 
-    @checked
     def encode(self, sentence: str) -> Tensor:
         """Return the ids of one sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``.
 
         ``_`` is a gap. It need not be a sentence of this world, as long as its words are.
 
         Raises:
-            TextError: a word is unknown, there is none, or there are more than the world has.
+            TextError: a word is unknown, there is none, or there are too many.
         """
         return frame(read_words(sentence, self.vocabulary, self.max_len - 2), self.vocabulary)
 
@@ -171,7 +169,6 @@ class World:
         """−Σ P(x) log P(x) in nats: what the best possible guess at a whole sentence costs."""
         return float(-(self.probabilities * self.probabilities.log()).sum())
 
-    @checked
     def probability(self, sentence: str) -> float:
         """Return P(sentence), read as by :meth:`encode`; 0 for one that is never said."""
         with suppress(TextError):  # a word that this world does not have
@@ -348,7 +345,7 @@ class World:
     def floor(
         self, batch: MaskedBatch, direction: Direction = "both", corruption: Corruption = BERT
     ) -> Mean:
-        """Return what the truth expects to pay for these questions: no reader pays less on average.
+        """Return the mean loss of the truth on these questions: no reader pays less on average.
 
         This Bayes-optimal, irreducible loss is the mean entropy of the exact answers, which varies
         far less from draw to draw than the cost of what was actually drawn.
@@ -389,12 +386,12 @@ class World:
 
 
 class Truth:
-    """The best reader there is: it answers with the exact probabilities of a world.
+    """The Bayes-optimal reader: it answers with the exact probabilities of a world.
 
     Args:
         world: whose sentences are read.
         direction: what it sees.
-        corruption: what it takes the sentences to have gone through.
+        corruption: how it assumes the sentences were corrupted.
     """
 
     def __init__(

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-from benchmarks import jupyter
-from benchmarks.jupyter import Notebook, Server
 from cloze.widgets.widget import Widget
+from tests.browser import jupyter
 from tests.browser.hand import Hand
+from tests.browser.jupyter import Notebook, Server
 from tests.browser.watch import Watch
 from web import browser as browsers
 from web.build import build_single

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from benchmarks import jupyter
+from tests.browser import jupyter
 from tests.browser.conftest import STOCK_ERRORS, without
 from tests.browser.watch import Watch
 from tests.handover.folders import folder

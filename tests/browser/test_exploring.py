@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 from playwright.sync_api import Locator, expect
 
-from benchmarks.jupyter import Notebook
+from tests.browser.jupyter import Notebook
 from tests.browser.watch import Watch, low_contrasts, settled
 
 LINE = "she took her umbrella because it was raining"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, expect
 
-from benchmarks.jupyter import Notebook
+from tests.browser.jupyter import Notebook
 from tests.browser.watch import Watch
 
 GAME = """

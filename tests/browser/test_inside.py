@@ -115,8 +115,8 @@ def test_arrows_move_among_heads_and_enter_switches_one_off(put: Put) -> None:
 
 
 def test_a_causal_model_has_none(hand: Take) -> None:
-    from cloze.causal import shipped_causal
+    from cloze.prediction.shipped import shipped_model
 
-    explorer = MaskExplorer(shipped_causal(), "she took her umbrella", [4])
+    explorer = MaskExplorer(shipped_model("causal"), "she took her umbrella", [4])
     explorer.view = "inside"
     assert "no inside that can be shown" in hand(explorer).html

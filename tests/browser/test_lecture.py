@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize, expect
 
-from benchmarks import jupyter
 from run import ROOT
+from tests.browser import jupyter
 from tests.browser.conftest import STOCK_ERRORS, without
 from tests.browser.watch import Watch, settled, violations
 
@@ -18,9 +18,9 @@ SIZES: list[ViewportSize] = [
     {"width": 1920, "height": 1080},
 ]
 LEAST = 0.022
-"""The least size of type that the room is to read, of the height of the page."""
-# What reaches beyond its screen or is cut off in it, and what is written too small for the room:
-# all but what only the lecturer needs.
+"""The smallest type for the room, as a share of the height of the page."""
+# Elements that reach beyond the screen or are cut off, and text too small for the room, except
+# what only the lecturer needs.
 BEYOND = """least => {
     const screen = document.querySelector(".screen:not([hidden])");
     const foot = document.querySelector("main").getBoundingClientRect();
@@ -85,13 +85,13 @@ def shown(
     context: BrowserContext,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Lecture]:
-    """A lecture that is ready, which at the end must have met no error and asked no network."""
+    """A lecture that has loaded; at the end there must be no error and no request to a network."""
     watch = Watch()
     page = context.new_page()
     watch.over(page)
     with jupyter.lecture(tmp_path_factory.mktemp("lecture"), request.param) as server:
         page.goto(f"{server.url}/?token={jupyter.TOKEN}", wait_until="commit")
-        # The title is there before the kernel, and what is awaited is told.
+        # The title is there before the kernel, and the bar says what it is waiting for.
         expect(page.locator(".screen:not([hidden]) h1")).to_contain_text("What is missing?")
         expect(page.get_by_role("status").filter(has_text="Getting ready")).to_be_visible()
         expect(page.locator("body[data-ready]")).to_be_visible(timeout=180_000)
@@ -237,9 +237,9 @@ def test_only_the_lecturer_sees_notes_and_clock(lecture: Lecture) -> None:
     expect(notes.locator("#here")).to_contain_text(lecture.screens[1])
     expect(notes.locator("#elapsed")).not_to_have_text("0:00")  # the first step has started it
     expect(notes.locator("#plan")).to_contain_text("5 min planned here")
-    said = notes.locator("#notes").inner_text().splitlines()[0]
-    assert "Do:" in said
-    assert said not in page.locator("body").inner_text()
+    first_note = notes.locator("#notes").inner_text().splitlines()[0]
+    assert "Do:" in first_note
+    assert first_note not in page.locator("body").inner_text()
     assert "elapsed" not in page.locator("body").inner_text()
     assert violations(notes) == []
     notes.get_by_role("button", name="Back").click()
@@ -263,17 +263,17 @@ DONE: dict[str, tuple[list[str], str]] = {
     "In a small world": (['.letter[data-with-at="1"]'], "Position 1"),
     "gap after gap": (["text='Step'"], "Step 1"),
 }
-"""What is clicked on a screen, and then said there."""
+"""What is clicked on a screen, and the words that then appear there."""
 
 
 @longer
 @pytest.mark.parametrize("words", DONE)
 def test_widgets_answer_and_stay_in_sight(lecture: Lecture, words: str) -> None:
     screen = lecture.open(words)
-    clicks, said = DONE[words]
+    clicks, answer = DONE[words]
     for click in clicks:
         screen.locator(click).click()
-    expect(screen).to_contain_text(said)
+    expect(screen).to_contain_text(answer)
     settled(lecture.page)
     assert lecture.page.evaluate(BEYOND, 0) == []
 
@@ -285,7 +285,7 @@ def test_nobody_without_the_address_sees_a_lecture(lecture: Lecture, browser: Br
         expect(page.get_by_label("Password or token")).to_be_visible()
 
 
-def test_a_lost_connection_is_told_on_the_screen(lecture: Lecture) -> None:
+def test_a_lost_connection_is_reported_on_the_screen(lecture: Lecture) -> None:
     lecture.page.keyboard.press("PageDown")
     lost = lecture.screen.get_by_role("alert").filter(has_text="Jupyter cannot be reached")
     lecture.page.context.set_offline(True)
@@ -328,7 +328,7 @@ def test_no_screen_has_a_serious_violation(lecture: Lecture) -> None:
     assert {each: what for each, what in found.items() if what} == {}
 
 
-def test_a_cell_that_fails_is_told_where_the_others_were_counted(page: Page, built: str) -> None:
+def test_a_cell_that_fails_is_reported(page: Page, built: str) -> None:
     page.goto(f"{built}/blank.html#2")
     one, other = (f"<section class='screen'{how}><h2>x</h2></section>" for how in ("", " hidden"))
     head = "<title>x</title><link rel='icon' href='data:,'>"

@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Locator, expect
 
-from benchmarks.jupyter import Notebook, click_and_time
+from tests.browser.jupyter import Notebook
+from web.browser import click_and_time
 
 # A model so small, and a schedule so long, that its steps pass quickly and never end.
 SETUP = """
@@ -35,7 +36,7 @@ def test_stop_is_answered_while_a_cell_trains_and_resume_goes_on(lab: Notebook) 
     lab.start(1)
     widget = lab.widget()
     expect(widget).to_contain_text(UNDERWAY)
-    assert click_and_time(button(widget, "Stop"), widget, "Resume").frame < 0.5
+    assert click_and_time(button(widget, "Stop"), widget, "Resume") < 0.5
     assert "Nothing is lost" in lab.ended(1)
     before = int(lab.fresh("print(run.step)"))
     assert before > 0

@@ -7,9 +7,9 @@ from io import BytesIO
 import nbformat
 from matplotlib.image import imread
 
-from benchmarks.jupyter import Notebook
 from cloze.lessons.the_loss.figures import loss_bars
 from cloze.teaching import palette
+from tests.browser.jupyter import Notebook
 
 
 def test_a_picture_follows_the_theme_has_a_text_and_fits_a_narrow_page(lab: Notebook) -> None:

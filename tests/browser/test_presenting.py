@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from benchmarks.jupyter import Notebook
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import Inside, MaskExplorer
@@ -21,7 +20,7 @@ from cloze.lessons.vectors.search import EncoderVectors, Index
 from cloze.lessons.vectors.widget import Search
 from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.lessons.writing_with_gaps.widget import Unmasking
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.training import Record, TrainingRun
 from cloze.use.vectors import passages
 from cloze.widgets import Quiz, TrainingCurve
@@ -29,6 +28,7 @@ from cloze.widgets.sight import Sight
 from cloze.widgets.widget import Widget
 from tests.browser.conftest import Put
 from tests.browser.hand import state_of
+from tests.browser.jupyter import Notebook
 from tests.browser.watch import low_contrasts
 
 HALLS = {(1024, 768): 20, (1280, 800): 22, (1920, 1080): 30}
@@ -55,7 +55,8 @@ def room(*, revealed: bool) -> MaskExplorer:
 
 
 def words() -> MaskExplorer:
-    explorer = MaskExplorer({side: shipped_world_model(side) for side in DIRECTIONS}, WORLD, [8])
+    readers = {str(side): shipped_model(f"world_{side}") for side in DIRECTIONS}
+    explorer = MaskExplorer(readers, WORLD, [8])
     explorer.guess_first = True
     explorer.hands = {8: {"cell": 12, "bone": 3, "bird": 1}}
     return explorer

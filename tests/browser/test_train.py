@@ -325,7 +325,7 @@ def test_on_a_slow_phone_it_does_not_freeze_and_stop_is_where_the_thumb_is(opene
     training = opened.locator("#training")
     training.get_by_role("button", name="Start").tap()
     has_trained(training)
-    # `benchmarks.page` measures; this sees what nobody would bear, on a busy machine, too.
+    # What nobody would bear, on a busy machine, too.
     assert opened.evaluate(FLUENT)
     stop = training.get_by_role("button", name="Stop")
     opened.evaluate("document.querySelector('#training').scrollIntoView({ block: 'start' })")

@@ -6,11 +6,11 @@ import pytest
 from torch import nn
 
 from cloze.__main__ import main
-from cloze.causal import shipped_causal, shipped_world_causal
 from cloze.checkpoint import CHECKPOINTS, load_model, provenance
 from cloze.corpus import DATA, Corpus
 from cloze.heads import CausalLM
 from cloze.objectives import CAUSAL
+from cloze.prediction.shipped import shipped_model
 from cloze.world import World
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -50,7 +50,7 @@ def test_a_shipped_causal_model_is_as_good_as_it_says(name: str) -> None:
     path = CHECKPOINTS / f"{name}.safetensors"
     made_by = provenance(path)
     source: Corpus | World = Corpus.load() if name == "causal" else World.load()
-    model: nn.Module = shipped_causal() if name == "causal" else shipped_world_causal()
+    model: nn.Module = shipped_model(name)
     assert path.stat().st_size <= 1_300_000
     assert made_by["command"].startswith(f"python -m cloze train data/checkpoints/{path.name} ")
     assert made_by["corpus_sha256"] == source.sha256

@@ -1,7 +1,6 @@
 """Checkpoints: what ships, what comes back, and what is said of files that cannot be used."""
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,6 @@ from cloze import checkpoint
 from cloze.checkpoint import (
     CHECKPOINTS,
     SHIPPED,
-    CheckpointError,
     load_model,
     probe,
     provenance,
@@ -28,6 +26,7 @@ from cloze.checkpoint import (
 from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
+from cloze.files import FileError
 from cloze.heads import MaskedLM
 from cloze.masking import held_out_batch
 from cloze.training import TrainingRun
@@ -49,7 +48,7 @@ def assert_same(one: dict[str, Tensor], other: dict[str, Tensor]) -> None:
 
 def refuses(path: Path, reason: str, use: Callable[[Path], Any] = load_model) -> None:
     """Assert that a file is refused in one sentence that names it."""
-    with pytest.raises(CheckpointError, match=reason) as caught:
+    with pytest.raises(FileError, match=reason) as caught:
         use(path)
     message = str(caught.value)
     assert str(path)[:200] in message
@@ -122,24 +121,26 @@ def test_a_write_that_fails_keeps_the_old_file_and_leaves_no_other(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, where, fail)
-        with pytest.raises((CheckpointError, KeyboardInterrupt)):
+        with pytest.raises((FileError, KeyboardInterrupt)):
             save_model(path, MaskedLM(CONFIG), {})
     assert tree(path.parent) == before
 
 
-def test_a_full_disk_is_told_beforehand(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_room_is_noticed_before_training(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = tree(path.parent)
     for name in (path.name, "new", "one/folder/below/another"):
         probe(path.parent / name)
         assert tree(path.parent) == before
 
-    def full(part: Path, _: bytes) -> None:
-        part.touch()
+    def full(_: Path) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "write_bytes", full)
+        patch.setattr(Path, "touch", full)
         refuses(path, "cannot be written: No space left on device", probe)
+    refuses(path.parent, "exists and is not a checkpoint", lambda p: probe(p, force=True))
     assert tree(path.parent) == before
 
 
@@ -180,42 +181,11 @@ def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
     bias = tensors["head.bias"]
     for changed, said in (
         (tensors | {"head.bias": bias + 1}, text),
-        (tensors | {"head.bias": bias[None]}, text),
-        (tensors | {"more": bias + 0}, text),
         (tensors, text.replace('"seed": 3', '"seed": 4')),
-        (tensors, text[:-1]),
     ):
         save_file(changed, path, {"cloze": said})
         refuses(path, "is damaged: it is not what was written; restore it")
     probe(path)
-
-
-def test_metadata_that_nobody_wrote_is_refused(path: Path) -> None:
-    tensors, metadata = read(path, "model")
-    save_file(tensors, path, {"cloze": "[" * 300_000})
-    refuses(path, "is damaged: it is not what was written")
-    for evil in ("evil", ["model"], None):
-        write(path, tensors, metadata | {"kind": evil})
-        refuses(path, "is neither a model nor a run")
-    write(path, tensors, metadata | {"config": {"d_model": "wide"}})
-    refuses(path, "d_model is a whole number")
-
-
-def test_a_file_that_may_not_be_read_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def closed(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "open", closed)  # root may read everything
-    refuses(path, "cannot be read: Permission denied")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
-def test_a_link_stays_and_what_it_leads_to_is_written(path: Path, tmp_path: Path) -> None:
-    link = tmp_path / "link.safetensors"
-    link.symlink_to(path)
-    save_model(link, MaskedLM(CONFIG), {"seed": 4})
-    assert link.is_symlink()
-    assert provenance(path) == {"seed": 4}
 
 
 def test_a_checkpoint_of_what_does_not_fit(path: Path) -> None:

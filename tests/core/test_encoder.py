@@ -66,7 +66,7 @@ def test_the_ledger_counts_what_torch_counts(config: EncoderConfig) -> None:
     ledger = parameter_ledger(config.vocab_size, config.d_model, config.n_layers, config.d_ff)
     model = MaskedLM(config)
     counted = sum(p.numel() for p in model.parameters())
-    assert sum(ledger.values()) == config.n_parameters == counted
+    assert sum(ledger.values()) == counted
     encoder_only = parameter_ledger(
         config.vocab_size, config.d_model, config.n_layers, config.d_ff, head=False
     )
@@ -100,7 +100,7 @@ def test_attention_mask() -> None:
     assert left.tolist() == [[True, False, False], [True, True, False], [True, True, True]]
     assert torch.equal(right, left.T)
     with pytest.raises(ValueError, match="direction is 'both', 'left' or 'right', not 'LEFT'"):
-        attention_mask(3, "LEFT")  # type: ignore[arg-type]
+        EncoderConfig(direction="LEFT")  # type: ignore[arg-type]
 
 
 @each_direction
@@ -147,7 +147,7 @@ def test_the_encoder_shows_the_attention_of_each_of_its_layers() -> None:
     encoder = Encoder(CONFIG)
     ids = random_ids()
     x = encoder.embedding(ids)
-    for layer, weights in zip(encoder.layers, encoder.attention(ids), strict=True):
+    for layer, weights in zip(encoder.layers, encoder.attention_weights(ids), strict=True):
         assert isinstance(layer, Layer)
         torch.testing.assert_close(weights, layer.attention.weights(layer.attention_norm(x), None))
         x = layer(x, None)
@@ -220,7 +220,7 @@ def test_neighbour_offsets(direction: Direction) -> None:
 @torch.no_grad()
 def test_heads_peak_at_their_neighbours_before_training(direction: Direction) -> None:
     config = replace(CONFIG, direction=direction)
-    weights = Encoder(config).attention(random_ids(32, config.max_len))
+    weights = Encoder(config).attention_weights(random_ids(32, config.max_len))
     for layer in weights.mean(dim=1):
         for head, offset in zip(layer, neighbour_offsets(config), strict=True):
             means = {d: head.diagonal(d).mean().item() for d in range(-12, 13)}
@@ -245,8 +245,6 @@ def test_added_symbols_leave_the_old_ones_as_they_were() -> None:
     new = ids.clone()
     new[:, 4] = CONFIG.vocab_size + 2
     assert wider(new).isfinite().all()
-    with pytest.raises(ValueError, match="Ids run from 0 to"):
-        encoder(new)
 
 
 # ── Errors ──
@@ -264,11 +262,6 @@ def test_a_wrong_shape_is_an_error_that_says_what_to_do() -> None:
     model = MaskedLM(SMALL)
     with pytest.raises(ValueError, match=r"\(batch, length\), not \(5,\).*input_ids\[None\]"):
         model(torch.arange(5))
-
-
-def test_no_config_asks_for_more_memory_than_there_is() -> None:
-    with pytest.raises(ValueError, match=r"^An encoder of this shape has \d+ parameters; at most"):
-        EncoderConfig(d_model=8192, n_layers=256)
 
 
 def test_d_model_must_fit_the_heads() -> None:

@@ -1,7 +1,6 @@
 """Generation: orders, steps, remasking, resampling, and what a line costs on its path."""
 
 import math
-from collections.abc import Callable
 from itertools import permutations
 
 import pytest
@@ -9,7 +8,9 @@ import torch
 from torch import Tensor
 
 from cloze.encoder import EncoderConfig
-from cloze.generation import (
+from cloze.heads import CausalLM, MaskedLM, log_probs_at
+from cloze.masking import seeded
+from cloze.prediction.generation import (
     POLICIES,
     draw,
     gibbs,
@@ -18,8 +19,6 @@ from cloze.generation import (
     unmask,
     write,
 )
-from cloze.heads import CausalLM, MaskedLM, log_probs_at
-from cloze.masking import seeded
 from cloze.vocabulary import VOCABULARY, TextError
 from cloze.world import Corruption, Truth, World
 
@@ -192,22 +191,8 @@ def test_a_causal_model_writes_from_left_to_right_and_no_other_way() -> None:
 GAPS = torch.full((1, 4), MASK)
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (lambda: unmask(MODEL, torch.zeros(1, 4, dtype=torch.int64)), "The line has no gap"),
-        (lambda: unmask(MODEL, GAPS, steps=5), "5 steps are more than the 4 gaps"),
-        (lambda: path_costs(MODEL, GAPS), "without an ordinary symbol"),
-    ],
-)
-def test_bad_input_is_answered_in_a_sentence(ask: Callable[[], object], message: str) -> None:
-    with pytest.raises((ValueError, TextError), match=message) as caught:
-        ask()
-    assert "\n" not in str(caught.value)
-
-
-def test_a_causal_model_pays_for_no_order_that_it_cannot_write() -> None:
-    lines = VOCABULARY.encode("the cat")[None]
-    assert path_costs(small(causal=True), lines).isfinite().all()
-    with pytest.raises(ValueError, match="A causal model knows only what is left of a gap"):
-        path_costs(small(causal=True), lines, "easiest first")
+def test_bad_input_is_answered_in_a_sentence() -> None:
+    with pytest.raises(TextError, match="The line has no gap"):
+        next(unmask(MODEL, torch.zeros(1, 4, dtype=torch.int64)))
+    with pytest.raises(ValueError, match="5 steps are more than the gaps there are to fill, 4"):
+        next(unmask(MODEL, GAPS, steps=5))

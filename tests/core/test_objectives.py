@@ -6,22 +6,19 @@ import sys
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-import cloze
-from cloze import objectives
-from cloze.causal import log_probs
 from cloze.checkpoint import CheckpointError, provenance
 from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.evaluation import held_out_loss
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import IGNORE, MaskedBatch, corrupt, held_out_batch, seeded, select
-from cloze.objectives import CAUSAL, MASKED, masked, objective_named, register
+from cloze.objectives import CAUSAL, MASKED, masked
+from cloze.prediction.causal import log_probs
 from cloze.training import Recipe, TrainingRun, fit
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
 
@@ -210,17 +207,6 @@ print(type(load_model("m.safetensors")).__name__)"""
     assert "\nmodel " in lines
 
 
-def test_a_name_belongs_to_one_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(objectives, "_registered", {})
-    first = register(masked("mine"))
-    assert register(replace(first)) is objective_named("mine")  # a cell that is run again
-    elsewhere: dict[str, Any] = {"__name__": "elsewhere", "register": register, "first": first}
-    with pytest.raises(
-        ValueError, match=r"called 'mine', one of .*test_objectives and one of else"
-    ):
-        exec("register(first)", elsewhere)
-
-
 IMPORTED = """
 import sys
 from cloze.checkpoint import CHECKPOINTS, load_model
@@ -234,20 +220,3 @@ def test_a_checkpoint_imports_the_lesson_that_its_model_needs_and_no_other(tmp_p
     said = python(IMPORTED, tmp_path).splitlines()
     alone = ["masked", "causal", "diffusion", "world"]
     assert said == [*alone, "world_infilling objective_infilling"]
-
-
-def test_no_module_outside_the_lessons_names_one() -> None:
-    package = Path(cloze.__file__).parent
-    names = {folder.name for folder in (package / "lessons").iterdir() if folder.is_dir()}
-    names -= {"__pycache__"}
-    assert len(names) >= 14
-    unique = "|".join(name for name in names if "_" in name)
-    naming = re.compile(rf"lessons\W+(import +)?\(?({'|'.join(names)})\b|[\"']({unique})[\"'./]")
-    assert naming.search("from cloze.lessons.training.figures import curve")
-    assert naming.search('resolve_name("cloze.lessons.vectors.search:Search")')
-    outside = [path for path in package.rglob("*.py") if "lessons" not in path.parts]
-    assert len(outside) > 50
-    docstrings = re.compile(r'"""(.|\n)*?"""')
-    assert not [
-        path.name for path in outside if naming.search(docstrings.sub("", path.read_text("utf-8")))
-    ]

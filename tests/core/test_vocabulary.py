@@ -7,6 +7,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cloze.reading import read_line
 from cloze.vocabulary import (
     ALPHABET,
     GAP,
@@ -14,7 +15,6 @@ from cloze.vocabulary import (
     VOCABULARY,
     TextError,
     normalise,
-    read_line,
     visible,
 )
 

@@ -8,8 +8,8 @@ from cloze.__main__ import main
 from cloze.checkpoint import CHECKPOINTS, load_model, provenance
 from cloze.corpus import DATA, Corpus
 from cloze.heads import MaskedLM
-from cloze.lessons.writing_with_gaps.diffusion import shipped_diffusion
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -48,7 +48,7 @@ def test_a_causal_model_is_not_asked_for_a_bound(capsys: CAPTURE) -> None:
 @pytest.mark.slow
 def test_the_shipped_model_is_as_good_as_it_says() -> None:
     made_by = provenance(CHECKPOINTS / "diffusion.safetensors")
-    corpus, model = Corpus.load(), shipped_diffusion()
+    corpus, model = Corpus.load(), shipped_model("diffusion")
     assert made_by["corpus_sha256"] == corpus.sha256
     assert made_by["steps"] == 16_000
     questions = DIFFUSION.held_out(corpus.held_out_windows(), VOCABULARY)

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.checkpoint import CheckpointError, load_model, shipped
+from cloze.checkpoint import CheckpointError, load_model
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, run
-from cloze.lenses import KEPT, kept, off
+from cloze.lenses import INSIDE, measurements_of, off
 from cloze.lessons.inside import lens, paths, removing, swapping, switching
 from cloze.masking import MaskedBatch, held_out_batch
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import PAD
 from cloze.world import World
 
@@ -25,8 +25,8 @@ from cloze.world import World
 
 @pytest.mark.parametrize("name", lens.MODELS)
 def test_translators_and_means_belong_to_their_model(name: str) -> None:
-    model = shipped(name)
-    found = kept(model)
+    model = shipped_model(name)
+    found = measurements_of(model)
     assert found is not None
     rungs = anatomy(model).rungs
     assert set(found.translators) == set(rungs[:-1])
@@ -38,15 +38,15 @@ def test_translators_and_means_belong_to_their_model(name: str) -> None:
 
 
 def test_nothing_is_kept_of_another_model_and_what_is_kept_is_no_model() -> None:
-    assert kept(MaskedLM()) is None
+    assert measurements_of(MaskedLM()) is None
     with pytest.raises(CheckpointError, match="not a model"):
-        load_model(KEPT / "masked.safetensors")
+        load_model(INSIDE / "masked.safetensors")
 
 
 def test_the_committed_costs_are_those_of_the_committed_translators() -> None:
     model = shipped_model()
     batch = lens.asked(Corpus.load())
-    found = kept(model)
+    found = measurements_of(model)
     assert found is not None
     measured = lens.costs(model, batch, dict(found.translators))
     for reader, nats in lens.results()["masked"].items():
@@ -57,7 +57,7 @@ def test_the_committed_costs_are_those_of_the_committed_translators() -> None:
 
 
 def test_the_mean_of_a_part_is_over_the_selected_positions() -> None:
-    model, found = shipped_model(), kept(shipped_model())
+    model, found = shipped_model(), measurements_of(shipped_model())
     assert found is not None
     batch = held_out_batch(Corpus.load().held_out_windows())
     parts = run(model, batch.inputs[:300])
@@ -86,7 +86,7 @@ def test_ranks_share_ties_and_correlate() -> None:
 
 
 def test_the_committed_effect_of_a_head_is_measured_again() -> None:
-    model, found = shipped_model(), kept(shipped_model())
+    model, found = shipped_model(), measurements_of(shipped_model())
     assert found is not None
     batch = held_out_batch(Corpus.load().held_out_windows())
     window = batch.selected.nonzero()[:, 0]
@@ -130,7 +130,7 @@ def test_the_ways_of_a_rule_are_measured_again(world: World) -> None:
     rule = "barks/bark by dog/dogs at -6"
     asked = [q for q in paths.questions(world)[0] if q.rule == rule]
     [batch] = paths.batches(world, asked)
-    leans, moved = paths.ways(shipped_world_model(), batch, world.vocabulary.ids[PAD])
+    leans, moved = paths.ways(shipped_model("world"), batch, world.vocabulary.ids[PAD])
     shares = (moved / (leans[:, 0] - leans[:, 1])[:, None]).mean(dim=0).tolist()
     committed = paths.results()["rules"][rule]
     assert shares == pytest.approx([committed[way] for way in paths.WAYS], abs=2e-3)
@@ -140,7 +140,7 @@ def test_readers_name_the_head_and_the_word() -> None:
     dogs = "the big red dogs near the house of anna bark every night"
     other = dogs.replace("dogs", "dog").replace("bark", "barks")
     question = paths.Question(tuple(dogs.split()), tuple(other.split()), gap=9, decider=3)
-    best = paths.readers(shipped_world_model(), question, layer=1, at=9)
+    best = paths.readers(shipped_model("world"), question, layer=1, at=9)
     assert [(head, read) for _, head, read in best[:2]] == [("2.6", "[END]"), ("2.4", "night")]
 
 
@@ -161,7 +161,7 @@ def test_what_is_removed_is_gone_and_nothing_else(world: World) -> None:
 
 def test_only_the_direction_that_is_read_costs_something(world: World) -> None:
     sentences, _, rain = removing.weather(world)
-    found = removing.removal(shipped_world_model(), sentences, 7, rain)
+    found = removing.removal(shipped_model("world"), sentences, 7, rain)
     assert found.probe == 1
     assert found.again < 0.6
     assert found.removed > found.before + 0.5

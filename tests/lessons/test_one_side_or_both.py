@@ -12,13 +12,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from cloze.causal import log_posterior
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM
 from cloze.lessons.one_side_or_both import checks, filling
 from cloze.lessons.one_side_or_both.gap import distances, four_answers
 from cloze.lessons.one_side_or_both.steps import steps
 from cloze.prediction.answers import predict
+from cloze.prediction.causal import log_posterior
 from cloze.training import Recipe
 from cloze.vocabulary import PAD, VOCABULARY
 from cloze.world import World

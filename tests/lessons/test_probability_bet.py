@@ -64,7 +64,7 @@ def test_what_is_no_bet_is_said() -> None:
         with pytest.raises(ValueError, match="Hand out 20 chips at most, by letter"):
             bet_of(chips)
     for counts in ({}, {"l": -3}, {"l": 0}):
-        with pytest.raises(ValueError, match="counts is a dict"):
+        with pytest.raises(ValueError, match="counts is of type Mapping"):
             ProbabilityBet(counts, "_ook", "lrt")
     for word in ("_oo_", "look"):
         with pytest.raises(ValueError, match="Bet on a word with one gap"):

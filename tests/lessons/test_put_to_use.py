@@ -211,7 +211,7 @@ def test_what_was_not_measured_has_no_scores(task: str, what: str) -> None:
 
 
 def test_padding_is_true_or_false() -> None:
-    with pytest.raises(ValueError, match="padding is a tensor of bool"):
+    with pytest.raises(ValueError, match="padding is of type Bool"):
         mean_pool(torch.zeros(1, 3, 2), torch.tensor([[0, 0, 1]]))
 
 

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from cloze.encoder import EncoderConfig
-from cloze.generation import POLICIES, write
 from cloze.heads import MaskedLM
 from cloze.lessons.writing_with_gaps.unmasking import GIVEN, OPEN, REMASKED, frames
 from cloze.lessons.writing_with_gaps.widget import Unmasking
 from cloze.masking import seeded
+from cloze.prediction.generation import POLICIES, write
 from cloze.vocabulary import GAP, VOCABULARY
 from cloze.world import World
 

@@ -15,7 +15,7 @@ from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
 from cloze.lessons.vectors.search import EncoderVectors, Found, Index, read_query
 from cloze.lessons.vectors.widget import Search
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.use.vectors import (
     Passage,
     late_interaction,
@@ -61,7 +61,7 @@ def test_a_control_gives_each_word_one_class_in_the_same_shares(world: World) ->
 
 
 def test_a_probe_beats_the_most_frequent_class(world: World) -> None:
-    states = probing.read_world(world, shipped_world_model().encoder)
+    states = probing.read_world(world, shipped_model("world").encoder)
     task = probing.tasks(world)["part of speech"]
     assert probing.probe(world, states[1], task) > probing.majority(task) + 0.3
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from cloze.causal import shipped_causal, text_costs
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus
-from cloze.generation import POLICIES
 from cloze.lessons.writing_with_gaps import bounds, samplers
 from cloze.objectives import MASKED
+from cloze.prediction.causal import text_costs
+from cloze.prediction.generation import POLICIES
 from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
@@ -90,7 +90,7 @@ def test_real_words_leave_out_what_may_be_cut() -> None:
 
 
 def test_words_of_a_text_are_asked_for_as_a_list() -> None:
-    with pytest.raises(ValueError, match="texts is a list"):
+    with pytest.raises(ValueError, match="texts is of type list"):
         samplers.words_of("the cat")  # type: ignore[arg-type]
 
 
@@ -112,7 +112,7 @@ def test_a_trained_reader_is_judged_in_the_small_world() -> None:
 def test_windows_cost_a_causal_model_what_the_chain_rule_says() -> None:
     windows = Corpus.load().held_out_windows()[::200]
     exact = [float(text_costs(VOCABULARY.decode(window)).mean()) for window in windows]
-    cost = bounds.cost(shipped_causal(), windows)
+    cost = bounds.cost(shipped_model("causal"), windows)
     assert cost == pytest.approx(sum(exact) / len(exact), abs=1e-3)
 
 

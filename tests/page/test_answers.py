@@ -12,10 +12,10 @@ import torch
 from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
-from cloze.generation import POLICIES
 from cloze.heads import MaskedLM
-from cloze.lenses import kept
+from cloze.lenses import measurements_of
 from cloze.lessons.writing_with_gaps.unmasking import frames
+from cloze.prediction.generation import POLICIES
 from cloze.prediction.predictors import MaskedPredictor, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
@@ -35,9 +35,9 @@ LONG = "the old man walked slowly down to the harbour and looked at ship"
 def explorer() -> Iterator[MaskExplorer]:
     models = {name: weights.rounded(name) for name in DIRECTIONS}
     # What is kept was made for the exact weights.
-    about = {model: kept(shipped_model(name)) for name, model in models.items()}
+    about = {model: measurements_of(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cloze.explorer.inside.kept", about.get)
+        patch.setattr("cloze.explorer.inside.measurements_of", about.get)
         yield MaskExplorer(
             {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
         )

@@ -11,7 +11,7 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.objectives import MASKED
-from cloze.prediction.shipped import shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.training import Recipe, Record, TrainingRun, fit
 from cloze.widgets.curve import Filling, TrainingCurve, averaged, status_line
 
@@ -132,7 +132,7 @@ def test_a_model_of_characters_has_a_line_unless_it_learns_something_else() -> N
 
 
 def test_a_line_of_words_has_its_words_hidden() -> None:
-    model = shipped_world_model()
+    model = shipped_model("world")
     filling = Filling(model, "the [dog] liked [the] red ball")
     assert [word for [word] in filling.words if word[1]] == [("dog", True), ("the", True)]
     assert len(filling.filled()) == 2

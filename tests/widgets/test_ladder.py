@@ -11,7 +11,7 @@ from cloze.explorer.answers import Data
 from cloze.explorer.inside_widget import GAP_AT, LINE, OTHER
 from cloze.heads import MaskedLM, symbol_log_probs
 from cloze.inside import Change, run
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY, TextError
 
 UMBRELLA = "on monday anna took her red umbrella to work because it was raining again"
@@ -94,7 +94,7 @@ def test_it_says_in_words_what_it_shows() -> None:
 
 
 def test_words_have_an_inside_too() -> None:
-    widget = Inside(UMBRELLA, 6, model=shipped_world_model())
+    widget = Inside(UMBRELLA, 6, model=shipped_model("world"))
     rungs = widget.way()["rungs"]
     answer = widget.predictions["both"]
     assert rungs[-1]["own"]["cost"] == pytest.approx(answer.cost(6), abs=1e-5)

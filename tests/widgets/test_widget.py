@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cloze.widgets.widget as shared
-from cloze.border import whole_number
+from cloze.arguments import whole_number
 from cloze.widgets.markup import element
 from cloze.widgets.modules import without_comments
 from cloze.widgets.widget import Widget

@@ -6,13 +6,13 @@ import sys
 import time
 from pathlib import Path
 
-from cloze.checkpoint import CheckpointError
+from cloze.files import FileError
 from notebooks import colab
 from web.site.build import ROOT, SiteError, build_site
 
 UNPUBLISHED = (
-    "Nothing tells where this copy is on GitHub, so no page has a link to Colab or to the project, "
-    "a canonical address or a preview picture."
+    "Nothing tells where this copy is on GitHub, so no page has a link to Colab or to the project "
+    "or a canonical address."
 )
 NOT_NAMED = "No page links to Colab before `python run.py owner {}` has written this address."
 
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
     started = time.perf_counter()
     try:
         build_site(folder)
-    except (SiteError, CheckpointError) as error:
+    except (SiteError, FileError) as error:
         print(error)
         return 1
     except OSError as error:

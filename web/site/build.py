@@ -14,8 +14,7 @@ from cloze.explorer import Inside, MaskExplorer
 from cloze.teaching import palette
 from cloze.widgets import widget
 from notebooks import colab
-from web.build import PREVIEW, WORKER, build_page, build_single, worker
-from web.site import card
+from web.build import WORKER, build_page, build_single, worker
 from web.site.pages import address, page, shown
 
 HERE = Path(__file__).resolve().parent
@@ -29,7 +28,7 @@ BESIDE = (
     "benchmarks/RECORDS.md",
 )
 """The pages besides the notebooks: those of the site alone, and those that the project has too."""
-ONLINE_ONLY = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html", PREVIEW}
+ONLINE_ONLY = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html"}
 """Suffixes and names of what a reader without a network does without."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
@@ -66,7 +65,6 @@ def build_site(folder: Path) -> None:
             raise SiteError("The site was not built: Sphinx says above what is wrong.")
         for notebook in series()[1]:
             shutil.copy(notebook, built / notebook.relative_to(ROOT))
-        (built / PREVIEW).write_bytes(card.png())
         build_page(built / "explorer", "../index.html", address())
         build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")

@@ -7,14 +7,12 @@ from markupsafe import Markup
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
-import cloze
 from cloze.teaching.palette import DARK, LIGHT
 from web.build import POLICY
 from web.site.pages import head
 
 project = html_title = "Cloze"
 author = copyright = "The Cloze authors"  # noqa: A001 - Sphinx's name
-version = cloze.__version__  # which books have to name
 language = "en"
 smartquotes = False  # what stands there was written so
 
@@ -59,11 +57,6 @@ html_js_files = [
 ]
 html_copy_source = False
 html_show_sphinx = False
-epub_theme = "epub"
-epub_show_urls = "no"
-epub_tocscope = "includehidden"
-epub_exclude_files = ["accessibility.xhtml", "search.xhtml"]
-epub_css_files = ["book.css"]
 html_use_index = False
 html_domain_indices = False
 
@@ -72,8 +65,6 @@ def finish(
     _: Sphinx, name: str, __: str, context: dict[str, Any], document: nodes.document | None
 ) -> None:
     """Give a page its policy, its icon and its description, and repair its sidebar."""
-    if "furo_navigation_tree" not in context:  # a book has neither
-        return
     policy = Markup('<meta http-equiv="Content-Security-Policy" content="{}">').format(POLICY)
     description = head(name, document) if document else ""  # the search has none
     context["metatags"] = f"{policy}{description}{context.get('metatags', '')}"

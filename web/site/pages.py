@@ -89,7 +89,7 @@ def head(name: str, document: nodes.document) -> Markup:
     words = " ".join(each.astext() for each in document.findall(nodes.paragraph))
     description = textwrap.shorten(words, 140, placeholder=" …")
     page = "" if name == "index" else f"{name}.html"
-    return about(title, description, address() and address() + page, address())
+    return about(title, description, address() and address() + page)
 
 
 def shown(html: str) -> Markup:

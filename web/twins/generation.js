@@ -1,5 +1,5 @@
 // Generation: a line written by a model that fills gaps, in any order. The port of
-// src/cloze/generation.py for one line, and what answers the widget that shows it.
+// src/cloze/prediction/generation.py for one line, and what answers the widget that shows it.
 //
 // Each policy is a generator of steps. A reader is a predictor. What is drawn at a temperature above
 // 0 is drawn by other numbers than in Python.

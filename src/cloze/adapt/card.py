@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from cloze.adapt.chunks import Texts
 from cloze.adapt.costs import Costs
-
-if TYPE_CHECKING:
-    from cloze.adapt.run import Adaptation
+from cloze.adapt.recipe import Recipe
 
 FOREIGN = 3
-"""A text that costs so many times as much as general text may be in another language."""
+"""A text that costs this many times as much as general text may be in another language."""
 
 CARD = """\
 ---
@@ -41,7 +40,7 @@ on top, nor what the model says of people.
 
 
 def table(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
-    """Return what was gained and what was forgotten, as a table in Markdown."""
+    """Return the costs before and after training, as a table in Markdown."""
     rows = ["| held out, nats per character | before | after | difference |"]
     rows.append("| --- | ---: | ---: | ---: |")
     for name, now in after.items():
@@ -53,20 +52,19 @@ def table(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
     return "\n".join(rows)
 
 
-def now(before: Mapping[str, Costs]) -> str:
-    """Say what a character costs before anything is learned, and what that tells."""
+def costs_before(before: Mapping[str, Costs]) -> str:
+    """Return a sentence: what a character costs before training."""
     own, *general = (cost.per_character for cost in before.values())
-    said = f"Before training, a character of your text costs {own:.2f} nats (less is better)"
-    if not general:
-        return f"{said}."
-    said += f", one of general text {general[0]:.2f}."
-    if own > FOREIGN * general[0]:
-        said += " If the text is in another language, a model for that language is a better start."
-    return said
+    sentence = f"Before training, a character of your text costs {own:.2f} nats (less is better)"
+    if general:
+        sentence += f", one of general text {general[0]:.2f}"
+        if own > FOREIGN * general[0]:
+            sentence += ". If your text is in another language, begin with a model for it"
+    return f"{sentence}."
 
 
 def outcome(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
-    """Say in a sentence what the table shows."""
+    """Return what the table shows, as a sentence."""
     (own, _), *general = (cost.less(before[name]) for name, cost in after.items())
     words = f"A character of your text costs {abs(own):.2f} nats {'less' if own < 0 else 'more'}"
     for change, margin in general:
@@ -78,13 +76,29 @@ def outcome(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
     return f"{words}."
 
 
-def card(run: Adaptation, after: Mapping[str, Costs], command: str = "") -> str:
-    """Return the model card: what this is, what was measured, what made it."""
-    made = [("command", f"`{command}`")] * bool(command)
-    made += [*asdict(run.recipe).items(), ("sha256 of the texts", run.texts.sha256)]
+def card(
+    base: Path,
+    recipe: Recipe,
+    texts: Texts,
+    before: Mapping[str, Costs],
+    after: Mapping[str, Costs],
+    command: str = "",
+) -> str:
+    """Return the model card.
+
+    Args:
+        base: the folder of the model that training began with.
+        recipe: how it was trained.
+        texts: on what.
+        before: what held-out text cost before.
+        after: what it costs now.
+        command: the command line, if there was one.
+    """
+    made = {"command": f"`{command}`"} if command else {}
+    made |= {**asdict(recipe), "sha256 of the texts": texts.sha256}
     return CARD.format(
-        base=run.base.resolve().name,
-        summary=run.texts.summary,
-        table=table(run.before, after),
-        rows="\n".join(f"| {name.replace('_', ' ')} | {value} |" for name, value in made),
+        base=base.resolve().name,
+        summary=texts.summary,
+        table=table(before, after),
+        rows="\n".join(f"| {name.replace('_', ' ')} | {value} |" for name, value in made.items()),
     )

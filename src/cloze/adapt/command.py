@@ -4,46 +4,43 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import nullcontext
-from pathlib import Path
+from dataclasses import fields
+
+from tqdm import tqdm
 
 from cloze.adapt.card import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents
-from cloze.adapt.recipe import LIMITS, Recipe
-from cloze.adapt.run import Adaptation, kept_whole
-from cloze.checkpoint import CheckpointError, followed, reserved
-from cloze.handover.packages import need
+from cloze.adapt.recipe import Recipe
+from cloze.adapt.run import Adaptation, last_checkpoint
+from cloze.files import followed, reserved
 from cloze.interrupts import held_signals
+from cloze.training import Record
 
 FEW_STEPS = 30
 """With fewer steps than this, hardly anything is learned."""
-STATE_COPIES = 8
-"""A run on disk holds a model and two moments of each weight, twice while the new one is written,
-and then the finished model."""
 
 
 def adapt(options: Namespace, say: Say) -> None:
-    """Go on training a model as the command says; however it ends, the run is kept.
+    """Train a model further as the command says; however it ends, the run is saved.
 
     Raises:
         ValueError: a text, the model or the place for the new one cannot be used.
-        KeyboardInterrupt: it was asked to stop.
+        KeyboardInterrupt: it was interrupted.
     """
-    need("Adapting a model", transformers=5, accelerate=1, tokenizers=0)
     out = followed(options.out)
-    kept = out.with_name(f"{out.name}.run")
+    folder = out.with_name(f"{out.name}.run")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        finished = options.resume and not kept.exists()
+        finished = options.resume and not folder.exists()
         raise ValueError(f"{out} {'is finished' if finished else 'exists'}; name a new folder.")
-    if kept_whole(kept) and not options.resume:
+    if last_checkpoint(folder) and not options.resume:
         raise ValueError(
-            f"{kept} holds an unfinished run; add --resume to continue it, or delete it to begin "
-            "anew."
+            f"{folder} holds an unfinished run; add --resume to continue it, or delete it to begin "
+            "again."
         )
-    chosen = {name: getattr(options, name) for name, *_ in LIMITS}
+    chosen = {field.name: getattr(options, field.name) for field in fields(Recipe)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     recipe = Recipe(**chosen)
     leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes
@@ -51,30 +48,28 @@ def adapt(options: Namespace, say: Say) -> None:
     general = read_documents(options.general or [GENERAL])
     if leads:
         say("Reading the model …")
-    run = Adaptation(options.model, documents, general, recipe, kept, resume=options.resume)
+    run = Adaptation(options.model, documents, general, recipe, folder, resume=options.resume)
     _as_begun(run, chosen)
-    _room(out, run)
+    out.parent.mkdir(parents=True, exist_ok=True)
     if leads:
         say(f"{run.texts.summary}.")
-        few = run.recipe.steps < FEW_STEPS
-        more = ", which is few: --steps takes more, and a small model a --learning-rate of 1e-3"
-        say(f"{run.recipe.steps} steps of {run.recipe.batch_size} chunks{more * few}.")
+        plan = f"{run.recipe.steps} steps of {run.recipe.batch_size} chunks"
+        if run.recipe.steps < FEW_STEPS:
+            plan += (
+                ", which is few: --steps takes more, and a small model a --learning-rate of 1e-3"
+            )
+        say(f"{plan}.")
     with reserved(out) if leads else nullcontext():
-        run.train(progress=leads, say=say if leads else lambda _: None)
+        _train(run, say, leads)
         if not run.finished:
             raise KeyboardInterrupt
         if leads:
             with held_signals():
-                try:
-                    after = run.save(out, options.command)
-                except CheckpointError as error:  # the disk is full: the model is not lost for that
-                    out = Path(tempfile.mkdtemp(prefix="cloze-")) / out.name
-                    say(f"{error} It goes to {out} instead.")
-                    after = run.save(out, options.command)
+                after = run.save(out, options.command)
             print(table(run.before, after))
             print(outcome(run.before, after))
             print(f"{out}: saved after {run.step} steps", flush=True)
-            shutil.rmtree(kept, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _as_begun(run: Adaptation, chosen: Mapping[str, float]) -> None:
@@ -88,13 +83,12 @@ def _as_begun(run: Adaptation, chosen: Mapping[str, float]) -> None:
             )
 
 
-def _room(out: Path, run: Adaptation) -> None:
-    """Refuse a disk without room for the run and the model."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    bytes_of_model = sum(each.nbytes for each in run.model.parameters())
-    needed, free = STATE_COPIES * bytes_of_model, shutil.disk_usage(out.parent).free
-    if free < needed:
-        raise ValueError(
-            f"The run needs {needed / 10**6:,.0f} MB beside {out} and {free / 10**6:,.0f} MB are "
-            "free; make room, or name another place."
-        )
+def _train(run: Adaptation, say: Say, leads: bool) -> None:
+    """Train; the leading process shows a bar and says what happens."""
+    with tqdm(total=run.recipe.steps, initial=run.step, disable=not leads, delay=1) as bar:
+
+        def show(record: Record) -> None:
+            bar.set_postfix_str(f"loss {record.loss:.2f} nats per piece", refresh=False)
+            bar.update()
+
+        run.train(show, say=say if leads else lambda _: None)

@@ -1,8 +1,9 @@
-"""A run: a model, your texts and a recipe, trained, kept on disk, measured and saved."""
+"""A run: a model, your texts and a recipe; it trains, measures and saves."""
 
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -10,36 +11,33 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import torch
+from safetensors import SafetensorError
 
-from cloze.adapt.card import card, now
+from cloze.adapt.card import card, costs_before
 from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import Costs, costs
 from cloze.adapt.documents import Document, Say
 from cloze.adapt.recipe import Examples, Recipe
-from cloze.handover.export import whole
+from cloze.handover.export import new_folder
 from cloze.handover.packages import need, quiet
 from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
 from cloze.training import Progress, Record
 
-NOTE = "adapt.json"
-"""What a kept run was begun with."""
 STATE = "trainer_state.json"
-"""What the Trainer writes last into a checkpoint: without it, a checkpoint is not whole."""
+"""The file that the Trainer writes last into a checkpoint."""
 
 
 class Adaptation(Progress):
-    """A run that goes on with the training of a model; it is kept on disk whenever it stops.
+    """A run that trains a model further. It is saved every minute, and whenever it stops.
 
     Args:
         model: the folder of a fill-mask model of ``transformers`` and its tokenizer.
         documents: your own texts.
         general: texts that show what is forgotten, and that may be mixed in.
         recipe: how to train. Its length becomes the model's own if that is less.
-        folder: where the run is kept while it is not finished. A run that is there goes on if
-            ``resume`` is true.
-        resume: whether to go on with the run in the folder, with the recipe that it began with.
+        folder: where the run is saved while it is not finished.
+        resume: whether to continue the run in the folder, with the recipe that it began with.
 
     Raises:
         ValueError: there is no such model, the tokenizer does not know the text's script, or the
@@ -62,34 +60,27 @@ class Adaptation(Progress):
         self.folder, self.base = folder, model
         self.model, self.tokenizer = load_folder(model)
         if hasattr(self.model.config, "sparse_prediction"):
-            # ModernBERT's own switch: logits only where something is asked.
+            # ModernBERT's own switch: logits at the masked positions only.
             self.model.sparse_prediction = True
-        note = self._note() if resume else {}
-        recipe = Recipe(**note["recipe"]) if note else recipe
+        begun: dict[str, Any] = self._log()[0] if resume else {}
+        recipe = Recipe(**begun["recipe"]) if begun else recipe
         recipe = replace(
             recipe, length=min(recipe.length, longest_line(self.model, self.tokenizer))
         )
         self.texts = prepare(documents, general, self.tokenizer, recipe.length)
-        if note and note["sha256"] != self.texts.sha256:
+        if begun and begun["sha256"] != self.texts.sha256:
             raise ValueError(
                 f"The run in {folder} was begun with other texts; name the same ones, or move it "
-                "away to begin anew."
+                "away to begin again."
             )
         masks = Masks(self.tokenizer, recipe.mask_prob, recipe.seed)
         self.examples = Examples(self.texts, masks, recipe)
         self.recipe = replace(recipe, steps=self.examples.steps)
-        self.before = {
-            name: Costs(*map(torch.tensor, cost)) for name, cost in note.get("before", {}).items()
-        }
-        self.history = self._kept_history() if resume else []
-
-    def record(self, entry: Mapping[str, Any]) -> Record:
-        """Return what the Trainer has logged of a step as a record."""
-        characters = round(entry["step"] * self.examples.characters_per_step)
-        return Record(entry["step"], characters, entry["seconds"], entry["loss"], None)
+        self.before: dict[str, Costs] = {}
+        self.history = [self._record(entry) for entry in self._log()] if resume else []
 
     def measure(self, times: int = 1) -> dict[str, Costs]:
-        """Return what held-out text costs now: yours and, if there is any, general text."""
+        """Return what held-out text costs now: yours, and general text if there is any."""
         parts = {"your text": self.texts.own_held_out, "general text": self.texts.general_held_out}
         masks = self.examples.masks
         return {name: costs(self.model, part, masks, times) for name, part in parts.items() if part}
@@ -98,76 +89,96 @@ class Adaptation(Progress):
         self,
         on_record: Callable[[Record], None] = lambda _: None,
         stop: Callable[[], bool] = lambda: False,
-        *,
-        progress: bool = False,
         say: Say = lambda _: None,
     ) -> None:
         """Train until the last step, or until somebody asks to stop; then the run is on disk.
 
         Args:
             on_record: called with the record of each step.
-            stop: asked after each step whether to stop, as Ctrl-C does.
-            progress: show a bar.
-            say: is told what a text costs, and what goes wrong while training continues.
+            stop: called after each step; returns whether to stop, as Ctrl-C does.
+            say: called with sentences about what happens.
 
         Raises:
-            KeyboardInterrupt: after the step during which it was asked for.
+            KeyboardInterrupt: after the step during which it was pressed.
             FloatingPointError: a loss is not finite.
+            ValueError: the run cannot be saved. What was saved before is still there.
         """
         if self.finished:
             return
         from cloze.adapt.trainer import Adapter
 
-        with held_signals() as asked, quiet():
-            last = kept_whole(self.folder) if self.history else None
-            trainer = Adapter(
-                self, on_record, lambda: asked() or stop(), progress=progress, say=say
-            )
-            if not self.before and trainer.is_world_process_zero():
+        def on_step(entry: dict[str, Any]) -> bool:
+            _check_loss(entry["loss"], entry["step"])
+            if entry["step"] == 1:  # the Trainer saves its log with the model
+                entry |= {"recipe": asdict(self.recipe), "sha256": self.texts.sha256}
+            self.history.append(self._record(entry))
+            on_record(self.history[-1])
+            return interrupted() or stop()
+
+        with held_signals() as interrupted, quiet():
+            last = last_checkpoint(self.folder) if self.history else None
+            # A step that could not be saved is taken again.
+            self.history = [self._record(entry) for entry in self._log()] if last else []
+            adapter = Adapter(self.model, self.examples, self.folder, self.seconds, on_step)
+            if adapter.is_world_process_zero() and not self.before:
                 say("Measuring what held-out text costs before training …")
-                self.before = self.measure()
-                say(now(self.before))
+                self.before = self.measure()  # a resumed run has not loaded its weights yet
+                say(costs_before(self.before))
             try:
-                trainer.train(resume_from_checkpoint=str(last) if last else None)
+                adapter.train(resume_from_checkpoint=str(last) if last else None)
+            except (OSError, RuntimeError, SafetensorError) as error:
+                if isinstance(error, RuntimeError) and "inline_container" not in str(error):
+                    raise  # that is the name of what writes files for torch
+                raise ValueError(
+                    f"The run cannot be saved in {self.folder}: {error}. Make room; what was saved "
+                    "before is still there, and --resume continues from it."
+                ) from None
             finally:
-                with suppress(OSError):  # the Trainer makes a folder, which may have stayed empty
+                with suppress(OSError):  # the Trainer makes the folder, which may have stayed empty
                     self.folder.rmdir()
-            if not self.finished and (kept := trainer.kept_in):
-                moved = "" if kept == self.folder else f"put it in the place of {self.folder} and "
-                say(f"The run is kept in {kept}; to continue, {moved}add --resume to the command.")
-                self.folder = kept
+            if not self.finished:
+                say(f"The run is saved in {self.folder}; to continue, add --resume to the command.")
 
-    def note(self, folder: Path) -> None:
-        """Write into a folder what the run was begun with."""
-        folder.mkdir(parents=True, exist_ok=True)
-        before = {name: [part.tolist() for part in cost] for name, cost in self.before.items()}
-        note = {"recipe": asdict(self.recipe), "sha256": self.texts.sha256, "before": before}
-        (folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
+    def _record(self, entry: Mapping[str, Any]) -> Record:
+        characters = round(entry["step"] * self.examples.characters_per_step)
+        return Record(entry["step"], characters, entry["seconds"], entry["loss"], None)
 
-    def _note(self) -> dict[str, Any]:
-        if not kept_whole(self.folder):
+    def _log(self) -> list[dict[str, Any]]:
+        """Return the log of each step of the run in the folder."""
+        last = last_checkpoint(self.folder)
+        if not last:
             raise ValueError(f"There is no run in {self.folder}; leave out --resume to begin one.")
-        note: dict[str, Any] = json.loads((self.folder / NOTE).read_text(encoding="utf-8"))
-        return note
-
-    def _kept_history(self) -> list[Record]:
-        last = kept_whole(self.folder)
-        assert last is not None  # or there would be no note
-        state = json.loads((last / STATE).read_text(encoding="utf-8"))
-        return [self.record(entry) for entry in state["log_history"] if "loss" in entry]
+        return [entry for entry in _state(last)["log_history"] if "loss" in entry]
 
     def save(self, out: Path, command: str = "") -> dict[str, Costs]:
-        """Write the model, its tokenizer and a card into a new folder; return what it pays now."""
+        """Write model, tokenizer and card into a new folder; return what text costs now."""
         after = self.measure()
-        with whole(out, is_folder=True) as part, quiet():
+        with new_folder(out) as part, quiet():
             self.model.save_pretrained(part)
             self.tokenizer.save_pretrained(part)
             shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
-            (part / "README.md").write_text(card(self, after, command), encoding="utf-8")
+            text = card(self.base, self.recipe, self.texts, self.before, after, command)
+            (part / "README.md").write_text(text, encoding="utf-8")
         return after
 
 
-def kept_whole(folder: Path) -> Path | None:
-    """Return the latest checkpoint in a run's folder that was written to its end."""
-    whole_ones = (state.parent for state in folder.glob(f"checkpoint-*/{STATE}"))
-    return max(whole_ones, key=lambda each: int(each.name.partition("-")[2]), default=None)
+def _check_loss(loss: float, step: int) -> None:
+    if not math.isfinite(loss):
+        raise FloatingPointError(
+            f"The loss is not finite at step {step}; take a lower --learning-rate."
+        )
+
+
+def _state(checkpoint: Path) -> dict[str, Any]:
+    """Return what the Trainer wrote about a checkpoint; nothing if it was interrupted."""
+    try:
+        state: dict[str, Any] = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return state
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint in a run's folder that was written to the end."""
+    complete = filter(_state, folder.glob("checkpoint-*"))
+    return max(complete, key=lambda path: int(path.name.partition("-")[2]), default=None)

@@ -1,51 +1,33 @@
-"""The Trainer of ``transformers`` as a run uses it: it records, stops and keeps the run."""
+"""The Trainer of ``transformers`` as a run uses it."""
 
 from __future__ import annotations
 
 import math
-import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
-from transformers import PrinterCallback, ProgressCallback, Trainer, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainingArguments
 
-from cloze.adapt.documents import Say
-from cloze.adapt.recipe import Recipe
-from cloze.adapt.run import Adaptation, kept_whole
+from cloze.adapt.recipe import Examples, Recipe
 from cloze.masking import IGNORE
-from cloze.training import Record
 
 SAVE_EVERY = 60.0
-"""Seconds of training that a kill may cost."""
-
-
-class Bar(ProgressCallback):  # type: ignore[misc]
-    """The bar of ``transformers`` with the loss beside it, not a line for each step."""
-
-    def on_log(
-        self, _arguments: Any, _state: Any, _control: Any, logs: dict[str, float], **_: Any
-    ) -> None:
-        """Show the loss of the last step."""
-        if self.training_bar is not None and "loss" in logs:
-            shown = f"loss {logs['loss']:.2f} nats per piece"
-            self.training_bar.set_postfix_str(shown, refresh=False)
+"""Seconds of training that a killed process may cost."""
 
 
 class Adapter(Trainer):  # type: ignore[misc]
-    """Takes the steps of a run.
+    """Takes the steps of a run, and saves it every minute and when it stops.
 
     Args:
-        run: what to train.
-        on_record: called with the record of each step.
-        stop: asked after each step whether to stop.
-        progress: show a bar.
-        say: is told what goes wrong while training continues.
+        model: what to train.
+        examples: what it reads, and the recipe.
+        folder: where checkpoints are saved.
+        seconds: how long the run was trained before.
+        on_step: called with the log of each step; returns whether to stop.
 
     Raises:
         ValueError: a batch cannot be shared out among the processes.
@@ -53,27 +35,23 @@ class Adapter(Trainer):  # type: ignore[misc]
 
     def __init__(
         self,
-        run: Adaptation,
-        on_record: Callable[[Record], None],
-        stop: Callable[[], bool],
-        *,
-        progress: bool,
-        say: Say,
+        model: Any,
+        examples: Examples,
+        folder: Path,
+        seconds: float,
+        on_step: Callable[[dict[str, Any]], bool],
     ) -> None:
         super().__init__(
-            model=run.model,
-            args=_arguments(run.recipe, run.folder),
-            train_dataset=run.examples,
-            data_collator=run.examples.masks.pad,
+            model=model,
+            args=_arguments(examples.recipe, examples.steps, folder),
+            train_dataset=examples,
+            data_collator=examples.masks.pad,
         )
         self.model_accepts_loss_kwargs = True  # so that the pieces of all processes are counted
         self.remove_callback(PrinterCallback)
-        if progress:
-            self.add_callback(Bar())
-        self.run, self.on_record, self.stop, self.say = run, on_record, stop, say
-        self.kept_in: Path | None = None
-        self._kept_at = self._begun = time.monotonic()
-        self._seconds_before = run.seconds
+        self.on_step = on_step
+        self._saved_at = time.monotonic()
+        self._begun = self._saved_at - seconds
 
     def compute_loss(
         self,
@@ -82,7 +60,7 @@ class Adapter(Trainer):  # type: ignore[misc]
         return_outputs: bool = False,  # noqa: ARG002 - as the Trainer calls it
         num_items_in_batch: Any = None,
     ) -> Any:
-        """Return this process's part of the mean over the pieces that all processes ask for.
+        """Return this process's part of the mean over the masked pieces of all processes.
 
         A model's own loss is the mean over its own pieces. The gradients of processes are averaged,
         so what should be a sum is multiplied by their number.
@@ -91,70 +69,40 @@ class Adapter(Trainer):  # type: ignore[misc]
         return model(**inputs).loss * share * self.accelerator.num_processes
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Record a step, and ask whether to stop or to keep the run."""
+        """Hand a step's log on, and decide whether to stop and whether to save."""
         super().log(logs, start_time)
         if "loss" not in logs:  # the summary at the end
             return
-        _checked_loss(logs["loss"], self.state.global_step)
         now = time.monotonic()
-        self.state.log_history[-1]["seconds"] = self._seconds_before + now - self._begun
-        self.run.history.append(self.run.record(self.state.log_history[-1]))
-        self.on_record(self.run.history[-1])
-
-        due = now - self._kept_at >= SAVE_EVERY and self.is_world_process_zero()
-        any_stop, any_due = self._any(self.stop(), due)
-        self.control.should_training_stop |= any_stop
-        self.control.should_save = any_due or (any_stop and not self.run.finished)
-        if any_due:
-            self._kept_at = now
+        entry = self.state.log_history[-1]
+        entry["seconds"] = now - self._begun
+        stop, due = self._any(
+            self.on_step(entry),
+            now - self._saved_at >= SAVE_EVERY and self.is_world_process_zero(),
+        )
+        unfinished = self.state.global_step < self.args.max_steps
+        self.control.should_training_stop |= stop
+        self.control.should_save = due or (stop and unfinished)
+        if due:
+            self._saved_at = now
 
     def _any(self, *mine: bool) -> list[bool]:
-        """Return of each question whether one of the processes says yes."""
+        """Return for each question whether any of the processes answers yes."""
         answers = torch.tensor(mine, dtype=torch.float, device=self.args.device)
         return [total > 0 for total in self.accelerator.reduce(answers, "sum").tolist()]
 
-    def _save_checkpoint(self, model: Any, trial: Any) -> None:
-        """Keep the run in its folder; when it stops and there is no room, somewhere else."""
-        for home in (self.run.folder.parent, None):
-            folder = (home or Path(tempfile.mkdtemp(prefix="cloze-"))) / self.run.folder.name
-            self.args.output_dir = str(folder)
-            try:
-                if self.args.should_save:  # the others have measured nothing
-                    self.run.note(folder)
-                super()._save_checkpoint(model, trial)
-            except (OSError, RuntimeError, SafetensorError) as error:
-                kept = folder / f"checkpoint-{self.state.global_step}"
-                shutil.rmtree(kept if kept_whole(folder) else folder, ignore_errors=True)
-                self.say(f"{kept} cannot be written: {error}".rstrip(".") + ".")
-                if not self.control.should_training_stop:
-                    self.say("Training continues.")
-                    return
-            else:
-                self.kept_in = folder
-                return
 
-
-def _checked_loss(loss: float, step: int) -> None:
-    """Refuse a loss that is not finite."""
-    if not math.isfinite(loss):
-        raise FloatingPointError(
-            f"The loss is not finite at step {step}; take a lower --learning-rate."
-        )
-
-
-def _arguments(recipe: Recipe, folder: Path) -> Any:
-    """Say to the Trainer what the recipe says."""
+def _arguments(recipe: Recipe, steps: int, folder: Path) -> TrainingArguments:
+    """Translate a recipe for the Trainer."""
     on_gpu = torch.accelerator.is_available()
     arguments = TrainingArguments(
         output_dir=str(folder),
-        max_steps=recipe.steps,
+        max_steps=steps,
         learning_rate=recipe.learning_rate,
         weight_decay=recipe.weight_decay,
-        warmup_steps=math.ceil(recipe.warmup * recipe.steps),
-        lr_scheduler_type="linear",
+        warmup_steps=math.ceil(recipe.warmup * steps),
         train_sampling_strategy="sequential",  # the examples come in the order of the run
         bf16=on_gpu and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        use_cpu=not on_gpu,
         dataloader_pin_memory=on_gpu,
         remove_unused_columns=False,
         ddp_find_unused_parameters=False,
@@ -162,7 +110,6 @@ def _arguments(recipe: Recipe, folder: Path) -> Any:
         save_total_limit=1,
         logging_steps=1,
         logging_nan_inf_filter=False,
-        report_to="none",
         disable_tqdm=True,
         log_level_replica="error",  # the first process keeps quiet by itself
         seed=recipe.seed,
@@ -174,6 +121,7 @@ def _arguments(recipe: Recipe, folder: Path) -> Any:
             "processes; choose a multiple."
         )
     arguments.per_device_train_batch_size = share
-    # Several GPUs take a process each: the Trainer would otherwise multiply the batch.
+    # With several GPUs and one process, the Trainer would multiply the batch, and no public setting
+    # keeps it from that. Several GPUs take a process each.
     arguments._n_gpu = min(1, arguments.n_gpu)
     return arguments

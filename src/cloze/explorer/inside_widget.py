@@ -7,7 +7,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from cloze.border import checked
+from cloze.arguments import checked
 from cloze.explorer.answers import Data
 from cloze.explorer.inside import UNTOUCHED
 from cloze.explorer.widget import MaskExplorer

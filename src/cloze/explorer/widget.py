@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import MOST, Positions, Some, between, checked, positions, shown, whole_number
+from cloze.arguments import MOST, Positions, Some, between, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
 from cloze.explorer.answers import Data, Question, ask, by_position, guesses, numbers, pair
 from cloze.explorer.inside import UNTOUCHED, Settings, inside

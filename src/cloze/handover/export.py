@@ -1,16 +1,9 @@
-"""Export: a checkpoint as others read it: a folder for Hugging Face, a file for ONNX runtimes.
-
-Both need packages that nothing else here needs, and ask for them where they are missing. Neither
-looks at a network.
-"""
+"""Export: a checkpoint as a folder that Hugging Face's ``transformers`` loads."""
 
 from __future__ import annotations
 
-import json
-import logging
 import shutil
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,16 +14,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from cloze.border import FilePath, checked
-from cloze.checkpoint import (
-    CHECKPOINTS,
-    SHIPPED,
-    CheckpointError,
-    load_guesser,
-    provenance,
-    written,
-)
+from cloze.arguments import FilePath, checked
+from cloze.checkpoint import CHECKPOINTS, SHIPPED, CheckpointError, load_guesser, provenance
 from cloze.encoder import EncoderConfig
+from cloze.files import FileError, written
 from cloze.handover.packages import need, quiet
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction.lines import fill
@@ -41,9 +28,9 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
 
 UNKNOWN = "[UNK]"
-"""What a tokenizer puts where a text has a symbol that the vocabulary lacks."""
+"""Stands for symbols that the vocabulary lacks."""
 NEVER = -100.0
-"""The logit of a symbol that is no answer: e^−100 is nothing, and still a number to train with."""
+"""The logit of a symbol that is never the answer: finite, so that training goes on."""
 
 
 @checked
@@ -56,7 +43,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
     those (:func:`with_room`).
 
     Args:
-        folder: a new or an empty one; it is there whole or not at all.
+        folder: a new or an empty one; it is written completely or not at all.
         checkpoint: the model; by default the one that ships with the series.
 
     Raises:
@@ -72,7 +59,7 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         )
     vocabulary, state = with_room(model)
     config = asdict(model.config) | {"vocab_size": len(vocabulary)}
-    with whole(Path(folder), is_folder=True) as part:
+    with new_folder(Path(folder)) as part:
         from cloze.handover.huggingface import ClozeConfig, ClozeForMaskedLM
 
         exported = ClozeForMaskedLM(ClozeConfig(**config, pad_token_id=vocabulary.pad_id))
@@ -85,77 +72,8 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
         (part / "README.md").write_text(_card(model, made_by, checkpoint), encoding="utf-8")
 
 
-@checked
-def to_onnx(path: FilePath, checkpoint: FilePath = SHIPPED) -> None:
-    """Write a model as an ONNX file: ``input_ids`` in, ``logits`` out.
-
-    ``input_ids`` are int64 of shape ``(batch, length)``, any batch and any length up to
-    ``max_len``, by the ids of the checkpoint's vocabulary; ``logits`` have the shape ``(batch,
-    length, |V|)``. The file's metadata hold, as JSON, the ``vocabulary`` (all symbols in the order
-    of their ids), ``max_len`` and the ``provenance``. A longer line ends in an error that says so.
-
-    Args:
-        path: a new file; it is there whole or not at all.
-        checkpoint: the model, which may be causal; by default the one that ships with the series.
-
-    Raises:
-        ValueError: a package is missing, the checkpoint cannot be used, or the file cannot be
-            written.
-    """
-    need("Exporting", onnx=1, onnxscript=0)
-    model, made_by = load_guesser(checkpoint), provenance(checkpoint)
-    dynamic = {0: torch.export.Dim("batch")}
-    if model.config.max_len > 1:
-        dynamic[1] = torch.export.Dim("length", max=model.config.max_len)
-    with whole(Path(path), is_folder=False) as part:
-        with _exporter_silenced():
-            program = torch.onnx.export(
-                model,
-                (torch.zeros(2, min(2, model.config.max_len), dtype=torch.int64),),
-                input_names=["input_ids"],
-                output_names=["logits"],
-                dynamic_shapes=(dynamic,),
-                dynamo=True,
-                verbose=False,
-            )
-        assert program is not None
-        program.model.metadata_props.update(
-            vocabulary=json.dumps(model.vocabulary.symbols),
-            max_len=json.dumps(model.config.max_len),
-            provenance=json.dumps(made_by),
-        )
-        part.write_bytes(_limited(program.model_proto, model.config.max_len).SerializeToString())
-
-
-def _limited(exported: Any, max_len: int) -> Any:
-    """Let an ONNX model refuse longer lines in words.
-
-    ONNX has no operator that checks anything, but when one fails, a runtime names it. So the last
-    position of a line looks itself up among ``max_len`` zeros, in a node that is named for what it
-    means when there is none; and the zero that it finds is added to the ids.
-    """
-    import numpy as np
-    from onnx import helper, numpy_helper
-
-    graph = exported.graph
-    for node in graph.node:
-        node.input[:] = ["read_ids" if name == "input_ids" else name for name in node.input]
-    refusal = f"The line is longer than the {max_len} symbols that this model reads; shorten it."
-    checks = (
-        helper.make_node("Shape", ["input_ids"], ["line_length"], start=1, end=2),
-        helper.make_node("Sub", ["line_length", "one"], ["last_position"]),
-        helper.make_node("Gather", ["zeros", "last_position"], ["zero"], name=refusal),
-        helper.make_node("Add", ["input_ids", "zero"], ["read_ids"]),
-    )
-    for at, node in enumerate(checks):
-        graph.node.insert(at, node)
-    for name, values in (("one", np.ones(1, np.int64)), ("zeros", np.zeros(max_len, np.int64))):
-        graph.initializer.append(numpy_helper.from_array(values, name))
-    return exported
-
-
 def _add_code(folder: Path) -> None:
-    """Put the model's source files into a folder, where they import each other and not cloze."""
+    """Copy the model's source files into a folder, where they import each other and not cloze."""
     package = Path(str(sys.modules["cloze"].__file__)).parent
     for module in (package / "handover" / "huggingface.py", package / "encoder.py"):
         text = module.read_text("utf-8").replace(
@@ -167,9 +85,9 @@ def _add_code(folder: Path) -> None:
 def with_room(model: MaskedLM) -> tuple[Vocabulary, dict[str, Tensor]]:
     """Return a model's vocabulary with ``[PAD]`` and ``[UNK]`` in it, and weights that fit it.
 
-    All earlier ids and their logits stay. ``[PAD]`` is what nobody reads, so its vector is zero;
-    ``[UNK]`` says as ``[MASK]`` does that something unknown stands there, so it begins with a copy
-    of its vector. Neither is ever the answer.
+    All earlier ids and their logits stay. Nobody reads ``[PAD]``, so its vector is zero. ``[UNK]``
+    stands for something unknown, as ``[MASK]`` does, so it gets a copy of that vector. Neither is
+    ever the answer.
     """
     vocabulary, state = model.vocabulary, model.state_dict()
     unused = model.config.vocab_size - len(vocabulary)  # rows that have no name
@@ -187,12 +105,12 @@ def with_room(model: MaskedLM) -> tuple[Vocabulary, dict[str, Tensor]]:
 
 
 def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokenizerFast:
-    """Return the tokenizer of a vocabulary that has ``[PAD]`` and ``[UNK]``.
+    """Make the tokenizer of a vocabulary that has ``[PAD]`` and ``[UNK]``.
 
-    Characters are normalised as :func:`cloze.vocabulary.normalise` does, but for the ends of a
-    text, which stay, and for digits and letters of other scripts, which become ``[UNK]`` rather
-    than a space. Words are read as :func:`cloze.vocabulary.read_words` does, between ``[BEGIN]``
-    and ``[END]``.
+    Characters are normalised as by :func:`cloze.vocabulary.normalise`, with two exceptions: spaces
+    at the ends of a text stay, and digits and letters of other scripts become ``[UNK]`` rather than
+    a space. Words are read as :func:`cloze.reading.read_words` does, between ``[BEGIN]`` and
+    ``[END]``.
     """
     from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
     from tokenizers.models import WordLevel
@@ -241,40 +159,26 @@ def tokenizer(vocabulary: Vocabulary, config: EncoderConfig) -> PreTrainedTokeni
 
 
 @contextmanager
-def whole(path: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Yield a name to write to; what is written there gets the name ``path`` when it is whole.
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder to write to, which gets the name ``path`` when the block ends without error.
 
     Raises:
-        CheckpointError: something is there already, or it cannot be written.
+        FileError: something is there already, or it cannot be written.
     """
     with written(path) as part:
         linked = path.is_symlink()
-        empty = is_folder and path.is_dir() and not linked and not any(path.iterdir())
+        empty = path.is_dir() and not linked and not any(path.iterdir())
         if (path.exists() or linked) and not empty:
-            raise CheckpointError(f"{path} exists; name a new {'folder' if is_folder else 'file'}.")
-        part.mkdir() if is_folder else part.touch()  # now rather than after the work
+            raise FileError(f"{path} exists; name a new folder.")
+        part.mkdir()  # now rather than after the work
         yield part
         if empty:
             path.rmdir()
         part.rename(path)
 
 
-@contextmanager
-def _exporter_silenced() -> Iterator[None]:
-    """Keep torch's exporter from telling that it lacks torchvision and that it is deprecated."""
-    logger = logging.getLogger("torch.onnx")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"`isinstance\(treespec, LeafSpec\)`", FutureWarning)
-            yield
-    finally:
-        logger.setLevel(level)
-
-
 def _card(model: MaskedLM, made_by: Mapping[str, Any], checkpoint: Path | str) -> str:
-    """Return the model card: what this is, how it is used, what made it."""
+    """Return the model card."""
     path = Path(checkpoint)
     ours = path.resolve().parent == CHECKPOINTS.resolve()
     of_words = bool(model.vocabulary.separator)
@@ -314,7 +218,7 @@ def _example(model: MaskedLM) -> tuple[str, str]:
 
 
 def _source() -> str:
-    """Return which distribution this package is of; `cloze` is the name of a stranger's, too."""
+    """Return the name of this package's distribution; the index has another `cloze`, too."""
     for name in metadata.packages_distributions().get("cloze", [])[:1]:
         about = metadata.metadata(name)
         links = dict(link.split(", ") for link in about.get_all("Project-URL") or [])

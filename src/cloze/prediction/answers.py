@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import (
+from cloze.arguments import (
     Choice,
     Count,
     Line,
@@ -301,4 +301,4 @@ def attention_from(
     (position,) = positions([position], len(input_ids))
     layer = whole_number(layer, 0, model.config.n_layers - 1, "A layer of this model")
     head = whole_number(head, 0, model.config.n_heads - 1, "A head of this model")
-    return model.encoder.attention(input_ids[None])[layer, 0, head, position]
+    return model.encoder.attention_weights(input_ids[None])[layer, 0, head, position]

@@ -8,10 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from cloze.border import Count, checked
-from cloze.generation import unmask
+from cloze.arguments import Count, checked
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction.answers import Guess, surprise, top_k
+from cloze.prediction.generation import unmask
 from cloze.prediction.predictors import MaskedPredictor, listed
 from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import GAP, TextError
@@ -32,7 +32,8 @@ class Filled:
 
     def __repr__(self) -> str:
         guessed = [f"  position {at}: {listed(self.guesses[at])}" for at in sorted(self.guesses)]
-        return "\n".join([self.typed, self.text, *guessed, *[f"  ({self.note})"] * bool(self.note)])
+        note = [f"  ({self.note})"] if self.note else []
+        return "\n".join([self.typed, self.text, *guessed, *note])
 
 
 @checked
@@ -57,7 +58,7 @@ def fill(
     if isinstance(model, CausalLM):
         raise ValueError(
             "A causal model would fill a gap from its left side alone; call fill_by_bayes(line, "
-            "model) of cloze.causal, which scores the whole line with each filling."
+            "model) of cloze.prediction.causal, which scores the whole line with each filling."
         )
     predictor = MaskedPredictor(model)
     symbols = predictor.symbols

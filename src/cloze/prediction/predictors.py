@@ -10,8 +10,8 @@ import torch
 from markupsafe import escape
 from torch import Tensor, nn
 
+from cloze.arguments import Positions, checked, positions, shown
 from cloze.baselines import letter_frequencies
-from cloze.border import Positions, checked, positions, shown
 from cloze.corpus import Corpus
 from cloze.encoder import Direction
 from cloze.heads import CausalLM, MaskedLM, Model
@@ -37,7 +37,7 @@ Pairs = list[tuple[tuple[str, str], float]]
 
 @dataclass(frozen=True)
 class Baseline:
-    """What one knows without looking at the line: how frequent each symbol is in some text."""
+    """A guess without looking at the line: how frequent each symbol is in some text."""
 
     probabilities: Sequence[float]
     """In the order of ``Symbols.known``."""
@@ -49,14 +49,12 @@ class Baseline:
         return cost(self.probabilities[symbol])
 
 
-@checked
 def unigram(corpus: Corpus | None = None) -> Baseline:
     """Return how frequent characters are in the training pieces, by default the shipped ones."""
     text = "the shipped corpus" if corpus is None else "your corpus"
     return Baseline(letter_frequencies(corpus).tolist(), text)
 
 
-@checked
 def world_unigram(world: World) -> Baseline:
     """Return how frequent words are in a small world."""
     return Baseline(world.frequencies.tolist(), "this world")
@@ -80,17 +78,17 @@ class Opened:
 
 
 class Predictor:
-    """Whatever guesses what stands in the gaps of a line: a model, and the symbols of its lines.
+    """A model that fills gaps, and the symbols of its lines.
 
-    Lines hold ``GAP`` where nobody knows the truth; gaps are the positions to hide, among them
+    Lines hold ``GAP`` where the truth is unknown; gaps are the positions to hide, among them
     every ``GAP``.
 
     Args:
-        model: what is asked.
+        model: any model.
         symbols: what its lines are made of.
         max_len: the most symbols of a line.
-        name: who guesses: "left", "right", "both" or another name.
-        baseline: what it is judged against; None when nobody knows which text it has learned from.
+        name: "left", "right", "both" or another name.
+        baseline: what it is compared with; None if the text that it has learned from is unknown.
     """
 
     tried_first: int = 256
@@ -179,8 +177,8 @@ class MaskedPredictor(Predictor):
 
     Args:
         model: the model.
-        name: who guesses; by default the direction it reads in.
-        baseline: what it is judged against (:func:`unigram`).
+        name: by default the direction it reads in.
+        baseline: what it is compared with (:func:`unigram`).
     """
 
     model: MaskedLM
@@ -235,7 +233,7 @@ class TruthPredictor(Predictor):
 
 @checked
 def predictors_of(model: Any, corpus: Corpus | None = None) -> dict[str, Predictor]:
-    """Return predictors by name, the one that sees most last: it is the one the words speak of.
+    """Return predictors by name; the last one sees most, and widgets describe its answers.
 
     Args:
         model: a ``MaskedLM`` or a :class:`Predictor`, or several of either by name; None is the
@@ -306,7 +304,8 @@ class Comparison(dict[str, Answer]):
         width = max(len(name) for name in self)
         for position in self.positions:
             truth = self.line[position]
-            rows.append(f"position {position}{f', in truth {visible(truth)}' * (truth != GAP)}")
+            known = "" if truth == GAP else f", in truth {visible(truth)}"
+            rows.append(f"position {position}{known}")
             for name, answer in self.items():
                 cost = answer.cost(position)
                 paid = "" if cost is None else f"   cost {cost:.2f} nats = {to_bits(cost):.2f} bits"

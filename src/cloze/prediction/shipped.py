@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from cloze.border import checked
-from cloze.checkpoint import shipped
-from cloze.encoder import DIRECTIONS, Direction
-from cloze.heads import MaskedLM
+from functools import lru_cache
+from typing import Literal, overload
+
+from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.encoder import DIRECTIONS
+from cloze.heads import CausalLM, MaskedLM
 
 
-@checked
-def shipped_model(direction: Direction = "both") -> MaskedLM:
+@overload
+def shipped_model(name: Literal["causal", "world_causal"]) -> CausalLM: ...
+
+
+@overload
+def shipped_model(name: str = "both") -> MaskedLM: ...
+
+
+def shipped_model(name: str = "both") -> MaskedLM:
     """Load a model that ships with the series, once.
 
     Args:
-        direction: "both" for the encoder; "left" and "right" for its one-sided twins. All three
-            have the same size and saw the same text with the same gaps for as many steps; a twin's
-            attention reaches only its own position and what is on its side.
+        name: "both" (or "masked") for the encoder; "left" and "right" for its one-sided twins. All
+            three have the same size and saw the same text with the same gaps for as many steps; a
+            twin's attention reaches only its own position and what is on its side. "world",
+            "world_left" and "world_right" are those of the small world, "causal" and
+            "world_causal" the causal models, and others are named after their files in
+            ``data/checkpoints``.
+
+    Raises:
+        CheckpointError: there is no such model.
     """
-    return shipped("masked" if direction == "both" else direction)
+    return _load({"both": "masked", "world_both": "world"}.get(name, name))
 
 
-@checked
-def shipped_world_model(direction: Direction = "both") -> MaskedLM:
-    """Load a model of the small world that ships with the series, once: the encoder or a twin."""
-    return shipped("world" if direction == "both" else f"world_{direction}")
+@lru_cache
+def _load(name: str) -> MaskedLM:
+    return load_model(CHECKPOINTS / f"{name}.safetensors")
 
 
 def shipped_models() -> dict[str, MaskedLM]:

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from cloze.border import shown
-from cloze.vocabulary import GAP, MASK, VOCABULARY, Vocabulary, frame, read_line, read_words
+from cloze.arguments import shown
+from cloze.reading import read_line, read_words
+from cloze.vocabulary import GAP, MASK, VOCABULARY, Vocabulary, frame
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ OPTIONS: tuple[str, ...] = (
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",
-    "--ServerApp.kernel_manager_class=cloze.serving.server.Kernels",
 )
 """What JupyterLab is started with, wherever the notebooks are."""
 if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -48,12 +47,7 @@ def lay_out(folder: Path) -> list[str]:
                 continue
             if not target.exists():
                 target.parent.mkdir(exist_ok=True)
-                part = target.with_name(f".{target.name}.part")
-                try:  # half a copy would be taken for the learner's own the next time
-                    shutil.copyfile(source, part)
-                    part.replace(target)
-                finally:
-                    part.unlink(missing_ok=True)
+                shutil.copyfile(source, target)
             elif target.read_bytes() != source.read_bytes():
                 kept.append(str(name))
     except OSError as error:

@@ -67,7 +67,7 @@ def series_style() -> Iterator[None]:
 
 
 def empty_figure(width: float = 7.2, height: float = 3.2) -> Figure:
-    """Make a figure of so many inches without axes."""
+    """Make a figure without axes; its size is in inches."""
     with series_style():
         return Figure(figsize=(width, height), layout="constrained")
 
@@ -80,7 +80,7 @@ def new_figure(width: float = 7.2, height: float = 3.2) -> tuple[Figure, Axes]:
 
 
 def fading(low: str, high: str = "") -> LinearSegmentedColormap:
-    """Make a map of colours from nothing to one colour, or from one through nothing to another."""
+    """Make a colour map from transparent to one colour, or from one over transparent to another."""
     stops: list[Any] = [(0, to_rgba(low, 0)), (1, low)]
     if high:
         stops = [(0, low), (0.5, to_rgba(low, 0)), (0.5, to_rgba(high, 0)), (1, high)]
@@ -149,7 +149,7 @@ Given = ParamSpec("Given")
 
 
 def picture(draw: Callable[Given, tuple[Figure, str]]) -> Callable[Given, Picture]:
-    """Let a function that returns a figure and its text draw a picture in the series' style."""
+    """Make a function that returns a figure and its text return a picture in the series' style."""
 
     @wraps(draw)
     def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Picture:

@@ -14,7 +14,7 @@ from typing import Any, TypeVarTuple
 
 import torch
 
-from cloze.checkpoint import beside
+from cloze.files import written
 
 Keys = TypeVarTuple("Keys")
 
@@ -85,6 +85,6 @@ def write(path: Path, measured: Mapping[str, Any]) -> None:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file whole or not at all, whenever it is interrupted."""
-    with beside(path) as part:
+    with written(path) as part:
         part.write_text(text, encoding="utf-8")
         part.replace(path)

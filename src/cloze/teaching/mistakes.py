@@ -1,7 +1,7 @@
 """Mistakes: wrong answers to the exercises of a lesson, written in its ``mistakes.md``.
 
-A heading of the first level names an exercise, one of the second level is the sentence that is said
-of a mistake. Below it stands the place in the solution that is wrong, right → wrong::
+A heading of the first level names an exercise, one of the second level is the sentence that a
+learner reads. Below it is the place in the solution that is wrong, right → wrong::
 
     # summed_loss
 
@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import math
 import re
 import sys
@@ -43,7 +42,7 @@ AT_HAND = {"math": math, "np": np, "torch": torch, "F": F}
 """What the code of every mistake may use, as the notebooks import it."""
 
 PLACE = re.compile(r"`(?P<right>[^`]+)` → `(?P<wrong>[^`]+)`(?: in line (?P<line>\d+))?")
-"""Where a mistake differs from the solution."""
+"""The one place in which a mistake differs from the solution."""
 
 ENTRY = re.compile(
     r"^# (?P<exercise>.+)\n|^## (?P<sentence>.+)\n\s*^(?P<code>`.+`.*\n|(?:(?: {4}.*)?\n)+)", re.M
@@ -51,12 +50,11 @@ ENTRY = re.compile(
 
 
 def parse_mistakes(text: str) -> dict[str, dict[str, str]]:
-    """Read what is written below every sentence, by exercise and by sentence.
+    """Return the code below every sentence, by exercise and by sentence.
 
     Raises:
         ValueError: something is not in the form of a mistake; the message says what.
     """
-    mistakes: dict[str, dict[str, str]] = {}
     rest = ENTRY.sub(lambda entry: "\n" * entry[0].count("\n"), text).split("\n")
     for number, stray in enumerate(rest, 1):
         if stray.strip():
@@ -64,19 +62,12 @@ def parse_mistakes(text: str) -> dict[str, dict[str, str]]:
                 f"Line {number}, {stray!r}, belongs to no mistake: a mistake is a heading '## ' "
                 "with its sentence on one line, and below it `right` → `wrong` or indented code."
             )
+    mistakes: dict[str, dict[str, str]] = {}
+    exercise = ""
     for entry in ENTRY.finditer(text):
-        if entry["exercise"]:
-            known = mistakes.setdefault(entry["exercise"].strip(), {})
-        elif not mistakes:
-            raise ValueError(
-                f"{entry['sentence']!r} belongs to no exercise: a heading '# ' with the name of "
-                "its function comes first."
-            )
-        elif not entry["code"].strip():
-            raise ValueError(f"There is no mistake below {entry['sentence']!r}.")
-        elif entry["sentence"].strip() in known:
-            raise ValueError(f"{entry['sentence']!r} is there twice.")
-        else:
+        exercise = (entry["exercise"] or exercise).strip()
+        known = mistakes.setdefault(exercise, {})
+        if entry["sentence"]:
             known[entry["sentence"].strip()] = entry["code"].rstrip() + "\n"
     return mistakes
 
@@ -98,10 +89,10 @@ def changed(body: str, place: re.Match[str]) -> str:
     """
     right, line = place["right"], int(place["line"] or 0)
     pattern = r"\s+".join(map(re.escape, right.split()))  # a place may span lines
-    start, end = (r"\b" * (right[i].isalnum() or right[i] == "_") for i in (0, -1))
+    before, after = (r"\b" if re.match(r"\w", right[i]) else "" for i in (0, -1))
     there = [
         match
-        for match in re.finditer(start + pattern + end, body)
+        for match in re.finditer(before + pattern + after, body)
         if not line or body.count("\n", 0, match.start()) + 1 == line
     ]
     if len(there) != 1:
@@ -172,13 +163,6 @@ class Mistakes(Mapping[str, Any]):
             return eval(compile(ast.Expression(last.value), "mistakes.md", "eval"), names)  # noqa: S307
         except Exception as error:
             raise ValueError(f"The code under {sentence!r} does not run: {error!r}.") from None
-
-    @cached_property
-    def seeds(self) -> list[int]:
-        """Seeds whose probes tell the solution and all mistakes apart; any, if there are none."""
-        stored = files(self._lesson).joinpath("seeds.json")
-        by_name = json.loads(stored.read_text("utf-8")) if stored.is_file() else {}
-        return list(by_name.get(self.exercise, []))
 
     def __getitem__(self, sentence: str) -> Any:
         return self._mistakes[sentence]

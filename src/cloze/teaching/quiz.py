@@ -23,7 +23,7 @@ class Option:
 
     @property
     def verdict(self) -> str:
-        """The first word of the answer to whoever chose this."""
+        """The first word of the answer to this option."""
         return "Yes." if self.right else "No."
 
 
@@ -48,7 +48,7 @@ class Question:
 
     @property
     def by_letter(self) -> dict[str, Option]:
-        """The options by the letters that they are called by, from a on."""
+        """The options by letter, from a on."""
         return {chr(ord("a") + i): option for i, option in enumerate(self.options)}
 
 
@@ -65,10 +65,10 @@ def inline(text: str) -> Markup:
 
 
 class AnswerSheet:
-    """The questions of a lesson with the explanation of every option, to be read.
+    """The questions of a lesson with the explanation of every option.
 
-    It is what stays of the quiz when nothing runs: HTML, folded away, for the quiz stands above it,
-    and text.
+    A static version of the quiz for when no kernel runs: as text, and as HTML, folded because the
+    quiz itself is above it.
 
     Args:
         lesson: the name of its folder in ``cloze.lessons``, such as ``"the_loss"``.

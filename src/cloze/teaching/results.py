@@ -7,6 +7,7 @@ import contextlib
 import copy
 import io
 import math
+import mmap
 import numbers as abstract
 import reprlib
 import signal
@@ -17,13 +18,12 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-
-from cloze.world import World
 
 Function = Callable[..., Any]
 
@@ -34,8 +34,8 @@ Wants = Callable[[Any], Any]
 """Turns a result into what is compared, or raises :class:`Symptom` if it is of the wrong kind."""
 
 
-class Symptom(Exception):  # noqa: N818 - what is seen in an answer, rather than an error of ours
-    """What is seen in an answer that is not right yet: one sentence, and what to do."""
+class Symptom(Exception):  # noqa: N818 - of a wrong answer, rather than an error of ours
+    """What is wrong with an answer: one sentence, and what to do."""
 
 
 def kind_of(value: Any) -> str:
@@ -59,7 +59,7 @@ def kind_of(value: Any) -> str:
 
 
 def wrong_kind(value: Any, wanted: str) -> Symptom:
-    """Say of what kind a result is, what is asked for, and how one becomes the other."""
+    """Say what kind a result is, what kind is wanted, and how to get from one to the other."""
     advice = ""
     if isinstance(value, str):
         advice = " Leave out the quotes, f-strings, str(), decode() and signs such as %."
@@ -130,19 +130,6 @@ def _part(name: str, value: Any) -> float:
         raise Symptom(f"Your {name} is {kind_of(value)}; it must be one number.") from None
 
 
-def names(value: Any) -> list[str]:
-    """Read a collection of names, in any order."""
-    if not isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        raise wrong_kind(value, "a list of names")
-    for entry in value:
-        if not isinstance(entry, str):
-            raise Symptom(
-                f"Your answer holds {in_short(entry)}, which is {kind_of(entry)}; it should hold "
-                "names."
-            )
-    return sorted(map(str, value))
-
-
 def positions(value: Any) -> list[int]:
     """Read a collection of positions, in any order."""
     if isinstance(value, Tensor | np.ndarray):
@@ -187,21 +174,6 @@ def tensor(dtype: torch.dtype) -> Wants:
         return value
 
     return read
-
-
-def world(value: Any) -> World:
-    """Read a world: a dictionary of sentences with their probabilities."""
-    if not isinstance(value, dict):
-        raise Symptom(
-            f"You hand in {kind_of(value)}; a world is a dictionary of sentences with their "
-            'probabilities, {"the dog barks": 0.5, …}.'
-        )
-    for sentence, p in value.items():
-        if not isinstance(sentence, str) or not is_number(p) or not 0 <= p <= 1:
-            raise Symptom(
-                f"{sentence!r}: {p!r} should be a sentence in quotes and a probability from 0 to 1."
-            )
-    return World({sentence: float(p) for sentence, p in value.items()})
 
 
 def anything(value: Any) -> Any:
@@ -283,18 +255,20 @@ def in_short(value: Any) -> str:
     return _SHORT.repr(shortened(value))
 
 
-def set_apart(a: Any, b: Any) -> tuple[str, str]:
-    """Show the first entry in which two arrays of the same shape or two lists differ."""
+def first_difference(a: Any, b: Any) -> tuple[str, str]:
+    """Show two values; if that looks the same, the first entry in which they differ."""
+    if (texts := (in_short(a), in_short(b)))[0] != texts[1]:
+        return texts
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        for i, (own, asked) in enumerate(zip(a, b, strict=False)):
-            if not alike(own, asked):
-                return f"{in_short(own)} at [{i}]", in_short(asked)
+        for i, (own, right) in enumerate(zip(a, b, strict=False)):
+            if not alike(own, right):
+                return f"{in_short(own)} at [{i}]", in_short(right)
         return f"{len(a)} entries (the last is {in_short(a[-1])})" if a else "no entry", f"{len(b)}"
     try:
         at = tuple(np.argwhere(~np.isclose(a, b, rtol=1e-5, atol=1e-6, equal_nan=True))[0].tolist())
         return f"{in_short(a[at])} at {list(at)}", in_short(b[at])
     except (IndexError, TypeError, ValueError):  # no such arrays
-        return in_short(a), in_short(b)
+        return texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,14 +290,14 @@ class Outcome:
 
 
 LONGEST = 10.0
-"""Seconds after which a call is taken to go on for ever."""
+"""Seconds of processor time after which a call is taken to run for ever."""
 
 LARGEST = 2**30
-"""Bytes of memory that one call may add before it is taken to grow for ever."""
+"""Bytes of memory that a call may add before it is taken to grow for ever."""
 
 
 def _interrupt() -> None:
-    """Interrupt the main thread as Ctrl-C would; a signal also ends ``time.sleep``."""
+    """Interrupt the main thread as Ctrl-C would."""
     if callable(signal.getsignal(signal.SIGINT)) and hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:  # on Windows
@@ -331,21 +305,18 @@ def _interrupt() -> None:
 
 
 def _memory() -> int:
-    """Return the most memory that this process has had, in bytes; 0 on Windows."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    """Return the bytes of memory in use; 0 where this is not Linux."""
+    pages = Path("/proc/self/statm")
+    return int(pages.read_text().split()[1]) * mmap.PAGESIZE if pages.exists() else 0
 
 
 @contextlib.contextmanager
 def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
     """Interrupt what takes too long or too much memory: a loop without end has a symptom, too.
 
-    Python is interrupted between two of its own steps, and while it sleeps. A single long call into
-    C, such as the product of two huge matrices, is stopped only when it comes back.
+    Time is the processor's, so a busy machine changes no verdict; ``time.sleep`` takes none of it.
+    Python is interrupted between two of its own steps: a single long call into C, such as the
+    product of two huge matrices, is stopped only when it comes back.
 
     Raises:
         Symptom: it took longer than ``seconds``, by default ``LONGEST``, or more than ``LARGEST``.
@@ -354,11 +325,11 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
     done, reasons = threading.Event(), []
 
     def watch() -> None:
-        start, most = time.monotonic(), _memory() + LARGEST
+        start, most = time.process_time(), _memory() + LARGEST
         while not done.wait(min(0.1, limit)):
             if _memory() > most:
                 reasons.append("fills more and more memory")
-            elif time.monotonic() - start >= limit:
+            elif time.process_time() - start >= limit:
                 reasons.append(f"is still running after {limit:.0f} seconds")
             if reasons and not done.is_set():
                 _interrupt()
@@ -382,7 +353,7 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
 
 
 def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
-    """Call a function, and keep everything it leaves behind.
+    """Call a function, and record what it returns, raises, prints and changes.
 
     Args:
         function: an answer, a mistake or a solution.
@@ -393,7 +364,7 @@ def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
         Symptom: it does not come to an end, or something that watches it has seen enough.
     """
     printed = io.StringIO()
-    dtype = torch.get_default_dtype()
+    dtype, stdout = torch.get_default_dtype(), sys.stdout
     try:
         with (
             contextlib.nullcontext() if ours else in_time(arguments),
@@ -408,6 +379,7 @@ def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
         return Outcome(error=error, printed=printed.getvalue())
     finally:
         torch.set_default_dtype(dtype)
+        sys.stdout = stdout  # an interrupt may have come before it was put back
     return Outcome(value, printed=printed.getvalue(), given=arguments)
 
 

@@ -1,4 +1,4 @@
-"""What is said of any answer: nothing returned, an error, a twist, a parameter never read."""
+"""Symptoms of any answer: nothing returned, an error, a twist, a parameter never read."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from cloze.teaching.results import Function, Outcome, Symptom, as_plain, in_short, run
+from cloze.vocabulary import counted
 
 REPLACE = "Replace the ... by your answer and run the cell again."
 
@@ -31,17 +32,18 @@ def unfilled(value: Any) -> bool:
     return value is ... or inside
 
 
-def refuse_nothing(outcome: Outcome) -> None:
-    """Say why a function that returned nothing did so."""
+def nothing_in_words(outcome: Outcome) -> str:
+    """Say why a function returned nothing; return nothing if it did return something."""
     if unfilled(outcome.value) or "ellipsis" in str(outcome.error):
-        raise Symptom(REPLACE)
-    if outcome.value is None and outcome.error is None:
-        if outcome.printed.strip():
-            raise Symptom(
-                f"Your function prints {in_short(outcome.printed.strip())} and returns nothing: "
-                "`print` only shows a result; `return` hands it back."
-            )
-        raise Symptom("Your function returns nothing: is a `return` missing?")
+        return REPLACE
+    if outcome.value is not None or outcome.error is not None:
+        return ""
+    if outcome.printed.strip():
+        return (
+            f"Your function prints {in_short(outcome.printed.strip())} and returns nothing: "
+            "`print` only shows a result; `return` hands it back."
+        )
+    return "Your function returns nothing: is a `return` missing?"
 
 
 def ask(function: Function, *arguments: Any) -> Any:
@@ -53,7 +55,8 @@ def ask(function: Function, *arguments: Any) -> Any:
     outcome = run(function, arguments)
     if outcome.error is not None:
         raise Symptom(f"Your function raised {error_in_words(outcome.error)}")
-    refuse_nothing(outcome)
+    if nothing := nothing_in_words(outcome):
+        raise Symptom(nothing)
     return outcome.value
 
 
@@ -66,7 +69,7 @@ IMPORTS = {
     "nn": "from torch import nn",
     "F": "from torch.nn import functional as F",
 }
-"""How notebooks import what is not of Python itself."""
+"""How notebooks import what does not come with Python."""
 
 
 @cache
@@ -79,14 +82,14 @@ def errors() -> list[tuple[type[BaseException], str, str]]:
 
 
 def names_at(error: BaseException) -> dict[str, Any]:
-    """Return the names that were known where a learner's code failed."""
+    """Return the names in scope where a learner's code failed."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     own = [f for f in frames if not str(f.f_globals.get("__name__")).startswith("cloze.teaching")]
     return {**own[-1].f_globals, **own[-1].f_locals} if own else {}
 
 
 def nearest(error: BaseException) -> str:
-    """Ask about the name most like one that is unknown, among those that were within reach."""
+    """Suggest the name in scope that is most like an unknown one."""
     if not isinstance(error, NameError | AttributeError) or error.name is None:
         return ""
     known = dir(error.obj) if isinstance(error, AttributeError) else names_at(error)
@@ -103,13 +106,13 @@ def missing_import(error: BaseException) -> str:
     for module in (math, torch):
         if name and callable(getattr(module, name, None)):
             there = module.__name__ in names_at(error)
-            above = f", and `import {module.__name__}` at the top of your cell"
-            return f"Write {module.__name__}.{name}{above * (not there)}."
+            above = "" if there else f", and `import {module.__name__}` at the top of your cell"
+            return f"Write {module.__name__}.{name}{above}."
     return ""
 
 
 def error_in_words(error: BaseException) -> str:
-    """Name an error and give the direction out of it, in one or two sentences."""
+    """Name an error and say what to do about it, in one or two sentences."""
     try:
         text = re.sub(r"\s+", " ", str(error))[:160].rstrip(".")
     except Exception:  # a learner's own class may do anything
@@ -126,12 +129,12 @@ def error_in_words(error: BaseException) -> str:
 TWISTS: Mapping[str, Function] = {
     "Your result is cut off to a whole number; // and int() do that, and / does not.": np.trunc,
     **{
-        f"Your result is rounded (to {digits} digit{'s' * (digits != 1)}); return it in full, and "
+        f"Your result is rounded (to {counted(digits, 'digit')}); return it in full, and "
         "round only when you show it.": lambda right, digits=digits: np.round(right, digits)
         for digits in range(6)
     },
     **{
-        f"Your result is in per cent and rounded (to {digits} digit{'s' * (digits != 1)}); return "
+        f"Your result is in per cent and rounded (to {counted(digits, 'digit')}); return "
         "the share itself, in full.": lambda right, digits=digits: np.round(right * 100, digits)
         for digits in range(3)
     },
@@ -169,7 +172,7 @@ TWISTS: Mapping[str, Function] = {
     "Your result is the square of the right one.": np.square,
     "Your result is the square root of the right one.": np.sqrt,
 }
-"""What may become of any right number or array, and what that looks like."""
+"""What learners do to a right number or array, each under the sentence for it."""
 
 
 def _inverted(right: Any) -> Any:
@@ -190,11 +193,11 @@ RESHAPED: Mapping[str, Function] = {
     "Your tensor is shifted by one to the right.": lambda right: np.roll(right, 1, -1),
     "Your tensor is shifted by one to the left.": lambda right: np.roll(right, -1, -1),
 }
-"""What may become of any right tensor as a whole."""
+"""The same for a tensor as a whole."""
 
 
 PLAIN = "rounded|cut off|other sign|per cent;|tensor"
-"""Twists that nothing else looks like, so that one is believed beside a mistake as well."""
+"""Twists safe to report together with a known mistake."""
 
 
 def after(twist: Function, value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import traitlets
 
-from cloze.border import checked
+from cloze.arguments import checked
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.objectives import MASKED

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import checked, whole_number
+from cloze.arguments import checked, whole_number
 from cloze.encoder import Direction, attention_mask
-from cloze.vocabulary import VOCABULARY, read_line, visible
+from cloze.reading import read_line
+from cloze.vocabulary import VOCABULARY, visible
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from cloze.border import Labels, Probabilities, checked, known_symbols
+from cloze.arguments import Labels, Probabilities, checked, known_symbols
 
 EDGES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Probabilities below the first are left out: those of nearly all words at nearly all gaps."""

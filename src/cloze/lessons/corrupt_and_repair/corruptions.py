@@ -19,7 +19,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from cloze.border import Choice, Count, Line, Probability, checked, known_symbols
+from cloze.arguments import Choice, Count, Line, Probability, checked, known_symbols
 from cloze.masking import mask_tokens
 from cloze.vocabulary import VOCABULARY, Vocabulary, counted
 

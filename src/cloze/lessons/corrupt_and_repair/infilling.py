@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cloze.border import Line, Temperature, checked, known_symbols
+from cloze.arguments import Line, Temperature, checked, known_symbols
 from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, sentinels
 from cloze.lessons.corrupt_and_repair.objective_infilling import PrefixLM, joined
 from cloze.masking import IGNORE

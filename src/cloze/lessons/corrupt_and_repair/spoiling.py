@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from cloze.border import Probability, checked
+from cloze.arguments import Probability, checked
 from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, STOP, with_sentinels
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
 

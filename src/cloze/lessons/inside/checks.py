@@ -11,12 +11,12 @@ from torch import Tensor
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.inside import run
-from cloze.lenses import kept, off
+from cloze.lenses import measurements_of, off
 from cloze.lessons.inside import paths
 from cloze.lessons.inside.removing import without
 from cloze.masking import seeded
 from cloze.prediction.answers import predict
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import (
@@ -28,7 +28,8 @@ from cloze.teaching.results import (
     numbers,
     tensor,
 )
-from cloze.vocabulary import GAP, PAD, VOCABULARY, counted, read_line, visible
+from cloze.teaching.texts import line_with_gap, two_texts
+from cloze.vocabulary import PAD, VOCABULARY, counted, visible
 from cloze.world import World
 
 # ── 14.1 ─────────────────────────────────────────────────────────────────────────────────────────
@@ -108,15 +109,10 @@ def _judge_flip(answer: Any) -> str:
     if kinds != [str, str, int, int]:
         raise Symptom(f"You hand in {kind_of(answer)}. {FLIP}")
     typed, letter, layer, head = answer
-    if letter not in VOCABULARY.ordinary:
-        raise Symptom(f"Your gap needs one small letter, not {letter!r}. {FLIP}")
+    line, gap = line_with_gap(typed, letter, FLIP)
     if layer not in (0, 1) or head not in range(8):
         raise Symptom("The encoder has the layers 0 and 1, and in each the heads 0 to 7.")
-    line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
-    if line.count(GAP) != 1:
-        raise Symptom(f"Your line has {counted(line.count(GAP), 'gap')}; it needs exactly one _.")
-    gap = line.index(GAP)
-    ids = VOCABULARY.encode(line.replace(GAP, letter))
+    ids = VOCABULARY.encode(line)
     model = shipped_model()
     guess = predict(model, ids, [gap]).probabilities[0].argmax()
     if VOCABULARY.symbols[guess] != letter:
@@ -125,7 +121,7 @@ def _judge_flip(answer: Any) -> str:
             f"{letter}. Find a line that it gets right first."
         )
     ids[gap] = VOCABULARY.mask_id
-    means = kept(model)
+    means = measurements_of(model)
     assert means is not None
     changed = run(model, ids[None], off("z", layer, means.means, head=head, at=[gap]))
     after = VOCABULARY.symbols[int(changed["logits"][0, gap, : VOCABULARY.n_ordinary].argmax())]
@@ -214,14 +210,11 @@ PAIR = "Hand in two sentences of the world with a comma between them."
 
 def _judge_detour(answer: Any) -> str:
     world = World.load()
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
-        raise Symptom(f"You hand in {kind_of(answer)}. {PAIR}")
-    for sentence in answer:
-        if not isinstance(sentence, str):
-            raise Symptom(f"One of your sentences is {kind_of(sentence)}. {PAIR}")
+    sentences = two_texts(answer, PAIR)
+    for sentence in sentences:
         if sentence not in world.sentences:
-            raise Symptom(f"{sentence!r:.90} is no sentence of this world. {PAIR}")
-    ours, theirs = (tuple(sentence.split()) for sentence in answer)
+            raise Symptom(f"{sentence!r:.90} is not a sentence of this world. {PAIR}")
+    ours, theirs = (tuple(sentence.split()) for sentence in sentences)
     differ = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b]
     apart = len(differ) + abs(len(ours) - len(theirs))
     if len(ours) != len(theirs) or apart != 2:
@@ -242,16 +235,16 @@ def _judge_detour(answer: Any) -> str:
             f"The two words are {differ[1] - differ[0]} places apart; choose some that are at "
             "least five apart."
         )
-    (asked,) = paths.batches(world, [question])
-    leans, moved = paths.ways(shipped_world_model(), asked, world.vocabulary.ids[PAD])
+    (batch,) = paths.batches(world, [question])
+    leans, moved = paths.ways(shipped_model("world"), batch, world.vocabulary.ids[PAD])
     shares = (moved[0] / (leans[0, 0] - leans[0, 1])).tolist()
-    seen = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
+    facts = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
     if shares[2] <= 0.9:
         raise Symptom(
-            f"Here the gap looks at the word itself, in one of the two layers: {seen}. Try another "
-            "kind of scene."
+            f"Here the gap looks at the word itself, in one of the two layers: {facts}. Try "
+            "another kind of scene."
         )
-    return f"{question.rule}: {seen}."
+    return f"{question.rule}: {facts}."
 
 
 check_detour = Exercise(

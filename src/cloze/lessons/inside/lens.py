@@ -21,12 +21,13 @@ from torch import Tensor
 from torch.nn import functional as F
 from tqdm.std import tqdm
 
-from cloze.checkpoint import shipped, write
+from cloze.checkpoint import write
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Key, Parts, anatomy, run
-from cloze.lenses import KEPT, Kept, fingerprint, logit_lens
+from cloze.lenses import INSIDE, Measurements, fingerprint, logit_lens
 from cloze.masking import MaskedBatch, held_out_batch, mask_tokens, seeded
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.world import World
 
@@ -82,7 +83,7 @@ def train(model: MaskedLM, source: Corpus | World, steps: int) -> Translators:
         final = symbol_log_probs(parts["logits"], model.vocabulary)
         loss = torch.zeros(())
         for rung, pair in made.items():
-            states = Kept({rung: pair}, {}).translate(rung, parts[rung])
+            states = Measurements({rung: pair}, {}).translate(rung, parts[rung])
             said = model.head(model.encoder.norm(states))
             said = symbol_log_probs(said, model.vocabulary)
             loss = loss + F.kl_div(said, final, reduction="batchmean", log_target=True)
@@ -109,10 +110,12 @@ def means_of(model: MaskedLM, batch: MaskedBatch) -> dict[Key, Tensor]:
 @torch.no_grad()
 def costs(model: MaskedLM, batch: MaskedBatch, translators: Translators) -> dict[str, Any]:
     """Return the mean cost of the truth at each rung: by the head itself, and by translators."""
-    kept = Kept({key: (a.float(), b.float()) for key, (a, b) in translators.items()}, {})
+    translators_alone = Measurements(
+        {key: (a.float(), b.float()) for key, (a, b) in translators.items()}, {}
+    )
     readers: dict[str, Callable[[Key, Tensor], Tensor]] = {
         "head": lambda _, residual: residual,  # as it is
-        "translator": kept.translate,
+        "translator": translators_alone.translate,
     }
     rungs = anatomy(model).rungs
     paid = {name: dict.fromkeys(map(written, rungs), 0.0) for name in readers}
@@ -132,9 +135,9 @@ def written(key: Key) -> str:
     return key if isinstance(key, str) else ".".join(map(str, key))
 
 
-def look_into(name: str, steps: int, folder: Path = KEPT) -> dict[str, Any]:
+def look_into(name: str, steps: int, folder: Path = INSIDE) -> dict[str, Any]:
     """Train and average for one shipped model, keep both beside it, and return the costs."""
-    model, source = shipped(name), source_of(name)
+    model, source = shipped_model(name), source_of(name)
     batch = asked(source)
     translators, means = train(model, source, steps), means_of(model, batch)
     tensors = {f"mean.{written(key)}": mean for key, mean in means.items()}
@@ -163,7 +166,7 @@ def main(
     path: Path = RESULTS,
     models: Sequence[str] = MODELS,
     steps: int = STEPS,
-    folder: Path = KEPT,
+    folder: Path = INSIDE,
 ) -> None:
     """Look into every model, and write what the answers at each rung cost."""
     made = _made() | {"steps": steps, "corpus_sha256": Corpus.load().sha256}

@@ -31,7 +31,7 @@ from torch import Tensor
 
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Parts, run
-from cloze.prediction.shipped import shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.vocabulary import PAD
 from cloze.world import World
@@ -210,7 +210,7 @@ def results() -> dict[str, Any]:
 
 def main(path: Path = RESULTS, every: int = 1) -> None:
     """Ask all questions, or about every n-th, and write how the answers come about."""
-    world, model = World.load(), shipped_world_model()
+    world, model = World.load(), shipped_model("world")
     bound, free = questions(world)
     bound, free = bound[::every], free[:: max(1, every // 20)]  # each question of these is cheap
     pad = world.vocabulary.ids[PAD]

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.causal import shipped_causal
 from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Key, PartName, Parts, anatomy, run
@@ -85,7 +84,7 @@ def written(rung: Key) -> str:
 
 def measured(direction: str, side: int, windows: Tensor) -> dict[str, Any]:
     """Swap every head at the gap, and every rung of the residual stream near it."""
-    model = shipped_causal() if direction == "causal" else shipped_model(direction)  # type: ignore[arg-type]
+    model = shipped_model(direction)
     lines = pairs(model, windows, side)
     theirs = run(model, lines.theirs)
     heads = {

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from cloze.corpus import Corpus
 from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Change, changed, run
-from cloze.lenses import Kept, kept, moved, off
+from cloze.lenses import Measurements, measurements_of, moved, off
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch
 from cloze.prediction.answers import occlusion
 from cloze.prediction.shipped import shipped_model
@@ -112,7 +112,7 @@ def weights_and_hiding(model: MaskedLM, windows: Tensor) -> dict[str, float]:
     return {name: round(sum(values) / len(values), 3) for name, values in told.items()}
 
 
-def sizes(model: MaskedLM, batch: MaskedBatch, means: Kept) -> dict[str, dict[str, float]]:
+def sizes(model: MaskedLM, batch: MaskedBatch, means: Measurements) -> dict[str, dict[str, float]]:
     """Return of each head how sharply it looks at selected positions, and how much it moves there.
 
     The first is its largest weight, the second the length of what it adds beyond its mean.
@@ -144,7 +144,7 @@ def results() -> dict[str, Any]:
 def main(path: Path = RESULTS, windows: int = 1195, gaps: int = GAPS) -> None:
     """Switch everything off in turn, and write what it costs."""
     model, corpus = shipped_model(), Corpus.load()
-    means = kept(model)
+    means = measurements_of(model)
     assert means is not None
     batch = MaskedBatch(*(part[:windows] for part in held_out_batch(corpus.held_out_windows())))
     before = costs(model, batch)

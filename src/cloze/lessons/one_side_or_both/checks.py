@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,15 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
 from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
+from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, positions
-from cloze.vocabulary import GAP, VOCABULARY, counted, read_line, visible
+from cloze.teaching.texts import line_with_gap
+from cloze.vocabulary import VOCABULARY, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -80,8 +80,8 @@ class Leaky:
         return (sees * torch.arange(1, n + 1)) @ vectors[line]
 
     def __repr__(self) -> str:
-        seen = " and ".join(f"prediction {i} sees position {j}" for i, j in self.extra)
-        return f"a model in which {seen}" if seen else "a model without a leak"
+        leaks_named = " and ".join(f"prediction {i} sees position {j}" for i, j in self.extra)
+        return f"a model in which {leaks_named}" if leaks_named else "a model without a leak"
 
 
 def leaks(model: Callable[[Tensor], Tensor], line: Tensor) -> list[int]:
@@ -136,51 +136,43 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
     if kinds != [str, str]:
         raise Symptom(f"You hand in {kind_of(value)}. {FORM}")
     typed, letter = value
-    if not re.fullmatch("[a-z]", letter):
-        raise Symptom(f"Your gap needs one small letter, not {letter!r}. {FORM}")
-    line = VOCABULARY.decode(read_line(typed)[0], gap=GAP)
-    if line.count(GAP) != 1:
-        raise Symptom(
-            f"Your line has {counted(line.count(GAP), 'gap')}: replace exactly one letter by _ "
-            "and leave all the others visible."
-        )
-    text = line.replace(GAP, letter)
+    text, gap = line_with_gap(typed, letter, FORM)
     for word in text.split():
         if word not in words_of_training():
             raise Symptom(
                 f"With your letter the line contains {word!r}, which is not in the training text. "
                 "Take words that both models have met."
             )
-    return text, line.index(GAP), VOCABULARY.ids[letter]
+    return text, gap, VOCABULARY.ids[letter]
 
 
 def _judge_only_bayes(answer: Any) -> str:
     text, gap, letter = line_and_letter(answer)
     line = VOCABULARY.encode(text)
-    bayes = log_posterior(shipped_causal(), line, [gap]).exp()
+    bayes = log_posterior(shipped_model("causal"), line, [gap]).exp()
     look = predict(shipped_model(), line, [gap])[gap]
-    seen = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
+    facts = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
     for way, p in (("Bayes' rule", bayes), ("One forward pass of the masked model", look)):
         [best] = top_k(p, 1)
-        seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}"
-        seen += f", and {text[gap]!r} {p[letter]:.2f}. " if best.character != text[gap] else ". "
+        facts += f"{way}: {visible(best.character)!r} {best.probability:.2f}"
+        facts += f", and {text[gap]!r} {p[letter]:.2f}. " if best.character != text[gap] else ". "
     if bayes.argmax() != letter:
-        found = visible(VOCABULARY.symbols[int(bayes.argmax())])
+        bayesian = visible(VOCABULARY.symbols[int(bayes.argmax())])
         if bayes.argmax() != look.argmax():
             raise Symptom(
-                f"{seen}Bayes' rule finds another letter than yours. Hand in the letter that "
-                f"really belongs there. If that is not {found!r}, look for another line."
+                f"{facts}Bayes' rule finds another letter than yours. Hand in the letter that "
+                f"really belongs there. If that is not {bayesian!r}, look for another line."
             )
         raise Symptom(
-            f"{seen}Both fill your gap with {found!r}. Look for a line where the text after the "
-            "gap rules out the other candidates."
+            f"{facts}Both fill your gap with {bayesian!r}. Look for a line where the text after "
+            "the gap rules out the other candidates."
         )
     if look.argmax() == letter:
         raise Symptom(
-            f"{seen}The masked model gets it right, too. Try a letter whose neighbours allow "
+            f"{facts}The masked model gets it right, too. Try a letter whose neighbours allow "
             "several letters, while the words around it allow only one."
         )
-    return seen.rstrip()
+    return facts.rstrip()
 
 
 check_only_bayes = Exercise(

@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.causal import log_posterior, shipped_causal
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
 from cloze.masking import seeded
 from cloze.objectives import CAUSAL, MASKED, Objective
 from cloze.prediction.answers import predict
+from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, Recipe, TrainingRun, fit
@@ -149,7 +149,7 @@ def main(path: Path = RESULTS, recipe: Recipe = EVEN, lines: Mapping[int, int] =
     some = questions(windows, 1, min(CURVE_LINES, lines[1]))
 
     def paid(gaps: int) -> dict[str, Any]:
-        measured = ways(shipped_model(), shipped_causal())
+        measured = ways(shipped_model(), shipped_model("causal"))
         return {name: vars(ask(way, asked[gaps])) for name, way in measured.items()}
 
     def curve(name: str) -> Curve:

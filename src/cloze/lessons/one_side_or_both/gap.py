@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from cloze.border import Line, Whole, checked, positions
-from cloze.causal import log_posterior
+from cloze.arguments import Line, Whole, checked, positions
 from cloze.heads import CausalLM, MaskedLM, log_probs_at
 from cloze.masking import seeded
+from cloze.prediction.causal import log_posterior
 from cloze.vocabulary import PAD
 from cloze.world import GAPS_ONLY, World
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import torch
 from torch.nn import functional as F
 
-from cloze.causal import log_probs
 from cloze.heads import CausalLM
+from cloze.prediction.causal import log_probs
 from cloze.vocabulary import PAD
 from cloze.world import World
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cloze.lessons.put_to_use import tasks
-from cloze.prediction.shipped import shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, number, numbers, tensor, wrong_kind
@@ -158,7 +158,7 @@ def _world() -> World:
 @cache
 def tagger() -> TokenClassifier:
     """Train the notebook's tagger of roles, from the same 16 sentences and the same seed."""
-    world, encoder = _world(), shipped_world_model().encoder
+    world, encoder = _world(), shipped_model("world").encoder
     learned, _ = tasks.role_task(world).split(16)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)

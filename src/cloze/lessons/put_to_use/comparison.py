@@ -27,11 +27,10 @@ from cloze.lessons.put_to_use.faults import (
     hits,
     labels_of,
     plant,
-    shipped_programs_model,
 )
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
-from cloze.prediction.shipped import shipped_model, shipped_world_model
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.use.finetuning import FineTuning, accuracy, answers, entity_f1, finetune
 from cloze.use.heads import FineTuned, SpanExtractor, TextClassifier, TokenClassifier, best_span
@@ -141,8 +140,8 @@ def experiments() -> dict[str, Experiment]:
     """Return every task, by name."""
     world = World.load()
     words, pairs = world.vocabulary, tasks.pair_vocabulary(world)
-    in_world = shipped_world_model().encoder
-    programs, in_programs = World.load(PROGRAMS), shipped_programs_model().encoder
+    in_world = shipped_model("world").encoder
+    programs, in_programs = World.load(PROGRAMS), shipped_model("programs").encoder
     english = shipped_model().encoder
     new = len(pairs) - len(words)
     two = partial(in_world.add_symbols, new, tasks.PAIR_LENGTH)
@@ -266,7 +265,7 @@ def forgetting(run: Run, experiment: Experiment) -> dict[str, float]:
     learned, test = experiment.lines(run.labels, run.seed)
     model, world = tuned(run, experiment, learned), World.load()
     questions = held_out_batch(world.held_out_windows()[:256], vocabulary=world.vocabulary)
-    old = deepcopy(shipped_world_model())
+    old = deepcopy(shipped_model("world"))
     old.encoder = model.encoder
     measured = {**experiment.score(model, learned, test), "masked": held_out_loss(old, questions)}
     return {name: round(value, 4) for name, value in measured.items()}

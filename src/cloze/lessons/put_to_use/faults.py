@@ -8,11 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Count, Lines, checked, known_symbols
-from cloze.checkpoint import CHECKPOINTS, load_model
+from cloze.arguments import Count, Lines, checked, known_symbols
 from cloze.corpus import DATA
 from cloze.encoder import Direction
-from cloze.heads import MaskedLM, Model, log_probs_at
+from cloze.heads import Model, log_probs_at
 from cloze.masking import IGNORE, seeded
 from cloze.use.finetuning import answers
 from cloze.use.heads import FineTuned
@@ -174,8 +173,3 @@ def line_of(world: World, input_ids: Tensor) -> list[str]:
     """Return the symbols of a line ``(length,)`` without its frame."""
     frame = {world.vocabulary.ids[special] for special in (BEGIN, END, PAD)}
     return [world.vocabulary.symbols[i] for i in input_ids.tolist() if i not in frame]
-
-
-def shipped_programs_model() -> MaskedLM:
-    """Load the encoder that was trained on the tiny programs."""
-    return load_model(CHECKPOINTS / "programs.safetensors")

@@ -14,6 +14,7 @@ from torch import Tensor
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, as_plain, kind_of, tensor
+from cloze.vocabulary import counted
 
 # ── 3.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -54,10 +55,6 @@ check_my_attention = Exercise(
     minutes=12,
     wants=tensor(torch.float32),
     probes=queries_keys_values,
-    parts=lambda Q, K, V, look: {
-        "queries that may look everywhere": look.all(1),
-        "queries that may not look everywhere": ~look.all(1),
-    },
     solved="This is scaled dot-product attention. Only `look` decides whether a model is two-sided "
     "or causal.",
     direction="In order: Q @ K.T, divide by √width, −inf where `look` is False, softmax over the "
@@ -100,12 +97,6 @@ check_my_may_look = Exercise(
     minutes=8,
     wants=tensor(torch.bool),
     probes=lengths_and_directions,
-    parts=lambda length, direction: {
-        f"'{direction}'": ...,
-        f"the diagonal of '{direction}'": torch.eye(length).bool(),
-        f"below the diagonal of '{direction}'": torch.ones(length, length).tril(-1).bool(),
-        f"above the diagonal of '{direction}'": torch.ones(length, length).triu(1).bool(),
-    },
     solved="This matrix is all that separates an encoder from its one-sided twins.",
     direction='The row is the query, the column the key: for "left" True where key ≤ query, for '
     '"right" where key ≥ query, for "both" everywhere.',
@@ -144,7 +135,7 @@ def _turns_by(rows: Tensor, angle: float) -> bool:
 
 def in_words(away: int) -> str:
     """Say how far away a place is, and on which side."""
-    return f"{abs(away)} place{'s' * (abs(away) != 1)} to the {'left' if away < 0 else 'right'}"
+    return f"{counted(abs(away), 'place')} to the {'left' if away < 0 else 'right'}"
 
 
 def _same_rows(rows: Tensor) -> tuple[int, int] | None:

@@ -13,10 +13,11 @@ from typing import Any
 from cloze.corpus import Corpus
 from cloze.prediction.answers import top_k
 from cloze.prediction.predictors import compare
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
 from cloze.teaching.results import Probe, Symptom, anything, number
-from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, read_line, visible
+from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, visible
 
 # ── 5.1 ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,9 +192,6 @@ check_bet_price = Exercise(
     minutes=8,
     wants=number,
     probes=bets,
-    parts=lambda letter, sure, truth, frequencies: {
-        f"a {'right' if letter == truth else 'wrong'} guess": ...
-    },
     solved="Being sure and right is cheap, being sure and wrong is expensive, and no bet costs "
     "infinity.",
     direction="The truth got `sure` if it is the letter; if not, its share of 1 - sure: "

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import torch
 
+from cloze.arguments import Count, Whole, checked
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
-from cloze.border import Count, Whole, checked
 from cloze.corpus import Corpus, windows
 from cloze.heads import symbol_log_probs
 from cloze.loss import to_bits

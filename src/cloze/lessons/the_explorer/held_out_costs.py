@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from cloze.arguments import Count, Line, checked
 from cloze.baselines import BASELINES, NeighbourBaseline
-from cloze.border import Count, Line, checked
 from cloze.corpus import Corpus, windows
 from cloze.evaluation import answers
 from cloze.heads import Model

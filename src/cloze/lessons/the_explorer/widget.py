@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import traitlets
 
-from cloze.border import Whole, between, checked
+from cloze.arguments import Whole, between, checked
 from cloze.corpus import Corpus
 from cloze.lessons.the_explorer.guessing_rules import (
     Bet,

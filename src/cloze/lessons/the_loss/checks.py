@@ -57,7 +57,6 @@ check_summed_loss = Exercise(
     minutes=8,
     wants=number,
     probes=tables,
-    parts=lambda P, x, M: {f"{'one position' if len(M) == 1 else 'several positions'} in M": ...},
     solved="That is −Σ log P over M. Each selected position pays for itself, and the costs add up.",
     direction="For every position i in M look up P[i][x[i]], and add up −math.log of it.",
     limits={

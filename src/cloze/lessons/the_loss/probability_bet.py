@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from cloze.border import checked, shown
+from cloze.arguments import checked, shown
 from cloze.corpus import Corpus
 from cloze.vocabulary import ALPHABET, GAP
 

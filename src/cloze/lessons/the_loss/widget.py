@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Count, Some, checked, shown
+from cloze.arguments import Count, Some, checked, shown
 from cloze.lessons.the_loss.probability_bet import CHIPS, bet_of
 from cloze.vocabulary import GAP, normalise
 from cloze.widgets.markup import element

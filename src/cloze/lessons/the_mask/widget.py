@@ -7,8 +7,9 @@ from pathlib import Path
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Whole, checked
-from cloze.vocabulary import VOCABULARY, read_line
+from cloze.arguments import Whole, checked
+from cloze.reading import read_line
+from cloze.vocabulary import VOCABULARY
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
 

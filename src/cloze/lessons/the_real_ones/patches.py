@@ -17,7 +17,7 @@ import torch
 from jaxtyping import Shaped
 from torch import Tensor
 
-from cloze.border import Count, checked, whole_number
+from cloze.arguments import Count, checked, whole_number
 from cloze.heads import MaskedLM, log_probs_at
 from cloze.vocabulary import TextError
 from cloze.world import World

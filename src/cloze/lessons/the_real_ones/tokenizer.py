@@ -19,7 +19,7 @@ from typing import Annotated
 import torch
 from torch import Tensor
 
-from cloze.border import between, checked
+from cloze.arguments import between, checked
 from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
 
 START = "▁"

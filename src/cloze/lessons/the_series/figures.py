@@ -81,7 +81,7 @@ def the_map(*lit: Stage) -> tuple[Figure, str]:
     best = top_k(answer, 3)
     cost = -math.log(answer[VOCABULARY.encode(TEXT)[GAP]].item())
     ids = " ".join(str(i) for i in VOCABULARY.encode(TEXT).tolist())
-    parameters = f"{model.config.n_parameters:,}"
+    parameters = f"{sum(p.numel() for p in model.parameters()):,}"
     first, *others = (f"{guess.character} {guess.probability:.2f}" for guess in best)
     written = {
         "text": TEXT,

@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 
 from cloze.prediction.shipped import shipped_model
+from cloze.reading import read_line
 from cloze.teaching.exercise import Exercise
 from cloze.teaching.mistakes import Mistakes
-from cloze.teaching.results import Probe, Symptom, anything, kind_of, number, tensor
+from cloze.teaching.results import Probe, Symptom, anything, number, tensor
+from cloze.teaching.texts import two_texts
 from cloze.use.vectors import embed
-from cloze.vocabulary import VOCABULARY, normalise, read_line
+from cloze.vocabulary import VOCABULARY, normalise
 
 # ── 12.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -103,12 +105,7 @@ FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 def _lines(answer: Any) -> list[str]:
     """Read two lines without a gap."""
-    if not isinstance(answer, list | tuple) or len(answer) != 2:
-        raise Symptom(f"You hand in {kind_of(answer)}. {FORM}")
-    for line in answer:
-        if not isinstance(line, str):
-            raise Symptom(f"One of your lines is {kind_of(line)}; write it as text. {FORM}")
-    lines = [normalise(line).text for line in answer]
+    lines = [normalise(line).text for line in two_texts(answer, FORM)]
     for line in lines:
         read_line(line, gaps=False)
     return lines
@@ -120,18 +117,18 @@ def _judge_lines(answer: Any) -> str:
         raise Symptom(f"Both lines have the word {min(both)!r}, so counting words would find them.")
     encoder = shipped_model().encoder
     near = cosines(*(embed(encoder, VOCABULARY.encode(line)[None]) for line in lines)).item()
-    seen = f"Their cosine is {near:.3f}"
+    facts = f"Their cosine is {near:.3f}"
     if near >= ENOUGH:
-        return f"{seen}."
+        return f"{facts}."
     if (short := min(map(len, lines))) < 40:
         raise Symptom(
-            f"{seen}, and at least {ENOUGH} is wanted. One of your lines has {short} characters: "
+            f"{facts}, and at least {ENOUGH} is wanted. One of your lines has {short} characters: "
             "the mean of a short line still shows its own letters, so write longer ones."
         )
     shares = {c: [line.count(c) / len(line) for line in lines] for c in one + other}
     most = max(shares, key=lambda c: abs(shares[c][0] - shares[c][1]))
     raise Symptom(
-        f"{seen}, and at least {ENOUGH} is wanted. Your lines differ most in {most!r}, which is "
+        f"{facts}, and at least {ENOUGH} is wanted. Your lines differ most in {most!r}, which is "
         f"{shares[most][0]:.0%} of one and {shares[most][1]:.0%} of the other. What all lines have "
         "in common is the mixture of letters: make it more alike, in everyday words."
     )

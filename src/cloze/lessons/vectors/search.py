@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import between, checked, shown
+from cloze.arguments import between, checked, shown
 from cloze.encoder import Encoder
 from cloze.use.vectors import (
     Passage,

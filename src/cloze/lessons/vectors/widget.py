@@ -9,7 +9,7 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import checked
+from cloze.arguments import checked
 from cloze.lessons.vectors.search import TERMS, Found, Hit, Index
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element

@@ -76,6 +76,7 @@ def lines(chance: random.Random) -> list[Probe]:
         ("we were here", set()),
         ("he saw the sea", {7, 8, 13}),
         (" hers is  the other", {2, 12, 15}),
+        ("other the rain", {6}),
     ]
     words = ["the", "umbrella", "a", "rain", "he", "there", "other"]
     for _ in range(4):

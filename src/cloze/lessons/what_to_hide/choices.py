@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from cloze.masking import mask_spans, mask_tokens, mask_words
+from cloze.lessons.what_to_hide.shapes import mask_spans, mask_words
+from cloze.masking import mask_tokens
 from cloze.objectives import Masker
 
 Shape = Literal["characters", "words", "spans"]

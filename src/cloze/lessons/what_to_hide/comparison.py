@@ -21,14 +21,13 @@ from cloze.corpus import Corpus, sample_windows
 from cloze.evaluation import Repeated, area_under_curve, held_out_loss
 from cloze.heads import MaskedLM
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
+from cloze.lessons.what_to_hide.shapes import mask_spans, mask_words
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import (
     MaskedBatch,
     StaticMasks,
     held_out_batch,
-    mask_spans,
     mask_tokens,
-    mask_words,
     seeded,
 )
 from cloze.objectives import MASKED, Objective, masked

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.border import Line, Whole, checked
+from cloze.arguments import Line, Whole, checked
 from cloze.heads import log_probs_at
 from cloze.lessons.what_to_hide.choices import SHAPES, SHARES, Shape, Shares
 from cloze.masking import IGNORE, seeded

@@ -9,10 +9,11 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import Whole, checked
+from cloze.arguments import Whole, checked
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
 from cloze.lessons.what_to_hide.hiding import Asked, asked
-from cloze.vocabulary import VOCABULARY, TextError, counted, read_line, visible
+from cloze.reading import read_line
+from cloze.vocabulary import VOCABULARY, TextError, counted, visible
 from cloze.widgets.markup import element, in_nats
 from cloze.widgets.widget import Widget, program
 

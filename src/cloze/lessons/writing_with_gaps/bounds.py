@@ -9,7 +9,6 @@ core in all). The file is written after each run, and a run that is in it is not
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -19,7 +18,7 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.heads import CausalLM, MaskedLM
-from cloze.lessons.writing_with_gaps.diffusion import curve, shipped_diffusion
+from cloze.lessons.writing_with_gaps.diffusion import curve
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, DRAWS
 from cloze.objectives import CAUSAL, MASKED, Objective, masked_loss
 from cloze.prediction.shipped import shipped_model
@@ -33,10 +32,7 @@ UNWEIGHTED = replace(DIFFUSION, name="unweighted", loss=masked_loss)
 """The control: diffusion's masks, but every hidden symbol counts the same, however many it has."""
 TRAINED = {**ASKED, "unweighted": UNWEIGHTED}
 RECIPE = replace(EVEN, evaluations=0)
-SHIPPED: dict[str, Callable[[], MaskedLM]] = {
-    "masked": shipped_model,
-    "diffusion": shipped_diffusion,
-}
+SHIPPED = ("masked", "diffusion")
 """The shipped models that read both sides."""
 
 
@@ -92,7 +88,7 @@ def main(
         return round(cost(model, windows), 4)
 
     def shipped(name: str) -> list[float]:
-        return [round(nats, 4) for nats in curve(SHIPPED[name](), windows)]
+        return [round(nats, 4) for nats in curve(shipped_model(name), windows)]
 
     measurements.measure(path, made, "runs", product(seeds, TRAINED), paid)
     measurements.measure(path, made, "curves", zip(SHIPPED), shipped)

@@ -9,9 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cloze.border import Line, Lines, NotNegative, checked, known_symbols
-from cloze.checkpoint import shipped
-from cloze.heads import LINES_AT_ONCE, MaskedLM, Model
+from cloze.arguments import Line, Lines, NotNegative, checked, known_symbols
+from cloze.heads import LINES_AT_ONCE, Model
 from cloze.lessons.writing_with_gaps.objective_diffusion import held_out_bound, hidden_costs, hide
 from cloze.masking import IGNORE, MaskedBatch, seeded
 
@@ -19,11 +18,6 @@ Costs = Annotated[Float[Tensor, "subsets symbols"], NotNegative]  # noqa: F722 -
 """What ``all_costs`` returns: 2 ** n rows of n numbers."""
 MOST_EXACT = 16
 """The most symbols of a line of which every subset is hidden: 65 536 lines to read."""
-
-
-def shipped_diffusion() -> MaskedLM:
-    """Load the model that ships with the series and was trained with any number of gaps, once."""
-    return shipped("diffusion")
 
 
 @checked

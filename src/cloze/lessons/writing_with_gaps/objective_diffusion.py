@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.border import Lines, checked, known_symbols, shown
+from cloze.arguments import Lines, checked, known_symbols, shown
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.masking import IGNORE, MaskedBatch, seeded
 from cloze.objectives import Objective, register

@@ -20,19 +20,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.border import checked
-from cloze.causal import log_probs, shipped_causal
+from cloze.arguments import checked
 from cloze.corpus import Corpus
-from cloze.generation import POLICIES, mask_predict, path_costs, unmask, write
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
     all_costs,
     random_order_cost,
-    shipped_diffusion,
 )
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective
+from cloze.prediction.causal import log_probs
+from cloze.prediction.generation import POLICIES, mask_predict, path_costs, unmask, write
+from cloze.prediction.shipped import shipped_model
 from cloze.teaching import measurements
 from cloze.training import EVEN, TrainingRun, fit
 from cloze.vocabulary import VOCABULARY
@@ -166,7 +166,7 @@ def real_words(lines: list[str], known: set[str]) -> tuple[float, float]:
 
 def judged(lines: Tensor, known: set[str]) -> dict[str, float]:
     """Judge English lines ``(lines, length)``: cost under the causal model, words, variety."""
-    costs = -log_probs(shipped_causal(), lines).gather(2, lines[..., None])
+    costs = -log_probs(shipped_model("causal"), lines).gather(2, lines[..., None])
     real, distinct = real_words([VOCABULARY.decode(line) for line in lines], known)
     return {"nats": float(costs.mean()), "real": real, "distinct": distinct}
 
@@ -222,7 +222,7 @@ def main(path: Path = RESULTS, steps: int = 400, draws: int = 1000, lines: int =
     )
 
     measure = partial(measurements.measure, path, made)
-    causal, diffusion = shipped_causal(), shipped_diffusion()
+    causal, diffusion = shipped_model("causal"), shipped_model("diffusion")
 
     def english(name: str, seed: int) -> dict[str, float]:
         if name == "held-out text":

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import torch
 
-from cloze.border import Temperature, Whole, among, checked
-from cloze.generation import POLICIES, Step
+from cloze.arguments import Temperature, Whole, among, checked
 from cloze.heads import MaskedLM, Model
 from cloze.masking import seeded
+from cloze.prediction.generation import POLICIES, Step
 from cloze.prediction.symbols import Symbols, symbols_of
 from cloze.vocabulary import GAP, TextError
 

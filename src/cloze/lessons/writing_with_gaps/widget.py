@@ -10,10 +10,10 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.border import whole_number
-from cloze.generation import POLICIES
+from cloze.arguments import whole_number
 from cloze.heads import MaskedLM
 from cloze.lessons.writing_with_gaps.unmasking import NEW, REMASKED, Frame, frames, read
+from cloze.prediction.generation import POLICIES
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import symbols_of
 from cloze.vocabulary import GAP, visible

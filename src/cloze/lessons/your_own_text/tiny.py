@@ -21,7 +21,7 @@ from cloze.adapt.costs import costs, losses_at
 from cloze.adapt.documents import Document, hold_out, read_documents
 from cloze.adapt.recipe import Examples, Recipe
 from cloze.corpus import DATA
-from cloze.handover.export import whole
+from cloze.handover.export import new_folder
 from cloze.handover.packages import quiet
 from cloze.muon import Muon
 
@@ -135,7 +135,7 @@ def train(model: Any, examples: Examples) -> None:
 def main(folder: Path = FOLDER, recipe: Recipe = RECIPE) -> None:
     """Make the tokenizer and the model, and write them into a new folder."""
     texts = documents(kept=False)
-    with whole(folder, is_folder=True) as part, quiet():
+    with new_folder(folder) as part, quiet():
         torch.manual_seed(recipe.seed)
         pieces = tokenizer([document.text for document in hold_out(texts)[0]])
         made = model(pieces)

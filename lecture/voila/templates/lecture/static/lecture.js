@@ -27,7 +27,7 @@ const lecture = (() => {
     <button type="button" data-does="theme">Dark / light</button>
     <button type="button" data-does="full">Full screen</button>
     <progress aria-label="Getting ready"></progress>
-    <span class="said" role="status">Getting ready</span>
+    <span class="message" role="status">Getting ready</span>
     <span class="place"></span>`;
   const NOTES = `
     <title>Notes</title>
@@ -47,11 +47,11 @@ const lecture = (() => {
     <div id="notes" tabindex="0"></div>
     <p class="next" id="after"></p>`;
 
-  const named = () => Math.max(0, Number.parseInt(location.hash.slice(1), 10) - 1 || 0);
-  let at = named(); // the screen that the address names
+  const numberInAddress = () => Math.max(0, Number.parseInt(location.hash.slice(1), 10) - 1 || 0);
+  let at = numberInAddress(); // the screen shown
   /** @type {Window | null} */
-  let window_ = null; // the lecturer's
-  let entered = Date.now();
+  let notesWindow = null;
+  let entered = Date.now(); // when this screen was entered
   let typed = ""; // the digits of a screen's number
   const overview = document.createElement("dialog");
   overview.id = "overview";
@@ -85,7 +85,7 @@ const lecture = (() => {
     history.replaceState(null, "", `#${at + 1}`);
     entered = Date.now();
     all[at]?.focus({ preventScroll: true });
-    tell();
+    update();
   }
 
   /** @param {number} by */
@@ -137,7 +137,7 @@ const lecture = (() => {
   /** @param {string} digits */
   function type(digits) {
     typed = digits;
-    part(".said").textContent = digits && `Enter goes to screen ${digits}.`;
+    part(".message").textContent = digits && `Enter goes to screen ${digits}.`;
   }
 
   // ── getting ready ────────────────────────────────────────────────────────────────────────────
@@ -155,19 +155,19 @@ const lecture = (() => {
         characterData: true,
       });
     Object.assign(part("progress"), { value: cell, max: cells + 1 });
-    part(".said").textContent = `Getting ready: ${cell} of ${cells}`;
+    part(".message").textContent = `Getting ready: ${cell} of ${cells}`;
     complete = cell === cells;
-    if (complete) document.body.append(bar); // behind the screens, for the Tab key
+    if (complete) document.body.append(bar); // after the screens in the order of the Tab key
     const here = screens()[at];
     if (here ? here.hidden : complete)
-      go(at); // it has come, or there is none of that number
-    else tell();
+      go(at); // the screen has arrived, or there is none with this number
+    else update();
   }
 
   function ended() {
     if (complete) return;
     const cell = screens().length;
-    part(".said").textContent =
+    part(".message").textContent =
       `Something failed on screen ${cell}, and nothing after it ran. The terminal says what it was.`;
     part("progress").remove();
   }
@@ -179,7 +179,7 @@ const lecture = (() => {
     if (!complete || areas.some((area) => asleep(area) || area.querySelector("script"))) return;
     if (!part("progress")) return;
     part("progress").remove();
-    part(".said").textContent = "";
+    part(".message").textContent = "";
     document.body.dataset.ready = "true";
   }
 
@@ -194,13 +194,13 @@ const lecture = (() => {
 
   function openNotes() {
     const opened = window.open("", "cloze-notes", "popup,width=760,height=700");
-    window_ = opened;
+    notesWindow = opened;
     if (!opened) {
-      part(".said").textContent =
+      part(".message").textContent =
         "The browser blocked the second window. Please allow pop-ups for this page, then press N again.";
       return;
     }
-    part(".said").textContent = "";
+    part(".message").textContent = "";
     opened.document.documentElement.innerHTML = NOTES;
     opened.document.documentElement.lang = "en";
     /** @type {(id: string, does: () => void) => void} */
@@ -210,25 +210,25 @@ const lecture = (() => {
     press("start", () => {
       if (started()) sessionStorage.removeItem("started");
       else start();
-      tell();
+      update();
     });
     opened.document.onkeydown = pressed;
     opened.focus();
-    tell();
+    update();
   }
 
-  // Say where we are: in the bar, and in the lecturer's window all that only the lecturer sees.
-  function tell() {
+  // Show the place in the bar, and everything for the lecturer alone in the notes.
+  function update() {
     const all = screens();
     part(".place").textContent = complete ? `${at + 1} / ${all.length}` : `${at + 1}`;
     document.title = title(all[at]);
-    if (!window_ || window_.closed) return;
-    const inNotes = window_.document;
-    const named = (/** @type {string} */ id) =>
+    if (!notesWindow || notesWindow.closed) return;
+    const inNotes = notesWindow.document;
+    const element = (/** @type {string} */ id) =>
       /** @type {HTMLElement} */ (inNotes.getElementById(id));
     /** @type {(id: string, text: string) => void} */
     const show = (id, text) => {
-      named(id).textContent = text;
+      element(id).textContent = text;
     };
     const seconds = started() ? (Date.now() - started()) / 1000 : 0;
     const until = 60 * sum(all.slice(0, at + 1));
@@ -242,13 +242,13 @@ const lecture = (() => {
     );
     show("here", `${at + 1} / ${all.length} · ${title(all[at])}`);
     show("after", `Next: ${title(all[at + 1])}`);
-    named("notes").innerHTML = notes(all[at]);
+    element("notes").innerHTML = notes(all[at]);
   }
 
   // ── keys and buttons ─────────────────────────────────────────────────────────────────────────
 
   /** @type {Record<string, () => unknown>} */
-  const DOES = {
+  const ACTIONS = {
     back: () => move(-1),
     next: () => move(1),
     notes: openNotes,
@@ -281,7 +281,7 @@ const lecture = (() => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const { key } = event;
     if (overview.open) {
-      if (!(key in MOVES) || key === " ") return; // which presses the button
+      if (!(key in MOVES) || key === " ") return; // Space presses the button
       choose(MOVES[key]);
       event.preventDefault();
       return;
@@ -293,7 +293,7 @@ const lecture = (() => {
     const does = key === "F5" ? "full" : KEYS[key.toLowerCase()];
     if (document.body.classList.contains("black")) document.body.classList.remove("black");
     else if (paging || (key in MOVES && !taken)) move(MOVES[key]);
-    else if (key === "F5" || (does && !taken)) DOES[does]();
+    else if (key === "F5" || (does && !taken)) ACTIONS[does]();
     else if (/^\d$/.test(key) && !taken) type(typed + key);
     else if (typed && key === "Enter") {
       const to = Number(typed) - 1;
@@ -308,12 +308,12 @@ const lecture = (() => {
 
   document.addEventListener("keydown", pressed);
   bar.addEventListener("click", (event) =>
-    DOES[targetOf(event).closest("button")?.dataset.does ?? ""]?.(),
+    ACTIONS[targetOf(event).closest("button")?.dataset.does ?? ""]?.(),
   );
   document.body.append(bar, overview);
-  addEventListener("pagehide", () => window_?.close());
-  addEventListener("hashchange", () => go(named()));
-  setInterval(tell, 1000);
+  addEventListener("pagehide", () => notesWindow?.close());
+  addEventListener("hashchange", () => go(numberInAddress()));
+  setInterval(update, 1000);
   const watcher = new MutationObserver(ready);
   return { arrived, ended };
 })();
