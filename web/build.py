@@ -87,7 +87,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     texts = {
         **modules(),
         STYLE: style(),
-        "index.html": _hosted(series, site and f"{site}{folder.name}/"),
+        "index.html": hosted(series, site and f"{site}{folder.name}/"),
     }
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
@@ -274,7 +274,13 @@ def worker(folder: Path, names: Iterable[str]) -> str:
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
-def _hosted(series: str | None, address: str) -> str:
+def hosted(series: str | None, address: str) -> str:
+    """Write the document that a web server shows.
+
+    Args:
+        series: where the notebooks are.
+        address: of the page.
+    """
     head = [
         about(TITLE, DESCRIPTION, address),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',
