@@ -196,7 +196,7 @@ def test_every_page_has_a_description(site: Path) -> None:
             assert 40 < len(str(described["content"])) <= 160, path
 
 
-def test_a_published_site_names_its_pages(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_published_site_names_its_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(colab, "here", lambda: "Somebody/cloze")
     title = nodes.title("", "1 · The <loss>")
     document = nodes.document(None, None, "", title, nodes.paragraph("", "What a gap costs."))
