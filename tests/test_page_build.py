@@ -19,30 +19,30 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    build.build_page(folder)
+    """What the command line builds."""
+    folder = tmp_path_factory.mktemp("pages") / "new" / "page"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["build", str(folder), "--series", "index.html"])
+        build.main()
     return folder
 
 
-def names(folder: Path) -> list[str]:
+def names(folder: Path) -> set[str]:
     files = (path for path in folder.rglob("*") if path.is_file())
-    return [path.relative_to(folder).as_posix() for path in files]
+    return {path.relative_to(folder).as_posix() for path in files}
 
 
-def test_the_worker_keeps_every_file_and_knows_when_one_changes(tmp_path: Path) -> None:
-    page = tmp_path
-    build.build_page(page)
-
+def test_the_worker_keeps_every_file_and_knows_when_one_changes(page: Path, tmp_path: Path) -> None:
     def head(folder: Path) -> tuple[str, list[str]]:
         version, files, *_ = (folder / "sw.js").read_text("utf-8").splitlines()
         return version, json.loads(files.removeprefix("const FILES = ").rstrip(";"))
 
     version, files = head(page)
-    assert sorted(files) == sorted(["./", *(name for name in names(page) if name != "sw.js")])
-    build.build_page(page)
-    assert head(page)[0] == version
-    build.build_page(page, "https://example.org")
-    assert head(page)[0] != version
+    assert sorted(files) == sorted(["./", *names(page) - {"sw.js", "explorer.html"}])
+    build.build_page(tmp_path, "index.html")
+    assert head(tmp_path)[0] == version
+    (tmp_path / "page.css").write_text("", encoding="utf-8")
+    assert build.worker(tmp_path, files[1:]).splitlines()[0] != version
 
 
 def test_it_names_only_files_that_are_there(page: Path) -> None:
@@ -55,24 +55,11 @@ def test_it_names_only_files_that_are_there(page: Path) -> None:
         assert (page / name).is_file(), name
 
 
-def test_no_file_of_it_names_another_machine(page: Path, tmp_path: Path) -> None:
-    build.build_single(tmp_path / "explorer.html")
-    for path in [*page.rglob("*"), tmp_path / "explorer.html"]:
+def test_no_file_of_it_names_another_machine(page: Path) -> None:
+    for path in page.rglob("*"):
         if path.suffix in {".js", ".css", ".html", ".webmanifest"}:
             addresses = re.findall(r"\bhttps?://[\w.]+", path.read_text("utf-8"))
             assert addresses == [], path.name
-
-
-def test_it_is_built_from_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = str(tmp_path / "new" / "page")
-    monkeypatch.setattr(sys, "argv", ["build", folder, "--series", "../index.html"])
-    build.main()
-    assert re.findall(r"(\w+\.html): ", capsys.readouterr().out) == ["index.html", "explorer.html"]
-    for name in ("index.html", "explorer.html"):
-        text = (tmp_path / "new" / "page" / name).read_text("utf-8")
-        assert '<a href="../index.html">' in text
 
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:
@@ -109,12 +96,13 @@ def test_what_is_written_into_the_page_cannot_end_its_script(
     assert json.loads(settings[1])["training"] == {"text": ends}
 
 
-def test_both_pages_say_what_they_may_load(page: Path, tmp_path: Path) -> None:
-    single = tmp_path / "explorer.html"
-    build.build_single(single)
-    assert "default-src 'self';" in (page / "index.html").read_text("utf-8")
-    text = single.read_text("utf-8")
-    [allowed] = re.findall(r"default-src 'none'; script-src ([^;]+);", text)
-    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+def test_both_pages_link_the_series_and_say_what_they_may_load(page: Path) -> None:
+    text = (page / "index.html").read_text("utf-8")
+    single = (page / "explorer.html").read_text("utf-8")
+    assert '<a href="index.html">' in text
+    assert '<a href="index.html">' in single
+    assert "default-src 'self';" in text
+    [allowed] = re.findall(r"default-src 'none'; script-src ([^;]+);", single)
+    [script] = re.findall(r"<script>(.*?)</script>", single, re.DOTALL)
     digest = b64encode(sha256(script.encode()).digest()).decode()
     assert allowed == f"'sha256-{digest}' 'wasm-unsafe-eval'"

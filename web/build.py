@@ -50,8 +50,7 @@ POLICY_OF_ONE_FILE = (
     "default-src 'none'; script-src {} 'wasm-unsafe-eval'; worker-src blob:; "  # its own script
     "style-src 'unsafe-inline'; img-src data:"
 )
-"""What a page may load: the browser itself holds it to what it says of itself. WebAssembly needs a
-word of its own, which lets it run and nothing else."""
+"""What a page may load; the browser enforces it. WebAssembly has to be allowed by a word of its own."""
 TRAINER = "web/engine/worker.js"
 """The module that trains."""
 TITLE = "Which letter is missing?"
@@ -183,14 +182,14 @@ def training() -> dict[str, object]:
 
 
 def about(title: str, description: str, address: str = "") -> Markup:
-    """Write what a page says of itself to a search engine, and to those who show a link to it.
+    """Write a page's description for search engines and for previews of links to it.
 
     Args:
         title: without the markup around it.
         description: in a sentence or two.
-        address: where it is; "" leaves out what needs to be told from elsewhere.
+        address: where it is; "" leaves out what needs an address.
     """
-    told = {
+    properties = {
         "og:type": "website",
         "og:title": title,
         "og:description": description,
@@ -200,7 +199,7 @@ def about(title: str, description: str, address: str = "") -> Markup:
     if address:
         tags.append(Markup('<link rel="canonical" href="{}">').format(address))
         property_ = Markup('<meta property="{}" content="{}">')
-        tags += [property_.format(*each) for each in told.items()]
+        tags += [property_.format(*each) for each in properties.items()]
     return Markup("\n").join(tags)
 
 
@@ -229,9 +228,9 @@ def page(
     Args:
         policy: what it may load.
         head: what names its style and icons.
-        private: what it says of what it does with what is typed.
+        private: what happens to what is typed, in words.
         series: where the notebooks are.
-        settings: what ``page.js`` is told besides the examples.
+        settings: what else ``page.js`` reads.
         scripts: what is run, and what that reads.
     """
     model = shipped_model()
@@ -241,7 +240,7 @@ def page(
         "training": training(),
         **settings,
     }
-    told = json.dumps(all_settings, ensure_ascii=False)
+    written = json.dumps(all_settings, ensure_ascii=False)
     still = str(MaskExplorer(guess_first="once").still())
     filled = {
         "policy": policy,
@@ -255,7 +254,7 @@ def page(
         "train_characters": f"{len(Corpus.load().train_ids):,}",
         "private": private,
         "series": Markup('<a href="{}">{}</a>').format(series, NAME) if series else NAME,
-        "settings": told.replace("<", "\\u003c"),
+        "settings": written.replace("<", "\\u003c"),
         "scripts": "\n".join(scripts),
     }
     text = (HERE / "page.html").read_text("utf-8")
@@ -301,7 +300,7 @@ def _examples() -> Markup:
 
 
 def main() -> None:
-    """Build what is asked for on the command line."""
+    """Build the page from the command line."""
     parser = argparse.ArgumentParser(description="Build the explorer as a page without Python.")
     parser.add_argument("folder", type=Path, help="where the page and explorer.html are written")
     parser.add_argument("--series", help="the address of the notebooks, to be linked")

@@ -43,8 +43,7 @@ export class LinkedExplorer extends Explorer {
         throw new ValueError(
           `A position in this line is a whole number from 0 to ${truth.length - 1}.`,
         );
-      const said = carried.get("view") ?? "guesses";
-      const view = said === "attention" ? "inside" : said; // what it was called
+      const view = carried.get("view") ?? "guesses";
       if (!Object.hasOwn(VIEWS, view))
         throw new ValueError(`A view is one of ${Object.keys(VIEWS).join(", ")}.`);
       this.take({ truth, words, masked: masked.sort((a, b) => a - b) }, "From a link.");

@@ -174,14 +174,14 @@ async function main() {
     const reached = place.querySelector('[data-arrows] [tabindex="0"]');
     reached?.focus({ preventScroll: true });
   });
-  // The address is that of what is seen, for a reload and for the way back; before anything has
-  // changed it stays as it was asked for.
+  // The address follows what is shown, for a reload and for the way back; it stays as it was opened
+  // until something changes.
   let before = written(explorer);
   explorer.listen(() => {
-    const seen = written(explorer);
-    if (explorer.problem || seen === before) return;
-    before = seen;
-    if (seen !== location.hash) history.replaceState(null, "", seen);
+    const address = written(explorer);
+    if (explorer.problem || address === before) return;
+    before = address;
+    if (address !== location.hash) history.replaceState(null, "", address);
   });
   show(new Link(explorer), named("link"));
   const tally = named("tally");
@@ -221,7 +221,7 @@ async function main() {
 place.ariaBusy = "true";
 main()
   .catch((error) => {
-    // What is not said in our own words is what an older browser stumbles over.
+    // An error that is not ours is what an older browser stumbles over.
     const advice = error instanceof ValueError ? "" : "; open the page in a newer browser.";
     const words = `The explorer cannot start: ${error.message}${advice}`;
     place.innerHTML = element("p", { role: "alert" }, words).text;

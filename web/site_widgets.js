@@ -1,4 +1,4 @@
-// The widgets on the pages of the site, which live without Python. Where site/pages.py leaves room
+// The widgets on the pages of the site, which work without Python. Where site/pages.py leaves room
 // for one, it says which program shows it; the models and texts are those of the explorer's page.
 import { render } from "../src/cloze/widgets/browser/view.js";
 import { Model } from "../src/cloze/widgets/browser/widget.js";
@@ -11,30 +11,28 @@ import { Model } from "../src/cloze/widgets/browser/widget.js";
  */
 
 const FOLDER = new URL("../", import.meta.url); // of the explorer's page
-
 const TRAINS = "TrainingCurve";
 
 /**
- * Make the model of an explorer, or of another widget that asks the same.
+ * Make the model of an explorer, or of another widget with the same questions.
  * @param {any} state
  * @param {Loaded} loaded
  */
-async function explores(state, { predictors, examples }) {
+async function exploring(state, { predictors, examples }) {
   const { exploring } = await import("./twins/answers.js");
   /** @type {string[]} */
-  const readers = state.readers ?? Object.keys(predictors);
-  const cast = Object.fromEntries(readers.map((name) => [name, predictors[name]]));
-  return exploring(() => cast, examples, state);
+  const names = state.readers ?? Object.keys(predictors);
+  const shown = Object.fromEntries(names.map((name) => [name, predictors[name]]));
+  return exploring(() => shown, examples, state);
 }
 
 /**
- * What answers the widgets that ask the models, by the name of their class in Python: each makes a
- * widget's model of how it begins and of what the explorer's page has.
+ * Makes the model of each widget that needs language models, by the name of its class in Python.
  * @type {Record<string, (state: any, loaded: Loaded) => Promise<object>>}
  */
-const ANSWERS = {
-  MaskExplorer: explores,
-  Inside: explores,
+const WITH_MODELS = {
+  MaskExplorer: exploring,
+  Inside: exploring,
   async Unmasking(state, { predictors }) {
     const { writing } = await import("./twins/generation.js");
     return writing(predictors.both, state);
@@ -51,54 +49,36 @@ async function fetched(name) {
 /** @param {string} name */
 const bytes = async (name) => (await fetched(name)).arrayBuffer();
 
-/** What the explorer's page is told by build.py. */
-async function settings() {
+/** The examples that build.py has written into the explorer's page. */
+async function examplesOfPage() {
   const html = await (await fetched("index.html")).text();
   const page = new DOMParser().parseFromString(html, "text/html");
-  return JSON.parse(page.getElementById("settings")?.textContent ?? "");
+  return JSON.parse(page.getElementById("settings")?.textContent ?? "").examples;
 }
 
 /** @returns {Promise<Loaded>} */
 async function load() {
   const { loadPredictors } = await import("./twins/predictors.js");
   const module = await WebAssembly.compile(await bytes("engine.wasm"));
-  const [predictors, { examples }] = await Promise.all([loadPredictors(bytes, module), settings()]);
-  return { predictors, examples };
+  return { predictors: await loadPredictors(bytes, module), examples: await examplesOfPage() };
 }
 
 /** @type {Promise<Loaded> | undefined} */
 let loading;
 
-function loaded() {
-  loading ??= load();
-  return loading;
-}
-
 /**
- * What answers the widget of a loss curve: a training in a thread of its own.
+ * @param {string} name
  * @param {any} state
  */
-async function trainingOf(state) {
+async function modelOf(name, state) {
+  if (name in WITH_MODELS) {
+    loading ??= load();
+    return WITH_MODELS[name](state, await loading);
+  }
+  if (name !== TRAINS) return new Model(state);
   const { PageTraining } = await import("./train.js");
   const thread = () => new Worker(new URL("web/engine/worker.js", FOLDER), { type: "module" });
   return new PageTraining(state, bytes, thread).curve;
-}
-
-/**
- * @param {string} widget
- * @param {any} begins
- */
-async function modelOf(widget, begins) {
-  if (widget === TRAINS) return trainingOf(begins);
-  return widget in ANSWERS ? ANSWERS[widget](begins, await loaded()) : new Model(begins);
-}
-
-/** Make the widget of a place, which pages.py has given its name, program and how it begins. */
-async function widgetOf({ widget = "", program = "", state = "" }) {
-  const { default: Class } = await import(new URL(program, FOLDER).href);
-  const made = new Class(await modelOf(widget, JSON.parse(state)));
-  made.refresh();
-  return made;
 }
 
 /**
@@ -109,60 +89,52 @@ const wordsIn = (place) => /** @type {HTMLElement} */ (place.querySelector(".nee
 
 /**
  * Say below a widget where it runs, and where else it is.
- * @param {string} widget
- * @param {string} hash  Leads the explorer's page to the same.
- * @returns {(string | Node)[]}
+ * @param {HTMLElement} words
+ * @param {string} name
+ * @param {any} widget
  */
-function told(widget, hash) {
-  const own = document.createElement("a");
-  own.href = new URL("index.html", FOLDER).href + hash;
-  const [before, link, after] =
-    widget === TRAINS
-      ? [
-          "It trains here, on this device, and nothing is sent. On ",
-          "the explorer's page",
-          " you can also save what you train.",
-        ]
-      : [
-          "This widget runs here, on this device, with weights rounded to 16 bits; there is ",
-          "a page of its own",
-          ", too.",
-        ];
-  own.textContent = link;
-  return [before, own, after];
+async function sayWhere(words, name, widget) {
+  let hash = name === TRAINS ? "#train" : "";
+  if (name === "MaskExplorer") hash = (await import("./link.js")).written(widget);
+  const link = document.createElement("a");
+  link.href = new URL("index.html", FOLDER).href + hash;
+  link.textContent = "a page of its own";
+  const before =
+    name === TRAINS
+      ? "It trains here, on this device, and nothing is sent. To save what you train, use "
+      : "This widget runs here, on this device, with weights rounded to 16 bits; it also has ";
+  words.replaceChildren(before, link, ".");
+  words.removeAttribute("role");
 }
 
-/** @param {HTMLElement} place */
+/**
+ * Make the widget of a place, which pages.py has given its name, program and first state.
+ * @param {HTMLElement} place
+ */
 async function wake(place) {
-  const { widget: name = "" } = place.dataset;
+  const { widget: name = "", program = "", state = "" } = place.dataset;
   const words = wordsIn(place);
-  const models = name in ANSWERS;
-  const asks = models || name === TRAINS;
+  const models = name in WITH_MODELS;
   words.setAttribute("role", "status");
   place.ariaBusy = "true";
   if (models) words.textContent = "Loading the models: 1.6 MB, once.";
   try {
-    const widget = await widgetOf(place.dataset);
+    const { default: Class } = await import(new URL(program, FOLDER).href);
+    const widget = new Class(await modelOf(name, JSON.parse(state)));
+    widget.refresh();
     const living = document.createElement("div");
     render({ widget, el: living });
-    if (!asks) {
+    if (!models && name !== TRAINS) {
       place.replaceChildren(living);
       return;
     }
     place.querySelector(".cloze.still")?.remove();
     place.prepend(living);
-    let hash = name === TRAINS ? "#train" : "";
-    if (name === "MaskExplorer") {
-      const { written } = await import("./link.js");
-      hash = written(widget);
-    }
-    words.replaceChildren(...told(name, hash));
-    words.removeAttribute("role");
+    await sayWhere(words, name, widget);
   } catch (error) {
     loading = undefined; // the next one may be luckier
-    const what = models ? "models" : "widget";
     const { message } = /** @type {Error} */ (error);
-    words.textContent = `The ${what} could not be loaded (${message}); reload the page, or open it in a newer browser.`;
+    words.textContent = `This widget could not be loaded (${message}); reload the page, or open it in a newer browser.`;
     throw error;
   } finally {
     place.ariaBusy = null;

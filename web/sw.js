@@ -1,5 +1,5 @@
 // Keeps a whole page, or a whole site, so that it opens without a network. build.py writes the first
-// line: what there is, and a digest of it, so that what has changed is fetched anew.
+// line: what there is, and a digest of it, so that what has changed is fetched again.
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 const PREFIX = `cloze ${worker.registration.scope} `;
 const CACHE = PREFIX + VERSION;
@@ -25,8 +25,8 @@ worker.addEventListener("activate", (event) => {
 });
 
 worker.addEventListener("fetch", (event) => {
-  const kept = caches
+  const stored = caches
     .open(CACHE)
     .then((cache) => cache.match(event.request, { ignoreSearch: true }));
-  event.respondWith(kept.then((answer) => answer ?? fetch(event.request)));
+  event.respondWith(stored.then((answer) => answer ?? fetch(event.request)));
 });

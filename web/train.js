@@ -1,6 +1,6 @@
 // The training of the page: what answers the widget of the loss curve, where Python does elsewhere.
 //
-// A worker trains. What it has trained is handed over every few seconds, and kept here and by the
+// A worker trains. What it has trained is handed over every few seconds, and stored here and by the
 // browser, so whatever becomes of the worker, or of the page, the next one goes on from there.
 
 import { Model, ValueError } from "../src/cloze/widgets/browser/widget.js";
@@ -9,7 +9,7 @@ import { clear, load, store } from "./storage.js";
 /** @import { Own, Progress, Trained } from "./engine/worker.js" */
 
 /**
- * What the page is told of it by build.py.
+ * What build.py writes into the page about it.
  * @typedef {object} Settings
  * @property {any} config
  * @property {any} recipe
@@ -26,7 +26,7 @@ import { clear, load, store } from "./storage.js";
  * frequent each symbol is in a text of one's own.
  * @typedef {Trained & { text: string, frequencies?: number[] }} Yours
  *
- * What the worker has found in a text of one's own.
+ * What the worker computes from a text of one's own.
  * @typedef {{ sha256: string, baselines: Record<string, number>, frequencies: number[] }} Found
  *
  * What is stored of a training: its file, and how far it has come.
@@ -158,7 +158,7 @@ export class PageTraining {
     this.#bytes = bytes;
     this.#onModel = onModel;
     this.#recipe = settings.recipe;
-    this.#stored = settings.text === null; // what reads a few lines is soon begun anew
+    this.#stored = settings.text === null; // what reads a few lines is soon begun again
     this.thread = new Thread(
       start,
       ({ progress, kept }) => (progress ? this.#show(progress) : this.#keep(kept)),

@@ -2,7 +2,7 @@
 
 Each is a checkpoint like any other (:mod:`cloze.checkpoint`), so its digest tells whether it is
 whole; the page reads it with ``twins/checkpoint.js``. The file of the one that sees both sides also
-has the unigram, which all are judged against. What is kept about the inside of each is in a file
+has the unigram, which all are judged against. What was measured inside each is in a file
 beside it, which the page loads when somebody looks there.
 """
 
@@ -22,7 +22,7 @@ from cloze.prediction.shipped import shipped_model
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the three models into a folder, and what is kept about the inside of each.
+    """Write the three models into a folder, and what was measured inside each.
 
     The same checkpoints give the same bytes.
 

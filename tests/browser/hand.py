@@ -1,4 +1,4 @@
-"""A hand on a widget: its program runs in a browser, and Python is at its other end."""
+"""Drives a widget in a real browser, connected to Python."""
 
 from __future__ import annotations
 

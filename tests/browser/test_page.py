@@ -113,10 +113,11 @@ def test_one_file_opens_from_a_folder(page: Page, watch: Watch, single: Path) ->
     watch.requests.clear()
 
 
-def test_it_opens_without_a_server_once_it_was_there(fresh: BrowserContext, tmp_path: Path) -> None:
-    build_page(tmp_path)
+def test_it_opens_without_a_server_once_it_was_there(
+    fresh: BrowserContext, page_folder: Path
+) -> None:
     page = fresh.new_page()
-    with served(tmp_path) as address:
+    with served(page_folder) as address:
         opened(page, f"{address}/index.html")
         until(page, "navigator.serviceWorker.controller")
     for name in ("", "index.html?from=stick#line=the+old+m_n&mask=0"):

@@ -81,19 +81,17 @@ def raised(driven: Hand) -> dict[str, str]:
     return {str(key["data-with-key"]): key.select_one("small").get_text() for key in keys}  # type: ignore[union-attr]
 
 
-def test_hands_are_raised_counted_and_taken_back(driven: Hand, explorer: MaskExplorer) -> None:
+def test_hands_are_raised_and_corrected(driven: Hand, explorer: MaskExplorer) -> None:
     raise_hands(driven, *"aBba")
     assert explorer.hands == {1: {"a": 2, "b": 2}}
-    driven.act("take", at="1", key="a")
-    driven.act("guess", at="1", key="b", n="10")
-    driven.act("count", at="1", key="d", value="17")
+    for key, n in {"a": 1, "b": 12, "d": 17}.items():
+        driven.act("count", at="1", key=key, value=f"{n}")
     assert explorer.hands == {1: {"a": 1, "b": 12, "d": 17}}
     assert raised(driven) == {"a": "1", "b": "12", "d": "17"}
     assert "Position 1: 17 hands for d, 30 in all." in driven.html
     assert "hands: a 1, b 12, d 17" in driven.html
-    for key in "bd":
+    for key in "abd":
         driven.act("count", at="1", key=key, value="0")
-    driven.act("take", at="1", key="a")
     assert explorer.hands == {}
     assert not read(driven.html).select(".raised, .hands > *")
 
@@ -112,7 +110,7 @@ def test_the_room_stands_beside_the_readers_once_revealed(
     explorer.hands = {1: {"b": 3, "c": 1}}
     driven.tell()
     assert not read(driven.html).select("table")
-    assert "still gets 0.05 and costs 4.32 bits" in driven.html
+    assert "a character without hands costs 4.32 bits" in driven.html
     driven.act("reveal")
     table = assert_usable(driven.html).select_one("table.chart")
     assert table is not None

@@ -5,15 +5,25 @@ from __future__ import annotations
 import math
 
 import pytest
-from playwright.sync_api import Page
 
-from cloze.explorer import MaskExplorer
+from cloze.explorer import Example, MaskExplorer
 from cloze.explorer.widget import VIEWS
+from cloze.heads import MaskedLM
+from cloze.prediction.predictors import TruthPredictor
+from cloze.world import GAPS_ONLY, World
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.browser.test_explorer import tell
 from tests.markup import assert_usable, read
-from tests.widgets.test_words import EXAMPLES, WORLD, truth
+
+WORLD = World({"the cat sat": 1 / 3, "the dog sat": 1 / 3, "a cat ran": 1 / 3})
+
+
+def truth() -> TruthPredictor:
+    return TruthPredictor(WORLD, corruption=GAPS_ONLY)
+
+
+EXAMPLES = {"who sat": Example("the dog sat", "dog"), "two words": Example("a cat ran", "cat ran")}
 
 
 @pytest.fixture
@@ -56,40 +66,13 @@ def test_what_an_answer_leans_on_follows_from_predictions_alone(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
     tell(driven, masked={1})  # cat or dog, whatever else is hidden
-    assert "Truth: the answer does not depend on any single word" in driven.html
+    assert "Truth: hiding one more word changes next to nothing." in driven.html
     tell(driven, line="a cat ran", masked={0})  # but for ran it could be the
-    assert f"Hiding one more costs, in nats: ran at 2 +{math.log(2):.2f}." in driven.html
+    assert f"hiding one more word costs, in nats: ran at 2 +{math.log(2):.2f}." in driven.html
     tell(driven, line="a dog sat", masked={0})  # ruled out: only the answer's change counts
     assert explorer.loss == math.inf
     assert f"cat at 1 +{math.log(2):.2f}" not in driven.html
     assert_usable(driven.html)
-
-
-@pytest.mark.parametrize(
-    ("costs", "said"),
-    [
-        (
-            [-0.4, 0, -0.3],
-            "word; hiding one more even helps, in nats: the at 0 −0.40",
-        ),
-        (
-            [0.01, 0, 0.01],
-            "word; hiding one more costs less than 0.05 nats.",
-        ),
-        (
-            [-0.9, 0, 0.3],
-            "what is shaded. Hiding one more costs, in nats: the at 0 −0.90",
-        ),
-    ],
-)
-def test_what_is_said_of_the_shades_is_what_is_seen(
-    driven: Hand, page: Page, costs: list[float], said: str
-) -> None:
-    tell(driven, masked={1})
-    page.evaluate("costs => { widget.more = costs; widget.refresh() }", costs)
-    assert said in driven.html
-    shaded = [str(each["style"]) for each in read(driven.html).select(".letter.heat")]
-    assert ("shaded" in said) == any(style != "--heat: 0%" for style in shaded)
 
 
 def test_every_action_works_on_words(driven: Hand, explorer: MaskExplorer) -> None:
@@ -124,3 +107,19 @@ def test_every_view_needs_predictions_alone(driven: Hand) -> None:
     for view in VIEWS:
         tell(driven, view=view)
         assert_usable(driven.html)
+
+
+def test_only_what_reads_the_same_symbols_is_compared(explorer: MaskExplorer) -> None:
+    model = MaskedLM()
+    with pytest.raises(ValueError, match="reads the same symbols"):
+        MaskExplorer({"truth": truth(), "both": model})
+    explorer.model = {"one": truth(), "other": truth()}
+    assert list(explorer.predictions) == ["one", "other"]
+    explorer.model = model
+    assert len(explorer.truth) == len(explorer.line) == 11
+    assert [each["name"] for each in explorer.examples] == ["who sat", "two words"]
+    assert explorer.symbols["unit"] == "character"
+    explorer.line = "umbrella"
+    with pytest.raises(ValueError, match="'umbrella' is not among the 6 words"):
+        explorer.model = truth()
+    assert explorer.line == "umbrella"

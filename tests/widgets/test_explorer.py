@@ -14,7 +14,6 @@ from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES, Example
 from cloze.heads import MaskedLM
 from cloze.prediction.answers import top_k
-from cloze.prediction.lines import score
 from cloze.prediction.predictors import listed
 from cloze.vocabulary import VOCABULARY
 from tests.markup import read
@@ -56,13 +55,6 @@ def test_the_default_line_opens_with_a_gap_and_no_other_line_does() -> None:
     assert MaskExplorer(MODELS, line).masked == frozenset()
     own = {"mine": Example("a line", ""), "yours": Example("another", "n")}
     assert MaskExplorer(MODELS, examples=own).masked == frozenset()
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_masks_what_it_speaks_of(explorer: MaskExplorer, name: str) -> None:
-    (example,) = (each for each in explorer.examples if each["name"] == name)
-    assert "".join(example["truth"]) == EXAMPLES[name].line
-    assert "".join(example["truth"][i] for i in example["masked"]) == EXAMPLES[name].masked
 
 
 def test_a_line_takes_its_masks_with_it(explorer: MaskExplorer) -> None:
@@ -117,34 +109,6 @@ def test_what_fills_a_gap_is_read_by_the_models(explorer: MaskExplorer) -> None:
     explorer.filled = {13: "q"}
     assert explorer.predictions.positions == (14,)
     assert not torch.allclose(before, explorer.predictions["both"][14])
-
-
-def test_a_letter_that_the_baseline_never_saw_costs_infinitely_much(explorer: MaskExplorer) -> None:
-    explorer.masked = {13}
-    costs = explorer.answer_guesses(**question(explorer))["baseline"]["costs"]
-    assert costs == {13: "Infinity"}, "JSON knows no infinity"
-
-
-def test_each_view_is_answered_with_what_it_shows(explorer: MaskExplorer) -> None:
-    explorer.masked = {4, 13, 14}
-    explorer.focus = 14
-    pair = explorer.answer_pair(**question(explorer))
-    answer = explorer.predictions["both"]
-    assert (pair["first"], pair["second"]) == (13, 14)
-    assert pair["apart"][0][1] == pytest.approx((answer[13].max() * answer[14].max()).item())
-    assert len(pair["together"]) == 5
-    costs = score(LINE, MODELS["both"])
-    assert explorer.answer_surprise(**question(explorer)) == pytest.approx(costs.tolist())
-
-
-def test_what_is_typed_is_read(explorer: MaskExplorer) -> None:
-    found = explorer.answer_read("ab " * 30)
-    assert "".join(found["truth"]) == ("ab " * 30)[:64].rstrip()
-    assert found["n"] == 89
-    assert explorer.answer_read("É _!")["note"] == "1 accent folded, 1 character dropped"
-    assert explorer.answer_symbol("Q") == "q"
-    with pytest.raises(ValueError, match="The line is empty"):
-        explorer.answer_read("!?")
 
 
 def test_only_the_shipped_models_live_on_a_page(explorer: MaskExplorer) -> None:

@@ -1,6 +1,6 @@
-// Trains in a thread of its own, so that the page stays awake. It answers what it is asked: to read a
-// text, to look into a file, to begin, to keep what is trained. Told "go" and "stop", it says how far
-// it has come.
+// Trains in a thread of its own, so that the page stays responsive. It answers requests: read a text,
+// look into a file, begin, save the run or the model. On {go: true} it trains and reports its progress,
+// on {go: false} it stops.
 
 import { ValueError } from "../../src/cloze/widgets/browser/widget.js";
 import { baselineLosses } from "../twins/baselines.js";
@@ -55,14 +55,14 @@ const NO_MEMORY =
 /** @type {Corpus} */
 let corpus;
 /** @type {Batch} All held-out questions. */
-let asked;
-/** @type {Batch[]} The same, so many as the engine reads at once. */
-let questions;
+let heldOut;
+/** @type {Batch[]} The same, cut into what the engine reads at once. */
+let batches;
 /** @type {Training} */
 let training;
 /** @type {Int32Array} */
 let line;
-/** @type {Set<number>} */
+/** @type {Set<number>} After which steps held-out loss is measured. */
 let due;
 /** @type {Step[]} */
 let history;
@@ -75,13 +75,13 @@ let active = false;
  */
 async function read({ series, own, length }) {
   const ordinary = ALPHABET.length;
-  const questioned = () => mask(corpus.heldOut, MASKED, ordinary, new Generator());
+  const masked = () => mask(corpus.heldOut, MASKED, ordinary, new Generator());
   if (own) {
     const raw = await readText(own.file, own.name);
     const { normalised, report, ...found } = await corpusOf(raw, own.name, length);
     corpus = found;
-    asked = questioned();
-    const baselines = baselineLosses(corpus.text, asked, length, ordinary);
+    heldOut = masked();
+    const baselines = baselineLosses(corpus.text, heldOut, length, ordinary);
     const counts = Array(ordinary).fill(0);
     for (const id of corpus.text) counts[id] += 1;
     const frequencies = counts.map((count) => count / corpus.text.length);
@@ -94,9 +94,9 @@ async function read({ series, own, length }) {
   const unpacked = packed ? stream.pipeThrough(new DecompressionStream("gzip")) : stream;
   const ids = idsOf(await new Response(unpacked).arrayBuffer());
   const text = ids.subarray(0, -series.heldOut);
-  const heldOut = Int32Array.from(ids.subarray(-series.heldOut));
-  corpus = { text, heldOut, sha256: series.sha256 };
-  asked = questioned();
+  const windows = Int32Array.from(ids.subarray(-series.heldOut));
+  corpus = { text, heldOut: windows, sha256: series.sha256 };
+  heldOut = masked();
   return undefined;
 }
 
@@ -127,35 +127,33 @@ async function begin({ module, run, ...given }) {
   const shares = Array.from({ length: recipe.evaluations }, (_, k) => (k + 1) / recipe.evaluations);
   due = new Set(shares.map((share) => Math.max(1, Math.round(recipe.steps * share ** 2))));
   const rows = recipe.batch_size * recipe.length;
-  questions = [];
-  for (let from = 0; from < asked.ids.length; from += rows) {
-    const inside = [...asked.selected.keys()].filter(
-      (i) => asked.selected[i] >= from && asked.selected[i] < from + rows,
+  const { ids, selected, labels } = heldOut;
+  batches = [];
+  for (let from = 0; from < ids.length; from += rows) {
+    const inside = [...selected.keys()].filter(
+      (i) => Math.floor(selected[i] / rows) * rows === from,
     );
-    questions.push({
-      ids: asked.ids.slice(from, from + rows),
-      selected: Int32Array.from(inside, (i) => asked.selected[i] - from),
-      labels: Int32Array.from(inside, (i) => asked.labels[i]),
+    batches.push({
+      ids: ids.slice(from, from + rows),
+      selected: Int32Array.from(inside, (i) => selected[i] - from),
+      labels: Int32Array.from(inside, (i) => labels[i]),
     });
   }
   return { recipe, trained: trained(), progress: progressed(0, true) };
 }
 
 /** The mean loss on held-out text, in nats. */
-function measured() {
+function heldOutLoss() {
   const { engine, recipe } = training;
   let sum = 0;
   let count = 0;
-  for (const { ids, selected, labels } of questions) {
+  for (const { ids, selected, labels } of batches) {
     if (!selected.length) continue;
     sum += engine.loss(ids, recipe.length, selected, labels) * labels.length;
     count += labels.length;
   }
-  return sum / count;
+  return decimals(sum / count);
 }
-
-/** Whether held-out loss is still to be measured after the last step. */
-const unmeasured = () => due.has(training.done) && history[training.done - 1][4] === null;
 
 /** The model's first choice at each gap of the line. */
 function filled() {
@@ -170,17 +168,17 @@ function filled() {
 }
 
 /**
- * @param {number} from  Steps that have been told before.
+ * @param {number} from  How many steps have been reported before.
  * @param {boolean} ended
  * @returns {Progress}
  */
 function progressed(from, ended) {
-  const news = history.slice(from);
+  const steps = history.slice(from);
   return {
     done: training.done,
     seconds: history.at(-1)?.[2] ?? 0,
-    losses: news.map(([, , , loss]) => loss),
-    measured: news.flatMap(([step, , , , nats]) => (nats === null ? [] : [[step, nats]])),
+    losses: steps.map(([, , , loss]) => loss),
+    measured: steps.flatMap(([step, , , , nats]) => (nats === null ? [] : [[step, nats]])),
     filled: filled(),
     ended,
   };
@@ -189,11 +187,16 @@ function progressed(from, ended) {
 /** @returns {Trained} */
 function trained() {
   const { engine, done } = training;
-  const heldOut = history.findLast(([, , , , nats]) => nats !== null)?.[4] ?? null;
-  return { config: engine.config, parameters: engine.parameters.slice(), steps: done, heldOut };
+  const nats = history.findLast(([, , , , nats]) => nats !== null)?.[4] ?? null;
+  return {
+    config: engine.config,
+    parameters: engine.parameters.slice(),
+    steps: done,
+    heldOut: nats,
+  };
 }
 
-/** Hand out all that is needed to go on exactly here. */
+/** Send all that is needed to go on exactly here. */
 async function keep() {
   const now = trained();
   const run = new Blob([await written(training, corpus.sha256, history)]);
@@ -202,12 +205,12 @@ async function keep() {
 
 /** The model alone. */
 async function model() {
-  const heldOut = history.at(-1)?.[4] ?? decimals(measured());
-  return new Blob([await writtenModel(training, corpus.sha256, heldOut)]);
+  const nats = history.at(-1)?.[4] ?? heldOutLoss();
+  return new Blob([await writtenModel(training, corpus.sha256, nats)]);
 }
 
 /**
- * A number that is short enough to be kept for every step.
+ * A number that is short enough to be stored for every step.
  * @param {number} number
  */
 const decimals = (number) => Math.round(number * 1e4) / 1e4;
@@ -225,46 +228,49 @@ const breath = () =>
     })
   );
 
+/** Take a step, and measure where that is due. */
 function takeStep() {
   const started = performance.now();
   const loss = training.step();
   const seconds = (history.at(-1)?.[2] ?? 0) + (performance.now() - started) / 1000;
-  const seen = training.done * training.recipe.batch_size * training.recipe.length;
-  history.push([training.done, seen, decimals(seconds), decimals(loss), null]);
+  const characters = training.done * training.recipe.batch_size * training.recipe.length;
+  const nats = due.has(training.done) ? heldOutLoss() : null;
+  history.push([training.done, characters, decimals(seconds), decimals(loss), nats]);
 }
 
 async function go() {
   wanted = true;
   if (active) return;
   active = true;
-  let told = training.done;
-  let said = performance.now();
-  let saved = said;
+  let reported = training.done;
+  let reportedAt = performance.now();
+  let keptAt = reportedAt;
   try {
-    while (wanted && (unmeasured() || !training.finished)) {
-      if (!unmeasured()) takeStep();
-      const measuring = unmeasured();
-      if (measuring) history[training.done - 1][4] = decimals(measured());
-      if (measuring || performance.now() - said > BETWEEN) {
-        postMessage({ progress: progressed(told, false) });
-        told = training.done;
-        said = performance.now();
+    const last = history.at(-1);
+    if (last && due.has(training.done)) last[4] ??= heldOutLoss(); // Python was stopped before it
+    while (wanted && !training.finished) {
+      takeStep();
+      if (due.has(training.done) || performance.now() - reportedAt > BETWEEN) {
+        postMessage({ progress: progressed(reported, false) });
+        reported = training.done;
+        reportedAt = performance.now();
       }
-      if (performance.now() - saved > KEEP_EVERY) {
+      if (performance.now() - keptAt > KEEP_EVERY) {
         await keep();
-        saved = performance.now();
+        keptAt = performance.now();
       }
       await breath();
     }
   } finally {
     active = false;
   }
-  await keep(); // before it is said that it has stopped
-  postMessage({ progress: progressed(told, true) });
+  await keep(); // before the page is told that training has stopped
+  postMessage({ progress: progressed(reported, true) });
 }
 
 /**
- * What is told of an error: what is not said in our own words is what too little memory leads to.
+ * An error in one sentence for the learner; those that are not ours come of too little memory, or of
+ * an old browser.
  * @param {any} error
  */
 function sentence(error) {

@@ -28,7 +28,7 @@ BESIDE = (
     "benchmarks/RECORDS.md",
 )
 """The pages besides the notebooks: those of the site alone, and those that the project has too."""
-NOT_KEPT = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html"}
+ONLINE_ONLY = {".ipynb", ".map", ".py", ".inv", ".buildinfo", ".nojekyll", "explorer.html"}
 """Suffixes and names of what a reader without a network does without."""
 MARK = "searchindex.js"
 """A folder that has it is a site, and may be replaced by a newer one."""
@@ -69,12 +69,12 @@ def build_site(folder: Path) -> None:
         build_single(built / "explorer.html")
         (built / "_static" / "widgets.css").write_text(widget_css(), encoding="utf-8")
         files = (path for path in sorted(built.rglob("*")) if path.is_file())
-        kept = [
+        names = [
             path.relative_to(built).as_posix()
             for path in files
-            if not {path.suffix, path.name} & NOT_KEPT
+            if not {path.suffix, path.name} & ONLINE_ONLY
         ]
-        (built / WORKER).write_text(worker(built, kept), encoding="utf-8")
+        (built / WORKER).write_text(worker(built, names), encoding="utf-8")
         (built / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
         if folder.exists():
             folder.rename(Path(temporary) / "before")

@@ -64,10 +64,10 @@ html_domain_indices = False
 def finish(
     _: Sphinx, name: str, __: str, context: dict[str, Any], document: nodes.document | None
 ) -> None:
-    """Give a page its policy, its icon and what it says of itself, and repair its sidebar."""
+    """Give a page its policy, its icon and its description, and repair its sidebar."""
     policy = Markup('<meta http-equiv="Content-Security-Policy" content="{}">').format(POLICY)
-    told = head(name, document) if document else ""  # the search has none
-    context["metatags"] = f"{policy}{told}{context.get('metatags', '')}"
+    description = head(name, document) if document else ""  # the search has none
+    context["metatags"] = f"{policy}{description}{context.get('metatags', '')}"
     context["favicon_url"] = context["pathto"]("explorer/icon.svg", resource=True)
     tree = context["furo_navigation_tree"]  # whose captions lack a level
     context["furo_navigation_tree"] = tree.replace(

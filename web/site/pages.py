@@ -79,7 +79,7 @@ def address() -> str:
 
 
 def head(name: str, document: nodes.document) -> Markup:
-    """Write what a page says of itself.
+    """Write a page's description for search engines and previews.
 
     Args:
         name: of its file, without the suffix.
@@ -121,11 +121,11 @@ def living(picture: Markup, widget: str, state: str, *, at_once: bool) -> Markup
         at_once: as soon as it comes into sight; otherwise when a button is pressed.
     """
     words = "Where the page may run its programs, this widget answers to clicks and keys."
-    asked = element("p", words, class_="needs-python")
+    needs = element("p", words, class_="needs-python")
     return element(
         "div",
         picture,
-        asked,
+        needs,
         class_="living",
         data_widget=widget,
         data_program=programs()[widget],

@@ -76,13 +76,13 @@ export async function readModel(bytes, name, module) {
 }
 
 /**
- * Read what is kept about the inside of a model: src/cloze/lenses.py's Kept, by the names of its tensors.
+ * Read what was measured inside a model, by the names of its tensors; src/cloze/lenses.py has the same.
  * @param {ArrayBuffer} bytes
  * @param {string} name  What errors call the file.
  * @returns {Promise<Map<string, Float32Array>>}
  * @throws {CheckpointError} It is damaged.
  */
-export async function readKept(bytes, name) {
+export async function readMeasurements(bytes, name) {
   const { tensors } = await readCheckpoint(bytes, name);
   return new Map([...tensors].map(([key, { dtype, bytes }]) => [key, FROM[dtype](bytes)]));
 }

@@ -11,7 +11,7 @@ import { GAP } from "./vocabulary.js";
 /**
  * @import { MaskedPredictor } from "./predictors.js"
  *
- * @typedef {Record<number, number[]>} Said  The model's distribution by position.
+ * @typedef {Record<number, number[]>} Distributions  The model's distribution by position.
  * @typedef {{ temperature: number, chance: () => number }} Options
  * @typedef {{ line: string, policy: string, temperature: number, seed: number }} Chosen
  * @typedef {{ line: string[], fates: string[], said: number[] }} Frame  A symbol, what has become of
@@ -21,26 +21,26 @@ import { GAP } from "./vocabulary.js";
  * @property {string[]} line  After the step.
  * @property {number[]} filled  The positions that were written in it.
  * @property {number[]} remasked  Those that are open again though they had been written.
- * @property {Said} said  What the model said of each filled position when it was written.
+ * @property {Distributions} distributions  The model's distribution at each filled position when it was written.
  */
 
 /**
  * Draw the place of a symbol; of temperature 0 the likeliest is always taken.
- * @param {number[]} said
+ * @param {number[]} probabilities
  * @param {number} temperature
  * @param {() => number} chance
  */
-function draw(said, temperature, chance) {
-  if (!temperature) return said.indexOf(Math.max(...said));
-  const most = Math.max(...said);
-  const bent = said.map((p) => (p / most) ** (1 / temperature));
+function draw(probabilities, temperature, chance) {
+  if (!temperature) return probabilities.indexOf(Math.max(...probabilities));
+  const most = Math.max(...probabilities);
+  const bent = probabilities.map((p) => (p / most) ** (1 / temperature));
   const total = bent.reduce((sum, p) => sum + p);
   let left = chance() * total;
   const drawn = bent.findIndex((p) => {
     left -= p;
     return left < 0;
   });
-  return drawn < 0 ? said.indexOf(most) : drawn;
+  return drawn < 0 ? probabilities.indexOf(most) : drawn;
 }
 
 /**
@@ -61,24 +61,24 @@ const gapsOf = (/** @type {string[]} */ line) => [...line.keys()].filter((at) =>
  * @param {MaskedPredictor} reader
  * @param {string[]} line
  * @param {number[]} positions
- * @returns {Said}
+ * @returns {Distributions}
  */
-function asked(reader, line, positions) {
+function distributionsAt(reader, line, positions) {
   if (!positions.length) return {};
   const answer = reader.predict(line, positions);
   return Object.fromEntries(positions.map((at) => [at, Array.from(answer.at(at))]));
 }
 
 /**
- * Write a symbol into each position that something is said of.
+ * Write a symbol into each position that has a distribution.
  * @param {MaskedPredictor} reader
  * @param {string[]} line
- * @param {Said} said
+ * @param {Distributions} distributions
  * @param {Options} options
  */
-function write(reader, line, said, { temperature, chance }) {
+function write(reader, line, distributions, { temperature, chance }) {
   const written = [...line];
-  for (const [at, p] of Object.entries(said))
+  for (const [at, p] of Object.entries(distributions))
     written[Number(at)] = reader.symbols.known[draw(p, temperature, chance)];
   return written;
 }
@@ -99,22 +99,22 @@ function* unmask(reader, line, options, order, steps = null) {
   for (let step = 1; step <= passes; step++) {
     const count = gaps.length - (total - Math.floor((total * step) / passes));
     let chosen;
-    /** @type {Said} */
-    let said;
+    /** @type {Distributions} */
+    let distributions;
     if (order === "easiest first") {
-      const all = asked(reader, line, gaps);
+      const all = distributionsAt(reader, line, gaps);
       const sure = Object.fromEntries(gaps.map((at) => [at, Math.max(...all[at])]));
       chosen = first(sure, gaps, count);
-      said = Object.fromEntries(chosen.map((at) => [at, all[at]]));
+      distributions = Object.fromEntries(chosen.map((at) => [at, all[at]]));
     } else {
       const random = order === "random order";
       const priority = line.map((_, at) => (random ? options.chance() : -at));
       chosen = first(priority, gaps, count);
-      said = asked(reader, line, chosen);
+      distributions = distributionsAt(reader, line, chosen);
     }
-    line = write(reader, line, said, options);
+    line = write(reader, line, distributions, options);
     gaps = gaps.filter((at) => !chosen.includes(at));
-    yield { line, filled: chosen, remasked: [], said };
+    yield { line, filled: chosen, remasked: [], distributions };
   }
 }
 
@@ -132,20 +132,21 @@ function* maskPredict(reader, line, options) {
   const doubt = {};
   let open = all;
   for (let step = 1; step <= steps; step++) {
-    const said = asked(reader, line, open);
-    const written = write(reader, line, said, options);
-    for (const at of open) doubt[at] = -said[at][reader.symbols.known.indexOf(written[at])];
+    const distributions = distributionsAt(reader, line, open);
+    const written = write(reader, line, distributions, options);
+    for (const at of open)
+      doubt[at] = -distributions[at][reader.symbols.known.indexOf(written[at])];
     const again = first(doubt, all, all.length - Math.floor((all.length * step) / steps));
     line = written.map((symbol, at) => (again.includes(at) ? GAP : symbol));
-    yield { line, filled: open, remasked: again, said };
+    yield { line, filled: open, remasked: again, distributions };
     open = again;
   }
 }
 
-const ROUNDS = 3; // how often every symbol is drawn anew
+const ROUNDS = 3; // how often every symbol is drawn again
 
 /**
- * Fill all gaps in one forward pass; then remask one symbol after the other and draw it anew.
+ * Fill all gaps in one forward pass; then remask one symbol after the other and draw it again.
  * @param {MaskedPredictor} reader
  * @param {string[]} line
  * @param {Options} options
@@ -163,10 +164,10 @@ function* gibbs(reader, line, options) {
       const priority = line.map(() => options.chance());
       const chosen = first(priority, left, 1);
       const hidden = line.map((symbol, at) => (chosen.includes(at) ? GAP : symbol));
-      const said = asked(reader, hidden, chosen);
-      line = write(reader, hidden, said, options);
+      const distributions = distributionsAt(reader, hidden, chosen);
+      line = write(reader, hidden, distributions, options);
       left = left.filter((at) => !chosen.includes(at));
-      yield { line, filled: chosen, remasked: [], said };
+      yield { line, filled: chosen, remasked: [], distributions };
     }
   }
 }
@@ -196,7 +197,11 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
   const fates = gaps.map((gap) => (gap ? "open" : "given"));
   yield { line: shown, fates, said: shown.map(() => 0) };
   const options = { temperature, chance: randomOf(seed) };
-  for (const { line, filled, remasked, said } of POLICIES[policy](reader, shown, options)) {
+  for (const { line, filled, remasked, distributions } of POLICIES[policy](
+    reader,
+    shown,
+    options,
+  )) {
     const fate = (/** @type {string} */ symbol, /** @type {number} */ at) => {
       if (remasked.includes(at)) return "remasked";
       if (filled.includes(at)) return "new";
@@ -204,7 +209,7 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
       return symbol === GAP ? "open" : "written";
     };
     const p = (/** @type {string} */ symbol, /** @type {number} */ at) =>
-      said[at]?.[reader.symbols.known.indexOf(symbol)] ?? 0;
+      distributions[at]?.[reader.symbols.known.indexOf(symbol)] ?? 0;
     yield { line, fates: line.map(fate), said: line.map(p) };
   }
 }
@@ -215,7 +220,7 @@ function* framesOf(reader, shown, { policy, temperature, seed }) {
  * @param {Partial<Chosen> & { line: string }} begins
  */
 export function writing(reader, { line, policy = "easiest first", temperature = 1, seed = 0 }) {
-  /** @type {{ of: string, coming: Generator<Frame>, seen: Frame[] } | undefined} */
+  /** @type {{ of: string, coming: Generator<Frame>, frames: Frame[] } | undefined} */
   let begun; // none is computed twice in a row
   const engine = {
     read(/** @type {{ line: string }} */ { line: typed }) {
@@ -227,13 +232,13 @@ export function writing(reader, { line, policy = "easiest first", temperature = 
     frames({ start, count, ...chosen }) {
       const of = JSON.stringify(chosen);
       if (begun?.of !== of)
-        begun = { of, coming: framesOf(reader, engine.read(chosen).shown, chosen), seen: [] };
-      while (begun.seen.length < start + count) {
+        begun = { of, coming: framesOf(reader, engine.read(chosen).shown, chosen), frames: [] };
+      while (begun.frames.length < start + count) {
         const { value, done } = begun.coming.next();
         if (done) break;
-        begun.seen.push(value);
+        begun.frames.push(value);
       }
-      return begun.seen.slice(start, start + count);
+      return begun.frames.slice(start, start + count);
     },
   };
   const { unit } = reader.symbols;

@@ -11,11 +11,11 @@ import { logSoftmax } from "./predictors.js";
 
 /**
  * @import { Question } from "../../src/cloze/explorer/parts.js"
- * @import { Arc, Effect, Head, Inside, Rung, Said } from "../../src/cloze/explorer/inside.js"
+ * @import { Arc, Effect, Head, Inside, Rung, Reading } from "../../src/cloze/explorer/inside.js"
  * @import { Engine } from "../engine/engine.js"
  * @import { MaskedPredictor } from "./predictors.js"
  *
- * @typedef {Map<string, Float32Array>} Kept  What is kept beside a checkpoint, by the name of its tensor.
+ * @typedef {Map<string, Float32Array>} Measurements  What was measured inside a model, by the name of its tensor.
  *
  * @typedef {object} Parts  What one pass gave.
  * @property {Record<keyof typeof PARTS, Float32Array>[]} layers  (length, d_model) each; in the last
@@ -26,7 +26,7 @@ import { logSoftmax } from "./predictors.js";
  */
 
 const NAMES = /** @type {(keyof typeof PARTS)[]} */ (Object.keys(PARTS));
-const BEST = 3; // how many guesses are told
+const BEST = 3; // how many guesses are shown
 const LEAST_WEIGHT = 1e-4; // what a head weighs less moves too little to be drawn
 const LEAST_MOVED = 0.05; // what moves less than this share of what moves most is not drawn
 
@@ -190,16 +190,16 @@ const plus = (x, y) => x.map((each, i) => each + y[i]);
 export async function inside(predictor, question) {
   if (question.inside.untrained)
     return untrained(predictor.engine, () => answerTo(predictor, question, null));
-  return answerTo(predictor, question, await predictor.kept());
+  return answerTo(predictor, question, await predictor.measurements());
 }
 
 /**
  * @param {MaskedPredictor} predictor
  * @param {Question} question
- * @param {Kept | null} kept
+ * @param {Measurements | null} measurements
  * @returns {Inside}
  */
-function answerTo(predictor, question, kept) {
+function answerTo(predictor, question, measurements) {
   const { truth: line, masked, filled, focus: at, inside: settings } = question;
   const model = new Model(predictor.engine);
   const { known } = predictor.symbols;
@@ -212,11 +212,13 @@ function answerTo(predictor, question, kept) {
   const base = model.run(ids, at);
   const changes = Object.entries(settings.parts)
     .filter(([, how]) => how === "off" || other)
-    .map(([key, how]) => changeOf(model, key, how, kept, other, settings.everywhere, ids, at));
+    .map(([key, how]) =>
+      changeOf(model, key, how, measurements, other, settings.everywhere, ids, at),
+    );
   const now = changes.length ? model.run(ids, at, changes) : base;
   const truth = line[at] === GAP ? -1 : known.indexOf(line[at]);
-  /** @param {Float64Array} stream @returns {Said} */
-  const said = (stream) => {
+  /** @param {Float64Array} stream @returns {Reading} */
+  const decoded = (stream) => {
     const logP = model.lens(stream, known.length);
     const p = Array.from(logP, Math.exp);
     return {
@@ -230,9 +232,9 @@ function answerTo(predictor, question, kept) {
     const part = n === 0 ? "embedding" : n % 2 ? "attention" : "feed-forward";
     const name = ["resid_post", "resid_mid"][n % 2];
     const translator = `translator.${n === 0 ? "embed" : `${name}.${layer}`}`;
-    const matrix = kept?.get(`${translator}.weight`);
-    const bias = kept?.get(`${translator}.bias`);
-    const own = said(stream);
+    const matrix = measurements?.get(`${translator}.weight`);
+    const bias = measurements?.get(`${translator}.bias`);
+    const own = decoded(stream);
     const added =
       part === "embedding"
         ? stream
@@ -245,8 +247,8 @@ function answerTo(predictor, question, kept) {
       layer,
       own,
       translated:
-        matrix && bias ? said(plus(plus(stream, times(matrix, stream, width)), bias)) : null,
-      before: now === base ? own.cost : said(base.streams[n]).cost,
+        matrix && bias ? decoded(plus(plus(stream, times(matrix, stream, width)), bias)) : null,
+      before: now === base ? own.cost : decoded(base.streams[n]).cost,
       added: [...added],
       heads: part === "attention" ? headsOf(model, now, layer) : [],
     });
@@ -254,7 +256,7 @@ function answerTo(predictor, question, kept) {
   return {
     rungs,
     looks: model.config.direction,
-    means: kept !== null,
+    means: measurements !== null,
     untrained: true,
     effect: effectOf(model, question, known, { base, now, other }, changes),
   };
@@ -265,13 +267,13 @@ function answerTo(predictor, question, kept) {
  * @param {Model} model
  * @param {string} key
  * @param {"off" | "swap"} how
- * @param {Kept | null} kept
+ * @param {Measurements | null} measurements
  * @param {Parts | null} other
  * @param {boolean} everywhere
  * @param {number[]} ids
  * @param {number} at
  */
-function changeOf({ config }, key, how, kept, other, everywhere, ids, at) {
+function changeOf({ config }, key, how, measurements, other, everywhere, ids, at) {
   const [layer, head = -1] = key.split(".").map(Number);
   const { d_model: width, n_heads } = config;
   const part = /** @type {keyof typeof PARTS} */ (head < 0 ? "feedForward" : "heads");
@@ -279,7 +281,7 @@ function changeOf({ config }, key, how, kept, other, everywhere, ids, at) {
   const first = Math.max(head, 0) * size;
   // The last layer is computed at the gap alone, which elsewhere changes nothing there.
   const rows = everywhere && layer < config.n_layers - 1 ? [...ids.keys()] : [at];
-  const mean = kept?.get(`mean.${head < 0 ? "mlp_out" : "z"}.${layer}`);
+  const mean = measurements?.get(`mean.${head < 0 ? "mlp_out" : "z"}.${layer}`);
   /** @param {number} row */
   const values = (row) => {
     if (how === "off") return mean ? mean.subarray(first, first + size) : new Float32Array(size);
@@ -325,8 +327,8 @@ function effectOf(model, { truth, focus: at, inside: settings }, known, runs, ch
     model.lens(streams[last], known.length),
   );
   const here = truth[at] === GAP ? known[largest([...before], 1)[0]] : truth[at];
-  const said = settings.other[at];
-  const there = said === GAP || said === here ? known[largest([...elsewhere], 1)[0]] : said;
+  const symbol = settings.other[at];
+  const there = symbol === GAP || symbol === here ? known[largest([...elsewhere], 1)[0]] : symbol;
   if (here === there) return null;
   const { d_model: width, n_heads: heads } = model.config;
   let stream = base.streams[last];

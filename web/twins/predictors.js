@@ -31,18 +31,18 @@
  *   maxLen    the most symbols of a line
  *   baseline  Baseline, the unigram: { probabilities, text, cost(i) }
  *   predict(line, gaps) → Answer: { positions, probabilities, costs, at(i), cost(i) }
- *   engine, kept()  for inside.js, which looks into the model
+ *   engine, measurements()  for inside.js, which looks into the model
  *   masked(line, gaps) → number[]: what the model reads
  *   joint(line, gaps, first, second, options) → Promise<number[][]>
  *   surprise(line, options) → Promise<number[]>
  *   occlusion(line, gaps, position, options) → Promise<number[]>
  * All costs are −log P in nats. Errors with a sentence for the learner are ValueErrors.
  */
-import { readKept, readModel } from "./checkpoint.js";
+import { readMeasurements, readModel } from "./checkpoint.js";
 import { GAP, readLine, TextError, VOCABULARY } from "./vocabulary.js";
 
 /** @import { Engine } from "../engine/engine.js" */
-/** @import { Kept } from "./inside.js" */
+/** @import { Measurements } from "./inside.js" */
 
 /** @type {Symbols} The 28 characters. */
 export const CHARACTERS = {
@@ -131,8 +131,8 @@ export class MaskedPredictor {
     this.baseline = baseline;
     this.symbols = CHARACTERS;
     this.maxLen = engine.config.max_len;
-    /** @type {() => Promise<Kept | null>} Loads what is kept about its inside, when somebody looks. */
-    this.kept = async () => null;
+    /** @type {() => Promise<Measurements | null>} Loads what was measured inside it. */
+    this.measurements = async () => null;
   }
 
   /**
@@ -292,12 +292,12 @@ export async function loadPredictors(bytes, module) {
   const predictors = {};
   for (const { name, engine } of models) {
     const file = `inside-${name}.safetensors`;
-    /** @type {Kept | undefined} */
-    let kept;
+    /** @type {Measurements | undefined} */
+    let measurements;
     predictors[name] = new MaskedPredictor(engine, name, baseline);
-    predictors[name].kept = async () => {
-      kept ??= await readKept(await bytes(file), file);
-      return kept;
+    predictors[name].measurements = async () => {
+      measurements ??= await readMeasurements(await bytes(file), file);
+      return measurements;
     };
   }
   return predictors;

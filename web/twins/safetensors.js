@@ -74,8 +74,8 @@ async function digest(tensors, metadata) {
     ([name, { dtype, shape }]) => `["${name}", "${TORCH[dtype]}", [${shape.join(", ")}]]`,
   );
   if (!globalThis.crypto?.subtle) return "";
-  const said = `[${metadata}, [${layout.join(", ")}]]`;
-  const whole = new Blob([said, ...[...tensors.values()].map(({ bytes }) => bytes)]);
+  const layoutAndMetadata = `[${metadata}, [${layout.join(", ")}]]`;
+  const whole = new Blob([layoutAndMetadata, ...[...tensors.values()].map(({ bytes }) => bytes)]);
   return sha256(await whole.arrayBuffer());
 }
 

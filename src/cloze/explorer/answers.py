@@ -46,7 +46,7 @@ class Question:
 
     @property
     def open(self) -> tuple[int, ...]:
-        """Masked positions that nothing fills: what is predicted, ascending."""
+        """Masked positions still open, ascending: what is predicted."""
         return tuple(sorted(self.masked - self.filled.keys()))
 
     @property

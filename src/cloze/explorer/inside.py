@@ -71,12 +71,12 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
         predictor: whose model is looked into.
 
     Returns:
-        ``rungs`` from the embedding up, each with its ``part``, its ``layer``, what the head would
-        answer there (``own``) and a translator (``translated``), ``guesses`` and ``cost`` of the
-        truth, the cost ``before`` any change, the numbers ``added`` to the residual stream and by
-        head the ``arcs``: place, length of what is moved and attention weight; where the model
-        ``looks``; whether there are ``means``; whether it can be seen ``untrained``; and the
-        :func:`effect`. No rungs for a model whose inside cannot be seen.
+        ``rungs`` from the embedding up, as :func:`_rung` returns each; none for a model whose
+        inside cannot be seen.
+        ``looks``: "left", "right" or "both", where the model may look.
+        ``means``: whether a part that is off is replaced by its mean.
+        ``untrained``: whether the model can be shown as it was before training.
+        ``effect``: how far the answer follows a second line, as :func:`_effect` returns it.
 
     Raises:
         ValueError: the model has no such part, or is built in a way that is not known.
@@ -101,48 +101,63 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
         if how == "off" or there is not None
     ]
     now = run(model, opened.input_ids, *changes) if changes else base
-    truth = question.known_truth(question.focus)
     known = predictor.symbols.known
-    place = None if truth is None else known.index(truth)
-
-    def said(logits: Tensor) -> Data:
-        log_p = opened.log_probs(logits)
-        p, order = log_p.exp().sort(descending=True, stable=True)
-        best = zip(order[:BEST].tolist(), p[:BEST].tolist(), strict=True)
-        cost = None if place is None else written(-log_p[place].item())
-        return {"guesses": [(known[i], each) for i, each in best], "cost": cost}
-
-    rungs = []
-    for key in anatomy(model).rungs:
-        stream = now[key][0, at]  # (d_model,)
-        own = said(logit_lens(model, stream))
-        part, layer = _named(key)
-        rungs.append(
-            {
-                "part": part,
-                "layer": layer,
-                "own": own,
-                "translated": said(logit_lens(model, about.translate(key, stream)))
-                if about and key in about.translators
-                else None,
-                "before": own["cost"]
-                if now is base
-                else said(logit_lens(model, base[key][0, at]))["cost"],
-                "added": _drawn(now[_adds(key)][0, at]),
-                "heads": _heads(opened, now, layer, at, len(question.held))
-                if part == "attention"
-                else [],
-            }
-        )
-    swapped = _effect(question, settings, opened, known, (base, now, there), changes)
-    looks = getattr(model.config, "direction", "both")
     return {
-        "rungs": rungs,
-        "looks": looks,
+        "rungs": [
+            _rung(key, question, opened, known, about, base, now) for key in anatomy(model).rungs
+        ],
+        "looks": getattr(model.config, "direction", "both"),
         "means": about is not None,
         "untrained": ours is not None,
-        "effect": swapped,
+        "effect": _effect(question, settings, opened, known, (base, now, there), changes),
     }
+
+
+def _rung(
+    key: Key,
+    question: Question,
+    opened: Opened,
+    known: Sequence[str],
+    about: Kept | None,
+    base: Parts,
+    now: Parts,
+) -> Data:
+    """Return what is known of one rung.
+
+    Returns:
+        Its ``part`` and ``layer``; the :func:`_reading` of the model's head (``own``) and of this
+        rung's translator (``translated``); what the truth cost ``before`` any change; the numbers
+        ``added`` to the residual stream; and its ``heads``, as :func:`_heads` returns them.
+    """
+    at = opened.before + question.focus
+    truth = question.known_truth(question.focus)
+    part, layer = _named(key)
+    stream = now[key][0, at]  # (d_model,)
+    own = _reading(opened, stream, known, truth)
+    translated, before = None, own["cost"]
+    if about and key in about.translators:
+        translated = _reading(opened, about.translate(key, stream), known, truth)
+    if now is not base:
+        before = _reading(opened, base[key][0, at], known, truth)["cost"]
+    heads = _heads(opened, now, layer, at, len(question.held)) if part == "attention" else []
+    return {
+        "part": part,
+        "layer": layer,
+        "own": own,
+        "translated": translated,
+        "before": before,
+        "added": _drawn(now[_adds(key)][0, at]),
+        "heads": heads,
+    }
+
+
+def _reading(opened: Opened, stream: Tensor, known: Sequence[str], truth: str | None) -> Data:
+    """Return the head's ``guesses`` from a residual stream, and the ``cost`` of the truth."""
+    log_p = opened.log_probs(logit_lens(opened.module, stream))
+    p, order = log_p.exp().sort(descending=True, stable=True)
+    best = zip(order[:BEST].tolist(), p[:BEST].tolist(), strict=True)
+    cost = None if truth is None else written(-log_p[known.index(truth)].item())
+    return {"guesses": [(known[i], each) for i, each in best], "cost": cost}
 
 
 def _untrained(model: MaskedLM) -> MaskedLM:
@@ -216,7 +231,7 @@ def _effect(
     runs: tuple[Parts, Parts, Parts | None],
     changes: Sequence[Change],
 ) -> Data | None:
-    """Say how far the answer follows the second line, in logits of one symbol less another's.
+    """Return how far the answer follows the second line, in logits of one symbol minus another's.
 
     The direct effect is what the changed parts tell the head themselves: at the gap, what they
     add now stands in place of what they added, and all later parts are held as they were.
@@ -233,12 +248,12 @@ def _effect(
 
     answers = [log_probs(each[last][0, at]) for each in (base, now, there)]
     here = question.known_truth(question.focus) or known[int(answers[0].argmax())]
-    said = settings.other[question.focus]
-    if said in (GAP, here):
-        said = known[int(answers[2].argmax())]
-    if said == here:
+    elsewhere = settings.other[question.focus]
+    if elsewhere in (GAP, here):
+        elsewhere = known[int(answers[2].argmax())]
+    if elsewhere == here:
         return None
-    a, b = known.index(here), known.index(said)
+    a, b = known.index(here), known.index(elsewhere)
     before, after, other = ((each[a] - each[b]).item() for each in answers)
     direct = None
     if places.norm is not None:
@@ -254,7 +269,7 @@ def _effect(
         direct = (held[a] - held[b]).item()
     return {
         "here": here,
-        "there": said,
+        "there": elsewhere,
         "before": before,
         "after": after,
         "direct": direct,

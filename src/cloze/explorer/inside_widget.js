@@ -1,12 +1,12 @@
 // One gap of a line, and the model's way to its answer: the explorer with a single gap and a single
 // view, Inside.
 
-import { element, form } from "../widgets/browser/element.js";
 import { ValueError } from "../widgets/browser/widget.js";
-import { line, told, waiting } from "./markup.js";
 import MaskExplorer from "./widget.js";
 
 export default class Inside extends MaskExplorer {
+  single = true;
+
   /**
    * Move the gap.
    * @param {{ at: number | string }} sent
@@ -28,35 +28,5 @@ export default class Inside extends MaskExplorer {
     const own = truth.indexOf("_");
     const at = masked[0] ?? (own < 0 ? Math.floor(truth.length / 2) : own);
     super.take({ ...taken, masked: [at] }, said);
-  }
-
-  markup() {
-    const { state } = this;
-    const { seen, view, shown, waits } = waiting(this);
-    const { unit } = state.symbols;
-    const what = unit === "character" ? "letter" : unit;
-    const field = element("input", {
-      type: "text",
-      name: "text",
-      size: 30,
-      autocomplete: "off",
-      placeholder: "type or paste, _ for the gap",
-    });
-    return element(
-      "div",
-      { class: state.symbols.wide ? "explorer words" : "explorer" },
-      element("p", { class: "quiet" }, `Click a ${what} to look into the model there.`),
-      line(seen, view),
-      told(state, shown.told),
-      element("div", { class: "panel", "aria-busy": waits || null }, shown.panel),
-      this.present || !this.get("tools")
-        ? null
-        : form(
-            "line",
-            { class: "row" },
-            element("label", null, "Your line", field),
-            element("button", { type: "submit" }, "Use it"),
-          ),
-    );
   }
 }

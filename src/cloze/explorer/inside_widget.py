@@ -89,14 +89,14 @@ class Inside(MaskExplorer):
 
     def __repr__(self) -> str:
         rungs = self.way()["rungs"]
-        said = "nothing to see"
+        answer = "nothing to see"
         if rungs:
             own = rungs[-1]["own"]
             symbol, p = own["guesses"][0]
             cost = "" if own["cost"] is None else f", the truth costs {in_nats(float(own['cost']))}"
-            said = f"{visible(symbol)} {p:.2f}{cost}"
+            answer = f"{visible(symbol)} {p:.2f}{cost}"
         changed = f", {len(self.inside['parts'])} changed" if self.inside["parts"] else ""
-        return f"Inside({self._gapped()!r}: {said}{changed})"
+        return f"Inside({self._gapped()!r}: {answer}{changed})"
 
 
 def _name(rung: Data) -> str:
@@ -104,5 +104,5 @@ def _name(rung: Data) -> str:
     return part if part == "embedding" else f"{part} {rung['layer'] + 1}"
 
 
-def _listed(said: Data) -> str:
-    return ", ".join(f"{visible(symbol)} {p:.2f}" for symbol, p in said["guesses"])
+def _listed(reading: Data) -> str:
+    return ", ".join(f"{visible(symbol)} {p:.2f}" for symbol, p in reading["guesses"])

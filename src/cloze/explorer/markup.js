@@ -4,8 +4,8 @@
 import {
   button,
   element,
-  form,
   join,
+  lineForm,
   select,
   status,
   tableOf,
@@ -22,7 +22,7 @@ import {
 } from "../widgets/browser/words.js";
 import { cost, raised, who } from "./hands.js";
 import { costsOf, mean, parts, titleOf } from "./parts.js";
-import { inWords as tallyInWords } from "./tally.js";
+import { inWords as standingsOf } from "./tally.js";
 import { VIEWS } from "./views.js";
 
 /**
@@ -31,58 +31,47 @@ import { VIEWS } from "./views.js";
  * @import Explorer from "./widget.js"
  */
 
-/** @param {string} unit */
-const hint = (unit) =>
-  `Click a ${unit === "character" ? "letter" : unit} to hide it, or drag over several.`;
 const TERMS_SHOWN = 6; // how many terms of the sum are written out
 const NOTHING = join([]);
 
 /**
- * Return what is seen now; what waits for an answer is what it was.
- * @param {Explorer} widget
- */
-export function waiting(widget) {
-  const { state, present, waits } = widget;
-  const fresh = widget.answered === widget.posed; // what is seen has been answered
-  const answer = fresh ? widget.answer : null;
-  const view = VIEWS[state.view];
-  const seen = { state, answer, more: fresh ? widget.more : null, present };
-  const panel = view.panel(seen) ?? (fresh && !waits ? NOTHING : null);
-  const before = widget.shown;
-  const shown = {
-    panel: panel ?? before.panel,
-    told:
-      fresh || state.hidden
-        ? (summary(seen, view, widget.announcement) ?? before.told)
-        : before.told,
-    sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
-  };
-  widget.shown = shown;
-  return { seen, view, shown, waits: panel === null };
-}
-
-/**
- * Write the whole explorer.
+ * Write the whole explorer; what waits for an answer is what it was.
  * @param {Explorer} widget
  */
 export function explorer(widget) {
-  const { state, present } = widget;
-  const { seen, view, shown, waits } = waiting(widget);
+  const { state, present, single, shown: before } = widget;
+  const { unit, wide } = state.symbols;
+  const fresh = widget.answered === widget.posed; // this question has been answered
+  const answer = fresh ? widget.answer : null;
+  const view = VIEWS[state.view];
+  const seen = { state, answer, more: fresh ? widget.more : null, present };
+  const panel = view.panel(seen) ?? (fresh && !widget.waits ? NOTHING : null);
+  const text = fresh || state.hidden ? summary(seen, view, widget.announcement) : null;
+  const shown = {
+    panel: panel ?? before.panel,
+    text: text ?? before.text,
+    sums: state.hidden || !state.open.length || fresh ? sums(seen, view) : before.sums,
+  };
+  widget.shown = shown;
   const paid = widget.get("paid");
   const bare = !widget.get("tools");
-  const tools = bare ? NOTHING : controls(state, widget.get("examples"));
+  const tools = bare ? NOTHING : single ? typedLine() : controls(state, widget.get("examples"));
+  const what = unit === "character" ? "letter" : unit;
+  const hint = single ? "to look into the model there" : "to hide it, or drag over several";
   return element(
     "div",
-    { class: state.symbols.wide ? "explorer words" : "explorer" },
-    present && !bare ? tools : element("p", { class: "quiet" }, hint(state.symbols.unit)),
+    { class: wide ? "explorer words" : "explorer" },
+    present && !bare && !single
+      ? tools
+      : element("p", { class: "quiet" }, `Click a ${what} ${hint}.`),
     line(seen, view),
-    told(state, shown.told),
-    present || bare ? NOTHING : views(state),
-    element("div", { class: "panel", "aria-busy": waits || null }, shown.panel),
+    announced(state, shown.text),
+    present || bare || single ? NOTHING : views(state),
+    element("div", { class: "panel", "aria-busy": panel === null || null }, shown.panel),
     element(
-      "div",
+      "div", // always there, so that what comes and goes in it moves nothing else
       null,
-      paid.length && state.guessFirst ? element("p", { class: "tally" }, tallyInWords(paid)) : null,
+      paid.length && state.guessFirst ? element("p", { class: "tally" }, standingsOf(paid)) : null,
       bare ? null : shown.sums,
     ),
     present ? NOTHING : tools,
@@ -168,7 +157,7 @@ function sideOf({ state, answer }, view, at) {
  * @param {Seen} seen
  * @param {View} view
  */
-export function line(seen, view) {
+function line(seen, view) {
   const { state } = seen;
   const words = parts(state).map((part) => {
     const letters = part.map((at) => {
@@ -287,7 +276,7 @@ function summary(seen, view, announcement) {
  * @param {State} state
  * @param {string} said
  */
-export function told({ guessFirst, revealed }, said) {
+function announced({ guessFirst, revealed }, said) {
   if (!guessFirst) return status(said);
   const reveal = button("Reveal", "reveal", {
     class: "primary",
@@ -295,6 +284,9 @@ export function told({ guessFirst, revealed }, said) {
   });
   return element("div", { class: "row" }, reveal, status(said));
 }
+
+const typedLine = () =>
+  lineForm("line", "Your line", "Use it", { size: 30, placeholder: "type or paste, _ for a gap" });
 
 /**
  * Write what acts on the whole line.
@@ -309,30 +301,14 @@ function controls(state, examples) {
     button("Unmask all", "unmask", { "aria-disabled": keptBack || null }),
     button("Guess first", "guess_first", { "aria-pressed": state.guessFirst }),
   ];
-  const field = element("input", {
-    type: "text",
-    name: "text",
-    size: 30,
-    autocomplete: "off",
-    placeholder: "type or paste, _ for a gap",
-  });
-  const typed = form(
-    "line",
-    { class: "row" },
-    element("label", null, "Your line", field),
-    element("button", { type: "submit" }, "Use it"),
-  );
-  /** @type {[value: string, name: string][]} */
-  const listed = [
-    ["", "choose one"],
-    ...examples.map(({ name }) => /** @type {[string, string]} */ ([name, name])),
-  ];
-  const chosen = examples.length ? select("Examples", "example", listed) : null;
+  const chosen = examples.length
+    ? select("Examples", "example", [["", "choose one"], ...examples.map(({ name }) => name)])
+    : null;
   return element(
     "div",
     { class: "controls" },
     element("div", { class: "row" }, ...buttons),
-    element("div", { class: "row" }, typed, chosen),
+    element("div", { class: "row" }, typedLine(), chosen),
   );
 }
 

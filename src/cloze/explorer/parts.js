@@ -6,7 +6,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
 
 /**
  * @import { Markup } from "../widgets/browser/element.js"
- * @import { Asked, Inside, Settings as InsideSettings } from "./inside.js"
+ * @import { Changes, Inside, Settings as InsideSettings } from "./inside.js"
  * @import { Hands, Paid } from "./hands.js"
  *
  * @typedef {number | string | null} Cost  −log P in nats, null where nobody knows the truth; Python
@@ -24,7 +24,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {Record<number, string>} filled  What somebody has put into masked positions.
  * @property {Record<number, Hands>} hands
  * @property {number} focus  The selected position.
- * @property {Asked} inside  What is changed inside the model.
+ * @property {Changes} inside  What is changed inside the model.
  *
  * @typedef {object} Looks  How a line is looked at.
  * @property {string} view
@@ -153,7 +153,7 @@ export const mean = (costs) => sum(costs) / costs.length;
  * @param {number} probability
  */
 export function bar(probability) {
-  const written = fixed(probability + 0, 2); // no "-0.00"
+  const written = fixed(probability, 2);
   return element(
     "div",
     { class: probability >= LEAST ? "track" : "track none" },

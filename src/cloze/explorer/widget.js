@@ -9,7 +9,7 @@ import { randomOf } from "../widgets/browser/random.js";
 import { ValueError, Widget } from "../widgets/browser/widget.js";
 import { counted, visible } from "../widgets/browser/words.js";
 import { cost, MOST_HANDS, ROOM, raised } from "./hands.js";
-import { asked, UNTOUCHED } from "./inside.js";
+import { relevant, UNTOUCHED } from "./inside.js";
 import { explorer } from "./markup.js";
 import { seenBy, written } from "./parts.js";
 import { VIEWS } from "./views.js";
@@ -44,7 +44,8 @@ export default class MaskExplorer extends Widget {
   /** @type {unknown} */
   more = null; // the answer to what the view asks besides
   waits = false; // whether that is under way
-  shown = { panel: join([]), told: "", sums: join([]) }; // what stays until the next answer has come
+  shown = { panel: join([]), text: "", sums: join([]) }; // what stays until the next answer has come
+  single = false; // whether there is always one gap and one view
   answered = ""; // the last question that was answered
   posed = ""; // what is seen, as a question
   #asking = false;
@@ -125,12 +126,12 @@ export default class MaskExplorer extends Widget {
   /** Show the state at once, and ask if there is something new to ask. */
   changed() {
     const { truth, masked, filled, hands, hidden, focus, view, settings } = this.state;
-    const inside = asked(view === "inside" ? settings : UNTOUCHED, truth);
+    const inside = relevant(view === "inside" ? settings : UNTOUCHED, truth);
     const shown = hidden ? {} : hands; // a hand that is raised asks nothing yet
     const question = { truth, masked, filled, hands: shown, focus, inside };
     const posed = JSON.stringify([question, view, this.get("revision"), hidden]);
     const anew = posed !== this.posed;
-    if (anew && !this.#own) this.announcement = ""; // Python has changed it: what was said is past
+    if (anew && !this.#own) this.announcement = ""; // Python has changed it: clear the old announcement
     this.posed = posed;
     this.refresh();
     if (anew && !this.#asking) this.settled = this.#pursue();
@@ -358,7 +359,7 @@ export default class MaskExplorer extends Widget {
   do_fill({ at: value, symbol }) {
     const at = Number(value);
     const { masked, filled } = this.state;
-    if (!masked.includes(at)) return; // the bars were of a moment ago
+    if (!masked.includes(at)) return; // a stale click
     const said = `Position ${at} filled with ${visible(symbol)}; it is read as text now.`;
     this.become({ filled: { ...filled, [at]: symbol }, focus: at }, said);
   }
@@ -396,10 +397,10 @@ export default class MaskExplorer extends Widget {
   }
 
   /**
-   * Raise a hand for a symbol, or several; who guesses once for a line has one, and moves it.
-   * @param {{ at: Sent, key: string, n?: Sent }} sent
+   * Raise a hand for a symbol; whoever guesses once for a line has one, and moves it.
+   * @param {{ at: Sent, key: string }} sent
    */
-  async do_guess({ at, key, n = 1 }) {
+  async do_guess({ at, key }) {
     const { symbols, open, once } = this.state;
     if (!open.includes(Number(at)))
       throw new ValueError(`Position ${at} is not an open gap; guess where something is hidden.`);
@@ -409,15 +410,7 @@ export default class MaskExplorer extends Widget {
       return this.become({ hands }, `Your guess at position ${at}: ${visible(symbol)}.`);
     }
     const before = this.get("hands")[Number(at)]?.[symbol] ?? 0;
-    this.do_count({ at, key: symbol, value: before + Number(n) });
-  }
-
-  /**
-   * Take a hand back.
-   * @param {{ at: Sent, key: string }} sent
-   */
-  do_take({ at, key }) {
-    return this.do_guess({ at, key, n: -1 });
+    this.do_count({ at, key: symbol, value: before + 1 });
   }
 
   /** Hide truth and guesses until they are revealed, or no longer. */

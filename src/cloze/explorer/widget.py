@@ -385,7 +385,7 @@ class MaskExplorer(Widget):
             super().set_state(sync_data)
 
     def _begin(self, state: Data) -> None:
-        """Take a line, or what is masked: nobody has guessed yet; how one looks at it stays."""
+        """Take a new line or other masks: reset the guesses and keep the view."""
         first = min(state["masked"], default=0)
         fresh: Data = {"filled": {}, "hands": {}, "revealed": False, "focus": first}
         with self._together():

@@ -77,7 +77,7 @@ class Widget(anywidget.AnyWidget):
         super().__init__(**traits)
         self.on_msg(self._receive)
         # ipykernel 7.4 hands a message to the thread that last drew the widget; when that is a cell
-        # that trains, Stop would wait for its end. The thread that the browser chose is its own.
+        # that trains, Stop would wait for its end (test_live_training). The browser chose its own.
         self.comm._reply_subshell_for = lambda _, chosen: chosen
 
     def presented(self) -> Self:

@@ -22,7 +22,7 @@ addEventListener("resize", reachable);
 addEventListener("load", reachable);
 document.addEventListener("toggle", reachable, true); // what <details> had hidden has no width
 
-// Once a page of the site was seen, all of them open without a network.
+// Once one page of the site was open, all of them open without a network.
 if ("serviceWorker" in navigator)
   navigator.serviceWorker
     .register(`${document.documentElement.dataset.content_root}sw.js`)

@@ -1,2 +1,2 @@
-// Before anything is seen: the theme that the reader has chosen, as Furo keeps it.
+// Before anything is shown: the theme that the reader has chosen, where Furo stores it.
 document.body.dataset.theme = localStorage.getItem("theme") || "auto";

@@ -6,7 +6,6 @@ import {
   fixed,
   inBits,
   inNats,
-  oneDigit,
   signed,
   spoken,
   visible,
@@ -72,12 +71,12 @@ function shade({ state, more }, at) {
   const amount = Number(more[at]);
   const shaded = { kind: "occlusion", heat: heat(amount, DARKEST) };
   if (Math.abs(amount) < LEAST_CHANGE) return shaded;
-  const below = amount >= 0.1 ? fixed(amount, 1).replace("inf", "∞") : "";
+  const below = amount >= 0.1 ? fixed(amount, 1) : "";
   return { ...shaded, said: `if hidden: ${signed(amount)} nats`, below };
 }
 
 /**
- * Say what the last answer depends on, and what misleads it.
+ * Say what the last answer depends on.
  * @param {State} state
  * @param {Guesses} answer
  * @param {number[]} costs
@@ -86,18 +85,11 @@ function inWords(state, { readers }, costs) {
   const size = costs.map(Math.abs);
   const top = largest(size, 3).filter((at) => size[at] >= LEAST_CHANGE);
   const reader = capitalised(titleOf(readers[readers.length - 1].name));
+  if (!top.length)
+    return `${reader}: hiding one more ${state.symbols.unit} changes next to nothing.`;
   const what = state.truthAt(state.focus) ? "costs" : "changes the answer by";
-  const nothing = `${reader}: the answer does not depend on any single ${state.symbols.unit}`;
-  if (!top.length) return `${nothing}; hiding one more ${what} less than ${LEAST_CHANGE} nats.`;
-  const shaded = costs.some((cost) => heat(cost, DARKEST));
-  // What is seen is named, too.
-  if (shaded && top.every((at) => costs[at] < 0)) top.splice(2, 1, ...largest(costs, 1));
   const places = top.map((at) => `${visible(state.held[at])} at ${at} ${signed(costs[at])}`);
-  const listed = places.join(", ");
-  if (top.every((at) => costs[at] < 0))
-    return `${nothing}; hiding one more even helps, in nats: ${listed}.`;
-  const depends = shaded ? "on what is shaded" : `little on any single ${state.symbols.unit}`;
-  return `${reader}: the answer depends ${depends}. Hiding one more ${what}, in nats: ${listed}.`;
+  return `${reader}: hiding one more ${state.symbols.unit} ${what}, in nats: ${places.join(", ")}.`;
 }
 
 // ── what a room guesses ─────────────────────────────────────────────────────────────────────────
@@ -177,34 +169,23 @@ function choice(at, known) {
 }
 
 /**
- * Write the hands for one symbol, to be counted by hand.
+ * Write the hands for one symbol, to be corrected by hand.
  * @param {number} at
  * @param {string} symbol
  * @param {number} n
  */
 function raisedFor(at, symbol, n) {
-  const name = spoken(symbol);
-  const along = { "data-with-at": at, "data-with-key": symbol };
-  /** @type {(label: string, said: string, attributes: Attributes) => Markup} */
-  const more = (label, said, attributes) =>
-    button(label, "guess", { "aria-label": `${said} for ${name}`, ...attributes });
-  return element(
-    "span",
-    { "data-key": symbol },
-    element("b", null, visible(symbol)),
-    button("−", "take", { "aria-label": `one hand fewer for ${name}`, ...along }),
-    element("input", {
-      type: "number",
-      min: 0,
-      max: MOST_HANDS,
-      value: n,
-      "aria-label": `hands for ${name}`,
-      "data-do": "count",
-      ...along,
-    }),
-    more("+", "one more hand", along),
-    more("+10", "ten more hands", { "data-with-n": 10, ...along }),
-  );
+  const field = element("input", {
+    type: "number",
+    min: 0,
+    max: MOST_HANDS,
+    value: n,
+    "aria-label": `hands for ${spoken(symbol)}`,
+    "data-do": "count",
+    "data-with-at": at,
+    "data-with-key": symbol,
+  });
+  return element("label", { "data-key": symbol }, element("b", null, visible(symbol)), field);
 }
 
 /**
@@ -215,8 +196,8 @@ function raisedFor(at, symbol, n) {
 function stakes(hands, { symbols: { n, unit } }) {
   const p = 1 / n / (raised(hands) + 1);
   return (
-    `One extra hand is shared by all ${n} ${unit}s, so a ${unit} without hands ` +
-    `still gets ${oneDigit(p)} and costs ${inBits(-Math.log(p))} bits.`
+    `One extra hand is shared by all ${n} ${unit}s, ` +
+    `so a ${unit} without hands costs ${inBits(-Math.log(p))} bits.`
   );
 }
 

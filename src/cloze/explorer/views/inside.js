@@ -1,6 +1,8 @@
 // The way to the answer at the selected gap: what each part of the model adds, and what without it.
 
-import { ACTIONS, inside, summary } from "../inside.js";
+import { ACTIONS } from "../inside.js";
+import { summary } from "../inside_words.js";
+import { inside } from "../ladder.js";
 
 /** @import { View } from "../parts.js" */
 

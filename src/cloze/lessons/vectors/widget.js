@@ -52,14 +52,7 @@ export default class Search extends Widget {
     const go = element("button", { type: "submit", class: "primary" }, "Search");
     const chosen = this.get("chosen");
     const choices = this.get("choices");
-    const selects = WAYS.map((way) =>
-      select(
-        LABELS[way],
-        way,
-        choices[way].map((name) => [name, name]),
-        chosen[way],
-      ),
-    );
+    const selects = WAYS.map((way) => select(LABELS[way], way, choices[way], chosen[way]));
     const tables = Object.entries(ways).map(([way, hits]) => this.#table(way, hits));
     return join([
       form("search", { class: "row" }, element("label", null, "Look for ", field), go),

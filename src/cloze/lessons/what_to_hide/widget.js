@@ -3,8 +3,8 @@
 import {
   button,
   element,
-  form,
   join,
+  lineForm,
   select,
   status,
   tableOf,
@@ -65,19 +65,17 @@ export default class Hiding extends Widget {
 
   markup() {
     const { rate, shape, shares } = this.get("choices");
-    /** @type {(names: string[]) => [string, string][]} */
-    const named = (names) => names.map((name) => [name, name]);
     /** @type {[number, string][]} */
     const rates = rate.map((each) => [each, percent(each)]);
     const restart = { "aria-disabled": this.get("draws") === 0 || null };
     return join([
-      this.#form(),
+      lineForm("line", "Your line", "Use it", { size: 40, value: this.get("line") }),
       element(
         "div",
         { class: "row" },
         select("Rate", "rate", rates, this.get("rate")),
-        select("Shape", "shape", named(shape), this.get("shape")),
-        select("Masked/random/kept", "shares", named(shares), this.get("shares")),
+        select("Shape", "shape", shape, this.get("shape")),
+        select("Masked/random/kept", "shares", shares, this.get("shares")),
         button("Draw again", "draw", { class: "primary" }),
         button("First draw", "restart", restart),
       ),
@@ -90,22 +88,6 @@ export default class Hiding extends Widget {
       this.#table(),
       status(this.#told()),
     ]);
-  }
-
-  #form() {
-    const field = {
-      type: "text",
-      name: "text",
-      size: 40,
-      autocomplete: "off",
-      value: this.get("line"),
-    };
-    return form(
-      "line",
-      { class: "row" },
-      element("label", null, "Your line", element("input", field)),
-      element("button", { type: "submit" }, "Use it"),
-    );
   }
 
   #strip() {

@@ -1,6 +1,6 @@
 // A line full of gaps that is written step by step, in an order that the learner chooses.
 
-import { button, element, form, join, status } from "../../widgets/browser/element.js";
+import { button, choice, element, form, join, status } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, percent, spoken, visible } from "../../widgets/browser/words.js";
 
@@ -299,19 +299,4 @@ export default class Unmasking extends Widget {
       ...words.map((word) => element("span", { class: "word" }, ...word)),
     );
   }
-}
-
-/**
- * Write a row of buttons of which one is pressed.
- * @param {string} label
- * @param {string} action
- * @param {(string | number)[]} values
- * @param {string | number} chosen
- */
-function choice(label, action, values, chosen) {
-  const buttons = values.map((value) =>
-    button(value, action, { "data-with-value": value, "aria-pressed": value === chosen }),
-  );
-  const group = { role: "group", "aria-label": label, class: "row" };
-  return element("div", group, element("span", null, label), ...buttons);
 }

@@ -3,6 +3,7 @@
 /**
  * @typedef {Markup | string | number | boolean | null | undefined} Child  What an element can hold.
  * @typedef {Record<string, string | number | boolean | null | undefined> | null} Attributes
+ * @typedef {string | number | [value: string | number, name: string]} Option  Of a choice.
  */
 
 /** Text that is markup already; whatever is not, is escaped before it becomes a part of one. */
@@ -75,16 +76,50 @@ export function form(action, attributes, ...children) {
 }
 
 /**
+ * Write a form that takes a line of text as `text`.
+ * @param {string} action
+ * @param {Child} label
+ * @param {Child} submit  What its button says.
+ * @param {Attributes} [attributes]  Of the field.
+ */
+export function lineForm(action, label, submit, attributes) {
+  const line = { type: "text", name: "text", autocomplete: "off", ...attributes };
+  const field = element("label", null, label, element("input", line));
+  return form(action, { class: "row" }, field, element("button", { type: "submit" }, submit));
+}
+
+/** @param {Option} option */
+const named = (option) =>
+  Array.isArray(option) ? { value: option[0], name: option[1] } : { value: option, name: option };
+
+/**
+ * Write a row of buttons of which one is pressed; each calls `do_…` with its value.
+ * @param {string} label
+ * @param {string} action
+ * @param {Option[]} options
+ * @param {string | number} chosen  Its value.
+ */
+export function choice(label, action, options, chosen) {
+  const buttons = options.map(named).map(({ value, name }) => {
+    return button(name, action, { "data-with-value": value, "aria-pressed": value === chosen });
+  });
+  const group = { role: "group", "aria-label": label, class: "row" };
+  return element("div", group, element("span", null, label), ...buttons);
+}
+
+/**
  * Write a labelled list of choices that calls `do_…` with the value.
  * @param {Child} label
  * @param {string} action
- * @param {[value: string | number, name: string][]} options
+ * @param {Option[]} options
  * @param {string | number} [chosen]  Its value.
  */
 export function select(label, action, options, chosen) {
-  const listed = options.map(([value, name]) =>
-    element("option", { value, selected: value === chosen || null }, name),
-  );
+  const listed = options
+    .map(named)
+    .map(({ value, name }) =>
+      element("option", { value, selected: value === chosen || null }, name),
+    );
   return element("label", null, label, element("select", { "data-do": action }, ...listed));
 }
 

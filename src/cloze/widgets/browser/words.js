@@ -1,36 +1,12 @@
 // How numbers and symbols are written: what vocabulary.py and markup.py of src/cloze say in words.
 
 /**
- * Write a number with so many decimals as Python does: what lies exactly between goes to even.
+ * Write a number with so many decimals.
  * @param {number} number
  * @param {number} decimals
  */
 export function fixed(number, decimals) {
-  if (!Number.isFinite(number)) return `${number}`.replace("Infinity", "inf");
-  const written = number.toFixed(decimals); // exact, but for ties, which it writes away from zero
-  const scaled = Math.abs(number) * 10 ** decimals;
-  // Eighths and the like: only of them are twice as many exactly whole, and odd.
-  const tied = scaled % 1 === 0.5 && Number.isInteger(number * 2 ** (decimals + 1));
-  if (!tied || Math.floor(scaled) % 2) return Object.is(number, -0) ? `-${written}` : written;
-  return `${number < 0 ? "-" : ""}${(Math.floor(scaled) / 10 ** decimals).toFixed(decimals)}`;
-}
-
-/**
- * Write a number with one significant digit, as Python's ".1g".
- * @param {number} number
- */
-export function oneDigit(number) {
-  const [digit, exponent] = number.toExponential(0).split("e");
-  if (Number(exponent) >= -4) return number.toPrecision(1);
-  return `${digit}e-${exponent.slice(1).padStart(2, "0")}`;
-}
-
-/**
- * Round to a whole number; what lies exactly between goes to the even one.
- * @param {number} number
- */
-export function rounded(number) {
-  return Number(fixed(number, 0));
+  return Number.isFinite(number) ? number.toFixed(decimals) : "∞";
 }
 
 /**
@@ -46,7 +22,7 @@ export function percent(probability) {
  * @param {number} cost
  */
 export function inNats(cost) {
-  return cost === Infinity ? "∞" : fixed(cost + 0, 2);
+  return fixed(cost, 2);
 }
 
 /**
@@ -62,8 +38,7 @@ export function inBits(cost) {
  * @param {number} amount
  */
 export function signed(amount) {
-  const sign = amount < 0 || Object.is(amount, -0) ? "−" : "+";
-  return sign + fixed(Math.abs(amount), 2).replace("inf", "∞");
+  return (amount < 0 ? "−" : "+") + fixed(Math.abs(amount), 2);
 }
 
 /**
