@@ -1,12 +1,18 @@
 // Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits.
 
-import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
+import {
+  button,
+  element,
+  form,
+  numberRow,
+  row,
+  status,
+  tableOf,
+} from "../../widgets/browser/element.js";
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
-import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.js";
+import { capitalised, fixed, spoken, sum, visible } from "../../widgets/browser/words.js";
 
 /**
- * @import { WidgetModel } from "../../widgets/browser/widget.js"
- *
  * @typedef {keyof typeof SIGHT} Side
  * @typedef {keyof typeof RIVALS} Rival
  * @typedef {keyof typeof ENDS} End
@@ -25,7 +31,7 @@ import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.j
  * @property {string} letter
  *
  * @typedef {object} Answers
- * @property {(sent: Puzzle & { bets: Bets }) => { bits: Bits, guesses: Guesses }} judge
+ * @property {(sent: Puzzle & { bets: Bets }) => Round} judge
  * @property {(sent: { seed: number, gaps: number }) => Pick<State, "seed" | "puzzles">} puzzles
  */
 
@@ -50,24 +56,7 @@ const ENDS = {
 
 /** @extends {Widget<State, Answers>} */
 export default class GuessingGame extends Widget {
-  #of = ""; // the state that the announcement describes
   #at = 0; // the letter that the arrow keys have reached
-
-  /** @param {WidgetModel<State, Answers>} model */
-  constructor(model) {
-    super(model);
-    this.changed();
-  }
-
-  changed() {
-    const of = JSON.stringify([this.get("seed"), this.rounds.length, this.bets]);
-    if (of !== this.#of) {
-      this.#of = of;
-      this.#at = Math.max(0, LETTERS.indexOf(this.get("letter")));
-      this.announcement = this.side ? this.#describe(this.side) : this.#verdict();
-    }
-    this.refresh();
-  }
 
   /** The gaps that have been played: {bets, bits, guesses}, each by side. */
   get rounds() {
@@ -123,8 +112,8 @@ export default class GuessingGame extends Widget {
       element("b", null, `Gap ${this.number} of ${this.gaps}${where}`),
       this.#sentence(),
       side ? this.#form(side) : this.#truth(),
-      status(this.announcement),
-      this.finished && !side ? this.#told() : null,
+      status(this.announcement || (side ? this.#description(side) : this.#verdict())),
+      this.finished && !side ? this.#game() : null,
     );
   }
 
@@ -174,25 +163,21 @@ export default class GuessingGame extends Widget {
     const { bits, bets, guesses } = this.rounds[this.rounds.length - 1];
     const label = this.finished ? `Play ${this.gaps} more gaps` : "Next gap";
     const sentences = SIDES.map((side) => {
-      const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${p.toFixed(2)}`);
+      const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${fixed(p, 2)}`);
       return `You ${SIGHT[side]}: ${inWords(bets[side])}. The model: ${best.join(", ")}.`;
     });
     const rivals = /** @type {[Rival, string][]} */ (Object.entries(RIVALS));
     const rows = rivals.map(([rival, name]) => {
       const costs = SIDES.map((side) => bits[side][rival]);
       costs.push(...SIDES.map((side) => this.#mean(side, rival)));
-      return element(
-        "tr",
-        { class: rival === "you" ? "both" : null },
-        element("th", { scope: "row" }, name),
-        ...costs.map((cost) => element("td", { class: "number" }, cost.toFixed(2))),
-      );
+      const written = costs.map((cost) => fixed(cost, 2));
+      return numberRow(name, written, rival === "you" ? "both" : null);
     });
     const table = tableOf(["bits", "left", "both", "mean left", "mean both"], rows, "costs");
     return element(
       "div",
       null,
-      element("div", { class: "row" }, button(label, "next", { class: "primary" })),
+      row(button(label, "next", { class: "primary" })),
       ...sentences.map((sentence) => element("p", null, sentence)),
       // Where it is wider than the page, arrows scroll it.
       element(
@@ -216,7 +201,7 @@ export default class GuessingGame extends Widget {
   }
 
   /** Draw the whole game in squares. */
-  #told() {
+  #game() {
     const rows = SIDES.map((side) => {
       const ends = this.#ends(side);
       const squares = ends.map((end) =>
@@ -224,8 +209,7 @@ export default class GuessingGame extends Widget {
       );
       const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].words).join(", ")}.`;
       const look = { role: "img", "aria-label": label, class: "squares" };
-      const name = element("span", null, SIGHT[side]);
-      return element("div", { class: "row" }, name, element("div", look, ...squares));
+      return row(element("span", null, SIGHT[side]), element("div", look, ...squares));
     });
     const legend = Object.entries(ENDS).map(([end, { words, sign }]) => {
       const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
@@ -233,7 +217,7 @@ export default class GuessingGame extends Widget {
     });
     return element(
       "div",
-      { class: "told" },
+      { class: "game" },
       element("p", null, element("b", null, `Your game, seed ${this.get("seed")}`)),
       ...rows,
       element("p", { class: "row quiet" }, ...legend),
@@ -243,10 +227,10 @@ export default class GuessingGame extends Widget {
   // ── what a screen reader says ─────────────────────────────────────────────────────────────────
 
   /**
-   * Say everything that is in sight, as a screen reader needs it.
+   * Everything that is in sight, as a screen reader needs it.
    * @param {Side} side
    */
-  #describe(side) {
+  #description(side) {
     const { puzzle, bets } = this;
     const space = puzzle.before.endsWith(" ") ? ", then a space" : "";
     let words = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
@@ -261,7 +245,7 @@ export default class GuessingGame extends Widget {
   #verdict() {
     const { bits } = this.rounds[this.rounds.length - 1];
     /** @type {(side: Side, rival: Rival) => string} */
-    const paid = (side, rival) => bits[side][rival].toFixed(2);
+    const paid = (side, rival) => fixed(bits[side][rival], 2);
     let words =
       `The hidden character was ${spoken(this.puzzle.truth)}. From the left you paid ` +
       `${paid("left", "you")} bits and the model ${paid("left", "model")}; from both sides ` +
@@ -324,28 +308,26 @@ export default class GuessingGame extends Widget {
     /** @type {Bet} */
     const bet = [sure ? letter : null, sure];
     const bets = { ...this.bets, [side]: bet };
-    if (side === "left") {
-      this.set({ bets, letter: bet[0] ?? "" });
-      return;
+    let { rounds } = this;
+    if (side === "both") {
+      this.announcement = `Your guess: ${inWords(bet)}. The models are guessing.`;
+      this.refresh();
+      const { line, at } = this.get("puzzles")[this.number - 1];
+      rounds = [...rounds, await this.ask("judge", { line, at, bets })];
     }
-    this.announcement = `Your guess: ${inWords(bet)}. The models are guessing.`;
-    this.refresh();
-    const { line, at } = this.get("puzzles")[this.number - 1];
-    const played = await this.ask("judge", { line, at, bets });
-    this.set({ bets, rounds: [...this.rounds, { bets, ...played }] });
+    this.announcement = "";
+    this.#at = Math.max(0, LETTERS.indexOf(letter));
+    this.set({ bets, rounds, letter: bet[0] ?? "" });
   }
 
   /** Go on to the next gap, or to a game with other gaps. */
   async do_next() {
     if (this.side) return; // a click too many
-    if (this.finished) await this.#begin(this.get("seed") + 1);
-    else this.set({ bets: {}, letter: "" });
-  }
-
-  /** @param {number} seed */
-  async #begin(seed) {
-    const drawn = await this.ask("puzzles", { seed, gaps: this.gaps });
-    this.set({ ...drawn, rounds: [], bets: {}, letter: "" });
+    const sent = { seed: this.get("seed") + 1, gaps: this.gaps };
+    const fresh = this.finished ? { ...(await this.ask("puzzles", sent)), rounds: [] } : {};
+    this.#at = 0;
+    this.announcement = "";
+    this.set({ ...fresh, bets: {}, letter: "" });
   }
 }
 
