@@ -1,6 +1,7 @@
 // A line that Python spoils: what is read, what is to be written, and what is lost.
 
-import { choice, element, join, lineForm, status, strip } from "../../widgets/browser/element.js";
+import { strip } from "../../widgets/browser/cells.js";
+import { choice, element, join, lineForm, status } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, percent } from "../../widgets/browser/words.js";
 

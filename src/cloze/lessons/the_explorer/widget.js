@@ -1,14 +1,7 @@
 // Beat the encoder: guess hidden letters from the left, then from both sides, and pay in bits.
 
-import {
-  button,
-  element,
-  form,
-  numberRow,
-  row,
-  status,
-  tableOf,
-} from "../../widgets/browser/element.js";
+import { numberRow, row } from "../../widgets/browser/cells.js";
+import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
 import { capitalised, fixed, spoken, sum, visible } from "../../widgets/browser/words.js";
 
@@ -26,8 +19,8 @@ import { capitalised, fixed, spoken, sum, visible } from "../../widgets/browser/
  * @typedef {object} State
  * @property {number} seed
  * @property {Puzzle[]} puzzles
- * @property {Round[]} rounds
- * @property {Bets} bets
+ * @property {Round[]} rounds  The gaps that have been played.
+ * @property {Bets} bets  On the gap in play; both are made when the truth is shown.
  * @property {string} letter
  *
  * @typedef {object} Answers
@@ -45,7 +38,6 @@ const RIVALS = {
   neighbours: "counts of neighbours",
   unigram: "counts of letters",
 };
-const PLAYERS = /** @type {const} */ (["you", "model"]);
 const CLOSE = 0.5; // bits: within this difference both have paid about the same
 // How a gap ended: its words, and its sign.
 const ENDS = {
@@ -58,19 +50,9 @@ const ENDS = {
 export default class GuessingGame extends Widget {
   #at = 0; // the letter that the arrow keys have reached
 
-  /** The gaps that have been played: {bets, bits, guesses}, each by side. */
-  get rounds() {
-    return this.get("rounds");
-  }
-
-  /** The bets on the gap in play, by side: [letter, percent]; both are made when truth is shown. */
-  get bets() {
-    return this.get("bets");
-  }
-
   /** What is in sight: "left", then "both"; undefined once the truth is shown. */
   get side() {
-    return SIDES.find((side) => !(side in this.bets));
+    return SIDES.find((side) => !(side in this.get("bets")));
   }
 
   get gaps() {
@@ -79,7 +61,7 @@ export default class GuessingGame extends Widget {
 
   /** The number of the gap in play, from 1. */
   get number() {
-    return this.rounds.length + (this.side ? 1 : 0);
+    return this.get("rounds").length + (this.side ? 1 : 0);
   }
 
   /** The gap in play. */
@@ -89,7 +71,7 @@ export default class GuessingGame extends Widget {
   }
 
   get finished() {
-    return this.rounds.length === this.gaps;
+    return this.get("rounds").length === this.gaps;
   }
 
   /**
@@ -98,7 +80,7 @@ export default class GuessingGame extends Widget {
    * @param {Rival} rival
    */
   #mean(side, rival) {
-    return sum(this.rounds.map(({ bits }) => bits[side][rival])) / this.rounds.length;
+    return sum(this.get("rounds").map(({ bits }) => bits[side][rival])) / this.get("rounds").length;
   }
 
   // ── how it looks ──────────────────────────────────────────────────────────────────────────────
@@ -145,7 +127,7 @@ export default class GuessingGame extends Widget {
         }),
       ),
     );
-    const [, before] = this.bets.left ?? [];
+    const [, before] = this.get("bets").left ?? [];
     const radios = [0, ...SURENESS].map((percent) => {
       const radio = { type: "radio", name: "percent", value: percent, checked: percent === before };
       return element("label", null, element("input", radio), percent ? `${percent}%` : "no idea");
@@ -160,7 +142,7 @@ export default class GuessingGame extends Widget {
   }
 
   #truth() {
-    const { bits, bets, guesses } = this.rounds[this.rounds.length - 1];
+    const { bits, bets, guesses } = this.get("rounds")[this.get("rounds").length - 1];
     const label = this.finished ? `Play ${this.gaps} more gaps` : "Next gap";
     const sentences = SIDES.map((side) => {
       const best = guesses[side].map(([symbol, p]) => `${visible(symbol)} ${fixed(p, 2)}`);
@@ -188,22 +170,10 @@ export default class GuessingGame extends Widget {
     );
   }
 
-  /**
-   * How each gap ended on one side.
-   * @param {Side} side
-   * @returns {End[]}
-   */
-  #ends(side) {
-    return this.rounds.map(({ bits }) => {
-      const more = bits[side].you - bits[side].model;
-      return more < -CLOSE ? "won" : more > CLOSE ? "lost" : "even";
-    });
-  }
-
   /** Draw the whole game in squares. */
   #game() {
     const rows = SIDES.map((side) => {
-      const ends = this.#ends(side);
+      const ends = this.get("rounds").map(({ bits }) => ended(bits[side].you - bits[side].model));
       const squares = ends.map((end) =>
         element("span", { class: `square ${end}` }, ENDS[end].sign),
       );
@@ -231,7 +201,8 @@ export default class GuessingGame extends Widget {
    * @param {Side} side
    */
   #description(side) {
-    const { puzzle, bets } = this;
+    const { puzzle } = this;
+    const bets = this.get("bets");
     const space = puzzle.before.endsWith(" ") ? ", then a space" : "";
     let words = bets.left ? `Your guess: ${inWords(bets.left)}. ` : "";
     words += `Gap ${this.number}, ${SIGHT[side]}. Before the gap: ${puzzle.before.trim()}${space}.`;
@@ -243,7 +214,7 @@ export default class GuessingGame extends Widget {
   }
 
   #verdict() {
-    const { bits } = this.rounds[this.rounds.length - 1];
+    const { bits } = this.get("rounds")[this.get("rounds").length - 1];
     /** @type {(side: Side, rival: Rival) => string} */
     const paid = (side, rival) => fixed(bits[side][rival], 2);
     let words =
@@ -251,7 +222,7 @@ export default class GuessingGame extends Widget {
       `${paid("left", "you")} bits and the model ${paid("left", "model")}; from both sides ` +
       `you ${paid("both", "you")} and the model ${paid("both", "model")}.`;
     if (this.finished) {
-      const [you, model] = PLAYERS.map((who) => this.#mean("both", who));
+      const [you, model] = [this.#mean("both", "you"), this.#mean("both", "model")];
       const beaten = you < model ? "You beat it." : "It won this time.";
       words +=
         ` You have played all ${this.gaps} gaps: from both sides you paid ${you.toFixed(2)} bits ` +
@@ -307,8 +278,8 @@ export default class GuessingGame extends Widget {
     if (sure && !letter) throw new ValueError("Also choose a letter, or choose “no idea”.");
     /** @type {Bet} */
     const bet = [sure ? letter : null, sure];
-    const bets = { ...this.bets, [side]: bet };
-    let { rounds } = this;
+    const bets = { ...this.get("bets"), [side]: bet };
+    let rounds = this.get("rounds");
     if (side === "both") {
       this.announcement = `Your guess: ${inWords(bet)}. The models are guessing.`;
       this.refresh();
@@ -329,6 +300,16 @@ export default class GuessingGame extends Widget {
     this.announcement = "";
     this.set({ ...fresh, bets: {}, letter: "" });
   }
+}
+
+/**
+ * Return how a gap ended for which the player paid this much more than the model.
+ * @param {number} more
+ * @returns {End}
+ */
+function ended(more) {
+  if (Math.abs(more) <= CLOSE) return "even";
+  return more < 0 ? "won" : "lost";
 }
 
 /**

@@ -32,7 +32,7 @@ class GuessingGame(Widget):
     seed = traitlets.Int().tag(sync=True)
     puzzles = traitlets.List(traitlets.Dict()).tag(sync=True)
     """The lines, each with the place of its gap: ``{"line": …, "at": …}``."""
-    rounds = traitlets.List(traitlets.Dict()).tag(sync=True)
+    rounds: traitlets.List[Any] = traitlets.List().tag(sync=True)
     """For each gap that has been played bets, bits and guesses: a ``Round``."""
     bets = traitlets.Dict().tag(sync=True)
     """The bets on the gap in play, by side; both are made when the truth is shown."""

@@ -1,15 +1,7 @@
 // A bet on a gap: hand out probability, see what each letter would cost, and what the bet does.
 
-import {
-  button,
-  element,
-  join,
-  numberCells,
-  row,
-  rowHead,
-  status,
-  tableOf,
-} from "../../widgets/browser/element.js";
+import { numberCells, row, rowHead } from "../../widgets/browser/cells.js";
+import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
 import { fixed, inBits, inNats, sum } from "../../widgets/browser/words.js";
 

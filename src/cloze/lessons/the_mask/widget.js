@@ -1,15 +1,7 @@
 // Masks drawn again and again: a line changes each time, and the shares close in on 80/10/10.
 
-import {
-  button,
-  element,
-  join,
-  numberRow,
-  row,
-  status,
-  strip,
-  tableOf,
-} from "../../widgets/browser/element.js";
+import { numberRow, row, strip } from "../../widgets/browser/cells.js";
+import { button, element, join, status, tableOf } from "../../widgets/browser/element.js";
 import { randomOf } from "../../widgets/browser/random.js";
 import { Widget } from "../../widgets/browser/widget.js";
 import { fixed, sum, visible } from "../../widgets/browser/words.js";
@@ -103,19 +95,15 @@ export default class MaskDraws extends Widget {
 
   markup() {
     const draws = this.get("draws");
-    /** @type {[times: number, label: string][]} */
-    const labels = [
-      [1, "Draw once"],
-      [10, "10 times"],
-      [1000, "1000 times"],
-    ];
-    const buttons = labels.map(([times, label]) =>
-      button(label, "draw", { class: times === 1 ? "primary" : null, "data-with-times": times }),
-    );
+    const again = [10, 1000].map((n) => button(`${n} times`, "draw", { "data-with-times": n }));
     return join([
       this.#strip(),
       element("p", { class: "quiet" }, "M masked, R random, K kept"),
-      row(...buttons, button("Start over", "restart", { "aria-disabled": !draws || null })),
+      row(
+        button("Draw once", "draw", { class: "primary", "data-with-times": 1 }),
+        ...again,
+        button("Start over", "restart", { "aria-disabled": !draws || null }),
+      ),
       element("div", { class: "piled" }, this.#piles(), this.#table()),
       status(this.announcement),
     ]);
@@ -137,9 +125,8 @@ export default class MaskDraws extends Widget {
 
   /** Draw a pile per fate, as high as its share, before the band in which it belongs. */
   #piles() {
-    const rows = this.rows();
-    const n = sum(rows.map(({ count }) => count));
-    const piles = rows.map(({ fate, count, share, p, margin }) => {
+    const n = sum(Object.values(this.get("counts")));
+    const piles = this.rows().map(({ fate, count, share, p, margin }) => {
       const [low, high] = n ? [Math.max(0, p - margin), Math.min(1, p + margin)] : [p, p];
       const band = `bottom: ${fixed(100 * low, 2)}%; height: ${fixed(100 * (high - low), 2)}%`;
       const unit = count && n <= FEW ? 100 / count : 100;
@@ -158,21 +145,14 @@ export default class MaskDraws extends Widget {
 
   #table() {
     const heads = ["fate", "count", "share", "promised ± 2 standard errors", "verdict"];
-    const drawn = this.get("draws") > 0;
+    const some = sum(Object.values(this.get("counts"))) > 0;
     const rows = this.rows().map(({ fate, count, share, p, margin }) => {
       const promised = fixed(100 * p, 0);
       const verdict = Math.abs(share - p) <= margin ? "inside" : "outside";
-      return numberRow(
-        `${fate} ${NAMES[fate]}`,
-        drawn
-          ? [
-              count.toLocaleString("en"),
-              inPercent(share),
-              `${promised}% ± ${inPercent(margin)}`,
-              verdict,
-            ]
-          : [0, "–", `${promised}%`, "–"],
-      );
+      const compared = [inPercent(share), `${promised}% ± ${inPercent(margin)}`, verdict];
+      const before = ["–", `${promised}%`, "–"];
+      const numbers = [count.toLocaleString("en"), ...(some ? compared : before)];
+      return numberRow(`${fate} ${NAMES[fate]}`, numbers);
     });
     return element("div", { class: "scroll" }, tableOf(heads, rows, "draws"));
   }

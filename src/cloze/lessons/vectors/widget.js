@@ -1,11 +1,11 @@
 // A search: a line, and the passages that Python finds by vectors and by counted terms.
 
+import { row } from "../../widgets/browser/cells.js";
 import {
   button,
   element,
   join,
   lineForm,
-  row,
   select,
   status,
   tableOf,

@@ -1,15 +1,13 @@
 // A line, hidden as you choose: what a model reads of it, and what its answers cost.
 
+import { numberRow, row, strip } from "../../widgets/browser/cells.js";
 import {
   button,
   element,
   join,
   lineForm,
-  numberRow,
-  row,
   select,
   status,
-  strip,
   tableOf,
 } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";

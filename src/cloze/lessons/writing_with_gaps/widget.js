@@ -1,15 +1,7 @@
 // A line full of gaps that is written step by step, in an order that the learner chooses.
 
-import {
-  button,
-  choice,
-  element,
-  form,
-  join,
-  row,
-  status,
-  strip,
-} from "../../widgets/browser/element.js";
+import { row, strip } from "../../widgets/browser/cells.js";
+import { button, choice, element, form, join, status } from "../../widgets/browser/element.js";
 import { Widget } from "../../widgets/browser/widget.js";
 import { counted, percent, spoken, visible } from "../../widgets/browser/words.js";
 
