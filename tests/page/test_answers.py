@@ -80,6 +80,7 @@ QUESTIONS: list[dict[str, Any]] = [
     {"masked": [14], "focus": 14},
     {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}},
     {"masked": [14], "focus": 14, "hands": {"14": {"q": 2, " ": 1}}},
+    {"masked": [3, 14, 15], "focus": 15},
     {"masked": [3, 14], "focus": 5},
     {"masked": [], "focus": 0},
     {"truth": list(GAPPED), "masked": [6], "focus": 6},

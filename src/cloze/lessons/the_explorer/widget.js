@@ -3,12 +3,11 @@
 import { numberRow, row } from "../../widgets/browser/cells.js";
 import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
-import { capitalised, fixed, spoken, sum, visible } from "../../widgets/browser/words.js";
+import { fixed, spoken, sum, visible } from "../../widgets/browser/words.js";
 
 /**
  * @typedef {keyof typeof SIGHT} Side
  * @typedef {keyof typeof RIVALS} Rival
- * @typedef {keyof typeof ENDS} End
  * @typedef {[letter: string | null, percent: number]} Bet
  * @typedef {Record<string, Bet>} Bets  By side, as all that follow.
  * @typedef {Record<string, Record<string, number>>} Bits  And by rival.
@@ -37,13 +36,6 @@ const RIVALS = {
   model: "the model",
   neighbours: "counts of neighbours",
   unigram: "counts of letters",
-};
-const CLOSE = 0.5; // bits: within this difference both have paid about the same
-// How a gap ended: its words, and its sign.
-const ENDS = {
-  won: { words: "you paid less", sign: "▲" },
-  even: { words: "about the same", sign: "=" },
-  lost: { words: "the model paid less", sign: "▼" },
 };
 
 /** @extends {Widget<State, Answers>} */
@@ -95,7 +87,6 @@ export default class GuessingGame extends Widget {
       this.#sentence(),
       side ? this.#form(side) : this.#truth(),
       status(this.announcement || (side ? this.#description(side) : this.#verdict())),
-      this.finished && !side ? this.#game() : null,
     );
   }
 
@@ -167,30 +158,6 @@ export default class GuessingGame extends Widget {
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "What everyone paid" },
         table,
       ),
-    );
-  }
-
-  /** Draw the whole game in squares. */
-  #game() {
-    const rows = SIDES.map((side) => {
-      const ends = this.get("rounds").map(({ bits }) => ended(bits[side].you - bits[side].model));
-      const squares = ends.map((end) =>
-        element("span", { class: `square ${end}` }, ENDS[end].sign),
-      );
-      const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].words).join(", ")}.`;
-      const look = { role: "img", "aria-label": label, class: "squares" };
-      return row(element("span", null, SIGHT[side]), element("div", look, ...squares));
-    });
-    const legend = Object.entries(ENDS).map(([end, { words, sign }]) => {
-      const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
-      return element("span", null, square, ` ${words}`);
-    });
-    return element(
-      "div",
-      { class: "game" },
-      element("p", null, element("b", null, `Your game, seed ${this.get("seed")}`)),
-      ...rows,
-      element("p", { class: "row quiet" }, ...legend),
     );
   }
 
@@ -300,16 +267,6 @@ export default class GuessingGame extends Widget {
     this.announcement = "";
     this.set({ ...fresh, bets: {}, letter: "" });
   }
-}
-
-/**
- * Return how a gap ended for which the player paid this much more than the model.
- * @param {number} more
- * @returns {End}
- */
-function ended(more) {
-  if (Math.abs(more) <= CLOSE) return "even";
-  return more < 0 ? "won" : "lost";
 }
 
 /**
