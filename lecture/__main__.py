@@ -16,7 +16,6 @@ OPTIONS = (
     "--template=lecture",  # voila/templates/lecture, found through JUPYTER_PATH
     "--Voila.auto_token=True",  # the address that opens has it; no other page can send anything
     "--Voila.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
-    "--VoilaConfiguration.multi_kernel_manager_class=lecture.server.LectureKernels",
 )
 
 

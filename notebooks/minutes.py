@@ -20,8 +20,8 @@ import nbformat
 
 from cloze.teaching.exercise import Exercise
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = ROOT / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parent
+ROOT = NOTEBOOKS.parent
 WORDS_A_MINUTE = 200
 LINES_A_MINUTE = 8
 STATED = {

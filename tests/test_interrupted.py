@@ -14,7 +14,7 @@ import pytest
 from web.browser import NO_CHROMIUM, chromium
 
 ROOT = Path(__file__).resolve().parents[1]
-STARTED = ("jupyterlab", "chrom", "cloze.serving.warm")
+STARTED = ("jupyterlab", "chrom")
 """What a browser test starts, as its command names it."""
 PATIENCE = 300
 

@@ -8,7 +8,8 @@ from tests.weight import LIMITS, other_lines, python_lines, sums, weights
 
 
 def test_only_code_is_counted() -> None:
-    python = '"""About it."""\n\n# a comment\nx = """two\nlines"""\n\n\ndef f():\n    "why"\n    return x\n'
+    python = '"""About it."""\n\n# a comment\nx = """two\nlines"""\n'
+    python += 'def f():\n    "why"\n    return x\n'
     assert python_lines(python) == 4
     script = '/* about\n   it */\nconst url = "http://a"; // said\n\n// no code\nf(`\n//code`);\n'
     assert other_lines(script) == 3

@@ -16,7 +16,7 @@ from cloze import checkpoint
 from cloze.checkpoint import CHECKPOINTS
 from cloze.encoder import DIRECTIONS, Direction
 from cloze.heads import MaskedLM
-from cloze.lenses import KEPT
+from cloze.lenses import INSIDE
 from cloze.prediction.predictors import unigram
 from cloze.prediction.shipped import shipped_model
 
@@ -45,7 +45,7 @@ def write(folder: Path) -> list[Path]:
         checkpoint.write(path, halves, metadata)
         paths.append(path)
         about = folder / f"inside-{path.name}"
-        paths.append(Path(shutil.copy(KEPT / f"{name}.safetensors", about)))
+        paths.append(Path(shutil.copy(INSIDE / f"{name}.safetensors", about)))
     return paths
 
 

@@ -12,7 +12,8 @@ from cloze import __version__
 
 TYPE_CHECKING = False  # typing's takes longer to import than all else here
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import ArgumentParser, Namespace, _ActionsContainer
+    from collections.abc import Callable
 
     from cloze.corpus import Corpus
     from cloze.world import World
@@ -36,6 +37,12 @@ def main(words: list[str] | None = None) -> int:
     # TextError and CheckpointError are ValueErrors, a loss that is not finite is arithmetic.
     except (ValueError, ArithmeticError, MemoryError) as error:
         _say(str(error) or type(error).__name__)
+        return 1
+    except LookupError as error:  # most likely in an objective of somebody's own
+        import traceback
+
+        *_, place = traceback.extract_tb(error.__traceback__)
+        _say(f"{place.filename}, line {place.lineno}: {type(error).__name__}: {error}.")
         return 1
     return 0
 
@@ -61,6 +68,18 @@ def _read(words: list[str]) -> Namespace:
     return options
 
 
+def _at_least(least: float) -> Callable[[str], float]:
+    """Make the type of an option with a lower bound."""
+    from argparse import ArgumentTypeError
+
+    def number(word: str) -> float:
+        if not float(word) >= least:
+            raise ArgumentTypeError(f"a number of at least {least:g}, not {word}")
+        return float(word)
+
+    return number
+
+
 def _parser() -> ArgumentParser:
     import argparse
     from pathlib import Path
@@ -69,53 +88,40 @@ def _parser() -> ArgumentParser:
     parser = argparse.ArgumentParser(prog=name, description="Masked language modeling")
     parser.add_argument("--version", action="version", version=f"cloze {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    rest = argparse.REMAINDER
+    shipped = "the model (default: the one that is shipped)"
 
     lab = commands.add_parser(
         "lab",
         help="put the notebooks into a folder, and open them in JupyterLab",
         usage="%(prog)s [-h] [FOLDER [ARGUMENT …]]",
     )
-    lab.add_argument(
-        "folder",
-        type=Path,
-        nargs="?",
-        default=Path("cloze-notebooks"),
-        help="where they go (default: cloze-notebooks); what is there stays as it is",
-    )
-    lab.add_argument(
-        "arguments",
-        nargs=argparse.REMAINDER,
-        help="what follows the folder goes to JupyterLab, e.g. --port 9999",
-    )
+    where = "where they go (default: cloze-notebooks); what is there stays as it is"
+    lab.add_argument("folder", type=Path, nargs="?", default=Path("cloze-notebooks"), help=where)
+    lab.add_argument("arguments", nargs=rest, help="for JupyterLab: --port 9999, …")
     lab.set_defaults(run=_lab)
 
     train = commands.add_parser("train", help="train a model and save it")
     train.add_argument("output", type=Path, help="the checkpoint to write (.safetensors)")
-    budget = train.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--steps", type=int, help="number of steps (default: about a minute of training)"
+    _numbers(
+        train.add_mutually_exclusive_group(),
+        ("--steps", int, "number of steps (default: about a minute of training)"),
+        ("--seconds", _at_least(1), "train for about this long instead"),
     )
-    budget.add_argument("--seconds", type=float, help="train for about this long instead")
-    learned_from = train.add_mutually_exclusive_group()
-    learned_from.add_argument("--corpus", type=Path, help="your own text file, or a corpus folder")
-    learned_from.add_argument(
-        "--world", type=Path, help="a small world of sentences (.toml) to train on"
-    )
-    train.add_argument(
-        "--direction",
-        choices=("both", "left", "right"),
-        help="where a position may look (default: both)",
-    )
+    _source_options(train, "to train on")
+    directions = ("both", "left", "right")
+    looks = "where a position may look (default: both)"
+    train.add_argument("--direction", choices=directions, help=looks)
     train.add_argument("--objective", help="what to train for: masked (default), causal, …")
-    train.add_argument("--mask-prob", type=float, help="share of positions to select in training")
-    train.add_argument("--weight-decay", type=float, help="how fast weights shrink (default: 0)")
-    train.add_argument(
-        "--matrix-learning-rate", type=float, help="learning rate of Muon, for values, outputs, …"
+    # Recipe says what else of them is possible; with a lower share a model learns next to nothing.
+    _numbers(
+        train,
+        ("--mask-prob", _at_least(0.01), "share of positions to select in training"),
+        ("--weight-decay", float, "how fast weights shrink (default: 0)"),
+        ("--matrix-learning-rate", float, "learning rate of Muon, for values, outputs, …"),
+        ("--query-key-learning-rate", float, "the same for queries and keys"),
+        ("--seed", int, "seed of the random numbers (default: 0)"),
     )
-    train.add_argument(
-        "--query-key-learning-rate", type=float, help="the same for queries and keys"
-    )
-    train.add_argument("--seed", type=int, help="seed of the random numbers (default: 0)")
     train.add_argument("--resume", type=Path, help="continue a run that was stopped")
     train.add_argument("--force", action="store_true", help="replace OUTPUT if it exists")
     train.set_defaults(run=_train)
@@ -126,60 +132,67 @@ def _parser() -> ArgumentParser:
     adapt.add_argument("texts", type=Path, nargs="+", metavar="TEXT", help="files or folders")
     adapt.add_argument("--model", type=Path, required=True, help="the folder of the model")
     adapt.add_argument("--out", type=Path, required=True, help="a new folder for the new model")
-    adapt.add_argument(
-        "--general",
-        type=Path,
-        nargs="+",
-        help="texts that show what is forgotten (default: the corpus of the series)",
+    general = "texts that show what is forgotten (default: the corpus of the series)"
+    adapt.add_argument("--general", type=Path, nargs="+", help=general)
+    _numbers(
+        adapt.add_mutually_exclusive_group(),
+        ("--epochs", float, "how often your text is read (default: 3)"),
+        ("--steps", int, "number of steps instead"),
     )
-    adapt.add_argument("--mix", type=float, help="share of general text mixed in (default: 0)")
-    length = adapt.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=float, help="how often your text is read (default: 3)")
-    length.add_argument("--steps", type=int, help="number of steps instead")
-    adapt.add_argument("--batch-size", type=int, help="chunks in a step (default: 32)")
-    adapt.add_argument("--length", type=int, help="most pieces in a chunk (default: 512)")
-    adapt.add_argument("--mask-prob", type=float, help="share of pieces to ask for (default: 0.3)")
-    adapt.add_argument("--learning-rate", type=float, help="its highest value (default: 1e-4)")
-    adapt.add_argument("--warmup", type=float, help="share of the steps to rise (default: 0.1)")
-    adapt.add_argument("--weight-decay", type=float, help="how fast weights shrink (default: 0.01)")
-    adapt.add_argument("--seed", type=int, help="seed of order and masks (default: 0)")
+    _numbers(
+        adapt,
+        ("--mix", float, "share of general text mixed in (default: 0)"),
+        ("--batch-size", int, "chunks in a step (default: 32)"),
+        ("--length", int, "most pieces in a chunk (default: 512)"),
+        ("--mask-prob", float, "share of pieces to mask (default: 0.3)"),
+        ("--learning-rate", float, "its highest value (default: 1e-4)"),
+        ("--warmup", float, "share of the steps to rise (default: 0.1)"),
+        ("--weight-decay", float, "how fast weights shrink (default: 0.01)"),
+        ("--seed", int, "seed of order and masks (default: 0)"),
+    )
     adapt.add_argument("--resume", action="store_true", help="continue a run that was stopped")
     adapt.set_defaults(run=_adapt)
 
     evaluate = commands.add_parser(
         "evaluate", help="compare a checkpoint's held-out loss with baselines"
     )
-    evaluate.add_argument(
-        "checkpoint", type=Path, nargs="?", help="the model (default: the one that is shipped)"
-    )
-    evaluate.add_argument(
-        "--objective", help="what to measure (default: what the model was trained for)"
-    )
-    asked_about = evaluate.add_mutually_exclusive_group()
-    asked_about.add_argument("--corpus", type=Path, help="the text or corpus to measure on")
-    asked_about.add_argument("--world", type=Path, help="the small world to measure on")
+    evaluate.add_argument("checkpoint", type=Path, nargs="?", help=shipped)
+    measured = "what to measure (default: what the model was trained for)"
+    evaluate.add_argument("--objective", help=measured)
+    _source_options(evaluate, "to measure on")
     evaluate.set_defaults(run=_evaluate)
 
     fill = commands.add_parser("fill", help='fill gaps: fill "she to_k her umb_ella"')
     fill.add_argument("line", help="text with _ for every missing character")
-    fill.add_argument(
-        "--checkpoint", type=Path, help="the model (default: the one that is shipped)"
-    )
+    fill.add_argument("--checkpoint", type=Path, help=shipped)
     fill.add_argument("-k", type=int, default=3, help="how many guesses to show (default 3)")
     fill.set_defaults(run=_fill)
 
     explore = commands.add_parser("explore", help="show any fill-mask model in the explorer")
     explore.add_argument("folder", type=Path, help="a model of Hugging Face's transformers")
-    explore.add_argument("arguments", nargs=argparse.REMAINDER, help="for Voilà: --no-browser, …")
+    explore.add_argument("arguments", nargs=rest, help="for Voilà: --no-browser, …")
     explore.set_defaults(run=_explore)
 
     export = commands.add_parser("export", help="write a model for Hugging Face")
     export.add_argument("output", type=Path, help="a new folder")
-    export.add_argument(
-        "--checkpoint", type=Path, help="the model (default: the one that is shipped)"
-    )
+    export.add_argument("--checkpoint", type=Path, help=shipped)
     export.set_defaults(run=_export)
     return parser
+
+
+def _numbers(parser: _ActionsContainer, *options: tuple[str, Callable[[str], float], str]) -> None:
+    """Add options, each with its type and its help."""
+    for name, kind, text in options:
+        parser.add_argument(name, type=kind, help=text)
+
+
+def _source_options(parser: ArgumentParser, use: str) -> None:
+    """Add the options that `_source` reads."""
+    from pathlib import Path
+
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--corpus", type=Path, help=f"your own text file or corpus folder {use}")
+    group.add_argument("--world", type=Path, help=f"a small world of sentences (.toml) {use}")
 
 
 def _portable(word: str) -> str:

@@ -185,6 +185,7 @@ def _in_words(hint: Any) -> str:
         kind, *conditions = typing.get_args(hint)
         return " ".join([_in_words(kind), *(_wordings[each] for each in conditions)])
     name = re.sub(r"\b\w+\.", "", inspect.formatannotation(hint))  # without its modules
+    name = re.sub(r"Annotated\[(\w+), Is\[.*?\]\]", r"\1", name)  # and without ranges
     return _wordings.get(hint) or f"of type {name}"
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from cloze.arguments import FilePath, checked
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
-from cloze.files import FileError, followed, written
+from cloze.files import FileError, written
 from cloze.heads import CausalLM, MaskedLM
 from cloze.objectives import objective_named
 from cloze.vocabulary import VOCABULARY, Vocabulary
@@ -58,7 +58,7 @@ def write(path: FilePath, tensors: Mapping[str, Tensor], metadata: Mapping[str, 
         FileError: the file cannot be written.
         CheckpointError: a number is not finite.
     """
-    path = followed(Path(path))
+    path = Path(path)
     tensors = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
@@ -142,13 +142,10 @@ def _sealed_text(path: Path) -> str | None:
     try:
         if not path.is_file():
             raise CheckpointError(f"There is no checkpoint at {path}; check the path.")
-        with path.open("rb"), safe_open(path, framework="pt") as file:  # Python says why it cannot
+        with safe_open(path, framework="pt") as file:
             return (file.metadata() or {}).get("cloze")
     except SafetensorError:
         return None
-    except OSError as error:
-        reason = error.strerror or error
-        raise CheckpointError(f"{path!s:.200} cannot be read: {reason}.") from None
 
 
 # Models

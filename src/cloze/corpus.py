@@ -201,8 +201,8 @@ class Corpus:
         if total > MOST_HELD_OUT:
             share = max(window, MOST_HELD_OUT // len(held_out))
             held_out = [Piece(piece.name, piece.text[:share]) for piece in held_out]
-            kept = sum(len(piece.text) for piece in held_out)
-            report += f"; of {total:,} held-out characters {kept:,} are measured on, no others used"
+            used = sum(len(piece.text) for piece in held_out)
+            report += f"; of {total:,} held-out characters {used:,} are measured on, no others used"
         return cls(tuple(train), tuple(held_out), report)
 
     @cached_property

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from cloze.encoder import Encoder, Layer, join
 
 Past = tuple[tuple[Tensor, Tensor], ...]
-"""What is kept of a text that was read from the left: by layer, the keys and the values, each
+"""The KV cache of a text that was read from the left: by layer, the keys and the values, each
 ``(batch, n_heads, length, d_head)``."""
 
 
@@ -73,7 +73,7 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
     """Read on from where another call stopped; only with direction "left".
 
     What is left of a position never changes when the text goes on, so keys and values are computed
-    once and kept (a KV cache).
+    once and stored (a KV cache).
 
     Args:
         encoder: one that looks to the left.
@@ -95,7 +95,7 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
     length = encoder.length_of(input_ids, read)
     mask = torch.ones(length - read, length, dtype=torch.bool).tril(read)  # (new, read and new)
     x = encoder.embedding(input_ids)  # (batch, new, d_model)
-    kept = []
+    past_and_new = []
     for n, layer in enumerate(encoder.layers):
         assert isinstance(layer, Layer)
         attention, normed = layer.attention, layer.attention_norm(x)
@@ -106,7 +106,7 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
         if past:
             key, value = (torch.cat(both, 2) for both in zip(past[n], (key, value), strict=True))
             # (batch, n_heads, read and new, d_head)
-        kept.append((key, value))
+        past_and_new.append((key, value))
         x = x + attention.output(join(attention.gather(query, key, value, mask)))
         x = x + layer.feed_forward(layer.feed_forward_norm(x))
-    return encoder.norm(x), tuple(kept)
+    return encoder.norm(x), tuple(past_and_new)

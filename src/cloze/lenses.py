@@ -1,9 +1,9 @@
-"""Lenses: what can be read from the parts that :mod:`cloze.inside` has kept of a run.
+"""Lenses: what can be read from the parts of a run that :mod:`cloze.inside` recorded.
 
 What the head would answer on the way (:func:`logit_lens`), what heads move (:func:`moved`), and
 what each part adds to the answer (:func:`attribution`). Of the shipped models more was measured
-once and is kept beside their checkpoints (:func:`kept`): translators for each rung, and the mean of
-what each part computes, to put in its place (:func:`off`).
+once and is stored beside their checkpoints (:func:`measurements_of`): translators for each rung,
+and the mean of what each part computes, to put in its place (:func:`off`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from cloze.checkpoint import CHECKPOINTS, read
 from cloze.inside import Change, Key, Parts, anatomy, output_matrices
 
-KEPT = CHECKPOINTS / "inside"
+INSIDE = CHECKPOINTS / "inside"
 
 
 @torch.no_grad()
@@ -112,7 +112,7 @@ def off(
     Args:
         part: ``"z"`` for heads, ``"mlp_out"`` for the feed-forward part.
         layer: from 0.
-        means: what to put there, from :func:`kept`; None for zero.
+        means: what to put there, from :func:`measurements_of`; None for zero.
         head: as for :class:`Change`.
         at: as for :class:`Change`.
     """
@@ -121,14 +121,14 @@ def off(
     return Change(part, layer, to, at, head)
 
 
-# What is kept beside a checkpoint
+# Stored measurements
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class Measurements:
     """What was measured once about the inside of a model, which takes more than one line.
 
-    Made by ``python -m cloze.lessons.inside.lens``.
+    Made by ``python -m measured.inside.lens``.
     """
 
     translators: Mapping[Key, tuple[Tensor, Tensor]]
@@ -148,9 +148,9 @@ class Kept:
         return residual + residual @ matrix.T + bias
 
 
-def kept(model: nn.Module) -> Kept | None:
+def measurements_of(model: nn.Module) -> Measurements | None:
     """Return stored measurements for a shipped model, or None."""
-    return _all_kept().get(fingerprint(model))
+    return _all_measurements().get(fingerprint(model))
 
 
 def fingerprint(model: nn.Module) -> str:
@@ -162,10 +162,10 @@ def fingerprint(model: nn.Module) -> str:
 
 
 @lru_cache
-def _all_kept() -> dict[str, Kept]:
-    """Return what is kept, by the fingerprint of the model."""
-    found = {}
-    for path in sorted(KEPT.glob("*.safetensors")):
+def _all_measurements() -> dict[str, Measurements]:
+    """Read all stored measurements, by the fingerprint of the model."""
+    by_model = {}
+    for path in sorted(INSIDE.glob("*.safetensors")):
         tensors, metadata = read(path, "inside")
         translators: dict[Key, tuple[Tensor, Tensor]] = {}
         means: dict[Key, Tensor] = {}
@@ -177,5 +177,5 @@ def _all_kept() -> dict[str, Kept]:
             elif name.endswith("weight"):
                 bias = tensors[name.removesuffix("weight") + "bias"]
                 translators[key] = (tensor.float(), bias.float())
-        found[metadata["model"]] = Kept(translators, means)
-    return found
+        by_model[metadata["model"]] = Measurements(translators, means)
+    return by_model

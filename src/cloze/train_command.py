@@ -9,8 +9,9 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -25,17 +26,6 @@ from cloze.objectives import objective_named
 from cloze.training import Recipe, TrainingRun, fit, steps_in
 from cloze.world import World
 
-CHOICES = (
-    "steps",
-    "mask_prob",
-    "weight_decay",
-    "matrix_learning_rate",
-    "query_key_learning_rate",
-    "seed",
-)
-"""What of a recipe may be chosen; a field of ``cloze.training.Recipe`` and an option each."""
-LEAST = {"mask_prob": 0.01, "seconds": 1.0}
-"""With less of these, a model would be replaced after learning next to nothing."""
 SAVE_EVERY = 60.0
 """Seconds of training that a kill may cost: after so many the run is saved."""
 
@@ -48,13 +38,8 @@ def train(options: Namespace, source: Corpus | World, say: Say) -> None:
 
     Raises:
         ValueError: an option is out of range, a file cannot be used, or another process is
-            training the same one.
+            training to the same one.
     """
-    for name, least in LEAST.items():
-        given = getattr(options, name)
-        if given is not None and not given >= least:
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} is a number of at least {least:g}, not {given:g}.")
     output = followed(options.output)
     probe(output, force=options.force)  # now rather than after training
     team = Team()
@@ -100,8 +85,7 @@ def _begun(options: Namespace, source: Corpus | World, team: Team) -> TrainingRu
     usual = Recipe()
     if isinstance(source, World):
         usual = Recipe(batch_size=64, length=source.max_len)
-    chosen = {name: getattr(options, name) for name in CHOICES}
-    recipe = replace(usual, **{name: value for name, value in chosen.items() if value is not None})
+    recipe = replace(usual, **_chosen(options))
     vocabulary = objective.vocabulary(source.vocabulary)
     left = issubclass(objective.model, CausalLM)
     config = EncoderConfig(
@@ -121,16 +105,23 @@ def _begun(options: Namespace, source: Corpus | World, team: Team) -> TrainingRu
     return begin()
 
 
+def _chosen(options: Namespace, *more: str) -> dict[str, Any]:
+    """Return what the command chooses of a recipe, and the values of more options if given."""
+    names = [*(field.name for field in fields(Recipe)), *more]
+    chosen = {name: getattr(options, name, None) for name in names}
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
 def _resumed(options: Namespace, source: Corpus | World, say: Say) -> TrainingRun:
     """Load the run to go on with, and say which options it does not follow."""
     run = TrainingRun.load(options.resume, source)
     recipe, direction = run.recipe, run.model.config.direction
-    has = {name: getattr(recipe, name) for name in CHOICES}
-    has |= {"seconds": None, "direction": direction, "objective": run.objective.name}
+    has = asdict(recipe) | {"direction": direction, "objective": run.objective.name}
+    given = _chosen(options, "seconds", "direction", "objective")
     ignored = [
-        f"--{name.replace('_', '-')} {given}"
-        for name in has
-        if (given := getattr(options, name)) not in (None, has[name])
+        f"--{name.replace('_', '-')} {value}"
+        for name, value in given.items()
+        if value != has.get(name)
     ]
     if ignored:
         say(f"the run continues with the settings it began with; ignored: {', '.join(ignored)}.")

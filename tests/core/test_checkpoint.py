@@ -1,7 +1,6 @@
 """Checkpoints: what ships, what comes back, and what is said of files that cannot be used."""
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -182,42 +181,11 @@ def test_a_changed_file_is_refused_and_may_be_made_again(path: Path) -> None:
     bias = tensors["head.bias"]
     for changed, said in (
         (tensors | {"head.bias": bias + 1}, text),
-        (tensors | {"head.bias": bias[None]}, text),
-        (tensors | {"more": bias + 0}, text),
         (tensors, text.replace('"seed": 3', '"seed": 4')),
-        (tensors, text[:-1]),
     ):
         save_file(changed, path, {"cloze": said})
         refuses(path, "is damaged: it is not what was written; restore it")
     probe(path)
-
-
-def test_metadata_that_nobody_wrote_is_refused(path: Path) -> None:
-    tensors, metadata = read(path, "model")
-    save_file(tensors, path, {"cloze": "[" * 300_000})
-    refuses(path, "is damaged: it is not what was written")
-    for evil in ("evil", ["model"], None):
-        write(path, tensors, metadata | {"kind": evil})
-        refuses(path, "is neither a model nor a run")
-    write(path, tensors, metadata | {"config": {"d_model": "wide"}})
-    refuses(path, "does not fit this version of Cloze: ")
-
-
-def test_a_file_that_may_not_be_read_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def closed(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "open", closed)  # root may read everything
-    refuses(path, "cannot be read: Permission denied")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
-def test_a_link_stays_and_what_it_leads_to_is_written(path: Path, tmp_path: Path) -> None:
-    link = tmp_path / "link.safetensors"
-    link.symlink_to(path)
-    save_model(link, MaskedLM(CONFIG), {"seed": 4})
-    assert link.is_symlink()
-    assert provenance(path) == {"seed": 4}
 
 
 def test_a_checkpoint_of_what_does_not_fit(path: Path) -> None:

@@ -196,10 +196,3 @@ def test_bad_input_is_answered_in_a_sentence() -> None:
         next(unmask(MODEL, torch.zeros(1, 4, dtype=torch.int64)))
     with pytest.raises(ValueError, match="5 steps are more than the gaps there are to fill, 4"):
         next(unmask(MODEL, GAPS, steps=5))
-
-
-def test_a_causal_model_pays_for_no_order_that_it_cannot_write() -> None:
-    lines = VOCABULARY.encode("the cat")[None]
-    assert path_costs(small(causal=True), lines).isfinite().all()
-    with pytest.raises(ValueError, match="A causal model knows only what is left of a gap"):
-        path_costs(small(causal=True), lines, "easiest first")

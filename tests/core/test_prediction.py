@@ -82,15 +82,6 @@ def test_k_guesses_are_kept_best_first(k: int, kept: int) -> None:
     assert guesses == sorted(guesses, key=lambda guess: -guess.probability)
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [("", "empty"), ("no gap", "no gap; put a _"), ("_" * 21, "21 characters .* reads 20")],
-)
-def test_a_line_that_cannot_be_filled_is_refused(line: str, reason: str) -> None:
-    with pytest.raises(TextError, match=reason):
-        fill(line, SMALL)
-
-
 # Distributions
 
 
@@ -322,13 +313,8 @@ IDS = VOCABULARY.encode("the fox")
     ("ask", "sentence"),
     [
         (lambda: shipped_model("up"), "There is no checkpoint at "),
-        (lambda: predictors_of({"a": 3}), "model is a MaskedLM or a Predictor"),
-        (lambda: fill("a_b", 5), "model is of type MaskedLM or None, not 5."),  # type: ignore[arg-type]
-        (lambda: predict(SMALL, IDS + 100, [0]), "Ids run from 0 to 28, not to 1"),
         (lambda: predict(SMALL, IDS, [7]), "A position in this line is a whole number from 0 to 6"),
         (lambda: predict(SMALL, IDS, [2])[3], "Position 3 is not masked; what is masked: 2."),
-        (lambda: joint(SMALL, IDS, 2, 2), "about two gaps, and both of these are at 2."),
-        (lambda: attention_from(SMALL, IDS, 0, 1, 0), "A layer of this model is a whole number"),
         (lambda: compare("abc", [0], {"mine": SMALL})["both"], "is one of mine, not 'both'."),
     ],
 )

@@ -1,7 +1,6 @@
 """Training: runs that repeat, stop anywhere and go on exactly; Muon; measuring on the way."""
 
 import math
-import re
 import signal
 import time
 from collections.abc import Callable
@@ -181,46 +180,19 @@ def saved(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        # Going on with a rate that it was not begun with would change it without a word.
-        ({"recipe": {"steps": 3}}, "its recipe has other parts; begin anew"),
-        ({"config": {"d_ff": 8}}, r"model\.\S+ is missing, too many, or has another shape or type"),
-        ({"recipe": None}, "keys"),
-        ({"history": 3}, "not iterable"),
-    ],
-)
-def test_a_run_of_another_version_is_refused(
-    change: dict[str, Any], reason: str, saved: Path, corpus: Corpus, tmp_path: Path
-) -> None:
-    tensors, metadata = checkpoint.read(saved, "run")
-    checkpoint.write(tmp_path / "run", tensors, metadata | change)
-    with pytest.raises(CheckpointError, match=f"run does not fit this version .*{reason}"):
-        TrainingRun.load(tmp_path / "run", corpus)
-
-
-def test_a_run_is_taken_up_only_with_all_its_tensors_as_they_were(
-    saved: Path, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_a_run_of_another_version_is_refused(saved: Path, corpus: Corpus, tmp_path: Path) -> None:
     tensors, metadata = checkpoint.read(saved, "run")
     moment = next(name for name in tensors if name.endswith(".exp_avg"))
-    for wrong, changed in (
-        (moment, {moment: tensors[moment].new_zeros(3)}),  # another shape corrupted the heap
-        (moment, {moment: tensors[moment].double()}),
-        (moment, {moment: None}),
-        ("generator", {"generator": None}),
-        ("model.head.bias", {"model.head.bias": None}),
-        ("optimizer.7.0.step", {"optimizer.7.0.step": torch.zeros(())}),
+    for changed, change, reason in (
+        # Going on with a rate that it was not begun with would change it without a word.
+        ({}, {"recipe": {"steps": 3}}, "its recipe has other parts; begin anew"),
+        ({}, {"history": 3}, "not iterable"),
+        ({moment: tensors[moment].new_zeros(3)}, {}, moment),  # another shape corrupted the heap
+        ({moment: tensors[moment].double()}, {}, moment),
+        ({"optimizer.7.0.step": torch.zeros(())}, {}, "is missing, too many, or has another shape"),
     ):
-        kept = {name: tensor for name, tensor in (tensors | changed).items() if tensor is not None}
-        checkpoint.write(tmp_path / "run", kept, metadata)
-        with pytest.raises(CheckpointError, match=f"{re.escape(wrong)} is missing, too many, or"):
-            TrainingRun.load(tmp_path / "run", corpus)
-    for part in ("recipe", "config", "history", "objective"):
-        rest = {name: value for name, value in metadata.items() if name != part}
-        checkpoint.write(tmp_path / "run", tensors, rest)
-        with pytest.raises(CheckpointError, match=f"'{part}' is missing"):
+        checkpoint.write(tmp_path / "run", tensors | changed, metadata | change)
+        with pytest.raises(CheckpointError, match=f"run does not fit this version .*{reason}"):
             TrainingRun.load(tmp_path / "run", corpus)
 
 
@@ -247,9 +219,6 @@ def test_weights_that_are_not_finite_are_noticed_by_measuring(corpus: Corpus) ->
         run.model.head.bias.fill_(math.nan)
     with pytest.raises(FloatingPointError):
         run.measure()
-
-
-# Signals
 
 
 # The recipe

@@ -207,14 +207,7 @@ ANIMALS = {"animal": ["cat", "dog"]}
     [
         ({}, "at least one"),
         ({"scene": [scene("what?")]}, "words of letters"),
-        ({"scene": [scene()], "choice": {"animal": []}}, r"Nothing may stand in \{animal}"),
-        ({"scene": [scene()], "choice": {"animal": ["a", "b | c"]}}, "same number of parts"),
         ({"scene": [scene(share=0.9)], "choice": ANIMALS}, "sum to 0.9, not to 1"),
-        ({"scene": [scene(share=1e308)] * 2, "choice": ANIMALS}, "are numbers from 0 to 1"),
-        (
-            {"scene": [scene()], "choice": {"animal": {"cat": 0.5, "dog": 0.6}}},
-            "The probabilities of animal sum to 1.1, not to 1",
-        ),
     ],
 )
 def test_a_text_that_describes_no_world(described: dict[str, object], said: str) -> None:
@@ -225,10 +218,9 @@ def test_a_text_that_describes_no_world(described: dict[str, object], said: str)
 
 def test_a_file_that_is_no_world(tmp_path: Path) -> None:
     file = tmp_path / "world.toml"
-    for unreadable in ("[[scene]\n", f"a = {'[' * 3000}", f"a = {'9' * 5000}"):
-        file.write_text(unreadable)
-        with pytest.raises(TextError, match=r"world\.toml cannot be read as TOML"):
-            World.load(file)
+    file.write_text("[[scene]\n")
+    with pytest.raises(TextError, match=r"world\.toml cannot be read as TOML"):
+        World.load(file)
     file.write_text('[[scene]]\nshare = 1.0\nsentence = "the {cat}"\n')
     with pytest.raises(TextError, match=r"world\.toml: \{cat\} in the scene .* names no choice"):
         World.load(file)

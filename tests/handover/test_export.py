@@ -182,11 +182,11 @@ def test_text_is_normalised_as_it_was_for_training(exported: dict[Path, Path], t
     assert tokenize.decode(tokenize(text)["input_ids"]).strip() == normalise(text).text
 
 
-def tokenizer_of_characters(exported: dict[Path, Path], kept: dict[str, Any] = {}) -> Any:  # noqa: B006
+def tokenizer_of_characters(exported: dict[Path, Path], cache: dict[str, Any] = {}) -> Any:  # noqa: B006
     """Load it once; hypothesis asks a hundred times."""
-    if not kept:
-        kept["tokenizer"] = tokenizer(exported[SHIPPED])
-    return kept["tokenizer"]
+    if not cache:
+        cache["tokenizer"] = tokenizer(exported[SHIPPED])
+    return cache["tokenizer"]
 
 
 def test_sentences_of_the_world_go_there_and_back(exported: dict[Path, Path]) -> None:
@@ -222,9 +222,9 @@ def test_the_pipeline_fills_one_gap_several_and_among_targets(exported: dict[Pat
 ELSEWHERE = """
 import socket, sys
 
-asked = []
+connections = []
 def refuse(*where, **how):
-    asked.append(where)
+    connections.append(where)
     raise OSError("no network")
 socket.getaddrinfo = socket.socket.connect = refuse
 sys.modules["cloze"] = None  # there is no such package
@@ -243,7 +243,7 @@ assert alone(text)["input_ids"] == tokenizer(text)["input_ids"]
 model.save_pretrained(again)
 tokenizer.save_pretrained(again)
 first, second = pipeline("fill-mask", again, **trusted)("the qu[MASK]ck brown f[MASK]x jumps")
-print(type(model).__module__, first[0]["token_str"], second[0]["token_str"], asked)
+print(type(model).__module__, first[0]["token_str"], second[0]["token_str"], connections)
 """
 
 
@@ -262,9 +262,9 @@ def test_elsewhere_the_folder_brings_its_code_and_asks_no_network(
         timeout=300,
     )
     assert result.returncode == 0, result.stderr
-    module, *said = result.stdout.split()
+    module, *printed = result.stdout.split()
     assert module.startswith("transformers_modules.")
-    assert said == ["i", "o", "[]"]
+    assert printed == ["i", "o", "[]"]
 
 
 # What cannot be exported

@@ -103,17 +103,9 @@ def test_every_heading_names_an_exercise_of_its_lesson() -> None:
         assert list(parse_mistakes(path.read_text("utf-8"))) == named
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("## Too many.\n\n    n = 1\n", "belongs to no exercise"),
-        ("# n\n\n## Too many.\n\nBecause.\n", "Line 5, 'Because.', belongs to no mistake"),
-        ("# n\n" + 2 * "\n## Too many.\n\n    n = 1\n", "'Too many.' is there twice"),
-    ],
-)
-def test_what_is_no_mistake_is_said_in_one_sentence(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        parse_mistakes(text)
+def test_a_line_that_is_no_mistake_is_named() -> None:
+    with pytest.raises(ValueError, match=r"Line 5, 'Because\.', belongs to no mistake"):
+        parse_mistakes("# n\n\n## Too many.\n\nBecause.\n")
 
 
 def test_a_mistake_must_run_and_name_one_place(monkeypatch: pytest.MonkeyPatch) -> None:

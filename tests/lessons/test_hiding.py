@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from traitlets import TraitError
 
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
-from cloze.lessons.what_to_hide.hiding import hide
+from cloze.lessons.what_to_hide.hiding import hide_line
 from cloze.lessons.what_to_hide.widget import Hiding
 from cloze.masking import IGNORE, mask_tokens, seeded
 from cloze.prediction.answers import predict
@@ -22,14 +22,14 @@ LINE = VOCABULARY.encode(TEXT)
 
 def test_it_selects_what_the_masker_selects() -> None:
     batch = mask_tokens(LINE[None], 0.4, generator=seeded(3))
-    now = hide(LINE, 0.4, seed=3)
+    now = hide_line(LINE, 0.4, seed=3)
     assert torch.equal(now.inputs, batch.inputs[0])
     selected = (batch.labels[0] != IGNORE).nonzero().flatten().tolist()
     assert list(now.costs) == list(now.fates) == selected
 
 
 def test_it_costs_what_predictions_cost() -> None:
-    now = hide(LINE, 0.3, "words", "100/0/0", seed=1)
+    now = hide_line(LINE, 0.3, "words", "100/0/0", seed=1)
     found = predict(shipped_model(), LINE, list(now.costs))
     assert list(now.costs.values()) == pytest.approx(found.costs.tolist(), abs=1e-4)
     assert now.total == pytest.approx(found.costs.sum().item(), abs=1e-3)
@@ -43,7 +43,7 @@ def test_it_costs_what_predictions_cost() -> None:
     st.integers(0, 99),
 )
 def test_the_fates_are_what_happened(rate: float, shape: Shape, shares: Shares, seed: int) -> None:
-    now = hide(LINE, rate, shape, shares, seed)
+    now = hide_line(LINE, rate, shape, shares, seed)
     for i, symbol in enumerate(now.inputs.tolist()):
         fate = now.fates.get(i)
         assert (symbol == VOCABULARY.mask_id) == (fate == "M")

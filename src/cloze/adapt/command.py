@@ -7,15 +7,15 @@ import shutil
 from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import fields
 
 from tqdm import tqdm
 
 from cloze.adapt.card import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents
-from cloze.adapt.recipe import LIMITS, Recipe
+from cloze.adapt.recipe import Recipe
 from cloze.adapt.run import Adaptation, last_checkpoint
 from cloze.files import followed, reserved
-from cloze.handover.packages import need
 from cloze.interrupts import held_signals
 from cloze.training import Record
 
@@ -28,9 +28,8 @@ def adapt(options: Namespace, say: Say) -> None:
 
     Raises:
         ValueError: a text, the model or the place for the new one cannot be used.
-        KeyboardInterrupt: it was asked to stop.
+        KeyboardInterrupt: it was interrupted.
     """
-    need("Adapting a model", transformers=5, accelerate=1, tokenizers=0)
     out = followed(options.out)
     folder = out.with_name(f"{out.name}.run")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -39,9 +38,9 @@ def adapt(options: Namespace, say: Say) -> None:
     if last_checkpoint(folder) and not options.resume:
         raise ValueError(
             f"{folder} holds an unfinished run; add --resume to continue it, or delete it to begin "
-            "anew."
+            "again."
         )
-    chosen = {name: getattr(options, name) for name, *_ in LIMITS}
+    chosen = {field.name: getattr(options, field.name) for field in fields(Recipe)}
     chosen = {name: value for name, value in chosen.items() if value is not None}
     recipe = Recipe(**chosen)
     leads = os.environ.get("RANK", "0") == "0"  # as torchrun numbers processes

@@ -1,4 +1,4 @@
-"""What a text costs a model, on fixed questions, and the difference between two measurements."""
+"""What a text costs a model under fixed masks, and the difference between two measurements."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cloze.corpus import MOST_HELD_OUT
 from cloze.masking import IGNORE
 
 AT_ONCE = 2**13
-"""How many pieces are measured in one batch."""
+"""The most pieces of a batch."""
 
 
 class Costs(NamedTuple):
-    """What the questions about each chunk cost."""
+    """What the masked pieces of each chunk cost."""
 
     nats: Tensor
-    """Summed over the pieces that are asked for, shape ``(chunks,)``."""
+    """Summed over the masked pieces, shape ``(chunks,)``."""
     characters: Tensor
     """How many characters these pieces stand for, shape ``(chunks,)``."""
 
@@ -32,7 +32,7 @@ class Costs(NamedTuple):
         return float(self.nats.sum() / self.characters.sum())
 
     def less(self, before: Costs) -> tuple[float, float]:
-        """Return the difference to an earlier measurement on the same questions, and its margin.
+        """Return the difference to an earlier measurement under the same masks, and its margin.
 
         The margin is two standard errors of a ratio of sums, from the differences of the chunks.
         """
@@ -46,24 +46,26 @@ class Costs(NamedTuple):
 
 @torch.no_grad()
 def costs(model: Any, chunks: Sequence[Chunk], masks: Masks, times: int = 1) -> Costs:
-    """Measure what a model pays for fixed questions about chunks.
+    """Measure what chunks cost a model under fixed masks.
 
     Args:
         model: a masked language model of ``transformers``.
-        chunks: what is asked about; of very many, the first 131 072 characters count.
-        masks: draws the questions, the same ones at every call.
-        times: how many draws of each chunk are asked.
+        chunks: of many, only the first 131,072 characters are measured.
+        masks: draws the same masks at every call.
+        times: how many masks are drawn for each chunk.
     """
     enough = torch.tensor([int(chunk.characters.sum()) for chunk in chunks]).cumsum(0)
     chunks = [*chunks[: 1 + int((enough < MOST_HELD_OUT).sum())]]
-    asked = [(i, masks.draw(chunk, -1 - t)) for i, chunk in enumerate(chunks) for t in range(times)]
-    asked.sort(key=lambda each: len(each[1]["input_ids"]))
+    examples = [
+        (i, masks.draw(chunk, -1 - t)) for i, chunk in enumerate(chunks) for t in range(times)
+    ]
+    examples.sort(key=lambda each: len(each[1]["input_ids"]))
     nats, characters = torch.zeros(2, len(chunks), dtype=torch.float64)
     was_training = model.training
     model.eval()
     size = max(1, AT_ONCE // max(len(chunk.input_ids) for chunk in chunks))
-    for start in range(0, len(asked), size):
-        batch = asked[start : start + size]
+    for start in range(0, len(examples), size):
+        batch = examples[start : start + size]
         lines = masks.pad([example for _, example in batch])
         selected = lines["labels"] != IGNORE
         losses = losses_at(model, {name: part.to(model.device) for name, part in lines.items()})
@@ -76,9 +78,9 @@ def costs(model: Any, chunks: Sequence[Chunk], masks: Masks, times: int = 1) -> 
 
 
 def losses_at(model: Any, lines: dict[str, Tensor]) -> Tensor:
-    """Return the loss at each position that is asked for, shape ``(|M|,)``.
+    """Return the loss at each masked position, shape ``(|M|,)``.
 
-    With ``sparse_prediction``, ModernBERT computes logits there alone.
+    With ``sparse_prediction``, ModernBERT computes logits at these positions only.
     """
     selected = lines["labels"] != IGNORE
     logits = model(**lines).logits

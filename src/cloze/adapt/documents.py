@@ -16,11 +16,11 @@ FEW = 10
 SECTION = 500
 """The fewest characters of a section."""
 LEAST = 2_000
-"""The fewest characters of a text that can be learned from and measured on."""
+"""The fewest characters of a text that can be split into training and measuring."""
 HELD_OUT = 0.1
-"""The share of the characters that is kept for measuring."""
+"""The share of the characters that are held out."""
 GENERAL = DATA / "corpus"
-"""What is measured beside your text, to see what was forgotten: the corpus of the series."""
+"""General text, to measure what was forgotten: the corpus of the series."""
 
 Say = Callable[[str], None]
 
@@ -34,12 +34,12 @@ class Document:
 
 
 def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Document]:
-    """Read text files, and all of the text files in folders; no text twice.
+    """Read text files, and all text files in folders; identical texts once.
 
     Args:
         paths: files in UTF-8, and folders. In a folder, hidden files are passed over, and so are
-            files that hold no text.
-        say: is told which files of a folder were passed over.
+            files without text.
+        say: called with a sentence about files that were passed over.
 
     Raises:
         TextError: a file that was named is missing, empty or not UTF-8, or a folder has no text.
@@ -49,33 +49,32 @@ def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Doc
         if not path.exists():
             raise TextError(f"There is no file or folder {path}; check the path.")
         if path.is_dir():
-            found, skipped = _in_folder(path)
+            texts, skipped = _in_folder(path)
         else:
-            found, skipped = [Document(path.name, read_text(path))], []
-        if not found:
+            texts, skipped = [Document(path.name, read_text(path))], []
+        if not texts:
             raise TextError(f"{path} holds no text file in UTF-8; name another folder.")
         if skipped:
-            some = ", ".join(skipped[:3]) + " …" * (len(skipped) > 3)
-            say(
-                f"{path}: {counted(len(skipped), 'file')} without text in UTF-8 passed over: {some}"
-            )
-        for document in found:
+            files = counted(len(skipped), "file")
+            names = ", ".join(skipped[:3]) + (" …" if len(skipped) > 3 else "")
+            say(f"{path}: {files} without text in UTF-8 passed over: {names}")
+        for document in texts:
             documents.setdefault(document.text, document)
     return _sections([*documents.values()])
 
 
 def _in_folder(folder: Path) -> tuple[list[Document], list[str]]:
-    """Return the documents of a folder, and the names of its files that are no text."""
-    found: list[Document] = []
+    """Return the documents of a folder, and the names of its files without text."""
+    texts: list[Document] = []
     skipped: list[str] = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_file() and not any(part.startswith(".") for part in name.parts):
             try:
-                found.append(Document(name.as_posix(), read_text(path)))
+                texts.append(Document(name.as_posix(), read_text(path)))
             except TextError:
                 skipped.append(name.as_posix())
-    return found, skipped
+    return texts, skipped
 
 
 def _sections(documents: list[Document]) -> list[Document]:

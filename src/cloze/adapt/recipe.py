@@ -4,71 +4,45 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
 from cloze.adapt.chunks import Chunk, Masks, Texts
+from cloze.arguments import between, checked
 
 BATCHES_AT_ONCE = 16
-"""Among so many batches, chunks of equal length are put together."""
+"""Among this many batches, chunks of similar length are put together."""
 
 
+@checked
 @dataclass(frozen=True)
 class Recipe:
-    """How to go on training.
+    """How to train a model further."""
 
-    Attributes:
-        epochs: How often your text is read.
-        batch_size: How many chunks of all processes make a step.
-        length: The most pieces of a chunk.
-        mask_prob: The share of pieces that are asked for.
-        learning_rate: Of AdamW, at its highest.
-        warmup: The share of the steps during which it rises; after them it falls to 0.
-        weight_decay: How fast weights shrink.
-        mix: The share of chunks that come from general text.
-        seed: Of the order and the masks.
-        steps: How many steps are taken; 0 for as many as the epochs need.
-    """
-
-    epochs: float = 3.0
-    batch_size: int = 32
-    length: int = 512
-    mask_prob: float = 0.3
-    learning_rate: float = 1e-4
-    warmup: float = 0.1
-    weight_decay: float = 0.01
-    mix: float = 0.0
-    seed: int = 0
-    steps: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least, most in LIMITS:
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise ValueError(
-                    f"--{name.replace('_', '-')} is between {least:g} and {most:g}, not {value:g}."
-                )
-
-
-LIMITS = (
-    ("epochs", 0.01, 10_000),
-    ("batch_size", 1, 65_536),
-    ("length", 16, 8_192),
-    ("mask_prob", 0.01, 0.99),
-    ("learning_rate", 1e-8, 1),
-    ("warmup", 0, 1),
-    ("weight_decay", 0, 10),
-    ("mix", 0, 0.95),
-    ("seed", 0, 2**31),
-    ("steps", 0, 10**9),
-)
-"""The least and the most of what may be chosen."""
+    epochs: Annotated[float, between(0.01, 10_000)] = 3.0
+    """How often your text is read."""
+    batch_size: Annotated[int, between(1, 65_536)] = 32
+    """How many chunks of all processes make a step."""
+    length: Annotated[int, between(16, 8_192)] = 512
+    """The most pieces of a chunk."""
+    mask_prob: Annotated[float, between(0.01, 0.99)] = 0.3
+    learning_rate: Annotated[float, between(1e-8, 1)] = 1e-4
+    """The peak step size of AdamW."""
+    warmup: Annotated[float, between(0, 1)] = 0.1
+    """The share of the steps during which it rises; after them it falls to 0."""
+    weight_decay: Annotated[float, between(0, 10)] = 0.01
+    mix: Annotated[float, between(0, 0.95)] = 0.0
+    """The share of chunks that come from general text."""
+    seed: Annotated[int, between(0, 2**31)] = 0
+    """Of the order and the masks."""
+    steps: Annotated[int, between(0, 10**9)] = 0
+    """How many steps are taken; 0 for as many as the epochs need."""
 
 
 class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
-    """All examples of a run in their order, masked: number k is the same whoever asks for it."""
+    """All examples of a run in their order, masked; example k is deterministic."""
 
     def __init__(self, texts: Texts, masks: Masks, recipe: Recipe) -> None:
         self.texts, self.masks, self.recipe = texts, masks, recipe
@@ -88,7 +62,7 @@ class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
 
     @property
     def characters_per_step(self) -> float:
-        """How many characters a step reads in the mean."""
+        """How many characters a step reads on average."""
         own, general = (
             sum(int(chunk.characters.sum()) for chunk in part) / max(1, len(part))
             for part in (self.texts.own, self.texts.general)
@@ -103,7 +77,7 @@ class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
         return self.masks.draw(self._order[1][at], epoch)
 
     def _ordered(self, epoch: int) -> list[Chunk]:
-        """Return the chunks of an epoch: shuffled, but with those of one length in one batch."""
+        """Return the chunks of an epoch: shuffled, but with similar lengths in one batch."""
         chance = torch.Generator().manual_seed(self.recipe.seed * 1_000_003 + epoch)
 
         def shuffled(items: list[Any]) -> list[Any]:
@@ -116,6 +90,8 @@ class Examples(torch.utils.data.Dataset[dict[str, Tensor]]):
         at_once = size * BATCHES_AT_ONCE
         batches: list[list[Chunk]] = []
         for start in range(0, len(chunks), at_once):
-            alike = sorted(chunks[start : start + at_once], key=lambda each: len(each.input_ids))
-            batches += shuffled([alike[i : i + size] for i in range(0, len(alike), size)])
+            by_length = sorted(
+                chunks[start : start + at_once], key=lambda each: len(each.input_ids)
+            )
+            batches += shuffled([by_length[i : i + size] for i in range(0, len(by_length), size)])
         return [chunk for batch in batches for chunk in batch]

@@ -24,8 +24,6 @@ from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
 from cloze.training import Progress, Record
 
-NOTE = "adapt.json"
-"""The file that says what a run began with."""
 STATE = "trainer_state.json"
 """The file that the Trainer writes last into a checkpoint."""
 
@@ -62,24 +60,24 @@ class Adaptation(Progress):
         self.folder, self.base = folder, model
         self.model, self.tokenizer = load_folder(model)
         if hasattr(self.model.config, "sparse_prediction"):
-            # ModernBERT's own switch: logits only where something is asked.
+            # ModernBERT's own switch: logits at the masked positions only.
             self.model.sparse_prediction = True
-        note = self._read_note() if resume else {}
-        recipe = Recipe(**note["recipe"]) if note else recipe
+        begun: dict[str, Any] = self._log()[0] if resume else {}
+        recipe = Recipe(**begun["recipe"]) if begun else recipe
         recipe = replace(
             recipe, length=min(recipe.length, longest_line(self.model, self.tokenizer))
         )
         self.texts = prepare(documents, general, self.tokenizer, recipe.length)
-        if note and note["sha256"] != self.texts.sha256:
+        if begun and begun["sha256"] != self.texts.sha256:
             raise ValueError(
                 f"The run in {folder} was begun with other texts; name the same ones, or move it "
-                "away to begin anew."
+                "away to begin again."
             )
         masks = Masks(self.tokenizer, recipe.mask_prob, recipe.seed)
         self.examples = Examples(self.texts, masks, recipe)
         self.recipe = replace(recipe, steps=self.examples.steps)
         self.before: dict[str, Costs] = {}
-        self.history = self._saved_history() if resume else []
+        self.history = [self._record(entry) for entry in self._log()] if resume else []
 
     def measure(self, times: int = 1) -> dict[str, Costs]:
         """Return what held-out text costs now: yours, and general text if there is any."""
@@ -109,23 +107,23 @@ class Adaptation(Progress):
             return
         from cloze.adapt.trainer import Adapter
 
-        def on_step(entry: Mapping[str, Any]) -> bool:
+        def on_step(entry: dict[str, Any]) -> bool:
             _check_loss(entry["loss"], entry["step"])
+            if entry["step"] == 1:  # the Trainer saves its log with the model
+                entry |= {"recipe": asdict(self.recipe), "sha256": self.texts.sha256}
             self.history.append(self._record(entry))
             on_record(self.history[-1])
             return interrupted() or stop()
 
         with held_signals() as interrupted, quiet():
-            if self.history:  # a step that could not be saved is taken again
-                self.history = self._saved_history()
             last = last_checkpoint(self.folder) if self.history else None
+            # A step that could not be saved is taken again.
+            self.history = [self._record(entry) for entry in self._log()] if last else []
             adapter = Adapter(self.model, self.examples, self.folder, self.seconds, on_step)
-            if adapter.is_world_process_zero():
-                if not self.before:  # the model is still as it was, also when a run is resumed
-                    say("Measuring what held-out text costs before training …")
-                    self.before = self.measure()
-                    say(costs_before(self.before))
-                self._write_note()
+            if adapter.is_world_process_zero() and not self.before:
+                say("Measuring what held-out text costs before training …")
+                self.before = self.measure()  # a resumed run has not loaded its weights yet
+                say(costs_before(self.before))
             try:
                 adapter.train(resume_from_checkpoint=str(last) if last else None)
             except (OSError, RuntimeError, SafetensorError) as error:
@@ -136,32 +134,21 @@ class Adaptation(Progress):
                     "before is still there, and --resume continues from it."
                 ) from None
             finally:
-                if not last_checkpoint(self.folder):
-                    (self.folder / NOTE).unlink(missing_ok=True)
-                    with suppress(OSError):  # it is not empty, or there is none
-                        self.folder.rmdir()
+                with suppress(OSError):  # the Trainer makes the folder, which may have stayed empty
+                    self.folder.rmdir()
             if not self.finished:
                 say(f"The run is saved in {self.folder}; to continue, add --resume to the command.")
-
-    def _write_note(self) -> None:
-        note = {"recipe": asdict(self.recipe), "sha256": self.texts.sha256}
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / NOTE).write_text(json.dumps(note), encoding="utf-8")
-
-    def _read_note(self) -> dict[str, Any]:
-        if not last_checkpoint(self.folder):
-            raise ValueError(f"There is no run in {self.folder}; leave out --resume to begin one.")
-        note: dict[str, Any] = json.loads((self.folder / NOTE).read_text(encoding="utf-8"))
-        return note
 
     def _record(self, entry: Mapping[str, Any]) -> Record:
         characters = round(entry["step"] * self.examples.characters_per_step)
         return Record(entry["step"], characters, entry["seconds"], entry["loss"], None)
 
-    def _saved_history(self) -> list[Record]:
+    def _log(self) -> list[dict[str, Any]]:
+        """Return the log of each step of the run in the folder."""
         last = last_checkpoint(self.folder)
-        entries = _state(last)["log_history"] if last else []
-        return [self._record(entry) for entry in entries if "loss" in entry]
+        if not last:
+            raise ValueError(f"There is no run in {self.folder}; leave out --resume to begin one.")
+        return [entry for entry in _state(last)["log_history"] if "loss" in entry]
 
     def save(self, out: Path, command: str = "") -> dict[str, Costs]:
         """Write model, tokenizer and card into a new folder; return what text costs now."""

@@ -101,7 +101,6 @@ def _arguments(recipe: Recipe, steps: int, folder: Path) -> TrainingArguments:
         learning_rate=recipe.learning_rate,
         weight_decay=recipe.weight_decay,
         warmup_steps=math.ceil(recipe.warmup * steps),
-        lr_scheduler_type="linear",
         train_sampling_strategy="sequential",  # the examples come in the order of the run
         bf16=on_gpu and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
         dataloader_pin_memory=on_gpu,
@@ -111,7 +110,6 @@ def _arguments(recipe: Recipe, steps: int, folder: Path) -> TrainingArguments:
         save_total_limit=1,
         logging_steps=1,
         logging_nan_inf_filter=False,
-        report_to="none",
         disable_tqdm=True,
         log_level_replica="error",  # the first process keeps quiet by itself
         seed=recipe.seed,

@@ -12,7 +12,7 @@ from torch import Tensor
 from cloze.explorer.answers import BEST, Data, Question, written
 from cloze.heads import MaskedLM
 from cloze.inside import Change, Key, Parts, anatomy, output_matrices, run
-from cloze.lenses import Kept, kept, logit_lens, moved, off
+from cloze.lenses import Measurements, logit_lens, measurements_of, moved, off
 from cloze.prediction.predictors import Opened, Predictor
 from cloze.vocabulary import GAP
 
@@ -88,7 +88,7 @@ def inside(question: Question, settings: Settings, predictor: Predictor) -> Data
     if settings.untrained and ours:
         opened = replace(opened, module=_untrained(ours))
     model, at = opened.module, opened.before + question.focus
-    about = kept(model)
+    about = measurements_of(model)
     base = run(model, opened.input_ids)
     there = None
     if settings.other:
@@ -118,7 +118,7 @@ def _rung(
     question: Question,
     opened: Opened,
     known: Sequence[str],
-    about: Kept | None,
+    about: Measurements | None,
     base: Parts,
     now: Parts,
 ) -> Data:
@@ -181,7 +181,7 @@ def _adds(rung: Key) -> Key:
 
 
 def _change(
-    part: str, how: str, about: Kept | None, there: Parts | None, at: Sequence[int] | None
+    part: str, how: str, about: Measurements | None, there: Parts | None, at: Sequence[int] | None
 ) -> Change:
     """Return one change of a part that the browser has named."""
     layer, *heads = map(int, part.split("."))

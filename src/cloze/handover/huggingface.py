@@ -81,7 +81,7 @@ class ClozeForMaskedLM(PreTrainedModel):  # type: ignore[misc]
             input_ids: shape ``(batch, length)``.
             attention_mask: 0 where a position is padding, 1 elsewhere, ``(batch, length)``; by
                 default padding is what has the id ``pad_token_id``.
-            labels: the truth, ``(batch, length)``; −100 where nothing is asked.
+            labels: the right ids, ``(batch, length)``; −100 where none is predicted.
         """
         padding_mask = None if attention_mask is None else attention_mask == 0
         if padding_mask is None and self.config.pad_token_id is not None:
@@ -91,7 +91,7 @@ class ClozeForMaskedLM(PreTrainedModel):  # type: ignore[misc]
         return MaskedLMOutput(loss=loss, logits=logits)
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Initialise what no file brought: the angles, and in a model made anew everything.
+        """Initialise what no file contains: the angles, and everything in a new model.
 
         ``transformers`` makes models without memory first: what their constructors wrote is lost.
         """

@@ -1,4 +1,4 @@
-"""The packages that only the hand-over needs: asked for where they are missing, and kept quiet."""
+"""Optional packages: a sentence when they are missing, and ``transformers`` without its notices."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def need(what: str, **least: int) -> None:
     missing = []
     for name, major in least.items():
         try:
-            found = int(metadata.version(name).partition(".")[0]) >= major
+            recent = int(metadata.version(name).partition(".")[0]) >= major
         except metadata.PackageNotFoundError:
-            found = False
-        if not found:
+            recent = False
+        if not recent:
             missing.append(f'"{name}>={major}"' if major else name)
     if missing:
         raise ValueError(

@@ -31,26 +31,25 @@ from cloze.prediction.symbols import Symbols
 from cloze.vocabulary import GAP, MASK, TextError, Vocabulary, counted
 
 LONGEST = 128
-"""The most pieces of a line; to show what an answer depends on, the model reads it once for each
-piece."""
+"""The most pieces of a line: occlusion reads it once for each piece."""
 LOGITS_AT_ONCE = 2**24
-"""How many logits are computed in one batch; in 4 bytes each, 64 MB."""
+"""The most logits of a batch: 64 MB."""
 NAMELESS = 128
-"""How many rows a model may have beyond its tokenizer's, or 1% of them if that is more. Sizes are
-often rounded up to be fast; a larger difference means that the two don't belong together."""
+"""How many rows a model may have beyond its tokenizer's, or 1% of them if that is more: sizes are
+often rounded up for speed."""
 NEEDED = {
     "config.json": ("config.json",),
     "weights": ("*.safetensors",),
     "tokenizer": ("tokenizer.json", "vocab.txt", "vocab.json", "*.model"),
 }
-"""What a folder has, and the files that it may be in."""
+"""What a folder must have, and in which files it may be."""
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5")
 
 WHITE = {" ": "␣", "\n": "↵", "\t": "⇥"}
 _plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
 _others = [byte for byte in range(256) if byte not in _plain]
 BYTES = {chr(byte): byte for byte in _plain} | {chr(256 + n): b for n, b in enumerate(_others)}
-"""The byte that each character of a byte-level piece stands for, as GPT-2 has it."""
+"""The byte that each character of a byte-level piece stands for (GPT-2's table)."""
 
 
 # What lines are made of
@@ -60,9 +59,9 @@ BYTES = {chr(byte): byte for byte in _plain} | {chr(256 + n): b for n, b in enum
 class Pieces(Symbols):
     """The pieces of a tokenizer of ``transformers``; a gap stands for one piece.
 
-    A piece is written as its tokenizer writes it, with ``##`` where it continues a word, but white
-    space can be seen: "␣the" begins with a space, whether its tokenizer calls that ``Ġ`` or ``▁``.
-    A piece whose name is taken, such as "_", has its id in it: "_·1035".
+    A piece is written as its tokenizer writes it, with ``##`` where it continues a word, but with
+    visible white space: "␣the" begins with a space, whether its tokenizer writes ``Ġ`` or ``▁``.
+    A piece whose name is taken, such as "_", gets its id: "_·1035".
     """
 
     tokenizer: Any = field(compare=False, repr=False)
@@ -76,7 +75,7 @@ class Pieces(Symbols):
     def of(cls, tokenizer: Any) -> Pieces:
         """Return the pieces of a tokenizer that has a mask token.
 
-        Only what the tokenizer calls special is no answer, but for its sign for unknown text.
+        The tokenizer's special tokens are never an answer, except the one for unknown text.
         """
         tokens = dict(sorted((i, token) for token, i in tokenizer.get_vocab().items()))
         mask = tokenizer.mask_token_id
@@ -95,12 +94,12 @@ class Pieces(Symbols):
 
     @cached_property
     def _ids(self) -> dict[int, int]:
-        """From the tokenizer's id to that of the vocabulary."""
+        """The vocabulary's id for each id of the tokenizer."""
         return {theirs: ours for ours, theirs in enumerate(self.order.tolist())}
 
     @cached_property
     def _space_begins(self) -> bool:
-        """Whether a space marks where a word begins; if none does, ``##`` marks what continues."""
+        """Whether a space marks the beginning of a word; otherwise ``##`` marks a continuation."""
         return any(symbol.startswith("␣") for symbol in self.known)
 
     def _begins(self, symbol: str) -> bool:
@@ -113,7 +112,7 @@ class Pieces(Symbols):
         return tuple(GAP if symbol == MASK else symbol for symbol in symbols)
 
     def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
-        """Let the tokenizer split a line; ``_``, ``[MASK]`` and its own mask token are gaps."""
+        """Split a line into pieces; ``_``, ``[MASK]`` and the tokenizer's mask token are gaps."""
         mask = self.tokenizer.mask_token
         gap = "|".join(map(re.escape, (mask, MASK, GAP)))
         line = self._split(re.sub(gap, lambda _: mask, text, flags=re.IGNORECASE))
@@ -121,7 +120,9 @@ class Pieces(Symbols):
             raise TextError("The line is empty; type some words, and _ for every gap.")
         for symbol in line:
             if symbol in self.vocabulary.specials:
-                raise TextError(f"{symbol} is no text for this model, but a sign; leave it out.")
+                raise TextError(
+                    f"{symbol} is a special token of this model and not text; leave it out."
+                )
         if len(line) > max_len:
             raise TextError(
                 f"The line has {counted(len(line), self.unit)} and the model reads {max_len}; "
@@ -130,10 +131,10 @@ class Pieces(Symbols):
         return line, ""
 
     def read_symbol(self, typed: object) -> str:
-        """Read a piece by its name, or a word that is one piece; capitals become small if need be.
+        """Read a piece by its name, or a word that is one piece; try small letters last.
 
         Raises:
-            ValueError: it is none; the sentence says how the tokenizer splits it.
+            ValueError: it is not one piece.
         """
         text = typed if isinstance(typed, str) else ""
         for name in (text, text.replace(" ", "␣"), f"␣{text}", text.lower()):
@@ -144,7 +145,7 @@ class Pieces(Symbols):
         raise ValueError(f"A gap holds one {self.unit}, not {shown(typed)}{parts}.")
 
     def write(self, line: Sequence[str]) -> str:
-        """Write a line as its tokenizer does; read again, it is the same line."""
+        """Write a line as text; read again, it is the same line."""
         theirs = self.order[self.input_ids(line)]
         text = self.tokenizer.decode(theirs, clean_up_tokenization_spaces=False)
         mask = self.tokenizer.mask_token
@@ -154,7 +155,7 @@ class Pieces(Symbols):
         return text.replace(mask, GAP)
 
     def words(self, line: Sequence[str]) -> list[range]:
-        """Return the positions of each word: a piece and those that continue it."""
+        """Return the positions of each word: its first piece and those that continue it."""
         starts = [i for i, symbol in enumerate(line) if i == 0 or self._begins(symbol)]
         return [range(*ends) for ends in zip(starts, [*starts[1:], len(line)], strict=True)]
 
@@ -165,19 +166,19 @@ class Pieces(Symbols):
 
 
 def _name(token: str, *, in_bytes: bool, space: str) -> str:
-    """Write a token of a tokenizer so that all of it can be seen."""
+    """Write a token so that all of it is visible."""
     text = token.replace(space, " ")
     if in_bytes and all(sign in BYTES for sign in token):
         text = bytes(BYTES[sign] for sign in token).decode(errors="backslashreplace")
-    return "".join(map(_seen, text))
+    return "".join(map(_visible, text))
 
 
-def _seen(sign: str) -> str:
+def _visible(sign: str) -> str:
     return WHITE.get(sign) or (sign if sign.isprintable() else ascii(sign)[1:-1])
 
 
 def frame_of(tokenizer: Any) -> tuple[Tensor, Tensor]:
-    """Return the ids that a tokenizer puts before a line, and those after it."""
+    """Return the ids that a tokenizer puts before and after a line."""
     framed = torch.tensor(tokenizer(tokenizer.mask_token)["input_ids"])
     (at,) = (framed == tokenizer.mask_token_id).nonzero()
     return framed[:at], framed[at + 1 :]
@@ -190,7 +191,7 @@ class PieceModel:
     """A masked language model of ``transformers`` that reads lines of :class:`Pieces`.
 
     Args:
-        model: a model whose answer has logits.
+        model: it returns an object with ``logits``.
         pieces: what its lines are made of.
     """
 
@@ -203,11 +204,11 @@ class PieceModel:
         at_once = max(1, LOGITS_AT_ONCE // (input_ids.shape[1] * len(self.vocabulary)))
         batches = zip(*(torch.split(each, at_once) for each in (input_ids, selected)), strict=True)
         inside = slice(len(self.before), len(self.before) + input_ids.shape[1])
-        logits = [self.ask(lines).logits[:, inside][asked] for lines, asked in batches]
+        logits = [self.ask(lines).logits[:, inside][chosen] for lines, chosen in batches]
         return torch.cat(logits)[:, self.pieces.order]
 
     def ask(self, lines: Tensor, **options: Any) -> Any:
-        """Return what the model answers to lines ``(batch, length)`` in their frames."""
+        """Return the model's output for lines ``(batch, length)`` in their frames."""
         return self.model(input_ids=self.framed(lines), **options)
 
     def framed(self, lines: Tensor) -> Tensor:
@@ -219,12 +220,12 @@ class PieceModel:
 class PiecePredictor(Predictor):
     """A fill-mask model of ``transformers`` from a folder: BERT, RoBERTa, ModernBERT and others.
 
-    Its probabilities are those of ``transformers``, of the pieces alone: as everywhere in the
-    series special symbols are never an answer, and the rest is scaled to sum to 1.
+    Its probabilities are those of ``transformers`` without special tokens, which are never an
+    answer in the series; the rest is scaled to sum to 1.
 
     Args:
-        folder: what ``save_pretrained`` of a model and of its tokenizer wrote.
-        name: who guesses; by default the name of the folder.
+        folder: written by ``save_pretrained`` of a model and of its tokenizer.
+        name: shown beside its answers; by default the name of the folder.
 
     Raises:
         ValueError: ``transformers`` is missing, or the folder has no such model.
@@ -240,10 +241,9 @@ class PiecePredictor(Predictor):
         path = Path(folder)
         _complete(path)
         with _reading(path):
-            theirs, tokenizer = _loaded(path, "eager")  # the others do not tell their attention
+            theirs, tokenizer = _loaded(path, "eager")  # the other ways do not return attention
             theirs.requires_grad_(False)
             model = PieceModel(theirs, Pieces.of(tokenizer))
-            _tried(model)
             longest = longest_line(theirs, tokenizer) - len(model.before) - len(model.after)
             if longest < 1:
                 raise ValueError("it has no room for a piece between its first and last symbols")
@@ -251,7 +251,7 @@ class PiecePredictor(Predictor):
         super().__init__(model, model.pieces, longest, name or path.resolve().name)
 
     def opened(self, line: Sequence[str], gaps: Iterable[int]) -> Opened | None:
-        """Return the model and what it reads, to look inside; None for one that is not known."""
+        """Return the model and its input, to look inside; None for an unknown architecture."""
         ids = self.model.framed(self._masked(line, gaps)[None])  # (1, length with its frame)
         try:
             anatomy(self.model.model)
@@ -265,7 +265,7 @@ class PiecePredictor(Predictor):
 
 
 def _complete(folder: Path) -> None:
-    """Refuse a folder without one of its files, or with weights of the older format only."""
+    """Refuse a folder that lacks a file, or has weights in the older format only."""
 
     def has(*patterns: str) -> list[str]:
         return [path.name for pattern in patterns for path in sorted(folder.glob(pattern))]
@@ -290,7 +290,7 @@ def _complete(folder: Path) -> None:
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[None]:
-    """Say in one sentence why a folder cannot be read; its libraries raise whatever they like."""
+    """Turn whatever the libraries raise into one sentence."""
     try:
         with quiet():
             yield
@@ -332,7 +332,6 @@ def _loaded(folder: Path, attention: str | None = None) -> tuple[Any, Any]:
         folder,
         **offline,
         use_safetensors=True,
-        ignore_mismatched_sizes=True,  # _fitting says which
         output_loading_info=True,
         dtype=torch.float32,
         attn_implementation=attention,
@@ -342,9 +341,7 @@ def _loaded(folder: Path, attention: str | None = None) -> tuple[Any, Any]:
 
 
 def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -> None:
-    """Refuse weights that are not all of the model's, and a tokenizer that is not the model's."""
-    for name, *_ in sorted(loading["mismatched_keys"]):
-        raise ValueError(f"its weights called {name} have another shape than config.json says")
+    """Refuse missing weights, and a tokenizer of another model."""
     for name in sorted(loading["missing_keys"]):
         raise ValueError(
             f"it has no weights called {name}, so it was saved for something else than filling gaps"
@@ -360,19 +357,11 @@ def _fitting(model: Any, tokenizer: Any, loading: Mapping[str, Iterable[Any]]) -
 
 
 def longest_line(model: nn.Module, tokenizer: Any) -> int:
-    """Return how many symbols the model can read; learned positions may begin after padding."""
+    """Return how many pieces the model can read; learned positions may begin after padding."""
     places = [
         module.num_embeddings - (-1 if module.padding_idx is None else module.padding_idx) - 1
         for name, module in model.named_modules()
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
     ]
-    said = getattr(model.config, "max_position_embeddings", None) or math.inf
-    return int(min(tokenizer.model_max_length, said, *places))
-
-
-@torch.no_grad()
-def _tried(model: PieceModel) -> None:
-    """Ask about a single gap, to see that the weights answer with numbers."""
-    gap = torch.tensor([[model.vocabulary.mask_id]])
-    if not model.ask(gap).logits.isfinite().all():
-        raise ValueError("its weights give no finite numbers")
+    configured = getattr(model.config, "max_position_embeddings", None) or math.inf
+    return int(min(tokenizer.model_max_length, configured, *places))

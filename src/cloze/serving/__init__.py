@@ -1,4 +1,4 @@
-"""What JupyterLab and Voilà are started with: a prompt connection, and kernels that are warm."""
+"""What JupyterLab and Voilà are started with."""
 
 import sys
 

@@ -1,7 +1,6 @@
 """Hub: a learner's server on a JupyterHub: ``python -m cloze.serving.hub``, started by a spawner.
 
-It is JupyterHub's own ``jupyterhub-singleuser``, with the settings of ``cloze lab`` and without
-what only the hub needs: half of the memory that a server takes.
+It is JupyterHub's own ``jupyterhub-singleuser``, with the settings of ``cloze lab``.
 """
 
 from __future__ import annotations
@@ -9,9 +8,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from unittest.mock import MagicMock
-
-from jupyter_server import log
 
 from cloze.serving import lab
 
@@ -23,28 +19,13 @@ OPTIONS = (
 
 
 def start(arguments: list[str]) -> None:
-    """Run the server until it is stopped.
-
-    Args:
-        arguments: more of them, for Jupyter's server.
-    """
+    """Run the server until it is stopped; Jupyter's server gets the arguments."""
     # The path of a socket has at most 107 characters, too few for most home folders.
     with tempfile.TemporaryDirectory(prefix="cloze-") as runtime:
         os.environ["JUPYTER_RUNTIME_DIR"] = runtime
-        leave_the_database_out()
         from jupyterhub.singleuser import main
 
         main([*OPTIONS, *arguments])
-
-
-def leave_the_database_out() -> None:
-    """Let JupyterHub believe that its database is loaded, which a learner's server never opens.
-
-    It would be loaded all the same: 38 MB, by way of the log and the names of permissions.
-    """
-    sys.modules["jupyterhub.log"] = log
-    for name in ("jupyterhub.orm", "sqlalchemy", "sqlalchemy.orm", "sqlalchemy.exc"):
-        sys.modules[name] = MagicMock()
 
 
 if __name__ == "__main__":

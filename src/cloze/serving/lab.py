@@ -21,7 +21,6 @@ OPTIONS: tuple[str, ...] = (
     # Otherwise a click soon after another waits some 30 ms for the network's acknowledgement.
     "--ServerApp.kernel_websocket_connection_class=cloze.serving.server.PromptConnection",
     "--ServerApp.contents_manager_class=cloze.serving.server.Notebooks",
-    "--ServerApp.kernel_manager_class=cloze.serving.server.Kernels",
 )
 """What JupyterLab is started with, wherever the notebooks are."""
 if hasattr(os, "geteuid") and os.geteuid() == 0:

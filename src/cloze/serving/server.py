@@ -6,16 +6,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
-from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
-
-from cloze.serving import warm
 
 
 class PromptConnection(ZMQChannelsWebsocketConnection):
@@ -44,7 +40,7 @@ def is_shipped(path: Path) -> bool:
     return digest in SHIPPED.read_text(encoding="utf-8").split()
 
 
-TOOLS = {"as_text.py", "colab.py", "conftest.py", "execute.py"}
+TOOLS = {"as_text.py", "colab.py", "conftest.py", "execute.py", "minutes.py"}
 """What stands beside the notebooks of a checkout and is not for who learns from them."""
 
 
@@ -75,13 +71,3 @@ class Notebooks(AsyncLargeFileManager):
             if metadata.get("language_info", {}).get("name") == "python":
                 metadata["language_info"] = dict(IPythonKernel.language_info)
         return model
-
-
-class Kernels(AsyncMappingKernelManager):
-    """The server's kernels, which have loaded torch by the time that somebody asks for one."""
-
-    libraries: Sequence[str] = warm.LIBRARIES
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)  # type: ignore[no-untyped-call]
-        warm.start(self, self.libraries)

@@ -53,7 +53,7 @@ from cloze.teaching.symptoms import (
     nothing_in_words,
     unfilled,
 )
-from cloze.vocabulary import TextError
+from cloze.vocabulary import TextError, counted
 
 SEEDS = range(8)
 """The seeds of the probes. An answer is right if it is right with all of them."""
@@ -67,8 +67,8 @@ LONG_INPUT = 24
 OURS = "That is the package's own function; write yours, because the exercise is what it does."
 
 DRAWS = (
-    "Your function gives a different answer to the same input each time, so it draws random "
-    "numbers. The exercise can be answered exactly, without any."
+    "Your function gives a different answer to the same input each time: it draws random numbers, "
+    "or it remembers something between calls, such as a list outside it or a default like x=[]."
 )
 
 Outcomes = Sequence[Outcome]
@@ -163,7 +163,7 @@ class Exercise:
         except TypeError:
             own = list(inspect.signature(answer).parameters)
             return (
-                f"Your function takes {len(own)} parameter{'' if len(own) == 1 else 's'} "
+                f"Your function takes {counted(len(own), 'parameter')} "
                 f"({', '.join(own)}), but it is called with "
                 f"{len(parameters)}: {name}({', '.join(parameters)})."
             )
@@ -527,9 +527,9 @@ def _differences(attempt: Attempt) -> Iterator[str]:
             f"the shape {tuple(shape)}" if shape else kind_of(outcome.value)
             for shape, outcome in zip(shapes, (raw[at], right[at]), strict=True)
         )
-        made, asked = ([getattr(o[i].value, "shape", ()) for i in wrong] for o in (results, right))
-        sizes = [set(size) for size in zip(*made, strict=False)]
-        varied = len(set(asked)) > 1
+        own, wanted = ([getattr(o[i].value, "shape", ()) for i in wrong] for o in (results, right))
+        sizes = [set(size) for size in zip(*own, strict=False)]
+        varied = len(set(wanted)) > 1
         if varied and any(len(size) == 1 and not size & {1, *shapes[1]} for size in sizes):
             got += ", with a size that never changes (is it a fixed number?),"
     special = ""

@@ -50,12 +50,11 @@ ENTRY = re.compile(
 
 
 def parse_mistakes(text: str) -> dict[str, dict[str, str]]:
-    """Read what is written below every sentence, by exercise and by sentence.
+    """Return the code below every sentence, by exercise and by sentence.
 
     Raises:
         ValueError: something is not in the form of a mistake; the message says what.
     """
-    mistakes: dict[str, dict[str, str]] = {}
     rest = ENTRY.sub(lambda entry: "\n" * entry[0].count("\n"), text).split("\n")
     for number, stray in enumerate(rest, 1):
         if stray.strip():
@@ -63,19 +62,12 @@ def parse_mistakes(text: str) -> dict[str, dict[str, str]]:
                 f"Line {number}, {stray!r}, belongs to no mistake: a mistake is a heading '## ' "
                 "with its sentence on one line, and below it `right` → `wrong` or indented code."
             )
+    mistakes: dict[str, dict[str, str]] = {}
+    exercise = ""
     for entry in ENTRY.finditer(text):
-        if entry["exercise"]:
-            known = mistakes.setdefault(entry["exercise"].strip(), {})
-        elif not mistakes:
-            raise ValueError(
-                f"{entry['sentence']!r} belongs to no exercise: a heading '# ' with the name of "
-                "its function comes first."
-            )
-        elif not entry["code"].strip():
-            raise ValueError(f"There is no mistake below {entry['sentence']!r}.")
-        elif entry["sentence"].strip() in known:
-            raise ValueError(f"{entry['sentence']!r} is there twice.")
-        else:
+        exercise = (entry["exercise"] or exercise).strip()
+        known = mistakes.setdefault(exercise, {})
+        if entry["sentence"]:
             known[entry["sentence"].strip()] = entry["code"].rstrip() + "\n"
     return mistakes
 

@@ -83,7 +83,7 @@ def edits_of(definition: ast.AST) -> Iterator[Edit]:
     nodes = list(ast.walk(definition))
     local = {n.id for n in nodes if isinstance(n, ast.Name) and not _read(n)}
     local |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    kept = results_read_once(nodes)
+    read_once = results_read_once(nodes)
     for node, parent, slot in list(slots_of(definition)):
         if isinstance(node, ast.operator | ast.cmpop | ast.boolop):
             groups = [group for group in OPERATORS if type(node) in group]
@@ -91,7 +91,7 @@ def edits_of(definition: ast.AST) -> Iterator[Edit]:
                 yield [parent], slot, kind()
         elif isinstance(node, ast.expr):
             around = [parent, node] if hasattr(parent, "lineno") else [node]
-            for new in expressions(node, parent, local, kept):
+            for new in expressions(node, parent, local, read_once):
                 yield around, slot, new
         elif isinstance(node, ast.stmt):
             yield from (([node], slot, new) for new in statements(node))
@@ -115,7 +115,7 @@ def results_read_once(nodes: Sequence[ast.AST]) -> set[str]:
 
 
 def expressions(
-    node: ast.expr, parent: ast.AST, local: set[str], kept: set[str]
+    node: ast.expr, parent: ast.AST, local: set[str], read_once: set[str]
 ) -> Iterator[ast.expr]:
     """List what could be in the place of an expression."""
     match node:
@@ -126,7 +126,7 @@ def expressions(
         case ast.Name(name, ast.Load()):
             called = isinstance(parent, ast.Call) and parent.func is node
             others = _words(name) if called else sorted(local - {name})
-            if name not in kept or called:
+            if name not in read_once or called:
                 yield from (ast.Name(other, ast.Load()) for other in others)
         case ast.Attribute(value, name, ast.Load()):
             yield from (ast.Attribute(value, other, ast.Load()) for other in _words(name))

@@ -11,6 +11,7 @@ import mmap
 import numbers as abstract
 import reprlib
 import signal
+import sys
 import threading
 import time
 import types
@@ -352,7 +353,7 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
 
 
 def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
-    """Call a function, and keep everything it leaves behind.
+    """Call a function, and record what it returns, raises, prints and changes.
 
     Args:
         function: an answer, a mistake or a solution.
@@ -363,7 +364,7 @@ def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
         Symptom: it does not come to an end, or something that watches it has seen enough.
     """
     printed = io.StringIO()
-    dtype = torch.get_default_dtype()
+    dtype, stdout = torch.get_default_dtype(), sys.stdout
     try:
         with (
             contextlib.nullcontext() if ours else in_time(arguments),
@@ -378,6 +379,7 @@ def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
         return Outcome(error=error, printed=printed.getvalue())
     finally:
         torch.set_default_dtype(dtype)
+        sys.stdout = stdout  # an interrupt may have come before it was put back
     return Outcome(value, printed=printed.getvalue(), given=arguments)
 
 

@@ -1,4 +1,4 @@
-"""Fine-tuning: a pretrained encoder and a new head learn from labels, and how well that went."""
+"""Fine-tuning: a pretrained encoder and a new head learn from labels; and scores for them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FineTuning:
     head_learning_rate: LearningRate = 1e-2
     """The same for the head, which begins at random and has further to go."""
     freeze: bool = False
-    """Leave the encoder as it is, and train the head alone."""
+    """Train the head alone."""
     seed: Whole = 0
     """Of the order in which lines are read."""
 
@@ -61,7 +61,7 @@ def finetune(
     Args:
         model: an encoder with its head.
         input_ids: the lines, shape ``(n, length)``.
-        labels: for each line what the head answers: its class ``(n,)``, the class of each position
+        labels: for each line the right answer: its class ``(n,)``, the class of each position
             ``(n, length)`` with ``IGNORE`` where there is none, or start and end ``(n, 2)``.
         how: the recipe.
 
@@ -111,7 +111,7 @@ def label_loss(logits: Logits, labels: Labels) -> Tensor:
 
     Args:
         logits: shape ``(…, K)``.
-        labels: shape ``(…)``, ``IGNORE`` where nothing is asked.
+        labels: shape ``(…)``, ``IGNORE`` where there is none.
 
     Raises:
         ValueError: there is no label, or one is no class.
@@ -129,10 +129,10 @@ def answers(model: FineTuned, input_ids: Lines) -> Tensor:
 def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
     with torch.no_grad():
         shape = model(input_ids[:1]).shape
-    wanted = (len(input_ids), *shape[1:-1])
-    if labels.shape != wanted:
+    expected = (len(input_ids), *shape[1:-1])
+    if labels.shape != expected:
         raise ValueError(
-            f"Labels for these lines and this head have the shape {wanted}, not "
+            f"Labels for these lines and this head have the shape {expected}, not "
             f"{tuple(labels.shape)}."
         )
     labelled = labels[labels != IGNORE]
@@ -141,12 +141,12 @@ def _check(model: FineTuned, input_ids: Tensor, labels: Tensor) -> None:
     known_symbols(labelled, shape[-1], "Labels")
 
 
-# How well it went
+# Scores
 
 
 @checked
 def accuracy(predicted: Labels, labels: Labels) -> float:
-    """Return the share of labels that are predicted rightly; ``IGNORE`` does not count.
+    """Return the share of labels that are predicted correctly; ``IGNORE`` does not count.
 
     Raises:
         ValueError: there is no label.
@@ -158,7 +158,7 @@ def accuracy(predicted: Labels, labels: Labels) -> float:
 
 
 class Entity(NamedTuple):
-    """A name in a line: of what kind it is, and where it begins and ends."""
+    """A name in a line: its kind, and where it begins and ends."""
 
     kind: str
     start: int
@@ -173,7 +173,7 @@ def entities(tags: Sequence[str]) -> list[Entity]:
     entity.
 
     Raises:
-        ValueError: a tag is none.
+        ValueError: something is not a tag.
     """
     runs: list[Entity] = []
     for at, tag in enumerate(tags):
@@ -191,12 +191,12 @@ def entities(tags: Sequence[str]) -> list[Entity]:
 
 
 class F1(NamedTuple):
-    """How well things were found."""
+    """Precision, recall and their harmonic mean."""
 
     precision: float
-    """The share of what was found that is right."""
+    """The share of predicted entities that are right."""
     recall: float
-    """The share of what is there that was found."""
+    """The share of true entities that were found."""
     f1: float
     """The harmonic mean of both."""
 
@@ -208,26 +208,23 @@ class F1(NamedTuple):
 def entity_f1(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> F1:
     """Compare the entities in tags, over all lines together (seqeval's micro average).
 
-    An entity is right if its kind, its first and its last position are. Where nothing is found, or
-    nothing is there, the share is 0.
+    An entity is right if its kind, its first and its last position are. Without predicted entities
+    precision is 0, without true ones recall.
 
     Args:
         true: by line, a tag for each position.
-        predicted: the same as a model says it.
+        predicted: the same from a model.
 
     Raises:
-        ValueError: there are not as many tags, or a tag is none.
+        ValueError: the numbers of tags differ, or something is not a tag.
     """
     if [len(line) for line in true] != [len(line) for line in predicted]:
         raise ValueError(
             "True and predicted tags differ in number; give one tag per position to both."
         )
-    there = {(n, entity) for n, line in enumerate(true) for entity in entities(line)}
+    truth = {(n, entity) for n, line in enumerate(true) for entity in entities(line)}
     predictions = {(n, entity) for n, line in enumerate(predicted) for entity in entities(line)}
-    right = len(there & predictions)
-    precision, recall = (right / len(of) if of else 0.0 for of in (predictions, there))
-    return F1(
-        precision,
-        recall,
-        2 * right / (len(there) + len(predictions)) if there or predictions else 0.0,
-    )
+    right = len(truth & predictions)
+    precision, recall = (right / len(of) if of else 0.0 for of in (predictions, truth))
+    both = len(truth) + len(predictions)
+    return F1(precision, recall, 2 * right / both if both else 0.0)

@@ -1,4 +1,4 @@
-"""Heads for labels: what is put on top of a pretrained encoder to fine-tune it."""
+"""Heads for labels, on top of a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BatchStates = Float[Tensor, "batch length d_model"]
 
 
 class FineTuned(nn.Module):
-    """A copy of a pretrained encoder with a new head, which begins at random.
+    """A copy of a pretrained encoder with a new head, initialised at random.
 
     Args:
-        encoder: what was pretrained; it stays as it is, the copy can be trained.
-        vocabulary: what its ids mean; no position looks at its ``[PAD]``.
-        n_outputs: how many numbers the head makes of a hidden state.
+        encoder: the pretrained one, which stays as it is; its copy is trained.
+        vocabulary: its symbols; no position attends to ``[PAD]``.
+        n_outputs: how many numbers the head computes from a hidden state.
 
     Raises:
         ValueError: the encoder knows fewer symbols than the vocabulary.
@@ -50,13 +50,12 @@ class FineTuned(nn.Module):
         """Return hidden states ``(batch, length, d_model)`` and where padding is.
 
         Raises:
-            ValueError: these are no such ids, or a line holds nothing but ``[PAD]``.
+            ValueError: an id is out of range, or a line holds nothing but ``[PAD]``.
         """
         known_symbols(input_ids, self.encoder.config.vocab_size)
         pad_id = self.vocabulary.pad_id
         padding = input_ids == (-1 if pad_id is None else pad_id)
-        if padding.all(1).any():
-            raise ValueError("A line holds nothing but [PAD]; leave empty lines out.")
+        no_line_is_all(padding)
         return self.encoder(input_ids, padding), padding
 
 
@@ -64,8 +63,8 @@ class TextClassifier(FineTuned):
     """One answer per line: softmax(W h), where h stands for the whole line.
 
     Args:
-        encoder: what was pretrained.
-        vocabulary: what its ids mean.
+        encoder: the pretrained one.
+        vocabulary: its symbols.
         n_labels: K, how many answers there are.
         pooling: where h comes from: "first" takes the state at the first position, BERT's
             ``[CLS]`` (in a small world ``[BEGIN]`` stands there); "mean" that of all positions
@@ -85,9 +84,15 @@ class TextClassifier(FineTuned):
         return self.head(states[:, 0] if self.pooling == "first" else mean_pool(states, padding))
 
 
+def no_line_is_all(padding: Tensor | None) -> None:
+    """Raise ``ValueError`` if a line is all padding."""
+    if padding is not None and padding.all(1).any():
+        raise ValueError("A line is all padding; leave empty lines out.")
+
+
 @checked
 def mean_pool(states: BatchStates, padding: Selected) -> Tensor:
-    """Average hidden states over what is not padding.
+    """Average hidden states over the positions without padding.
 
     Args:
         states: shape ``(batch, length, d_model)``.

@@ -35,7 +35,7 @@ from cloze.encoder import Encoder
 from cloze.heads import LINES_AT_ONCE, MaskedLM
 from cloze.masking import MaskedBatch, mask_tokens
 from cloze.objectives import Objective
-from cloze.use.heads import mean_pool
+from cloze.use.heads import mean_pool, no_line_is_all
 from cloze.vocabulary import TextError, Vocabulary
 
 # From hidden states to vectors
@@ -48,10 +48,10 @@ Others = Float[Tensor, "m d"]
 """A vector of the same width for each of m other things."""
 Rows = Float[Tensor, "n m"]
 Similarity = Annotated[Rows, NotNaN]
-"""How alike each of n is to each of m."""
+"""The similarity of each of n to each of m."""
 Table = Float[Tensor, "n n"]
 Square = Annotated[Table, NotNaN]
-"""How alike each of n is to each of them."""
+"""The similarity of each of n to each of them."""
 Groups = Int64[Tensor, "n"]
 """The group or class of each."""
 States = Float[Tensor, "n query d"]
@@ -62,27 +62,17 @@ AnyLine = Int64[Tensor, "_"]
 """The ids of one line, as long as it is."""
 
 
-def no_line_is_all(padding_mask: Tensor | None) -> None:
-    """Refuse lines in which there is nothing to read.
-
-    Raises:
-        ValueError: a line is all padding.
-    """
-    if padding_mask is not None and padding_mask.all(1).any():
-        raise ValueError("A line is all padding; leave empty lines out.")
-
-
 @checked
 @torch.no_grad()
 def layer_states(
     encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = None
 ) -> list[Tensor]:
-    """Return the hidden states that each layer hands on, the embedding first.
+    """Return the hidden states after the embedding and after each layer.
 
     Args:
         encoder: what reads.
         input_ids: shape ``(n, length)``.
-        padding_mask: True where nobody looks, shape ``(n, length)``.
+        padding_mask: True where there is padding, shape ``(n, length)``.
 
     Returns:
         One tensor ``(n, length, d_model)`` for the embedding and one for each layer. The last is
@@ -111,7 +101,7 @@ def embed(encoder: Encoder, input_ids: Lines, padding_mask: Selected | None = No
     Args:
         encoder: what reads.
         input_ids: shape ``(n, length)``.
-        padding_mask: True where there is nothing to read, shape ``(n, length)``.
+        padding_mask: True where there is padding, shape ``(n, length)``.
 
     Returns:
         Shape ``(n, d_model)``.
@@ -149,9 +139,9 @@ def cosine(a: Vectors, b: Others) -> Tensor:
 
 @checked
 def mean_cosine(vectors: Vectors) -> float:
-    """Return the mean cosine between two different vectors of ``(n, d)``: 0 if all ways are taken.
+    """Return the mean cosine between two different vectors of ``(n, d)``.
 
-    Where it is far from 0 the vectors are anisotropic: they lie in a narrow cone.
+    Far from 0, the vectors are anisotropic: they lie in a narrow cone.
     """
     n = len(vectors)
     unit = F.normalize(vectors.double(), dim=1)
@@ -174,10 +164,10 @@ class Whitening(NamedTuple):
 
 @checked
 def whitening(vectors: Vectors) -> Whitening:
-    """Return what makes all directions of vectors ``(n, d)`` alike: mean 0, covariance 1.
+    """Return the map that gives vectors ``(n, d)`` mean 0 and covariance 1.
 
-    A direction counts at least a thousandth of the greatest variance: where nothing but rounding
-    varies, nothing should be blown up.
+    Every direction is taken to have at least a thousandth of the greatest variance, so that
+    rounding noise is not blown up.
 
     Raises:
         ValueError: all vectors are the same.
@@ -195,7 +185,7 @@ def whitening(vectors: Vectors) -> Whitening:
 
 @checked
 def principal_plane(vectors: Vectors) -> Tensor:
-    """Return where vectors ``(n, d)`` lie along their two directions of greatest variance.
+    """Return the first two principal components of vectors ``(n, d)``.
 
     Returns:
         Shape ``(n, 2)``, signs chosen so that the largest number of each direction is positive.
@@ -216,7 +206,7 @@ def nearest(similarity: Similarity, k: int = 1, *, but_itself: bool = False) -> 
     Args:
         similarity: shape ``(n, m)``.
         k: how many.
-        but_itself: rows and columns are the same things, and none is its own neighbour.
+        but_itself: rows and columns are the same things; leave out the diagonal.
 
     Returns:
         Shape ``(n, k)``.
@@ -229,20 +219,20 @@ def nearest(similarity: Similarity, k: int = 1, *, but_itself: bool = False) -> 
 
 @checked
 def precision_at(similarity: Square, groups: Groups, k: int = 1) -> float:
-    """Return how many of the k nearest others are of one's own group, on average.
+    """Return the mean share of the k nearest others that have the same group.
 
     Args:
         similarity: of all with all, shape ``(n, n)``.
         groups: the group of each, shape ``(n,)``.
         k: how many neighbours are looked at.
     """
-    found = nearest(similarity, k, but_itself=True)
-    return float((groups[found] == groups[:, None]).double().mean())
+    neighbours = nearest(similarity, k, but_itself=True)
+    return float((groups[neighbours] == groups[:, None]).double().mean())
 
 
 @checked
 def precision_by_chance(groups: Groups) -> float:
-    """Return the precision of neighbours drawn blindly from all others."""
+    """Return the precision of neighbours drawn at random."""
     sizes = torch.bincount(groups).double()
     return float((sizes * (sizes - 1)).sum() / (len(groups) * (len(groups) - 1)))
 
@@ -269,20 +259,20 @@ def late_interaction(queries: States, documents: OtherStates) -> Tensor:
     return torch.stack(scores)
 
 
-# Words that are counted
+# Counted words
 
 Terms = Callable[[str], Sequence[str]]
-"""What a text is taken apart into."""
+"""Splits a text into terms."""
 
 
 def words(text: str) -> list[str]:
-    """Take a text apart into words."""
+    """Split a text into words."""
     return text.split()
 
 
 @checked
 def character_ngrams(text: str, shortest: Count = 3, longest: Count = 5) -> list[str]:
-    """Take a text apart into all stretches of so many characters, spaces between words included."""
+    """Return all n-grams of characters, spaces between words included."""
     line = f" {' '.join(text.split())} "
     return [
         line[start : start + n]
@@ -293,10 +283,10 @@ def character_ngrams(text: str, shortest: Count = 3, longest: Count = 5) -> list
 
 @checked
 def padded(lines: Annotated[Sequence[AnyLine], Some]) -> tuple[Tensor, Tensor]:
-    """Fill ids of several lengths up to one, and say where.
+    """Pad lines to one length.
 
     Returns:
-        Ids and, True where they fill up, the padding mask; both ``(n, length)``.
+        Ids and the padding mask, True where there is padding; both ``(n, length)``.
     """
     lengths = torch.tensor([len(line) for line in lines])
     ids = pad_sequence([*lines], batch_first=True)
@@ -312,7 +302,7 @@ class Passage(NamedTuple):
 
 @checked
 def passages(pieces: Iterable[Piece], length: Count = 64) -> list[Passage]:
-    """Cut pieces between words into passages of at most so many characters."""
+    """Cut pieces between words into passages of at most ``length`` characters."""
     return [
         Passage(piece.name, line) for piece in pieces for line in textwrap.wrap(piece.text, length)
     ]
@@ -323,7 +313,7 @@ class TfIdf:
 
     Args:
         texts: N texts; df is the number of them in which a term occurs.
-        terms: what a text is taken apart into.
+        terms: splits a text into terms.
 
     Raises:
         TextError: there is no text.
@@ -340,10 +330,10 @@ class TfIdf:
         df = Counter(term for count in counts for term in count)
         self.ids = {term: i for i, term in enumerate(sorted(df))}
         self.idf = torch.tensor([math.log(len(counts) / df[term]) for term in self.ids])
-        self._vectors = self._weighed(counts)
+        self._vectors = self._weighted(counts)
 
-    def _weighed(self, counts: Sequence[Counter[str]]) -> Tensor:
-        """Return sparse vectors of length 1, ``(n, terms)``; unknown terms count nothing."""
+    def _weighted(self, counts: Sequence[Counter[str]]) -> Tensor:
+        """Return sparse vectors of length 1, ``(n, terms)``, without unknown terms."""
         at = [
             (row, self.ids[term], n)
             for row, count in enumerate(counts)
@@ -365,28 +355,28 @@ class TfIdf:
         Args:
             queries: None for the texts themselves.
         """
-        asked = self._vectors
+        vectors = self._vectors
         if queries is not None:
-            asked = self._weighed([Counter(self.terms(query)) for query in queries])
+            vectors = self._weighted([Counter(self.terms(query)) for query in queries])
         return torch.cat(
             [
                 torch.sparse.mm(self._vectors, some.T).T
-                for some in torch.split(asked.to_dense(), LINES_AT_ONCE)
+                for some in torch.split(vectors.to_dense(), LINES_AT_ONCE)
             ]
         )
 
     def shared(self, query: str, text: str) -> list[str]:
-        """Return the terms that make a query and a text alike, what weighs most first."""
+        """Return the terms that a query and a text share, the heaviest first."""
         both = Counter(self.terms(query)) & Counter(self.terms(text))
         known = [term for term in both if term in self.ids]
         return sorted(known, key=lambda term: (-float(self.idf[self.ids[term]]), term))
 
 
-# What a linear probe finds
+# Linear probes
 
 
 class LinearProbe:
-    """The linear map that comes closest to naming the class of a vector (ridge regression).
+    """A linear classifier of vectors, fitted by ridge regression.
 
     Args:
         vectors: shape ``(n, d)``.
@@ -396,14 +386,14 @@ class LinearProbe:
     @checked
     def __init__(self, vectors: Vectors, classes: Groups) -> None:
         x = F.pad(vectors.double(), (0, 1), value=1.0)
-        wanted = F.one_hot(classes).double()
+        targets = F.one_hot(classes).double()
         gram = x.T @ x
         gram.diagonal().add_(1e-3 * gram.diagonal().mean())  # keeps it from reading noise
-        self.weights = torch.linalg.solve(gram, x.T @ wanted)
+        self.weights = torch.linalg.solve(gram, x.T @ targets)
 
     @checked
     def __call__(self, vectors: Vectors) -> Tensor:
-        """Return the class that it names for each of ``(n, d)``: shape ``(n,)``."""
+        """Return the predicted class of each of ``(n, d)``: shape ``(n,)``."""
         return (F.pad(vectors.double(), (0, 1), value=1.0) @ self.weights).argmax(1)
 
 
@@ -414,7 +404,7 @@ TEMPERATURE = 0.1
 
 @checked
 def info_nce(one: Vectors, other: Vectors, temperature: Positive = TEMPERATURE) -> Tensor:
-    """Return the mean −log P(other_i | one_i, all others): each view is to find its partner.
+    """Return the mean −log P(other_i | one_i, all others): each view must find its partner.
 
     Args:
         one: a view of each thing, shape ``(n, d)``.
@@ -422,7 +412,7 @@ def info_nce(one: Vectors, other: Vectors, temperature: Positive = TEMPERATURE) 
         temperature: cosines are divided by it before the softmax.
 
     Returns:
-        A scalar in nats, the mean of both directions; log n is what guessing pays.
+        A scalar in nats, the mean of both directions; guessing costs log n.
 
     Sources: van den Oord et al. 2018; Gao et al. 2021, SimCSE, equation 1.
     """
@@ -437,12 +427,12 @@ def pair_loss(model: MaskedLM, batch: MaskedBatch) -> Tensor:
     return info_nce(one, other)
 
 
-def _asked(views: Tensor) -> MaskedBatch:
-    """Make a batch of views ``(2 n, length)``; what is to be found is the row of the partner."""
+def _paired(views: Tensor) -> MaskedBatch:
+    """Make a batch of views ``(2 n, length)``; the label of each is its partner's row."""
     if len(views) % 2 or len(views) < 4:
         raise ValueError(
             f"Contrastive training reads pairs, at least two of them: {len(views)} windows are "
-            "none; take an even batch_size."
+            "not; take an even batch_size."
         )
     return MaskedBatch(views, torch.arange(len(views)).roll(len(views) // 2))
 
@@ -450,29 +440,29 @@ def _asked(views: Tensor) -> MaskedBatch:
 def _held_out(windows: Tensor, vocabulary: Vocabulary) -> MaskedBatch:  # noqa: ARG001
     """Pair held-out windows that follow each other, spread over all pieces."""
     chosen = torch.linspace(0, len(windows) - 2, min(64, len(windows) // 2)).long()
-    return _asked(torch.cat([windows[chosen], windows[chosen + 1]]))
+    return _paired(torch.cat([windows[chosen], windows[chosen + 1]]))
 
 
 @torch.no_grad()
-def _measured(model: MaskedLM, batch: MaskedBatch) -> float:
+def _measure(model: MaskedLM, batch: MaskedBatch) -> float:
     return pair_loss(model, batch).item()
 
 
 TWO_WINDOWS = Objective(
     name="two windows",
-    ask=lambda views, mask_prob, chance, vocabulary: _asked(views),  # noqa: ARG005
+    ask=lambda views, mask_prob, chance, vocabulary: _paired(views),  # noqa: ARG005
     loss=pair_loss,
     held_out=_held_out,
-    measure=_measured,
+    measure=_measure,
     measured="partner",
     head=False,
 )
-"""Two windows of one piece are to be alike; train with it on :class:`Pairs`."""
+"""Two windows of one piece become alike; train with it on :class:`Pairs`."""
 
 TWICE_MASKED = replace(
     TWO_WINDOWS,
     name="twice masked",
-    ask=lambda views, mask_prob, chance, vocabulary: _asked(
+    ask=lambda views, mask_prob, chance, vocabulary: _paired(
         mask_tokens(
             views[: len(views) // 2].repeat(2, 1),
             mask_prob,
@@ -481,11 +471,11 @@ TWICE_MASKED = replace(
         ).inputs
     ),
 )
-"""One window, masked twice, is to be alike: SimCSE with masks in place of dropout."""
+"""One window, masked twice, becomes alike: SimCSE with masks in place of dropout."""
 
 
 class Pairs:
-    """A corpus that is drawn in pairs: rows i and i + n/2 of a sample are of one piece.
+    """A corpus drawn in pairs: rows i and i + n/2 of a sample are from the same piece.
 
     No two pairs of a sample share a piece, so no right answer counts as wrong.
 
@@ -500,7 +490,7 @@ class Pairs:
 
     @property
     def sha256(self) -> str:
-        """A fingerprint: not that of the corpus, from which other windows would be drawn."""
+        """A fingerprint that differs from the corpus's own, because other windows are drawn."""
         return hashlib.sha256(f"pairs of {self.corpus.sha256}".encode()).hexdigest()
 
     @checked

@@ -157,7 +157,7 @@ def costs_of(own: World) -> dict[tuple[str, str], float]:
 def _judge_world(answer: Any) -> str:
     own = small_world(answer)
     costs = costs_of(own)
-    seen = " ".join(
+    facts = " ".join(
         f"{place.capitalize()} word: "
         + ", ".join(f"{side} {costs[place, side]:.3f}" for side in DIRECTIONS)
         + "."
@@ -165,11 +165,11 @@ def _judge_world(answer: Any) -> str:
     )
     for a, b in combinations(own.sentences, 2):
         if sum(x != y for x, y in zip(a.split(), b.split(), strict=True)) == 1:
-            raise Symptom(f"{seen} {NOT_SETTLED} Look at {a!r} and {b!r}.")
+            raise Symptom(f"{facts} {NOT_SETTLED} Look at {a!r} and {b!r}.")
     for where, sentence in OPEN.items():
         if costs[where] < math.log(2) - 1e-6:
-            raise Symptom(f"{seen} {sentence}")
-    return seen
+            raise Symptom(f"{facts} {sentence}")
+    return facts
 
 
 check_own_world = Exercise(

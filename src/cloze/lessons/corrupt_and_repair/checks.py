@@ -155,30 +155,30 @@ def _judge_open_world(answer: Any) -> str:
         )
     masked = exact.lost(own, exact.masked(own.vocabulary.mask_id, 1))
     deleted = exact.lost(own, exact.deleted(1))
-    seen = f"Masking a word leaves {masked:.3f} nats open, deleting one leaves {deleted:.3f}."
+    facts = f"Masking a word leaves {masked:.3f} nats open, deleting one leaves {deleted:.3f}."
     lengths = [len(sentence.split()) for sentence in own.sentences]
     if masked > 1e-9:
         raise Symptom(
-            f"{seen} Two of your sentences differ in a single word, and the mask may hide exactly "
+            f"{facts} Two of your sentences differ in a single word, and the mask may hide exactly "
             "that one: make them differ in at least two places."
         )
     if deleted < 1e-9 and len(set(lengths)) == len(lengths):
         raise Symptom(
-            f"{seen} Each sentence loses one word, so sentences of different lengths stay "
+            f"{facts} Each sentence loses one word, so sentences of different lengths stay "
             "different: at least two of yours must have the same number of words."
         )
     if deleted < 1e-9:
         raise Symptom(
-            f"{seen} No two of your sentences become the same line when each loses a word: two "
+            f"{facts} No two of your sentences become the same line when each loses a word: two "
             "must agree in all words but one, in the same order."
         )
     if deleted < ENOUGH:
         raise Symptom(
-            f"{seen} That is the right direction, but you need {ENOUGH}: more of the deletions "
+            f"{facts} That is the right direction, but you need {ENOUGH}: more of the deletions "
             "must leave a line with two possible originals, best of all equally likely ones. Short "
             "sentences help."
         )
-    return seen
+    return facts
 
 
 check_open_world = Exercise(

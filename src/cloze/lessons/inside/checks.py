@@ -11,7 +11,7 @@ from torch import Tensor
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
 from cloze.inside import run
-from cloze.lenses import kept, off
+from cloze.lenses import measurements_of, off
 from cloze.lessons.inside import paths
 from cloze.lessons.inside.removing import without
 from cloze.masking import seeded
@@ -121,7 +121,7 @@ def _judge_flip(answer: Any) -> str:
             f"{letter}. Find a line that it gets right first."
         )
     ids[gap] = VOCABULARY.mask_id
-    means = kept(model)
+    means = measurements_of(model)
     assert means is not None
     changed = run(model, ids[None], off("z", layer, means.means, head=head, at=[gap]))
     after = VOCABULARY.symbols[int(changed["logits"][0, gap, : VOCABULARY.n_ordinary].argmax())]
@@ -222,7 +222,7 @@ def _judge_detour(answer: Any) -> str:
             f"Your sentences differ in {counted(apart, 'word')}; they must differ in exactly two, "
             "so that one decides the other."
         )
-    question = paths.Question(ours, theirs, *differ)
+    question = paths.SentencePair(ours, theirs, *differ)
     for one, other in ((ours, theirs), (theirs, ours)):
         mixed = " ".join((*one[: differ[0]], other[differ[0]], *one[differ[0] + 1 :]))
         if mixed in world.sentences:
@@ -235,16 +235,16 @@ def _judge_detour(answer: Any) -> str:
             f"The two words are {differ[1] - differ[0]} places apart; choose some that are at "
             "least five apart."
         )
-    (asked,) = paths.batches(world, [question])
-    leans, moved = paths.ways(shipped_model("world"), asked, world.vocabulary.ids[PAD])
+    (batch,) = paths.batches(world, [question])
+    leans, moved = paths.ways(shipped_model("world"), batch, world.vocabulary.ids[PAD])
     shares = (moved[0] / (leans[0, 0] - leans[0, 1])).tolist()
-    seen = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
+    facts = ", ".join(f"{way} {share:.2f}" for way, share in zip(paths.WAYS, shares, strict=True))
     if shares[2] <= 0.9:
         raise Symptom(
-            f"Here the gap looks at the word itself, in one of the two layers: {seen}. Try another "
-            "kind of scene."
+            f"Here the gap looks at the word itself, in one of the two layers: {facts}. Try "
+            "another kind of scene."
         )
-    return f"{question.rule}: {seen}."
+    return f"{question.rule}: {facts}."
 
 
 check_detour = Exercise(

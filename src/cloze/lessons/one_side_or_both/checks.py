@@ -80,8 +80,8 @@ class Leaky:
         return (sees * torch.arange(1, n + 1)) @ vectors[line]
 
     def __repr__(self) -> str:
-        seen = " and ".join(f"prediction {i} sees position {j}" for i, j in self.extra)
-        return f"a model in which {seen}" if seen else "a model without a leak"
+        leaks_named = " and ".join(f"prediction {i} sees position {j}" for i, j in self.extra)
+        return f"a model in which {leaks_named}" if leaks_named else "a model without a leak"
 
 
 def leaks(model: Callable[[Tensor], Tensor], line: Tensor) -> list[int]:
@@ -151,28 +151,28 @@ def _judge_only_bayes(answer: Any) -> str:
     line = VOCABULARY.encode(text)
     bayes = log_posterior(shipped_model("causal"), line, [gap]).exp()
     look = predict(shipped_model(), line, [gap])[gap]
-    seen = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
+    facts = f"{text[:gap]}[{text[gap]}]{text[gap + 1 :]}. "
     for way, p in (("Bayes' rule", bayes), ("One forward pass of the masked model", look)):
         [best] = top_k(p, 1)
-        seen += f"{way}: {visible(best.character)!r} {best.probability:.2f}"
-        seen += f", and {text[gap]!r} {p[letter]:.2f}. " if best.character != text[gap] else ". "
+        facts += f"{way}: {visible(best.character)!r} {best.probability:.2f}"
+        facts += f", and {text[gap]!r} {p[letter]:.2f}. " if best.character != text[gap] else ". "
     if bayes.argmax() != letter:
-        found = visible(VOCABULARY.symbols[int(bayes.argmax())])
+        bayesian = visible(VOCABULARY.symbols[int(bayes.argmax())])
         if bayes.argmax() != look.argmax():
             raise Symptom(
-                f"{seen}Bayes' rule finds another letter than yours. Hand in the letter that "
-                f"really belongs there. If that is not {found!r}, look for another line."
+                f"{facts}Bayes' rule finds another letter than yours. Hand in the letter that "
+                f"really belongs there. If that is not {bayesian!r}, look for another line."
             )
         raise Symptom(
-            f"{seen}Both fill your gap with {found!r}. Look for a line where the text after the "
-            "gap rules out the other candidates."
+            f"{facts}Both fill your gap with {bayesian!r}. Look for a line where the text after "
+            "the gap rules out the other candidates."
         )
     if look.argmax() == letter:
         raise Symptom(
-            f"{seen}The masked model gets it right, too. Try a letter whose neighbours allow "
+            f"{facts}The masked model gets it right, too. Try a letter whose neighbours allow "
             "several letters, while the words around it allow only one."
         )
-    return seen.rstrip()
+    return facts.rstrip()
 
 
 check_only_bayes = Exercise(

@@ -130,28 +130,28 @@ def _masked(mask: Callable[..., Any], ids: Tensor, *rates: float) -> tuple[Tenso
         raise Symptom("The model would read −100. Did you swap inputs and labels?")
     if (labels == 0).sum() > 2 * (ids == 0).sum():
         raise Symptom("Where nothing is asked, the label is −100. 0 is a character, the newline.")
-    asked = labels != IGNORE
-    if not torch.equal(labels[asked], ids[asked]):
-        shown = torch.equal(labels[asked], inputs[asked])
+    selected = labels != IGNORE
+    if not torch.equal(labels[selected], ids[selected]):
+        shown = torch.equal(labels[selected], inputs[selected])
         raise Symptom(
             "Your labels hold what the model sees. They must hold the original characters."
             if shown
             else "A label is neither −100 nor the original character of its position."
         )
-    if (~asked & (inputs != ids)).any():
+    if (~selected & (inputs != ids)).any():
         raise Symptom(
             "Some characters are changed where the label is −100. Only selected positions may "
             "change, and each of them needs a label, whatever it shows."
         )
-    rate = float(asked.float().mean())
+    rate = float(selected.float().mean())
     for apart, words in ((LINE, "lines at the same place"), (1, "neighbours")):
-        pairs = asked.reshape(-1, 2, apart).all(dim=1)
+        pairs = selected.reshape(-1, 2, apart).all(dim=1)
         if not _is(pairs.sum(), pairs.numel(), rate**2):
             raise Symptom(
                 f"Two {words} are both selected in {pairs.float().mean():.1%} of all cases. If "
                 f"each position drew its own number, it would be {rate**2:.1%}."
             )
-    if not _is(asked.sum(), ids.numel(), rates[0]):
+    if not _is(selected.sum(), ids.numel(), rates[0]):
         raise Symptom(
             f"You ask about {rate:.1%} of the positions, but mask_prob is {rates[0]:.0%}. Every "
             "selected position needs a label, a kept one as well."
@@ -186,10 +186,10 @@ def _judge_counts(mask: Callable[..., Any]) -> str:
     ids = torch.randint(MASK // 2, (500, LINE))  # half of the characters, all may be drawn
     m, r = 0.6, 0.25
     inputs, labels = _masked(mask, ids, 0.5, m, r)
-    asked = labels != IGNORE
-    n = int(asked.sum())
-    hidden = int((asked & (inputs == MASK)).sum())
-    changed = int((asked & (inputs != MASK) & (inputs != ids)).sum())
+    selected = labels != IGNORE
+    n = int(selected.sum())
+    hidden = int((selected & (inputs == MASK)).sum())
+    changed = int((selected & (inputs != MASK) & (inputs != ids)).sum())
 
     def are(shares: tuple[float, float]) -> bool:  # one in 28 swapped characters looks kept
         return _is(hidden, n, shares[0]) and _is(changed, n, shares[1] * (MASK - 1) / MASK)

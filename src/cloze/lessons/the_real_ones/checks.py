@@ -62,13 +62,13 @@ def _judge_merges(answer: Any) -> str:
 def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> None:
     """Say how often both pairs occur, and which words would change that."""
     is_first, should = "+".join(pair), "+".join(wanted)
-    seen = (
+    facts = (
         f"Merge {k} is {is_first}, which occurs {counted(counts[pair], 'time')}; {should} occurs "
     )
     if counts[pair] > counts[wanted]:
-        seen += f"{counted(counts[wanted], 'time')}."
+        facts += f"{counted(counts[wanted], 'time')}."
     else:
-        seen += "as often, and in a tie the pair whose first piece is older is merged."
+        facts += "as often, and in a tie the pair whose first piece is older is merged."
     advice = {
         ("h", "e"): "Every *the* also contains *he*: add a word with *th* but without *he*.",
         (
@@ -77,7 +77,7 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
         ): "Every word that begins with *t* has this pair. Put *th* inside other words.",
         (START, "th"): "Add a word that has *the* inside it, but does not begin with *th*.",
     }.get(pair, f"Make {should} more frequent, or leave out words with {is_first}.")
-    raise Symptom(f"{seen} {advice}")
+    raise Symptom(f"{facts} {advice}")
 
 
 check_three_merges = Exercise(
@@ -119,13 +119,13 @@ def _judge_typo(answer: Any) -> str:
             f"{word!r} is cut into {' '.join(whole)}, even without a typo. Take a word that is "
             "frequent enough to be one piece."
         )
-    seen = f"{word!r} is one piece, and {typo!r} is cut into {' '.join(cut)}: {len(cut)}."
+    facts = f"{word!r} is one piece, and {typo!r} is cut into {' '.join(cut)}: {len(cut)}."
     if len(cut) < FEWEST:
         raise Symptom(
-            f"{seen} It takes at least {FEWEST}. Which of these pieces is the longest, and which "
+            f"{facts} It takes at least {FEWEST}. Which of these pieces is the longest, and which "
             "letter would break it?"
         )
-    return seen
+    return facts
 
 
 check_one_typo = Exercise(
@@ -209,36 +209,36 @@ def proteins(value: Any) -> dict[str, float]:
 
 def harmless_together(family: Mapping[str, float]) -> list[Mutations]:
     """Find all pairs of mutations, of the rarer protein, that make it no less probable together."""
-    found = []
+    pairs = []
     for one, other in permutations(family, 2):
         places = [i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
         single = [one[:i] + other[i] + one[i + 1 :] for i in places]
         known = all(family.get(protein) for protein in (one, other, *single))
         if len(places) == 2 and known and family[other] >= family[one]:
             first, second, both = (math.log(family[p] / family[one]) for p in (*single, other))
-            found.append(Mutations(one, other, (first, second), both))
-    return found
+            pairs.append(Mutations(one, other, (first, second), both))
+    return pairs
 
 
 def _judge_two_wrongs(answer: Any) -> str:
-    found = harmless_together(proteins(answer))
-    if not found:
+    pairs = harmless_together(proteins(answer))
+    if not pairs:
         raise Symptom(
             "No four of your proteins belong together: a wild type, two that each differ from it "
             "in one place, and the one that differs in both. All four need a probability above 0."
         )
-    best = min(found, key=lambda pair: max(pair.alone))
-    seen = (
+    best = min(pairs, key=lambda pair: max(pair.alone))
+    facts = (
         f"From {best.wild_type} to {best.mutant}, the two mutations score {best.alone[0]:.2f} and "
         f"{best.alone[1]:.2f} alone, which adds up to {sum(best.alone):.2f}, and both at once "
         f"score {best.both:.2f}."
     )
     if max(best.alone) > HARMFUL:
         raise Symptom(
-            f"{seen} Each of them has to score {HARMFUL:.0f} or less alone. Make the proteins "
+            f"{facts} Each of them has to score {HARMFUL:.0f} or less alone. Make the proteins "
             "with only one of them rarer."
         )
-    return seen
+    return facts
 
 
 check_two_wrongs = Exercise(

@@ -84,9 +84,9 @@ def _judge_trap(answer: Any) -> str:
         raise Symptom("That is in the parrot's own four lines. Write a line that it has not read.")
     ids, _ = read_line(line)
     by_heart, shipped = (predict(model, ids, [at]) for model in (_parrot(), shipped_model()))
-    (said, sure), (best, most) = (top_k(answer[at], 1)[0] for answer in (by_heart, shipped))
-    parrot = f"{typed}: the parrot gives {visible(said)} {sure:.2f}"
-    if said == letter:
+    (guess, sure), (best, most) = (top_k(answer[at], 1)[0] for answer in (by_heart, shipped))
+    parrot = f"{typed}: the parrot gives {visible(guess)} {sure:.2f}"
+    if guess == letter:
         raise Symptom(
             f"{parrot}, and it is right. Look for another letter beside the gap that reminds it of "
             "one of its own words."

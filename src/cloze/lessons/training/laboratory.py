@@ -266,13 +266,13 @@ class StepExercise(Exercise):
 
         Nothing is, if only their draws are others.
         """
-        found = {
+        same = {
             symptom: outcome.value
             for symptom, [outcome] in known.items()
             if _move_alike(steps, outcome.value)
         }
-        if found:
-            return min(found, key=lambda symptom: found[symptom][0].events != steps[0].events)
+        if same:
+            return min(same, key=lambda symptom: same[symptom][0].events != steps[0].events)
         if any(step.events.count("step") > 1 for step in steps):
             return SEVERAL
         if not all(step.learned_from for step in steps):

@@ -117,18 +117,18 @@ def _judge_lines(answer: Any) -> str:
         raise Symptom(f"Both lines have the word {min(both)!r}, so counting words would find them.")
     encoder = shipped_model().encoder
     near = cosines(*(embed(encoder, VOCABULARY.encode(line)[None]) for line in lines)).item()
-    seen = f"Their cosine is {near:.3f}"
+    facts = f"Their cosine is {near:.3f}"
     if near >= ENOUGH:
-        return f"{seen}."
+        return f"{facts}."
     if (short := min(map(len, lines))) < 40:
         raise Symptom(
-            f"{seen}, and at least {ENOUGH} is wanted. One of your lines has {short} characters: "
+            f"{facts}, and at least {ENOUGH} is wanted. One of your lines has {short} characters: "
             "the mean of a short line still shows its own letters, so write longer ones."
         )
     shares = {c: [line.count(c) / len(line) for line in lines] for c in one + other}
     most = max(shares, key=lambda c: abs(shares[c][0] - shares[c][1]))
     raise Symptom(
-        f"{seen}, and at least {ENOUGH} is wanted. Your lines differ most in {most!r}, which is "
+        f"{facts}, and at least {ENOUGH} is wanted. Your lines differ most in {most!r}, which is "
         f"{shares[most][0]:.0%} of one and {shares[most][1]:.0%} of the other. What all lines have "
         "in common is the mixture of letters: make it more alike, in everyday words."
     )

@@ -39,7 +39,7 @@ class HiddenLine(NamedTuple):
 
 @checked
 @torch.no_grad()
-def hide(
+def hide_line(
     line: Line,
     rate: float = 0.15,
     shape: Shape = "characters",

@@ -9,7 +9,7 @@ import traitlets
 from markupsafe import Markup
 
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
-from cloze.lessons.what_to_hide.hiding import hide
+from cloze.lessons.what_to_hide.hiding import hide_line
 from cloze.reading import read_line
 from cloze.vocabulary import VOCABULARY, TextError, counted, visible
 from cloze.widgets.markup import element, in_nats, still_lines
@@ -74,7 +74,7 @@ class Hiding(Widget):
             raise TextError(
                 "The line already has a gap; type it without gaps, because they are drawn here."
             )
-        self.hidden = now = hide(ids, seed=draws, **chosen)
+        self.hidden = now = hide_line(ids, seed=draws, **chosen)
         cells = [
             (visible(VOCABULARY.symbols[symbol]), now.fates.get(at, ""), now.costs.get(at))
             for at, symbol in enumerate(now.inputs.tolist())

@@ -142,12 +142,12 @@ def order_of_line(value: Any) -> list[int]:
     if isinstance(value, set | frozenset):
         raise Symptom("A set has no order: hand in a list, in the order of writing.")
     value = value.tolist() if isinstance(value, Tensor) else value
-    there, asked = positions(value), [*range(len(LINE))]
-    if there == [i + 1 for i in asked]:
+    given, wanted = positions(value), [*range(len(LINE))]
+    if given == [i + 1 for i in wanted]:
         raise Symptom("You count from 1, but the first character has position 0.")
-    if strange := [i for i in there if i not in asked]:
-        raise Symptom(f"{strange[0]} is not a position of {LINE!r}, which has 0 to {asked[-1]}.")
-    if missing := [i for i in asked if i not in there]:
+    if strange := [i for i in given if i not in wanted]:
+        raise Symptom(f"{strange[0]} is not a position of {LINE!r}, which has 0 to {wanted[-1]}.")
+    if missing := [i for i in wanted if i not in given]:
         raise Symptom(
             "Every position must be written once. Your order never writes "
             f"{', '.join(map(str, missing))}."
@@ -159,25 +159,25 @@ def _judge_order(answer: Any) -> str:
     order = order_of_line(answer)
     steps, usual = steps_along(order), sum(steps_along(range(len(LINE))))
     paid = sum(steps)
-    seen = f"Your order costs {paid:.2f} nats, left to right {usual:.2f}."
+    facts = f"Your order costs {paid:.2f} nats, left to right {usual:.2f}."
     letters = [LINE[i].replace(" ", "␣") for i in order]
     along = " ".join(f"{c} {nats:.1f}" for c, nats in zip(letters, steps, strict=True))
     if order == sorted(order):
         raise Symptom("That is left to right itself. Which letters would be hard to guess first?")
     if paid <= usual:
         raise Symptom(
-            f"{seen} Your order is no more expensive than left to right: its letters help each "
+            f"{facts} Your order is no more expensive than left to right: its letters help each "
             f"other. Step by step: {along}. Which of them would be hard to guess earlier?"
         )
     if paid < usual + MORE:
         raise Symptom(
-            f"{seen} Your order is more expensive, but by less than {MORE:.0f} nats. Step by "
+            f"{facts} Your order is more expensive, but by less than {MORE:.0f} nats. Step by "
             f"step: {along}. What could you write earlier to mislead "
             "the model even more?"
         )
     mean = line_bound(torch.tensor(_costs(), dtype=torch.float64))
     return (
-        f"{seen} The mean of all orders, which is the bound, is {mean:.2f}, and the most "
+        f"{facts} The mean of all orders, which is the bound, is {mean:.2f}, and the most "
         f"expensive one costs {most_expensive():.2f}."
     )
 
