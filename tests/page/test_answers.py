@@ -148,7 +148,11 @@ def test_it_begins_alike(node: Node, explorer: MaskExplorer) -> None:
     assert theirs["symbols"]["known"] == list(CHARACTERS.known)
 
 
-WRITTEN = '(runs) => runs.map((chosen) => writing(predictors.both, chosen).get("frames"))'
+WRITTEN = """(runs) => Promise.all(runs.map(async (chosen) => {
+  const model = writing(predictors.both, { line: "_" });
+  await model.ask("write", chosen);
+  return model.get("frames");
+}))"""
 GAPS = "the ___ __ _____ sat on the ___ and __"
 
 
