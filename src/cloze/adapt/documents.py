@@ -90,16 +90,13 @@ def _sections(documents: list[Document]) -> list[Document]:
     size = max(SECTION, total // (2 * FEW))
     sections: list[Document] = []
     for document in documents:
-        part, parts = "", []
+        parts = [""]
         for word in re.findall(r"\S{1,100}\s*|\s+", document.text):  # some scripts have no spaces
-            part += word
-            if len(part) >= 2 * size or (len(part) >= size and "\n" in word):
-                parts.append(part)
-                part = ""
-        if len(part) < size and parts:  # what is left belongs to the section before it
-            parts[-1] += part
-        else:
-            parts.append(part)
+            parts[-1] += word
+            if len(parts[-1]) >= 2 * size or (len(parts[-1]) >= size and "\n" in word):
+                parts.append("")
+        if len(parts[-1]) < size:  # what is left belongs to the section before it
+            parts[-2:] = ["".join(parts[-2:])]
         sections += (Document(f"{document.name}:{i}", text) for i, text in enumerate(parts, 1))
     return sections
 
