@@ -25,6 +25,10 @@ GENERAL = DATA / "corpus"
 Say = Callable[[str], None]
 
 
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
 @dataclass(frozen=True)
 class Document:
     """One text: a file, or a section of one."""
@@ -33,7 +37,7 @@ class Document:
     text: str
 
 
-def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Document]:
+def read_documents(paths: Iterable[Path], say: Say = silent) -> list[Document]:
     """Read text files, and all text files in folders; identical texts once.
 
     Args:
@@ -46,8 +50,6 @@ def read_documents(paths: Iterable[Path], say: Say = lambda _: None) -> list[Doc
     """
     documents: dict[str, Document] = {}
     for path in paths:
-        if not path.exists():
-            raise TextError(f"There is no file or folder {path}; check the path.")
         if path.is_dir():
             texts, skipped = _in_folder(path)
         else:

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from cloze.adapt.card import card, costs_before
 from cloze.adapt.chunks import Masks, prepare
 from cloze.adapt.costs import Costs, costs
-from cloze.adapt.documents import Document, Say
+from cloze.adapt.documents import Document, Say, silent
 from cloze.adapt.recipe import Examples, Recipe
 from cloze.handover.export import new_folder
 from cloze.handover.packages import need, quiet
@@ -88,7 +88,7 @@ class Adaptation(Progress):
         self,
         on_record: Callable[[Record], None] = lambda _: None,
         stop: Callable[[], bool] = lambda: False,
-        say: Say = lambda _: None,
+        say: Say = silent,
     ) -> None:
         """Train until the last step, or until somebody asks to stop; then the run is on disk.
 
