@@ -7,7 +7,6 @@ from typing import ClassVar, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
-from cloze.arguments import checked
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.fast import Past, read_on, states_at
 from cloze.vocabulary import END, VOCABULARY, Vocabulary
@@ -69,7 +68,6 @@ class MaskedLM(nn.Module):
     kind: ClassVar[str] = "masked"
     """The objective that such models are made for; a checkpoint stores its name."""
 
-    @checked
     def __init__(
         self, config: EncoderConfig | None = None, vocabulary: Vocabulary = VOCABULARY
     ) -> None:

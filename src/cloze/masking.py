@@ -203,8 +203,7 @@ class StaticMasks:
             mask_tokens(input_ids, mask_prob, generator=generator) for _ in range(copies)
         ]
 
-    @checked
-    def epoch(self, n: Whole) -> MaskedBatch:
+    def epoch(self, n: int) -> MaskedBatch:
         """Return the masked batch that epoch ``n`` = 0, 1, … sees."""
         return self._copies[n % len(self._copies)]
 

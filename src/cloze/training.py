@@ -269,7 +269,6 @@ class TrainingRun(Progress):
 
     # Saved and resumed
 
-    @checked
     def save(self, path: FilePath) -> None:
         """Save everything that a later :meth:`load` needs to go on exactly here.
 

@@ -113,7 +113,6 @@ class World:
         TextError: there is no sentence, the probabilities do not sum to 1, or it is too large.
     """
 
-    @checked
     def __init__(self, sentences: Mapping[str, float]) -> None:
         words = as_words(sentences)
         self.vocabulary = Vocabulary(
@@ -147,7 +146,6 @@ class World:
         except TextError as error:
             raise TextError(f"{path}: {error}") from None
 
-    @checked
     def encode(self, sentence: str) -> Tensor:
         """Return the ids of one sentence between ``[BEGIN]`` and ``[END]``, shape ``(length,)``.
 
@@ -171,7 +169,6 @@ class World:
         """−Σ P(x) log P(x) in nats: what the best possible guess at a whole sentence costs."""
         return float(-(self.probabilities * self.probabilities.log()).sum())
 
-    @checked
     def probability(self, sentence: str) -> float:
         """Return P(sentence), read as by :meth:`encode`; 0 for one that is never said."""
         with suppress(TextError):  # a word that this world does not have

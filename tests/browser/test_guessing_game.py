@@ -1,4 +1,4 @@
-"""The guessing game by hand: what is shown when, and how its end is told."""
+"""The guessing game by hand: what is shown when."""
 
 from __future__ import annotations
 
@@ -59,7 +59,6 @@ def test_a_game_from_beginning_to_end(hand: Take, game: GuessingGame) -> None:
     driven.act("next")
     assert Puzzle(**puzzles[1]).before in text_of(driven)
     play_gap(driven, " ", 60)
-    assert not read(driven.html).select(".told")
     driven.act("next")
     play_gap(driven, "t", 0)
     assert "You have played all 3 gaps" in status_of(driven)
@@ -72,30 +71,6 @@ def test_a_game_from_beginning_to_end(hand: Take, game: GuessingGame) -> None:
     assert repr(game) == "GuessingGame(0 of 3 gaps)"
     assert (game.seed, game.puzzles) == (8, GuessingGame(8, 3).puzzles)
     assert "Gap 1, from the left." in status_of(driven)
-
-
-def round_of(*, left: float, both: float) -> dict[str, object]:
-    """Return a gap for which the models paid a bit, and the player this much more."""
-    rest = {"model": 1.0, "neighbours": 2.0, "unigram": 3.0}
-    return {
-        "bets": {side: ["e", 20] for side in ("left", "both")},
-        "bits": {"left": {"you": 1 + left, **rest}, "both": {"you": 1 + both, **rest}},
-        "guesses": {side: [["e", 0.5]] for side in ("left", "both")},
-    }
-
-
-def test_the_end_is_told_in_squares(hand: Take, game: GuessingGame) -> None:
-    driven = hand(game)
-    ends = [(-0.6, 0.4), (0.6, -0.4), (0.2, 0.51)]
-    game.rounds = [round_of(left=left, both=both) for left, both in ends]
-    game.bets = game.rounds[-1]["bets"]
-    driven.tell()
-    page = assert_usable(driven.html)
-    rows = page.select(".squares")
-    assert [row.get_text() for row in rows] == ["▲▼=", "==▼"]
-    assert rows[0]["aria-label"] == (
-        "From the left: you paid less, the model paid less, about the same."
-    )
 
 
 def test_the_status_says_all_that_is_to_be_seen(hand: Take) -> None:

@@ -28,7 +28,7 @@ def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, pa
     expect(widget.get_by_label("Rate")).to_have_value("0.8")
     page.evaluate("window.saved")  # and Python has answered
     expect(widget.locator(".cell.fate-R")).to_have_count(0)
-    assert widget.locator(".cell.fate-M").count() == len(hiding.asked.costs) > 12
+    assert widget.locator(".cell.fate-M").count() == len(hiding.hidden.costs) > 12
     assert repr(hiding).startswith("Hiding(80% in words, 100/0/0: ")
 
 
@@ -37,7 +37,7 @@ def test_the_strip_and_the_table_say_what_python_found(hand: Take) -> None:
     driven = hand(widget)
     page = check(driven)
     [strip] = page.select("[role=img]")
-    now = widget.asked
+    now = widget.hidden
     hidden = "".join("▒" if i in now.costs else symbol for i, symbol in enumerate(TEXT))
     assert strip["aria-label"] == f"The model reads: {hidden}"
     assert [len(word.select(".cell")) for word in strip.select(".word")][:3] == [4, 1, 4]

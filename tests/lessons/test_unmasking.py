@@ -76,10 +76,6 @@ def test_a_cell_goes_to_any_step_there_is() -> None:
     assert "cell new" in str(player.still())
     with pytest.raises(ValueError, match="A step of this text is a whole number from 0 to 4"):
         player.at = 5
-    with pytest.raises(ValueError, match="The line has no gap"):
-        player.line = "no gap"
-    with pytest.raises(ValueError, match="policy is text among"):
-        player.policy = "any"
     player.line = "th_ Mat"
     assert (player.at, player.text) == (0, "th_ mat")
 

@@ -28,6 +28,7 @@ ASK = "async ([what, sent]) => new Readers(() => predictors)[what](sent)"
 BEGIN = "(examples) => beginning(predictors.both, examples)"
 LINE = "i do not know who it was"
 GAPPED = "i do n_t know who it was"
+LONG = "the old man walked slowly down to the harbour and looked at ship"
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +81,13 @@ QUESTIONS: list[dict[str, Any]] = [
     {"masked": [14], "focus": 14},
     {"masked": [14, 15, 20], "focus": 15, "filled": {"20": "x"}},
     {"masked": [14], "focus": 14, "hands": {"14": {"q": 2, " ": 1}}},
+    {"masked": [3, 14, 15], "focus": 15},
     {"masked": [3, 14], "focus": 5},
     {"masked": [], "focus": 0},
     {"truth": list(GAPPED), "masked": [6], "focus": 6},
+    {"truth": list("_ne g_p and\nall"), "masked": [0, 5], "focus": 0},
+    {"truth": ["_"], "masked": [0], "focus": 0},
+    {"truth": list(LONG), "masked": [0, 62, 63], "focus": 63},
     inside(parts={"0.3": "off", "1.0": "off", "0": "off"}),
     inside(parts={"0.1": "off", "0": "off"}, everywhere=True),
     inside(parts={"0.1": "swap", "1": "off"}, other=list(OTHER)),

@@ -1,4 +1,4 @@
-"""The page's models against torch: logits, answers, what is read, damaged files."""
+"""What the page reads: lines and symbols as Python does, and files that are damaged."""
 
 from __future__ import annotations
 
@@ -6,138 +6,14 @@ import random
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
-from torch import Tensor
 
 from cloze.checkpoint import CHECKPOINTS
-from cloze.corpus import Corpus
-from cloze.encoder import DIRECTIONS, Direction
-from cloze.heads import symbol_log_probs
-from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, MaskedBatch, held_out_batch
-from cloze.prediction.predictors import MaskedPredictor, unigram
-from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
-from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, normalise
+from cloze.vocabulary import ALPHABET, normalise
 from tests.page.node import Node
-from web import weights
-
-TOLERANCE = 1e-4
-OF_PROBABILITIES = 1e-5
-LINES = {
-    "she took her umbrella because it was raining": [0, 9, 10, 30],
-    "the old man walked slowly down to the harbour and looked at ship": [63],
-    "_ne g_p is known to nobody\nand the other lines go on": [0, 5, 26],
-    "_": [0],
-    "everything _": [11],
-}
-"""Lines by their gaps: at both ends, side by side, of unknown truth, and nothing else."""
-
-
-@cache
-def held_out() -> MaskedBatch:
-    """Some of the held-out windows, which takes a twentieth of the time of all."""
-    return MaskedBatch(*(each[::20] for each in held_out_batch(Corpus.load().held_out_windows(64))))
-
-
-@cache
-def predictor(name: Direction) -> MaskedPredictor:
-    return MaskedPredictor(weights.rounded(name), name, unigram())
-
-
-def close(found: Any, expected: Any) -> bool:
-    """Tell whether nested lists of numbers, and None, have one shape and nearly one content."""
-    if isinstance(expected, list | tuple):
-        return len(found) == len(expected) and all(map(close, found, expected))
-    if expected is None:
-        return found is None
-    return abs(found - expected) < TOLERANCE
-
-
-# ── logits ──
-
-LOGITS = """([name, lines]) => lines.flatMap(([ids, selected]) => {
-  const found = predictors[name].engine.logits(
-    Int32Array.from(ids), ids.length, Int32Array.from(selected));
-  return selected.map((_, row) => [...found.subarray(29 * row, 29 * row + 29)]);
-})"""
-
-
-def page_logits(node: Node, name: Direction) -> Tensor:
-    """Return the page's logits at every selected position of the held-out windows, (|M|, |V|)."""
-    batch = held_out()
-    lines = [
-        [ids.tolist(), selected.nonzero().flatten().tolist()]
-        for ids, selected in zip(batch.inputs, batch.selected, strict=True)
-        if selected.any()
-    ]
-    return torch.tensor(node.evaluate(LOGITS, [name, lines]))
-
-
-@pytest.mark.parametrize("name", DIRECTIONS)
-def test_held_out_logits_are_torchs(node: Node, name: Direction) -> None:
-    inputs, labels = held_out()
-    selected = labels != IGNORE
-    found = page_logits(node, name)
-    expected = weights.rounded(name).logits_at(inputs, selected)
-    assert len(inputs) > 50
-    assert found.shape == expected.shape
-    assert (found - expected).abs().max() < TOLERANCE
-    ours, theirs = (symbol_log_probs(logits, VOCABULARY).exp() for logits in (expected, found))
-    assert (ours - theirs).abs().max() < OF_PROBABILITIES
-    exact = shipped_model(name).logits_at(inputs, selected)
-    assert (found - exact).abs().max() > TOLERANCE  # what the limit would notice
-    costs = [mlm_loss(each, labels[selected]).item() for each in (found, exact)]
-    assert costs[0] == pytest.approx(costs[1], abs=0.001)
-
-
-# ── answers ──
-
-
-@pytest.mark.parametrize("name", DIRECTIONS)
-def test_answers_are_pythons(node: Node, name: Direction) -> None:
-    ours = predictor(name)
-    for text, gaps in LINES.items():
-        line = list(text)
-        answer = ours.predict(line, gaps)
-        found = node.evaluate(
-            """([name, line, gaps]) => {
-              const answer = predictors[name].predict(line, gaps);
-              const { positions, probabilities, costs } = answer;
-              return { positions, probabilities, costs,
-                       at: answer.at(gaps[0]), cost: answer.cost(gaps[0]) };
-            }""",
-            [name, line, gaps],
-        )
-        assert found["positions"] == list(answer.positions)
-        assert close(found["probabilities"], answer.probabilities.tolist())
-        assert close(found["costs"], [answer.cost(at) for at in answer.positions])
-        assert close(found["at"], answer[gaps[0]].tolist())
-        assert close(found["cost"], answer.cost(gaps[0]))
-
-
-def test_long_answers_are_pythons(node: Node) -> None:
-    ours = predictor("both")
-
-    def ask(what: str, *asked: object) -> Any:
-        ask = "([name, what, ...asked]) => predictors[name][what](...asked)"
-        return node.evaluate(ask, ["both", what, *asked])
-
-    for text, gaps in LINES.items():
-        line, last = list(text), gaps[-1]
-        if text != GAP:
-            assert close(ask("surprise", line), ours.surprise(line).tolist())
-        changes = ours.occlusion(line, gaps, last).tolist()
-        assert close(ask("occlusion", line, gaps, last), changes)
-        if len(gaps) > 1:
-            table = ask("joint", line, gaps, last, gaps[0])
-            assert close(table, ours.joint(line, gaps, last, gaps[0]).tolist())
-            assert sum(map(sum, table)) == pytest.approx(1)
 
 
 def test_a_newer_question_stops_an_older_one(node: Node) -> None:

@@ -49,14 +49,12 @@ class Baseline:
         return cost(self.probabilities[symbol])
 
 
-@checked
 def unigram(corpus: Corpus | None = None) -> Baseline:
     """Return how frequent characters are in the training pieces, by default the shipped ones."""
     text = "the shipped corpus" if corpus is None else "your corpus"
     return Baseline(letter_frequencies(corpus).tolist(), text)
 
 
-@checked
 def world_unigram(world: World) -> Baseline:
     """Return how frequent words are in a small world."""
     return Baseline(world.frequencies.tolist(), "this world")

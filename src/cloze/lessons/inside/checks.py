@@ -222,7 +222,7 @@ def _judge_detour(answer: Any) -> str:
             f"Your sentences differ in {counted(apart, 'word')}; they must differ in exactly two, "
             "so that one decides the other."
         )
-    question = paths.Question(ours, theirs, *differ)
+    question = paths.SentencePair(ours, theirs, *differ)
     for one, other in ((ours, theirs), (theirs, ours)):
         mixed = " ".join((*one[: differ[0]], other[differ[0]], *one[differ[0] + 1 :]))
         if mixed in world.sentences:

@@ -2,14 +2,13 @@
 
 import { button, element, form, status, tableOf } from "../../widgets/browser/element.js";
 import { ValueError, Widget } from "../../widgets/browser/widget.js";
-import { capitalised, spoken, sum, visible } from "../../widgets/browser/words.js";
+import { spoken, sum, visible } from "../../widgets/browser/words.js";
 
 /**
  * @import { WidgetModel } from "../../widgets/browser/widget.js"
  *
  * @typedef {keyof typeof SIGHT} Side
  * @typedef {keyof typeof RIVALS} Rival
- * @typedef {keyof typeof ENDS} End
  * @typedef {[letter: string | null, percent: number]} Bet
  * @typedef {Record<string, Bet>} Bets  By side, as all that follow.
  * @typedef {Record<string, Record<string, number>>} Bits  And by rival.
@@ -40,14 +39,6 @@ const RIVALS = {
   unigram: "counts of letters",
 };
 const PLAYERS = /** @type {const} */ (["you", "model"]);
-const CLOSE = 0.5; // bits: within this difference both have paid about the same
-// How a gap ended: its words, and its sign.
-const ENDS = {
-  won: { words: "you paid less", sign: "▲" },
-  even: { words: "about the same", sign: "=" },
-  lost: { words: "the model paid less", sign: "▼" },
-};
-
 /** @extends {Widget<State, Answers>} */
 export default class GuessingGame extends Widget {
   #of = ""; // the state that the announcement describes
@@ -124,7 +115,6 @@ export default class GuessingGame extends Widget {
       this.#sentence(),
       side ? this.#form(side) : this.#truth(),
       status(this.announcement),
-      this.finished && !side ? this.#told() : null,
     );
   }
 
@@ -200,43 +190,6 @@ export default class GuessingGame extends Widget {
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "What everyone paid" },
         table,
       ),
-    );
-  }
-
-  /**
-   * How each gap ended on one side.
-   * @param {Side} side
-   * @returns {End[]}
-   */
-  #ends(side) {
-    return this.rounds.map(({ bits }) => {
-      const more = bits[side].you - bits[side].model;
-      return more < -CLOSE ? "won" : more > CLOSE ? "lost" : "even";
-    });
-  }
-
-  /** Draw the whole game in squares. */
-  #told() {
-    const rows = SIDES.map((side) => {
-      const ends = this.#ends(side);
-      const squares = ends.map((end) =>
-        element("span", { class: `square ${end}` }, ENDS[end].sign),
-      );
-      const label = `${capitalised(SIGHT[side])}: ${ends.map((end) => ENDS[end].words).join(", ")}.`;
-      const look = { role: "img", "aria-label": label, class: "squares" };
-      const name = element("span", null, SIGHT[side]);
-      return element("div", { class: "row" }, name, element("div", look, ...squares));
-    });
-    const legend = Object.entries(ENDS).map(([end, { words, sign }]) => {
-      const square = element("span", { class: `square ${end}`, "aria-hidden": true }, sign);
-      return element("span", null, square, ` ${words}`);
-    });
-    return element(
-      "div",
-      { class: "told" },
-      element("p", null, element("b", null, `Your game, seed ${this.get("seed")}`)),
-      ...rows,
-      element("p", { class: "row quiet" }, ...legend),
     );
   }
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from cloze.arguments import Whole, checked
 from cloze.reading import read_line
-from cloze.vocabulary import VOCABULARY
+from cloze.vocabulary import VOCABULARY, counted
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
 
@@ -52,7 +52,7 @@ class MaskDraws(Widget):
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {NAMES[fate]}" for fate, n in self.counts.items())
-        return f"MaskDraws({self.draws} draw{'s' * (self.draws != 1)}: {counts})"
+        return f"MaskDraws({counted(self.draws, 'draw')}: {counts})"
 
     def still(self) -> Markup:
         """Write the line and what is drawn, for where nothing runs."""

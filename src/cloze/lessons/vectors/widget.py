@@ -10,7 +10,7 @@ import traitlets
 from markupsafe import Markup
 
 from cloze.arguments import checked
-from cloze.lessons.vectors.search import TERMS, Found, Hit, Index
+from cloze.lessons.vectors.search import TERMS, Hit, Index, SearchResult
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element
 from cloze.widgets.widget import Widget, program
@@ -32,7 +32,7 @@ class Search(Widget):
 
     _esm = program(Path(__file__).with_suffix(".js"))
 
-    found = traitlets.Instance(Found).tag(sync=True)
+    found = traitlets.Instance(SearchResult).tag(sync=True)
     chosen: traitlets.Dict[str, str] = traitlets.Dict().tag(sync=True)
     """By which vectors and which terms."""
     choices: traitlets.Dict[str, list[str]] = traitlets.Dict().tag(sync=True)

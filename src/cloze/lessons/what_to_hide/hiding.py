@@ -16,7 +16,7 @@ from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import VOCABULARY
 
 
-class Asked(NamedTuple):
+class HiddenLine(NamedTuple):
     """What is read of a line, what is asked of it, and what the answers cost."""
 
     inputs: Tensor
@@ -39,13 +39,13 @@ class Asked(NamedTuple):
 
 @checked
 @torch.no_grad()
-def asked(
+def hide_line(
     line: Line,
     rate: float = 0.15,
     shape: Shape = "characters",
     shares: Shares = "80/10/10",
     seed: Whole = 0,
-) -> Asked:
+) -> HiddenLine:
     """Hide a part of a line and ask the encoder that ships with the series about it.
 
     Args:
@@ -71,4 +71,4 @@ def asked(
     fates = {
         i: "M" if inputs[0, i] == hidden else "R" if either[0, i] == hidden else "K" for i in at
     }
-    return Asked(inputs[0], dict(zip(at, costs.tolist(), strict=True)), fates)
+    return HiddenLine(inputs[0], dict(zip(at, costs.tolist(), strict=True)), fates)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from cloze.arguments import Whole, checked
 from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES, Shape, Shares
-from cloze.lessons.what_to_hide.hiding import Asked, asked
+from cloze.lessons.what_to_hide.hiding import HiddenLine, hide_line
 from cloze.reading import read_line
 from cloze.vocabulary import VOCABULARY, TextError, counted, visible
 from cloze.widgets.markup import element, in_nats
@@ -63,16 +63,16 @@ class Hiding(Widget):
         super().__init__(line=line, rate=rate, shape=shape, shares=shares)
 
     def __repr__(self) -> str:
-        now = self.asked
+        now = self.hidden
         return (
             f"Hiding({self.rate:.0%} in {self.shape}, {self.shares}: {len(now.costs)} of "
             f"{len(self.line)} asked, {in_nats(now.mean)} nats each)"
         )
 
     @property
-    def asked(self) -> Asked:
+    def hidden(self) -> HiddenLine:
         """What the model reads and what its answers cost, as it is chosen now."""
-        return _asked(self.line, self.rate, self.shape, self.shares, self.seed + self.draws)
+        return _hidden_line(self.line, self.rate, self.shape, self.shares, self.seed + self.draws)
 
     def answer_hide(self, **chosen: Any) -> None:
         """Choose something else, and hide the line anew."""
@@ -99,7 +99,7 @@ class Hiding(Widget):
 
     @traitlets.observe("line", "rate", "shape", "shares", "draws")
     def _hide(self, _: Any) -> None:
-        now = self.asked
+        now = self.hidden
         self.cells = [
             (visible(VOCABULARY.symbols[symbol]), now.fates.get(i, ""), now.costs.get(i))
             for i, symbol in enumerate(now.inputs.tolist())
@@ -110,7 +110,7 @@ class Hiding(Widget):
 
     def still(self) -> Markup:
         """Write the line, what is read of it and what that costs, for where nothing runs."""
-        now = self.asked
+        now = self.hidden
         read = Markup("").join(
             element("b", symbol) if fate else symbol.replace("␣", " ")
             for symbol, fate, _ in self.cells
@@ -125,6 +125,6 @@ class Hiding(Widget):
 
 
 @lru_cache(maxsize=1)
-def _asked(line: str, rate: float, shape: Shape, shares: Shares, seed: int) -> Asked:
+def _hidden_line(line: str, rate: float, shape: Shape, shares: Shares, seed: int) -> HiddenLine:
     """Hide a line as it was hidden last, or anew."""
-    return asked(VOCABULARY.encode(line), rate, shape, shares, seed)
+    return hide_line(VOCABULARY.encode(line), rate, shape, shares, seed)

@@ -29,7 +29,7 @@ def my_hand(text: str) -> str:
 @cache
 def _model() -> tuple[Any, Any]:
     from cloze.handover.pieces import load_folder
-    from cloze.lessons.your_own_text.tiny import FOLDER
+    from cloze.lessons.your_own_text.letters import FOLDER
 
     return load_folder(FOLDER)
 
