@@ -96,7 +96,7 @@ def test_a_run_that_is_stopped_and_resumed_is_the_whole_run(
     home: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    with interrupt_in(adapt_run, "_check_loss", 3):
+    with interrupt_in(adapt_run, "Record", 3):
         assert command_line.main(command(home, out, "--mix", "0.3")) == 130
     printed = capsys.readouterr().err
     assert "a character of your text costs" in printed
