@@ -5,9 +5,10 @@ from collections.abc import Callable
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 
-from cloze.teaching.figures import new_figure, svg_of
+from cloze.teaching.figures import STYLE, new_figure, svg_of
 from cloze.teaching.palette import BLUE, ORANGE
 from cloze.teaching.svg import short_path
 
@@ -32,10 +33,11 @@ def test_no_error_adds_up_along_a_path() -> None:
 
 def drawn(draw: Callable[[Axes], object]) -> list[ET.Element]:
     """Draw on axes that show nothing else and return what then stands in the SVG."""
-    figure, axes = new_figure(2, 2)
-    axes.set_axis_off()
-    axes.set(xlim=(0, 9), ylim=(0, 9))
-    draw(axes)
+    with rc_context(STYLE):
+        figure, axes = new_figure(2, 2)
+        axes.set_axis_off()
+        axes.set(xlim=(0, 9), ylim=(0, 9))
+        draw(axes)
     style, defs, *shapes, _, text = ET.fromstring(svg_of(figure))
     assert (style.tag, defs.tag, text.get("class")) == tuple(
         "{http://www.w3.org/2000/svg}" + tag if tag else None for tag in ("style", "defs", "")

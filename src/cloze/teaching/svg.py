@@ -5,8 +5,6 @@ every mark a style of its own. A notebook stores its drawings, and is to be smal
 reviewed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
