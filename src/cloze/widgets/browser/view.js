@@ -11,7 +11,6 @@
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
-//   data-copy="text"     a click on this button copies the text
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
@@ -272,28 +271,11 @@ export function render({ widget, el, onEnd = () => {} }) {
     widget.act(name, { ...along, ...extra });
   };
 
-  const copy = async (/** @type {HTMLElement} */ button) => {
-    const text = button.dataset.copy ?? "";
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const field = document.createElement("textarea"); // a page without https has no clipboard
-      field.value = text;
-      button.after(field);
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-      button.focus();
-    }
-    button.textContent = "Copied";
-  };
-
   root.addEventListener("click", (event) => {
     /** @type {HTMLElement | null} */
-    const button = targetOf(event).closest("button[data-do], button[data-copy]");
+    const button = targetOf(event).closest("button[data-do]");
     if (!button || button.getAttribute("aria-disabled") === "true") return;
-    if (button.matches("[data-copy]")) copy(button);
-    else if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
+    if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
     else {
       // A page that may not fill the screen writes large in its place.
       if (button.matches('[data-full][aria-pressed="false"]'))
