@@ -74,14 +74,23 @@ def test_a_name_is_written_and_can_be_changed(project: Path) -> None:
     assert colab.project()["urls"] == {"Source": "https://github.com/Another/course"}
 
 
-@pytest.mark.parametrize("start", ["https://github.com/", "git@github.com:"])
-def test_gits_remote_tells_where_a_copy_belongs(project: Path, start: str) -> None:
-    git(project, "init", "--quiet")
-    assert colab.here() == ""
-    git(project, "remote", "add", "origin", f"{start}some-body/my.cloze.git")
-    assert (colab.here(), colab.at_home()) == ("some-body/my.cloze", False)
-    assert colab.main(["owner"]) == 0
-    assert colab.at_home()
+@pytest.mark.parametrize(
+    ("remote", "repository"),
+    [
+        ("https://github.com/some-body/my.cloze.git", "some-body/my.cloze"),
+        ("git@github.com:some-body/my.cloze.git", "some-body/my.cloze"),
+        ("https://gitlab.com/a/b", ""),
+    ],
+)
+def test_gits_remote_tells_where_a_copy_belongs(
+    project: Path, remote: str, repository: str
+) -> None:
+    for folder, address in ((project.parent, "https://github.com/other/thing"), (project, remote)):
+        assert colab.here() == ""
+        git(folder, "init", "--quiet")
+        git(folder, "remote", "add", "origin", address)
+    assert (colab.here(), colab.at_home()) == (repository, False)
+    assert (colab.main(["owner"]) == 0) == colab.at_home() == bool(repository)
 
 
 def test_a_workflow_knows_better_than_the_notebooks(
@@ -95,17 +104,6 @@ def test_a_workflow_knows_better_than_the_notebooks(
         "somebody/cloze",
         False,
     )
-
-
-def test_another_host_and_a_repository_around_the_project_are_not_its_address(
-    project: Path,
-) -> None:
-    git(project.parent, "init", "--quiet")
-    git(project.parent, "remote", "add", "origin", "https://github.com/other/thing")
-    assert colab.here() == ""
-    git(project, "init", "--quiet")
-    git(project, "remote", "add", "origin", "https://gitlab.com/a/b")
-    assert colab.here() == ""
 
 
 @pytest.mark.parametrize("name", ["", "two words", "https://gitlab.com/a/b"])

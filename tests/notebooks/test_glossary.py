@@ -93,25 +93,3 @@ def test_every_term_of_a_notebook_has_an_entry(path: Path) -> None:
     missing = {name for name in NAMED.findall(text) + SYMBOL.findall(text) if not known(name)}
     assert not missing, f"The glossary lacks {', '.join(sorted(missing))}."
     assert "](glossary.md)" in text
-
-
-def misconceptions() -> list[tuple[str, str, str]]:
-    """Return for each misconception the words, the notebook and the heading of its link."""
-    text = (NOTEBOOKS / "misconceptions.md").read_text(encoding="utf-8")
-    links = re.findall(r"^\*Refuted in\* \[(.+)\]\((\w+\.ipynb)#(\S+)\)\.$", text, re.MULTILINE)
-    assert len(links) == text.count("\n## ") >= 12
-    return links
-
-
-def test_a_misconception_leads_to_where_it_is_refuted() -> None:
-    for words, name, anchor in misconceptions():
-        headings = re.findall(r"^#+ (.+)$", prose(NOTEBOOKS / name), re.MULTILINE)
-        assert anchor in [heading.replace(" ", "-") for heading in headings]
-        assert words.replace("-", " ").endswith(anchor.replace("-", " "))
-
-
-def test_the_links_of_both_pages_resolve() -> None:
-    for page in ("glossary.md", "misconceptions.md"):
-        text = (NOTEBOOKS / page).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#\s]+)", text):
-            assert target.startswith("http") or (NOTEBOOKS / target).exists(), target
