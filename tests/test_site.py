@@ -11,22 +11,19 @@ from hashlib import sha256
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from docutils import nodes
 
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
+from tests.series import NOTEBOOKS, each_notebook, prose, read
 from web.build import hosted
 from web.site.__main__ import main
 from web.site.pages import address, head
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 AWAKE = ".living[data-at-once], :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 @cache
@@ -79,7 +76,7 @@ def test_every_link_leads_somewhere(site: Path) -> None:
 
 @each_notebook
 def test_what_a_notebook_folds_the_page_folds_too(site: Path, path: Path) -> None:
-    cells = nbformat.read(path, as_version=4).cells
+    cells = read(path).cells
     hidden = [cell for cell in cells if cell.metadata.get("jupyter", {}).get("outputs_hidden")]
     folded = [cell for cell in hidden if cell.outputs]  # the answers to an exercise come later
     assert len(page_of(site, path).select(".cell details.below-input")) == len(folded)
@@ -113,11 +110,7 @@ def test_the_site_has_every_page(site: Path) -> None:
 
 @each_notebook
 def test_every_formula_is_written(site: Path, path: Path) -> None:
-    text = "\n".join(
-        re.sub(r"```.*?```|`[^`]*`", "", cell.source, flags=re.DOTALL)
-        for cell in nbformat.read(path, 4).cells
-        if cell.cell_type == "markdown"
-    )
+    text = re.sub(r"`[^`]*`", "", prose(path))
     formulas = re.findall(r"\$\$.+?\$\$|\$[^$\n]+\$", text, re.DOTALL)
     article = BeautifulSoup(str(page_of(site, path).select_one("article")), "html.parser")
     assert len(article.select("math")) == len(formulas)

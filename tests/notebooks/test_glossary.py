@@ -11,12 +11,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-import nbformat
-import pytest
+from tests.series import NOTEBOOKS, ROOT, each_notebook, prose, read
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-EACH = sorted(NOTEBOOKS.glob("*.ipynb"))
-BY_NUMBER = {path.stem[:2]: path for path in EACH}
+GLOSSARY = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+BY_NUMBER = {path.stem[:2]: path for path in NOTEBOOKS}
 LEVELS = ("Everybody", "Practitioner", "Researcher")
 NAMED = re.compile(
     r"\b(?:called|calls?|named|has a name:|is known as)\s+(?:an?\s+|the\s+|its\s+)?"
@@ -38,26 +36,17 @@ ALSO = {
 
 
 def entries() -> dict[str, str]:
-    text = (NOTEBOOKS / "glossary.md").read_text(encoding="utf-8")
-    _, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    _, *parts = re.split(r"^## ", GLOSSARY, flags=re.MULTILINE)
     heads = [part.partition("\n") for part in parts]
     return {title.replace("\\", ""): body for title, _, body in heads}
 
 
 ENTRIES = entries()
-each_notebook = pytest.mark.parametrize("path", EACH, ids=lambda path: path.stem)
-
-
-@cache
-def prose(path: Path) -> str:
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
 
 
 @cache
 def everything(path: Path) -> str:
-    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    text = "\n".join(cell.source for cell in read(path).cells)
     return re.sub(r"[\s*_-]+", " ", text).lower()
 
 
@@ -83,8 +72,7 @@ def test_an_entry_has_three_levels_and_a_place_and_is_a_word_of_its_notebooks() 
 def test_entries_are_in_alphabetical_order_and_each_is_there_once() -> None:
     keys = [re.sub(r"[^a-z0-9]", "", term.lower()) for term in ENTRIES]
     assert keys == sorted(keys)
-    text = (NOTEBOOKS / "glossary.md").read_text(encoding="utf-8")
-    assert text.count("\n## ") == len(ENTRIES) > 100
+    assert GLOSSARY.count("\n## ") == len(ENTRIES) > 100
 
 
 @each_notebook
