@@ -77,12 +77,6 @@ def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Drawn:
     left.set(ylabel="cost of the true filling, nats", ylim=(0, None))
     left.legend()
     right.set(ylabel="milliseconds per line", yscale="log")
-    described = "; ".join(
-        f"{counted(int(n), 'gap')}: "
-        + ", ".join(
-            f"{way} {values['nats']:.2f} nats in {values['milliseconds']:.1f} ms"
-            for way, values in ways.items()
-        )
-        for n, ways in paid.items()
-    )
+    form = "{0} {1[nats]:.2f} nats in {1[milliseconds]:.1f} ms"
+    described = listed_by_group({counted(int(n), "gap"): ways for n, ways in paid.items()}, form)
     return figure, f"Lines of the cost of the true filling and of the time it takes. {described}."

@@ -41,8 +41,8 @@ def what_moves(symbols: Sequence[str], moved: Mapping[str, Sequence[float]], cha
         moved: by model, the distance at each position.
         changed: the position of the changed character.
     """
-    size = (7.2, 0.6 + 1.5 * len(moved))
-    figure, column = panels([*moved], *size, down=True, sharex=True, sharey=True)
+    grid = {"nrows": len(moved), "ncols": 1, "sharex": True, "sharey": True}
+    figure, column = panels([*moved], 7.2, 0.6 + 1.5 * len(moved), **grid)
     colours = [ORANGE if i == changed else BLUE for i in range(len(symbols))]
     for axes, distances in zip(column, moved.values(), strict=True):
         axes.bar(range(len(symbols)), distances, color=colours, width=0.75)

@@ -48,7 +48,7 @@ def one_step(losses: Mapping[float, float], slope: float, taken: float) -> Drawn
     arrow = {"arrowstyle": "-|>", "color": GREY}
     note(axes, "our step", (taken, losses[taken]), (12, 28), arrowprops=arrow)
     axes.set(xlabel="learning rate", ylabel="loss in nats", xlim=(0, None))
-    after = listed({f"{rate:g} ≈": losses[rate] for rate in rates})
+    after = listed({rate: losses[rate] for rate in rates}, "{:g} ≈ {:.2f}")
     return figure, (
         f"Loss in nats of one batch after a step with each learning rate: {after}. A dashed line "
         "shows the slope that the gradient gives: the curve follows it at first, then leaves it."
