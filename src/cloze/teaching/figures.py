@@ -22,8 +22,6 @@ from cloze.vocabulary import visible
 
 STYLE: Any = {
     "figure.dpi": 110,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
     "axes.edgecolor": GREY,
     "axes.labelcolor": INK,
     "axes.titlesize": "medium",

@@ -104,18 +104,18 @@ def _marked(shapes: Iterable[ET.Element], shared: ET.Element) -> Iterator[ET.Ele
 
 
 def _text(drawing: ET.Element) -> Iterator[ET.Element]:
-    """Find all text, by look and size, and write its halo before it."""
-    groups: dict[tuple[str, float], ET.Element] = {}
+    """Find all text, by size, and write it in ink, with its halo before it."""
+    groups: dict[float, ET.Element] = {}
     for text in filter(_is_text, drawing.iter()):
         ((*place,),) = re.findall(PLACE, text.attrib["transform"])
         x, y, angle, size = (float(number or 0) for number in place)
         turned = f" rotate({-angle:g})" if angle else ""
         text.set("transform", f"translate({x / size:.0f} {-y / size:.0f}){turned}")
-        look = text.attrib.pop("style", "")
-        group = {"style": look, "transform": f"scale({size:g} {-size:g})"}
-        groups.setdefault((look, size), ET.Element("g", group)).append(text)
+        text.set("style", "")
+        group = ET.Element("g", transform=f"scale({size:g} {-size:g})")
+        groups.setdefault(size, group).append(text)
     yield ET.Element("use", {"href": "#text", "class": "halo"})
-    layer = ET.Element("g", id="text")
+    layer = ET.Element("g", id="text", style="fill: var(--ink)")
     layer.extend(groups.values())
     yield layer
 

@@ -5,15 +5,10 @@ from typing import Any
 
 from cloze.teaching.charts import named_bars
 from cloze.teaching.figures import Drawn, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE
+from cloze.teaching.palette import BLUE, GREEN, ORANGE, SHADE
 from cloze.vocabulary import counted
 
-COLOURS = {
-    "left side": ORANGE,
-    "masked": BLUE,
-    "causal, Bayes": GREEN,
-    "truth": GREY,
-}
+COLOURS = {"left side": ORANGE, "masked": BLUE, "causal, Bayes": GREEN}
 """The colour of each way to answer. The names beside them carry the meaning."""
 
 
