@@ -23,12 +23,10 @@ from cloze.vocabulary import visible
 STYLE: Any = {
     "figure.dpi": 110,
     "axes.edgecolor": GREY,
-    "axes.labelcolor": INK,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
     "font.size": 11,
