@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.container import BarContainer
 from matplotlib.patches import FancyBboxPatch
+from matplotlib.text import Annotation
 
 from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, VIOLET
 from cloze.vocabulary import visible
@@ -28,9 +29,9 @@ def fading(low: str, high: str) -> LinearSegmentedColormap:
 
 def note(
     axes: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **look: Any
-) -> None:
+) -> Annotation:
     """Write beside a point of the axes; the offset from it is in points of type."""
-    axes.annotate(text, at, offset, textcoords="offset points", **look)
+    return axes.annotate(text, at, offset, textcoords="offset points", **look)
 
 
 def box(axes: Axes, corner: tuple[float, float], width: float, height: float, **look: Any) -> None:

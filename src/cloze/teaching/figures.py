@@ -22,15 +22,11 @@ from cloze.vocabulary import visible
 
 STYLE: Any = {
     "figure.dpi": 110,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": PAPER,
     "axes.edgecolor": GREY,
-    "axes.labelcolor": INK,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
     "font.size": 11,
@@ -44,22 +40,17 @@ STYLE: Any = {
 
 
 def panels(
-    titles: Sequence[str],
-    width: float = 7.2,
-    height: float = 3.2,
-    down: bool = False,
-    **sharing: Any,
+    titles: Sequence[str], width: float = 7.2, height: float = 3.2, **grid: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Make axes side by side or, going down, one below the other, each with its title.
+    """Make axes, each with its title, side by side unless the grid has more rows.
 
     The size of the figure is in inches.
     """
     figure = Figure(figsize=(width, height), layout="constrained")
-    shape = (len(titles), 1) if down else (1, len(titles))
-    row = [*figure.subplots(*shape, squeeze=False, **sharing).flat]
-    for axes, title in zip(row, titles, strict=True):
-        axes.set_title(title)
-    return figure, row
+    axes: Any = figure.subplots(**{"ncols": len(titles), "squeeze": False} | grid)
+    for one, title in zip(axes.flat, titles, strict=True):
+        one.set_title(title)
+    return figure, [*axes.flat]
 
 
 def new_figure(width: float = 7.2, height: float = 3.2) -> tuple[Figure, Axes]:
@@ -142,14 +133,14 @@ def picture(draw: Callable[Given, Drawn]) -> Callable[Given, Picture]:
     return drawn
 
 
-def listed(values: Mapping[str, float], digits: str = ".2f") -> str:
-    """Name each value in a text: ``unigram 2.80, bigram 2.32``."""
-    return ", ".join(f"{name} {value:{digits}}" for name, value in values.items())
+def listed(values: Mapping[Any, Any], form: str = "{} {:.2f}") -> str:
+    """Write each name and its value in this form: ``unigram 2.80, bigram 2.32``."""
+    return ", ".join(form.format(name, value) for name, value in values.items())
 
 
-def listed_by_group(groups: Mapping[str, Mapping[str, float]], digits: str = ".2f") -> str:
-    """Name the values of each group: ``masked: a 0.48, o 0.14; causal: a 0.97, o 0.00``."""
-    return "; ".join(f"{group}: {listed(values, digits)}" for group, values in groups.items())
+def listed_by_group(groups: Mapping[str, Mapping[Any, Any]], form: str = "{} {:.2f}") -> str:
+    """Write the values of each group: ``masked: a 0.48, o 0.14; causal: a 0.97, o 0.00``."""
+    return "; ".join(f"{group}: {listed(values, form)}" for group, values in groups.items())
 
 
 class Strip:

@@ -53,12 +53,8 @@ def short_path(path: str, scale: float = 1, digits: int = 1) -> str:
     return re.sub("(?<=[a-z]) | (?=[-a-z])", "", " ".join(written))
 
 
-def _names(wanted: Iterable[str]) -> dict[str, str]:
-    """Give each a short name."""
-    return {
-        long: ascii_lowercase[n % 26] + str(n // 26 or "")
-        for n, long in enumerate(dict.fromkeys(wanted))
-    }
+def _name(n: int) -> str:
+    return ascii_lowercase[n % 26] + str(n // 26 or "")
 
 
 def _is_text(element: ET.Element) -> bool:
@@ -104,18 +100,18 @@ def _marked(shapes: Iterable[ET.Element], shared: ET.Element) -> Iterator[ET.Ele
 
 
 def _text(drawing: ET.Element) -> Iterator[ET.Element]:
-    """Find all text, by look and size, and write its halo before it."""
-    groups: dict[tuple[str, float], ET.Element] = {}
+    """Find all text, by size, and write it in ink, with its halo before it."""
+    groups: dict[float, ET.Element] = {}
     for text in filter(_is_text, drawing.iter()):
         ((*place,),) = re.findall(PLACE, text.attrib["transform"])
         x, y, angle, size = (float(number or 0) for number in place)
         turned = f" rotate({-angle:g})" if angle else ""
         text.set("transform", f"translate({x / size:.0f} {-y / size:.0f}){turned}")
-        look = text.attrib.pop("style", "")
-        group = {"style": look, "transform": f"scale({size:g} {-size:g})"}
-        groups.setdefault((look, size), ET.Element("g", group)).append(text)
+        text.set("style", "")
+        group = ET.Element("g", transform=f"scale({size:g} {-size:g})")
+        groups.setdefault(size, group).append(text)
     yield ET.Element("use", {"href": "#text", "class": "halo"})
-    layer = ET.Element("g", id="text")
+    layer = ET.Element("g", id="text", style="fill: var(--ink)")
     layer.extend(groups.values())
     yield layer
 
@@ -141,19 +137,14 @@ def _round(element: ET.Element) -> None:
 
 def _sheet(drawing: ET.Element, style: str) -> ET.Element:
     """Write all looks as one style sheet; what has a look then has its class."""
-    looks: dict[str, list[ET.Element]] = {}
+    names: dict[str, str] = {}
     for element in drawing.iter():
         clip = element.attrib.pop("clip-path", "")
         look = element.attrib.pop("style", "") + (clip and f"; clip-path: {clip}")
-        if look:
-            looks.setdefault(look, []).append(element)
+        if look := look.strip("; ").replace(": ", ":").replace("; ", ";"):
+            element.set("class", names.setdefault(look, _name(len(names))))
     sheet = ET.Element("style")
-    sheet.text = style
-    names = _names(looks)
-    for look, elements in looks.items():
-        sheet.text += f".{names[look]}{{{look.strip('; ')}}}".replace(": ", ":").replace("; ", ";")
-        for element in elements:
-            element.set("class", names[look])
+    sheet.text = style + "".join(f".{name}{{{look}}}" for look, name in names.items())
     return sheet
 
 
@@ -180,8 +171,12 @@ def shortened(svg: str, style: str) -> str:
     drawing.insert(0, _sheet(drawing, style))
     drawing.set("xmlns", "http://www.w3.org/2000/svg")
     svg = ET.tostring(drawing, encoding="unicode").replace(" />", "/>")
-    names = _names(re.findall(r'(?:href="|url\()#([\w-]+)', svg))
-    svg = re.sub(r'((?:href="|url\()#)([\w-]+)', lambda link: link[1] + names[link[2]], svg)
+    names: dict[str, str] = {}
+    svg = re.sub(
+        r'((?:href="|url\()#)([\w-]+)',
+        lambda link: link[1] + names.setdefault(link[2], _name(len(names))),
+        svg,
+    )
     return re.sub(
         r' id="([\w-]+)"', lambda own: f' id="{names[own[1]]}"' if own[1] in names else "", svg
     )

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from cloze.lessons.a_small_world.calibration import Bin
 from cloze.teaching.charts import READERS, first_at_the_top, note
-from cloze.teaching.figures import Drawn, new_figure, picture
+from cloze.teaching.figures import Drawn, listed, new_figure, picture
 from cloze.teaching.palette import BLUE, GREY, INK, ORANGE, PAPER, SHADE
 
 
@@ -26,7 +26,7 @@ def twins(rows: Mapping[str, tuple[float, float]], row: float = 0.5) -> Drawn:
     first_at_the_top(axes)
     axes.margins(x=0.2)
     axes.set(xlabel="floor, and what the model pays above it, in nats")
-    bars = ", ".join(f"{name} {label}" for name, label in zip(names, labels, strict=True))
+    bars = listed(rows, "{0} {1[0]:.3f} + {1[1]:.3f}")
     return figure, f"Bars of the floor in nats, and at their ends what is paid above it: {bars}."
 
 
@@ -103,17 +103,15 @@ def truth_against(true: Sequence[float], given: Sequence[float], bins: Sequence[
     # Most of thousands of dots would hide each other: to hundredths, each is drawn once.
     dots = {(round(x, 2), round(y, 2)) for x, y in zip(given, true, strict=True)}
     axes.plot(*zip(*sorted(dots), strict=True), ".", color=BLUE, markersize=3, label="exact truth")
-    means, shares = [b.said for b in bins], [b.came_true for b in bins]
-    errors = [(p * (1 - p) / b.n) ** 0.5 for p, b in zip(shares, bins, strict=True)]
+    means, shares, n = np.transpose(bins)
+    errors = (shares * (1 - shares) / n) ** 0.5
     look: Any = {"fmt": "D", "color": ORANGE, "markeredgecolor": INK, "ecolor": INK}
-    axes.errorbar(means, shares, [2 * e for e in errors], **look, label="share right, ± 2 errors")
+    axes.errorbar(means, shares, 2 * errors, **look, label="share right, ± 2 errors")
     axes.set(xlabel="probability that the model gives", ylabel="true probability")
     axes.set(xlim=(0, 1.02), ylim=(0, 1.02))
     axes.legend(loc="upper left")
-    came = ", ".join(
-        f"{b.came_true:.3f} ± {error:.3f} for {b.said:.3f}"
-        for b, error in zip(bins, errors, strict=True)
-    )
+    by_answer = dict(zip(means, np.transpose([shares, errors]), strict=True))
+    came = listed(by_answer, "{1[0]:.3f} ± {1[1]:.3f} for {0:.3f}")
     text = "Dots along the diagonal, truth against answer. Share right, by answer:"
     return figure, f"{text} {came}."
 
@@ -126,8 +124,6 @@ def two_clouds(groups: Mapping[str, Tensor]) -> Drawn:
         axes.plot(*points.T, sign, color=colour, markersize=5, label=name)
     axes.set(xlabel="first principal axis", ylabel="second")
     figure.legend(loc="outside upper left", ncols=len(groups))
-    described = ", ".join(
-        f"{name} (n = {len(points)}) around {points[:, 0].mean():.1f}"
-        for name, points in groups.items()
-    )
+    means = {f"{name} (n = {len(points)})": points[:, 0].mean() for name, points in groups.items()}
+    described = listed(means, "{} around {:.1f}")
     return figure, f"Vectors in the plane in which they differ most; first axis: {described}."

@@ -124,5 +124,5 @@ def beside(points: Mapping[str, tuple[float, float]], across: str, up: str) -> D
             note(axes, name, (x, y), side, fontsize=9)
     axes.legend(fontsize=9, loc="upper left")
     axes.set(xlabel=across, ylabel=up)
-    described = ", ".join(f"{name} ({x:.2f}, {y:.3f})" for name, (x, y) in points.items())
+    described = listed(points, "{0} ({1[0]:.2f}, {1[1]:.3f})")
     return figure, f"A point for each head, {across} across and {up} up: {described}."

@@ -5,15 +5,10 @@ from typing import Any
 
 from cloze.teaching.charts import named_bars
 from cloze.teaching.figures import Drawn, listed_by_group, new_figure, panels, picture
-from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, SHADE
+from cloze.teaching.palette import BLUE, GREEN, ORANGE, SHADE
 from cloze.vocabulary import counted
 
-COLOURS = {
-    "left side": ORANGE,
-    "masked": BLUE,
-    "causal, Bayes": GREEN,
-    "truth": GREY,
-}
+COLOURS = {"left side": ORANGE, "masked": BLUE, "causal, Bayes": GREEN}
 """The colour of each way to answer. The names beside them carry the meaning."""
 
 
@@ -77,12 +72,6 @@ def by_gaps(paid: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Drawn:
     left.set(ylabel="cost of the true filling, nats", ylim=(0, None))
     left.legend()
     right.set(ylabel="milliseconds per line", yscale="log")
-    described = "; ".join(
-        f"{counted(int(n), 'gap')}: "
-        + ", ".join(
-            f"{way} {values['nats']:.2f} nats in {values['milliseconds']:.1f} ms"
-            for way, values in ways.items()
-        )
-        for n, ways in paid.items()
-    )
+    form = "{0} {1[nats]:.2f} nats in {1[milliseconds]:.1f} ms"
+    described = listed_by_group({counted(int(n), "gap"): ways for n, ways in paid.items()}, form)
     return figure, f"Lines of the cost of the true filling and of the time it takes. {described}."

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from cloze.teaching.charts import DASHED, READERS, first_at_the_top, grouped_bars, log_ticks, note
-from cloze.teaching.figures import Drawn, listed, new_figure, panels, picture
+from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, VIOLET
 
 LOOKS = {
@@ -39,12 +39,8 @@ def over_labels(tasks: Mapping[str, Scores], chance: float | None = None) -> Dra
             axes.axhline(chance, **DASHED)
     row[0].set(ylabel="share right")
     figure.legend(*row[-1].get_legend_handles_labels(), loc="outside upper right", ncols=len(LOOKS))
-    described = "; ".join(
-        f"{title}, {start}: "
-        + ", ".join(f"{score[0]:.2f} with {n}" for n, score in by_labels.items())
-        for title, scores in tasks.items()
-        for start, by_labels in scores.items()
-    )
+    named = {f"{task}, {start}": tasks[task][start] for task in tasks for start in tasks[task]}
+    described = listed_by_group(named, "{1[0]:.2f} with {0}")
     return figure, f"Lines of the share right over the number of labels. {described}."
 
 

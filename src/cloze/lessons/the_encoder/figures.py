@@ -41,8 +41,8 @@ def what_moves(symbols: Sequence[str], moved: Mapping[str, Sequence[float]], cha
         moved: by model, the distance at each position.
         changed: the position of the changed character.
     """
-    size = (7.2, 0.6 + 1.5 * len(moved))
-    figure, column = panels([*moved], *size, down=True, sharex=True, sharey=True)
+    grid = {"nrows": len(moved), "ncols": 1, "sharex": True, "sharey": True}
+    figure, column = panels([*moved], 7.2, 0.6 + 1.5 * len(moved), **grid)
     colours = [ORANGE if i == changed else BLUE for i in range(len(symbols))]
     for axes, distances in zip(column, moved.values(), strict=True):
         axes.bar(range(len(symbols)), distances, color=colours, width=0.75)
@@ -64,11 +64,6 @@ def what_moves(symbols: Sequence[str], moved: Mapping[str, Sequence[float]], cha
 Hand = tuple[float, float]
 
 
-def _turned(hand: Hand, angle: float) -> Hand:
-    x, y = rotate(torch.tensor([hand]), torch.tensor([[angle]]))[0].tolist()
-    return x, y
-
-
 @picture
 def clock_hands(query: Hand, key: Hand, places: Sequence[tuple[int, int]], angle: float) -> Drawn:
     """Draw a query and a key as the hands of a clock, turned by their positions.
@@ -82,7 +77,8 @@ def clock_hands(query: Hand, key: Hand, places: Sequence[tuple[int, int]], angle
     figure, row = panels([""] * len(places), 7.2, 2.3)
     products = []
     for axes, (i, j) in zip(row, places, strict=True):
-        q, k = _turned(query, i * angle), _turned(key, j * angle)
+        angles = torch.tensor([[i * angle], [j * angle]])
+        q, k = rotate(torch.tensor([query, key]), angles).tolist()
         products.append(f"query at {i}, key at {j}: {q[0] * k[0] + q[1] * k[1]:+.3f}")
         axes.add_patch(Circle((0, 0), 1.35, fill=False, edgecolor=GREY))
         for name, end, colour in (("q", q, BLUE), ("k", k, ORANGE)):

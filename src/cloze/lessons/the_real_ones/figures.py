@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from cloze.teaching.charts import fading, first_at_the_top
-from cloze.teaching.figures import Drawn, new_figure, panels, picture
+from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREEN, GREY, ORANGE, PAPER, SHADE
 
 
@@ -37,18 +37,16 @@ def costs(rows: Sequence[tuple[int, float, float, float]]) -> Drawn:
 def parameters(parts: Mapping[str, tuple[int, int]]) -> Drawn:
     """Draw how many parameters each encoder has in its layers and outside of them."""
     figure, axes = new_figure(7.2, 0.8 + 0.36 * len(parts))
-    names = [*parts]
-    inside, outside = np.transpose([*parts.values()]) / 1e6
-    axes.barh(names, inside, color=BLUE, height=0.65, label="layers")
+    millions = {name: np.divide(both, 1e6) for name, both in parts.items()}
+    inside, outside = np.transpose([*millions.values()])
+    axes.barh([*parts], inside, color=BLUE, height=0.65, label="layers")
     look: Any = {"color": ORANGE, "hatch": "//", "edgecolor": PAPER, "height": 0.65}
-    ends = axes.barh(names, outside, left=inside, label="embeddings and the rest", **look)
+    ends = axes.barh([*parts], outside, left=inside, label="embeddings and the rest", **look)
     axes.bar_label(ends, [f"{both:.0f}" for both in inside + outside], padding=4)
     axes.set(xlabel="millions of parameters", xlim=(0, 1.12 * max(inside + outside)))
     first_at_the_top(axes)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
-    described = ", ".join(
-        f"{name} {a:.0f} + {b:.0f}" for name, a, b in zip(names, inside, outside, strict=True)
-    )
+    described = listed(millions, "{0} {1[0]:.0f} + {1[1]:.0f}")
     return figure, f"Bars of millions of parameters, in layers + outside of them: {described}."
 
 
@@ -61,10 +59,7 @@ def floors(shares: Mapping[str, Mapping[float, float]]) -> Drawn:
         axes.plot([*curve], [*curve.values()], line, color=colour, label=name)
     axes.set(xlabel="share of symbols hidden", ylabel="floor / unigram", ylim=(0, 1), xlim=(0, 1))
     axes.legend()
-    described = "; ".join(
-        f"{name}: " + ", ".join(f"{share:.2f} at {rate:.0%}" for rate, share in curve.items())
-        for name, curve in shares.items()
-    )
+    described = listed_by_group(shares, "{1:.2f} at {0:.0%}")
     text = "Curves of the floor as a share of the unigram's cost, by what is hidden."
     return figure, f"{text} {described}."
 

@@ -1,7 +1,7 @@
 """The map of the series: the whole way from a text to a training step, in one picture."""
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 from cloze.prediction.answers import top_k
 from cloze.prediction.predictors import MaskedPredictor, listed
@@ -10,10 +10,6 @@ from cloze.teaching.charts import arrow, box
 from cloze.teaching.figures import Drawn, new_figure, picture
 from cloze.teaching.palette import BLUE, GREY
 from cloze.vocabulary import VOCABULARY
-
-Stage = Literal[
-    "text", "ids", "mask", "embedding", "layers", "logits", "P", "−log P", "gradient", "parameters"
-]
 
 TEXT, GAP = "red fox", 2
 
@@ -46,7 +42,7 @@ WAY = (
 
 
 @picture
-def the_map(*lit: Stage) -> Drawn:
+def the_map(*lit: str) -> Drawn:
     """Draw the whole way of one line through the shipped encoder, with its numbers.
 
     Args:

@@ -9,9 +9,7 @@ from cloze.teaching.palette import BLUE, GREY, ORANGE
 
 @picture
 def loss_curves(
-    curves: Mapping[str, Sequence[tuple[float, float]]],
-    baselines: Mapping[str, float],
-    x_label: str = "seconds of training",
+    curves: Mapping[str, Sequence[tuple[float, float]]], baselines: Mapping[str, float], across: str
 ) -> Drawn:
     """Draw loss curves, each a row of points (x, nats), above the lines of the baselines."""
     figure, axes = new_figure()
@@ -20,13 +18,13 @@ def loss_curves(
         xs, ys = zip(*points, strict=True) if points else ((), ())
         marker = "o" if len(xs) < 30 else ""
         axes.plot(xs, ys, color=colour, marker=marker, markersize=4, label=name)
-    axes.set(xlabel=x_label, ylabel="loss in nats", ylim=(0, None))
+    axes.set(xlabel=across, ylabel="loss in nats", ylim=(0, None))
     figure.legend(loc="outside upper left", ncols=len(curves))
     ends = "; ".join(
         f"{name}: from ≈ {points[0][1]:.2f} to ≈ {points[-1][1]:.2f}" if points else f"{name}: none"
         for name, points in curves.items()
     )
-    return figure, f"Loss in nats over {x_label}. {ends}. Lines: {listed(baselines)}."
+    return figure, f"Loss in nats over {across}. {ends}. Lines: {listed(baselines)}."
 
 
 @picture
@@ -48,7 +46,7 @@ def one_step(losses: Mapping[float, float], slope: float, taken: float) -> Drawn
     arrow = {"arrowstyle": "-|>", "color": GREY}
     note(axes, "our step", (taken, losses[taken]), (12, 28), arrowprops=arrow)
     axes.set(xlabel="learning rate", ylabel="loss in nats", xlim=(0, None))
-    after = listed({f"{rate:g} ≈": losses[rate] for rate in rates})
+    after = listed({rate: losses[rate] for rate in rates}, "{:g} ≈ {:.2f}")
     return figure, (
         f"Loss in nats of one batch after a step with each learning rate: {after}. A dashed line "
         "shows the slope that the gradient gives: the curve follows it at first, then leaves it."

@@ -59,7 +59,7 @@ def plane(
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     figure.draw_without_rendering()  # only then it is known where everything stands
     _beside(axes, points, labels)
-    described = ", ".join(f"{group} at ({x:.1f}, {y:.1f})" for group, (x, y) in centres.items())
+    described = listed(centres, "{0} at ({1[0]:.1f}, {1[1]:.1f})")
     return figure, f"Points in a plane, {title}. Centres: {described}."
 
 
@@ -78,9 +78,7 @@ def _beside(axes: Axes, points: Sequence[Point], labels: Sequence[str]) -> None:
     taken = [Bbox.from_bounds(x - MARK, y - MARK, 2 * MARK, 2 * MARK) for x, y in marks]
     for point, label in zip(points, labels, strict=True):
         for across, up, side in PLACES:
-            written = axes.annotate(
-                label, point, (across, up), textcoords="offset points", ha=side, fontsize=9
-            )
+            written = note(axes, label, point, (across, up), ha=side, fontsize=9)
             box = written.get_window_extent()
             if box.count_overlaps(taken) == 0:
                 taken.append(box)

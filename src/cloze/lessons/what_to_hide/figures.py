@@ -31,11 +31,7 @@ def by_rate(measured: Mapping[str, Measured], what: str, bottom: float | None = 
         axes.set(xticks=places, xticklabels=[f"{100 * rate:.0f}" for rate in by_rate])
     axes.set(xlabel="rate in training, %", ylabel=what, ylim=(bottom, None))
     axes.legend()
-    shown = {
-        exam: {f"{rate:.0%}": mean for rate, (mean, _) in by_rate.items()}
-        for exam, by_rate in measured.items()
-    }
-    described = listed_by_group(shown, ".3f")
+    described = listed_by_group(measured, "{0:.0%} {1[0]:.3f}")
     return figure, f"Lines of {what} by the rate of training. {described}."
 
 
@@ -69,10 +65,7 @@ def bars(
     if lines:
         baseline_lines(axes, lines)
         axes.set(xlim=(-0.6, len(groups)))  # the names stand behind the bars
-    shown = {
-        group: {name: mean for name, (mean, _) in bars.items()} for group, bars in groups.items()
-    }
-    described = listed_by_group(shown, f".{decimals}f")
+    described = listed_by_group(groups, f"{{0}} {{1[0]:.{decimals}f}}")
     beside = f" Lines: {listed(lines)}." if lines else ""
     return figure, f"Bars of {what}. {described}.{beside}"
 
@@ -91,7 +84,7 @@ def growing_gap(means: Sequence[float], word: str) -> Drawn:
     axes.set(xlabel=f"hidden letters of {word}", ylabel="nats per hidden letter")
     axes.set(xticks=hidden, ylim=(0, 1.15 * max(means)))
     axes.grid(axis="y", color=SHADE)
-    described = listed({f"{n}:": mean for n, mean in zip(hidden, means, strict=True)})
+    described = listed(dict(zip(hidden, means, strict=True)), "{}: {:.2f}")
     text = f"A rising curve of nats per hidden letter of {word}, by how many are hidden."
     return figure, f"{text} {described}."
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from cloze.evaluation import Repeated
 from cloze.teaching.charts import baseline_lines, first_at_the_top, grouped_bars, log_ticks
-from cloze.teaching.figures import Drawn, listed_by_group, new_figure, panels, picture
+from cloze.teaching.figures import Drawn, listed, listed_by_group, new_figure, panels, picture
 from cloze.teaching.palette import BLUE, GREY, ORANGE, PAPER, SHADE, VIOLET
 
 STYLES = {
@@ -61,7 +61,7 @@ def repeated(costs: Mapping[str, Mapping[int, Repeated]]) -> Drawn:
         label = name if name == "causal" else f"{name} (bound)"
         look: Any = {"fmt": marker + line, "markersize": 4, "color": colour, "label": label}
         axes.errorbar([*by_epoch], means, spreads, **look)
-        texts.append(f"{label} {', '.join(f'{mean:.2f}' for mean in means)}")
+        texts.append(f"{label} {listed(by_epoch, '{1[0]:.2f}')}")
     epochs = [*next(iter(costs.values()))]
     log_ticks(axes, epochs)
     axes.set(xlabel="times that the text was read", ylabel="nats per character")
@@ -121,12 +121,9 @@ def passes(measured: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Drawn:
     left.set(ylabel="nats per character", xlabel="forward passes")
     right.set(ylabel="real words", ylim=(0, 1), xlabel="forward passes")
     left.legend()
-    shares = {
-        f"{name}, real words by passes": {f"{n}:": row["real"] for n, row in rows.items()}
-        for name, rows in measured.items()
-    }
+    named = {f"{name}, real words by passes": rows for name, rows in measured.items()}
     text = "Cost falls and real words rise with the number of forward passes."
-    return figure, f"{text} {listed_by_group(shares, '.0%')}."
+    return figure, f"{text} {listed_by_group(named, '{0}: {1[real]:.0%}')}."
 
 
 @picture
