@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ParamSpec, SupportsIndex, TypeVar, Union, overload
+from typing import Annotated, Any, SupportsIndex, TypeVar, Union, cast
 
 import numpy as np
 from beartype import BeartypeConf
@@ -28,8 +28,7 @@ from beartype.vale import Is
 from jaxtyping import Bool, Float, Int64, jaxtyped
 from torch import Tensor
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 MOST = 2**63 - 1
 """The largest whole number that torch can count to."""
@@ -99,14 +98,6 @@ Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
-Distributions = Annotated[
-    Logits,
-    _such(
-        lambda p: bool(p.isfinite().all() and (p >= 0).all() and (p.sum(-1) > 0).all()),
-        "of probabilities",
-    ),
-]
-"""Probabilities, a row of |V| for each position; a row need not sum to 1."""
 Probabilities = Annotated[
     Logits, _such(lambda p: bool(((p >= 0) & (p <= 1 + 1e-6)).all()), "of numbers from 0 to 1")
 ]
@@ -119,15 +110,7 @@ Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
 
-@overload
-def checked(function: type[R]) -> type[R]: ...
-
-
-@overload
-def checked(function: Callable[P, R]) -> Callable[P, R]: ...
-
-
-def checked(function: Any) -> Any:
+def checked(function: F) -> F:
     """Check the arguments of a function, or the fields of a dataclass, by their annotations.
 
     A number that comes from NumPy or torch becomes Python's. A wrong number of arguments stays the
@@ -138,7 +121,7 @@ def checked(function: Any) -> Any:
     """
     if isinstance(function, type):
         function.__init__ = checked(function.__init__)  # type: ignore[misc]
-        return function
+        return cast(F, function)
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -150,7 +133,7 @@ def checked(function: Any) -> Any:
                     given.arguments[name] = read(name, given.arguments[name], hint)
         return function(*given.args, **given.kwargs)
 
-    return checked_call
+    return cast(F, checked_call)
 
 
 @functools.cache
@@ -173,7 +156,8 @@ def read(name: str, value: Any, hint: Any) -> Any:
         with suppress(TypeError):  # a tensor without dimensions passes for a sequence of no length
             if is_bearable(each, hint, conf=_NUMBERS):
                 return each
-    sizes = "; a dimension has the same size in all arguments" if _is_shaped(value) else ""
+    shaped = isinstance(value, Tensor) and value.dim()
+    sizes = "; a dimension has the same size in all arguments" if shaped else ""
     raise ValueError(f"{name} is {_in_words(hint)}, not {shown(value)}{sizes}.")
 
 
@@ -244,13 +228,9 @@ _shortened = reprlib.Repr()
 _shortened.maxstring = _shortened.maxother = 60
 
 
-def _is_shaped(value: object) -> bool:
-    return isinstance(value, Tensor) and value.dim() > 0
-
-
 def shown(value: Any) -> str:
     """Write a value as a message repeats it: on one line, and shortened if it is long."""
-    if _is_shaped(value):
+    if isinstance(value, Tensor) and value.dim():
         dtype = str(value.dtype).removeprefix("torch.")
         return f"a tensor of {dtype} and shape {tuple(value.shape)}"
     return " ".join(_shortened.repr(value).split())

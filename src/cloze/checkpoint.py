@@ -246,6 +246,4 @@ def provenance(path: FilePath = SHIPPED) -> dict[str, Any]:
     Raises:
         CheckpointError: the file is missing, damaged or foreign.
     """
-    _, metadata = read(path, "model")
-    made_by: dict[str, Any] = metadata.get("provenance", {})
-    return made_by
+    return dict(read(path, "model")[1].get("provenance", {}))

@@ -13,7 +13,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm.std import tqdm
 
 from cloze.arguments import Count, FilePath, Line, between, checked
 from cloze.vocabulary import (
@@ -115,10 +114,6 @@ class Corpus:
     """What normalising changed and what was left out, in words."""
     vocabulary: ClassVar[Vocabulary] = VOCABULARY
 
-    def __post_init__(self) -> None:
-        if not self.train or not self.held_out:
-            raise TextError("A corpus has at least one piece to train on and one held out.")
-
     @classmethod
     @checked
     def load(cls, folder: FilePath = DATA / "corpus") -> Corpus:
@@ -133,14 +128,17 @@ class Corpus:
         train: list[Piece] = []
         held_out: list[Piece] = []
         folded = dropped = 0
-        paths = [(i, path) for i, topic in enumerate(_topics(Path(folder))) for path in topic]
-        for i, path in tqdm(paths, "reading", unit="file", disable=len(paths) < 1000, leave=False):
+        # What a program put there (.ipynb_checkpoints) must not move the split.
+        paths = sorted(Path(folder).glob("[!.]*/[!.]*.txt"))
+        topics = [*dict.fromkeys(path.parent for path in paths)]
+        for path in paths:
             normalised = normalise(read_text(path))
             folded, dropped = folded + normalised.folded, dropped + normalised.dropped
             if not normalised.text:
                 raise TextError(f"{path} holds no usable character; take it out of the corpus.")
             piece = Piece(f"{path.parent.name}/{path.stem}", normalised.text)
-            (held_out if path.stem == f"{i % 10 + 1:02d}" else train).append(piece)
+            number = topics.index(path.parent) % 10 + 1
+            (held_out if path.stem == f"{number:02d}" else train).append(piece)
         if not train or not held_out:
             raise TextError(
                 f"{folder} is not a corpus: it needs one folder per topic with 01.txt … 10.txt in "
@@ -247,15 +245,6 @@ class Corpus:
             f"Corpus({counted(len(self.train), 'piece')}, {characters:,} characters to train on; "
             f"{counted(len(self.held_out), 'piece')}, {held:,} characters held out)"
         )
-
-
-def _topics(folder: Path) -> list[list[Path]]:
-    """Return the text files of each folder in a folder, without those that have none."""
-    # What a program put there (.ipynb_checkpoints) must not move the split.
-    topics: dict[Path, list[Path]] = {}
-    for path in sorted(folder.glob("[!.]*/[!.]*.txt")):
-        topics.setdefault(path.parent, []).append(path)
-    return [*topics.values()]
 
 
 @checked

@@ -5,7 +5,6 @@ Also how well scores separate positives, such as typos, from negatives.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.arguments import Count, Values, Where, checked, shown
+from cloze.arguments import Count, Values, Where, checked
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, number_selected
@@ -55,16 +54,8 @@ class Repeated(NamedTuple):
 
     @classmethod
     def of(cls, scores: Iterable[float]) -> Repeated:
-        """Return mean and spread of what the runs scored.
-
-        Raises:
-            ValueError: there is no run, or one scored no finite number.
-        """
+        """Return mean and spread of what the runs scored."""
         runs = [*scores]
-        if not runs or not all(map(math.isfinite, runs)):
-            raise ValueError(
-                f"Runs score finite numbers, and there is at least one: {shown(runs)}."
-            )
         return cls(statistics.fmean(runs), statistics.stdev(runs) if len(runs) > 1 else 0.0)
 
     def __format__(self, digits: str) -> str:

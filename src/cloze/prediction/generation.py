@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from cloze.arguments import (
-    Distributions,
     Lines,
+    Probabilities,
     Temperature,
     among,
     between,
@@ -50,7 +50,7 @@ steps in which the gaps are filled."""
 
 @checked
 def draw(
-    probabilities: Distributions,
+    probabilities: Probabilities,
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
@@ -99,7 +99,7 @@ def unmask(
 
     Raises:
         TextError: there is no gap.
-        ValueError: no lines of ids, no such order or temperature, or more steps than gaps.
+        ValueError: no lines of ids, or no such order or temperature.
     """
     lines, gaps = input_ids, _gaps(model, input_ids)
     _can_write(model, order)
@@ -168,7 +168,7 @@ def path_costs(
 def mask_predict(
     model: Model,
     input_ids: Lines,
-    steps: Steps | None = None,
+    steps: Steps = 10,
     *,
     temperature: Temperature = 0.0,
     generator: torch.Generator | None = None,
@@ -181,7 +181,7 @@ def mask_predict(
     Args:
         model: any model that reads both sides.
         input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
-        steps: T; by default 10, or as many as there are gaps if they are fewer.
+        steps: T, or as many as there are gaps if they are fewer.
         temperature: see :func:`draw`; the method as published takes the likeliest.
         generator: the source of chance.
 
@@ -193,7 +193,7 @@ def mask_predict(
     """
     all_gaps = _gaps(model, input_ids)
     _can_write(model)
-    steps = _steps(min(10, _steps(None, all_gaps)) if steps is None else steps, all_gaps)
+    steps = _steps(steps, all_gaps)
     total, lines = all_gaps.sum(dim=1), input_ids
     doubt = torch.zeros(all_gaps.shape)
     open_gaps = all_gaps
@@ -306,15 +306,9 @@ def _can_write(model: Model, order: str = "") -> None:
 
 
 def _steps(steps: int | None, gaps: Tensor) -> int:
+    """Return the number of steps: by default, and at most, as many as a line has gaps."""
     most = int(gaps.sum(dim=1).max())
-    if steps is None:
-        return most
-    if steps > most:
-        raise ValueError(
-            f"{steps} steps are more than the gaps there are to fill, {most}; every step fills at "
-            "least one, so choose fewer."
-        )
-    return steps
+    return most if steps is None else min(steps, most)
 
 
 def _first(priority: Tensor, candidates: Tensor, count: Tensor) -> Tensor:
