@@ -90,8 +90,6 @@ Line = Int64[Tensor, "length"]
 """The ids of one line."""
 Choice = Int64[Tensor, "choice"]
 """Ids of some symbols, whatever the length of a line."""
-Together = Bool[Tensor, "length length"]
-"""For each position of one line (row), which others go with it."""
 Lines = Int64[Tensor, "batch length"]
 """The ids of several lines of equal length."""
 Selected = Bool[Tensor, "batch length"]
@@ -104,8 +102,6 @@ Probabilities = Annotated[
 """Probabilities that each lie between 0 and 1, a row for each position."""
 Positions = Iterable[SupportsIndex]
 """Positions in a line, in any collection; :func:`positions` reads them."""
-Values = Float[Tensor, "*positions"]
-"""A number for each position, in any shape."""
 Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from cloze.arguments import FilePath, checked
+from cloze.arguments import FilePath
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
 from cloze.files import FileError, written
@@ -151,7 +151,6 @@ def _sealed_text(path: Path) -> str | None:
 # Models
 
 
-@checked
 def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -> None:
     """Save a model with its config and with what made it (command, seed, steps, loss …).
 
@@ -168,7 +167,6 @@ def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -
     write(path, model.state_dict(), metadata)
 
 
-@checked
 def load_model(path: FilePath = SHIPPED) -> MaskedLM:
     """Load a model, ready for inference; by default the one that ships with the series.
 

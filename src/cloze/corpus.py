@@ -76,7 +76,6 @@ def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
     return text
 
 
-@checked
 @dataclass(frozen=True)
 class Piece:
     """One text of the corpus, normalised."""
@@ -100,7 +99,6 @@ class Piece:
         return torch.from_numpy(table[np.frombuffer(self.text.encode(), dtype=np.uint8)])
 
 
-@checked
 @dataclass(frozen=True)
 class Corpus:
     """Pieces to train on and pieces held out, never a slice of one piece in both.
@@ -115,7 +113,6 @@ class Corpus:
     vocabulary: ClassVar[Vocabulary] = VOCABULARY
 
     @classmethod
-    @checked
     def load(cls, folder: FilePath = DATA / "corpus") -> Corpus:
         """Load a folder of topics with ten pieces each.
 
@@ -149,7 +146,6 @@ class Corpus:
         return cls._of(train, held_out, report)
 
     @classmethod
-    @checked
     def from_file(cls, path: FilePath, window: Count = 64) -> Corpus:
         """Load a text file of your own and hold out every tenth stretch of it.
 

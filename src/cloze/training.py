@@ -274,7 +274,6 @@ class TrainingRun(Progress):
         checkpoint.write(path, self._tensors(), metadata)
 
     @classmethod
-    @checked
     def load(
         cls, path: FilePath, corpus: Source, objective: Objective | None = None
     ) -> TrainingRun:

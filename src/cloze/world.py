@@ -132,7 +132,6 @@ class World:
             row[: len(sentence) + 2] = frame(sentence, self.vocabulary)
 
     @classmethod
-    @checked
     def load(cls, path: FilePath = DATA / "world.toml") -> World:
         """Read a world from its text; by default the one of the series.
 
