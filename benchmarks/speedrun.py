@@ -17,6 +17,7 @@ its record. The rules are in ``benchmarks/RECORDS.md``.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import runpy
 import statistics
@@ -38,8 +39,8 @@ from cloze.heads import MaskedLM
 from cloze.loss import mlm_loss
 from cloze.masking import held_out_batch
 from cloze.teaching.figures import svg_of
-from cloze.teaching.measurements import made_by, measure, read
 from cloze.training import Recipe, TrainingRun
+from measured.shared import Measurements
 
 HERE = Path(__file__).parent
 GOALS = {"1.3": 1.3, "0.9": 0.9, "minute": None}
@@ -144,10 +145,9 @@ def run_recipe(
         result = one_run(module["train"], corpus, track, seed)
         return {"result": result, "date": f"{date.today()}"}
 
-    made = made_by("benchmarks.speedrun")
-    measure(results, made, "about", [(recipe.stem,)], about)
-    runs = [(recipe.stem, track, seed) for track in tracks for seed in range(seeds)]
-    measure(results, made, "runs", runs, one)
+    runs = Measurements("benchmarks.speedrun", results)
+    runs.measure("about", about, [recipe.stem])
+    runs.measure("runs", one, [recipe.stem], tracks, range(seeds))
 
 
 def interval(results: Sequence[float | None]) -> str:
@@ -199,7 +199,7 @@ def main(arguments: list[str] | None = None) -> None:
         for recipe in options.recipes:
             print(machine(), flush=True)
             run_recipe(recipe, corpus, options.tracks, options.seeds, path)
-        written = read(path)
+        written = json.loads(path.read_text(encoding="utf-8"))
     print(table(written))
     if options.picture:
         options.picture.write_text(svg_of(records(by_track(written))), encoding="utf-8")

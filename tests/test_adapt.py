@@ -23,8 +23,8 @@ from cloze.adapt.run import STATE, Adaptation
 from cloze.corpus import DATA
 from cloze.handover.packages import quiet
 from cloze.handover.pieces import load_folder
-from cloze.lessons.your_own_text import packing, tiny
-from cloze.lessons.your_own_text.letters import letters
+from cloze.lessons.your_own_text import packing
+from cloze.lessons.your_own_text.letters import FOLDER, letters
 from cloze.masking import IGNORE
 from cloze.training import Record
 from tests.interrupting import CAN_INTERRUPT, interrupt_in
@@ -45,12 +45,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model() -> tuple[Any, Any]:
-    return load_folder(tiny.FOLDER)
+    return load_folder(FOLDER)
 
 
 def command(home: Path, out: Path, *more: str) -> list[str]:
     texts = [str(home / "mine"), "--general", str(home / "general")]
-    return ["adapt", *texts, "--model", str(tiny.FOLDER), "--out", str(out), *STEPS, *more]
+    return ["adapt", *texts, "--model", str(FOLDER), "--out", str(out), *STEPS, *more]
 
 
 def weights(folder: Path) -> dict[str, Tensor]:
@@ -84,7 +84,7 @@ def test_it_writes_a_folder_that_others_load_and_a_card_that_says_what_was_measu
         )
     assert loaded(**tokenizer("a [MASK]", return_tensors="pt")).logits.isfinite().all()
     assert not loaded.config.sparse_prediction  # the folder answers as any other
-    assert furthest(weights(whole), weights(tiny.FOLDER)) > 1e-4
+    assert furthest(weights(whole), weights(FOLDER)) > 1e-4
     card = (whole / "README.md").read_text("utf-8")
     for part in ("| your text |", "| general text |", "| mix | 0.3 |", "sha256 of the texts"):
         assert part in card
@@ -96,7 +96,7 @@ def test_a_run_that_is_stopped_and_resumed_is_the_whole_run(
     home: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    with interrupt_in(adapt_run, "_check_loss", 3):
+    with interrupt_in(adapt_run, "Record", 3):
         assert command_line.main(command(home, out, "--mix", "0.3")) == 130
     printed = capsys.readouterr().err
     assert "a character of your text costs" in printed
@@ -224,7 +224,7 @@ def test_a_curve_watches_it_and_its_stop_keeps_it(home: Path, tmp_path: Path) ->
 
     documents = read_documents([home / "mine"])
     recipe = Recipe(steps=3, batch_size=4, length=64)
-    run = Adaptation(tiny.FOLDER, documents, [], recipe, tmp_path / "run")
+    run = Adaptation(FOLDER, documents, [], recipe, tmp_path / "run")
     records: list[Record] = []
 
     def stop_after_one(record: Record) -> None:
@@ -259,7 +259,7 @@ def test_a_text_that_cannot_be_used_is_refused(
 ) -> None:
     path, out = tmp_path / "text.txt", tmp_path / "out"
     path.write_bytes(content)
-    named = ["--model", str(tiny.FOLDER), "--out", str(out)]
+    named = ["--model", str(FOLDER), "--out", str(out)]
     assert command_line.main(["adapt", str(path), *named]) == 1
     assert words in capsys.readouterr().err.splitlines()[-1]
     assert [*tmp_path.iterdir()] == [path]
@@ -325,7 +325,7 @@ def test_a_full_disk_and_a_killed_process_lose_nothing_that_was_saved(
 def test_a_loss_that_is_not_finite_ends_it(home: Path, tmp_path: Path) -> None:
     documents = read_documents([home / "mine"])
     recipe = Recipe(steps=4, batch_size=4, length=64, learning_rate=1, warmup=0)
-    run = Adaptation(tiny.FOLDER, documents, [], recipe, tmp_path / "run")
+    run = Adaptation(FOLDER, documents, [], recipe, tmp_path / "run")
     with torch.no_grad():
         run.model.decoder.bias.fill_(float("nan"))
     with pytest.raises(ArithmeticError, match="lower --learning-rate"):

@@ -24,7 +24,7 @@ PATIENCE = 300
 @pytest.mark.skipif(sys.platform != "linux", reason="Only Linux tells a process of its parent.")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_stopped_leaves_nothing_behind(number: int) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "tests/browser/test_unmasking.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "1", "tests/browser/test_feel.py"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as run:
         started: set[psutil.Process] = set()
         deadline = time.monotonic() + PATIENCE

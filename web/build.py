@@ -25,7 +25,7 @@ from cloze.explorer import MaskExplorer
 from cloze.explorer.widget import EXAMPLES
 from cloze.files import FileError
 from cloze.heads import MaskedLM
-from cloze.lessons.training import plateau, recorded
+from cloze.lessons.training import plateau, results
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching import palette
 from cloze.training import Recipe, TrainingRun
@@ -87,7 +87,7 @@ def build_page(folder: Path, series: str | None = None, site: str = "") -> list[
     texts = {
         **modules(),
         STYLE: style(),
-        "index.html": _hosted(series, site and f"{site}{folder.name}/"),
+        "index.html": hosted(series, site and f"{site}{folder.name}/"),
     }
     for name, text in texts.items():
         paths.append(_written(folder / name, text))
@@ -174,7 +174,7 @@ def training() -> dict[str, object]:
         run,
         {name: baselines[name] for name in ("uniform", "unigram", "both neighbours")},
         plateau=plateau.own_position(corpus, run.held_out),
-        examples=recorded.examples(),
+        examples=results.examples(),
     )
     alone = curve.alone()
     assert alone is not None
@@ -274,7 +274,13 @@ def worker(folder: Path, names: Iterable[str]) -> str:
     return f'const VERSION = "{version}";\nconst FILES = {json.dumps(["./", *names])};\n{script}'
 
 
-def _hosted(series: str | None, address: str) -> str:
+def hosted(series: str | None, address: str) -> str:
+    """Write the document that a web server shows.
+
+    Args:
+        series: where the notebooks are.
+        address: of the page.
+    """
     head = [
         about(TITLE, DESCRIPTION, address),
         '<link rel="icon" href="icon.svg" type="image/svg+xml">',

@@ -128,7 +128,7 @@ def off(
 class Measurements:
     """What was measured once about the inside of a model, which takes more than one line.
 
-    Made by ``python -m cloze.lessons.inside.lens``.
+    Made by ``python -m measured.inside.lens``.
     """
 
     translators: Mapping[Key, tuple[Tensor, Tensor]]

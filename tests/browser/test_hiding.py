@@ -1,4 +1,4 @@
-"""A line hidden as one chooses, by hand."""
+"""A line hidden as the learner chooses, by hand."""
 
 from playwright.sync_api import Page, expect
 
@@ -28,19 +28,19 @@ def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, pa
     expect(widget.get_by_label("Rate")).to_have_value("0.8")
     page.evaluate("window.saved")  # and Python has answered
     expect(widget.locator(".cell.fate-R")).to_have_count(0)
-    assert widget.locator(".cell.fate-M").count() == len(hiding.asked.costs) > 12
+    assert widget.locator(".cell.fate-M").count() == len(hiding.hidden.costs) > 12
     assert repr(hiding).startswith("Hiding(80% in words, 100/0/0: ")
 
 
-def test_the_strip_and_the_table_say_what_python_found(hand: Take) -> None:
+def test_the_strip_and_the_table_show_what_python_computed(hand: Take) -> None:
     widget = Hiding(TEXT, 0.4, "words", "100/0/0")
     driven = hand(widget)
     page = check(driven)
     [strip] = page.select("[role=img]")
-    now = widget.asked
-    hidden = "".join("▒" if i in now.costs else symbol for i, symbol in enumerate(TEXT))
-    assert strip["aria-label"] == f"The model reads: {hidden}"
-    assert [len(word.select(".cell")) for word in strip.select(".word")][:3] == [4, 1, 4]
+    now = widget.hidden
+    read = "".join("▒" if i in now.costs else symbol for i, symbol in enumerate(TEXT))
+    assert strip["aria-label"] == f"The model reads: {read}"
+    assert [len(word.select(".cell")) for word in strip.select(".word")][:3] == [5, 5, 3]
     cells = strip.select(".cell")
     for i, cost in now.costs.items():
         assert [small.get_text() for small in cells[i].select("small")] == ["M", f"{cost:.1f}"]

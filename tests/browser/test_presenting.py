@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from cloze.corpus import Corpus
 from cloze.encoder import DIRECTIONS
-from cloze.explorer import Inside, MaskExplorer
+from cloze.explorer import Inside, MaskExplorer, Tally
 from cloze.heads import MaskedLM
 from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from cloze.lessons.the_explorer.widget import GuessingGame
@@ -49,9 +49,15 @@ def room(*, revealed: bool) -> MaskExplorer:
     explorer = MaskExplorer(line=LINE, masked=[13])
     explorer.guess_first = True
     explorer.hands = {13: HANDS}
-    explorer.revealed = True
     explorer.revealed = revealed
     return explorer
+
+
+def tally() -> Tally:
+    entered = Tally()
+    costs = {"room": 0.4, "left": 4.8, "right": 0.4, "both": 0.02}
+    entered.paid = [{"line": LINE, "at": 13, "n_hands": 16, "costs": costs}]
+    return entered
 
 
 def words() -> MaskExplorer:
@@ -119,7 +125,7 @@ GALLERY: dict[str, Callable[[], Widget]] = {
     "hands": lambda: room(revealed=False),
     "room": lambda: room(revealed=True),
     "words": words,
-    "tally": lambda: room(revealed=True).tally,
+    "tally": tally,
     "game": lambda: GuessingGame(seed=7),
     "played": played,
     "bet": bet,

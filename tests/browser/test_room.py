@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from playwright.sync_api import Page
 from torch import Tensor
 
 from cloze.explorer import MaskExplorer
@@ -236,23 +235,17 @@ def test_a_tally_goes_on_over_lines_and_explorers_until_it_is_started_over(hand:
     assert said_by(driven) == "No gap has been guessed and revealed yet."
 
 
-STANDINGS = """async () => {
-  const { standings, best } = await import("./src/cloze/explorer/hands.js");
-  const paid = [
-    { costs: { room: 1, left: 4, both: 0.5 } },
-    { costs: { room: 2, left: 1, both: 0.1, truth: 0 } },
-  ];
-  return [standings(paid), best(paid), best([{ costs: { room: 1, left: 1 } }])];
-}"""
-
-
-def test_standings_are_means_over_the_gaps_at_which_somebody_was_asked(engine: Page) -> None:
-    means, first, alike = engine.evaluate(STANDINGS)
-    assert means == {
-        "room": {"mean": 1.5, "nGaps": 2},
-        "left": {"mean": 2.5, "nGaps": 2},
-        "both": {"mean": 0.3, "nGaps": 2},
-        "truth": {"mean": 0, "nGaps": 1},
-    }
-    assert first == ["both"]  # the truth was not asked at every gap
-    assert alike == ["room", "left"]
+def test_means_are_over_the_gaps_at_which_somebody_was_asked(hand: Take) -> None:
+    bit = math.log(2)
+    costs = [{"room": 1, "left": 4, "both": 0.5}, {"room": 2, "left": 1, "both": 0.5, "truth": 0}]
+    tally = Tally()
+    tally.paid = [
+        {"line": "ab", "at": at, "n_hands": 2, "costs": {name: n * bit for name, n in each.items()}}
+        for at, each in enumerate(costs)
+    ]
+    assert said_by(hand(tally)) == (
+        "After 2 gaps, in bits per gap: the room 1.50, left 2.50, both 0.50, truth 0.00. "
+        "Best: both."
+    )
+    tally.paid = [{"line": "ab", "at": 0, "n_hands": 2, "costs": {"room": 1, "left": 1}}]
+    assert said_by(hand(tally)).endswith("Best: the room and left.")

@@ -104,22 +104,6 @@ def test_arrows_move_within_and_between_rows_and_mask_with_shift(
     expect(letter(widget, 40)).to_be_focused()
 
 
-def test_a_held_arrow_key_asks_seldom_and_arrives(
-    put: Put, page: Page, explorer: MaskExplorer
-) -> None:
-    widget = put(explorer)
-    asked = []
-    explorer.observe(lambda change: asked.append(change.new), "focus")
-    letter(widget, 0).focus()
-    page.evaluate(
-        """() => { for (let i = 0; i < 30; i++) document.activeElement.dispatchEvent(
-            new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true })) }"""
-    )
-    expect(letter(widget, 30)).to_have_attribute("aria-current", "true")
-    assert len(asked) < 5
-    assert asked[-1] == 30
-
-
 def test_what_is_being_typed_survives_an_update(
     put: Put, page: Page, explorer: MaskExplorer
 ) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from cloze.ledger import parameter_ledger
-from cloze.lessons.the_real_ones.family import FAMILY, counted, results
+from cloze.lessons.the_real_ones.family import FAMILY
+from cloze.teaching.measurements import load_results
+from measured.the_real_ones.family import counted
 
 
 def test_every_relative_is_counted_to_the_last_parameter() -> None:
     found = counted()
-    assert found == results()["counted"]
+    assert found == load_results("the_real_ones", "family")["counted"]
     assert set(FAMILY) - set(found) == {"NeoBERT"}
     for name, count in found.items():
         assert FAMILY[name].n_parameters == count, name

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import torch
 
 from cloze.checkpoint import CHECKPOINTS, load_model
 from cloze.evaluation import area_under_curve
-from cloze.lessons.corrupt_and_repair import (
-    checks,
-    comparing,
-    corruptions,
-    exact,
-    mending,
-    probes,
-)
+from cloze.lessons.corrupt_and_repair import checks, corruptions, exact, mending
 from cloze.lessons.corrupt_and_repair.corruptions import take_out
 from cloze.lessons.corrupt_and_repair.objective_infilling import INFILLING, PrefixLM
 from cloze.lessons.corrupt_and_repair.objective_replaced import ReplacedLM
 from cloze.lessons.corrupt_and_repair.widget import LineSpoiler
 from cloze.masking import seeded
+from cloze.teaching.measurements import load_results
 from cloze.vocabulary import VOCABULARY
 from cloze.world import World
+from measured.corrupt_and_repair import comparing, probes
 
 SENTENCES = {"the dog barks": 0.5, "the cat sleeps": 0.25, "the dog sleeps": 0.25}
 WORLD = World(SENTENCES)
@@ -158,30 +151,12 @@ def test_a_probe_finds_what_is_there_and_nothing_else() -> None:
 # The results file
 
 
-def test_the_committed_results_are_of_this_world_and_of_equal_time() -> None:
-    kept = comparing.results()
-    assert kept["sha256"]["world"] == World.load().sha256
-    for text, milliseconds in kept["milliseconds"].items():  # all trained equally long
+def test_the_committed_results_are_of_equal_time() -> None:
+    results = load_results("corrupt_and_repair", "comparing")
+    for text, milliseconds in results["milliseconds"].items():
         for name, each in milliseconds.items():
             budget = comparing.BUDGETS[text] * milliseconds["masked"]
-            assert kept["steps"][text][name] == round(budget / each)
-
-
-def test_the_command_writes_what_the_committed_file_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(comparing, "LINES", 2)
-    monkeypatch.setattr(probes, "DRAWS", 1)
-    monkeypatch.setattr(comparing, "TEXTS", {"world": ["masked", "replaced"]})
-    monkeypatch.setattr(comparing, "step_milliseconds", lambda _, names: dict.fromkeys(names, 1.0))
-    monkeypatch.setattr(comparing, "baselines", lambda _: {})
-    for name in ("worth", "found_typos"):
-        monkeypatch.setattr(comparing, name, lambda *_, **__: {})
-    path = tmp_path / "comparing.json"
-    comparing.main(path, {"world": 2, "english": 1}, (0,), 1, None)
-    new = json.loads(path.read_text("utf-8"))
-    for key, run in new["runs"].items():
-        assert run.keys() == comparing.results()["runs"][key].keys()
+            assert results["steps"][text][name] == round(budget / each)
 
 
 def test_the_shipped_detector_is_better_than_chance() -> None:
@@ -196,26 +171,8 @@ def test_the_shipped_detector_is_better_than_chance() -> None:
 # The widget
 
 
-TEXT = "Thank you for inviting me to your party last week. It was late."
-
-
-def test_a_line_is_spoilt_and_a_wrong_one_told() -> None:
-    widget = LineSpoiler(TEXT)
-    widget.answer_spoil(line="the cat sat. the dog ran!")
-    assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
-    before = widget.spoilt
-    for wrong, told in (
-        ({"line": ""}, "The line is empty"),
-        ({"line": "a " * 50}, "The line has 50 words"),
-        ({"corruption": "fire"}, "corruption is one of token masking, "),
-    ):
-        with pytest.raises(ValueError, match=told):
-            widget.answer_spoil(**wrong)
-        assert widget.spoilt == before
-    assert widget.corruption == "sentinels"
-
-
 def test_what_is_no_word_of_the_line_stands_out_where_nothing_runs() -> None:
-    widget = LineSpoiler("the cat sat", "token masking")
-    widget.answer_spoil(share=1.0)
+    widget = LineSpoiler("the cat sat. the dog ran!")
+    assert widget.spoilt.original == ("the", "cat", "sat", ".", "the", "dog", "ran")
+    widget.answer_spoil(line="the cat sat", corruption="token masking", share=1.0)
     assert str(widget.still()).count("<b>[MASK]</b>") == 3

@@ -171,26 +171,7 @@ def test_restoring_leaves_out_what_belongs_to_no_gap() -> None:
         assert words.decode(restore(read, words.encode(written), words)) == line
 
 
-@pytest.mark.parametrize("name", CORRUPTIONS)
-def test_what_is_no_text_and_no_share_is_refused(name: str) -> None:
-    corrupt = CORRUPTIONS[name].spoil
-    with pytest.raises(ValueError, match="line is empty, so there is nothing to spoil"):
-        corrupt(torch.tensor([], dtype=torch.int64), vocabulary=LETTERS)
-    with pytest.raises(ValueError, match=r"Only text can be spoilt, and this line holds \[MASK\]"):
-        corrupt(torch.tensor([1, 2, 28, 3]), vocabulary=LETTERS)
-    with pytest.raises(ValueError, match="Ids run from 0 to"):
-        corrupt(torch.tensor([1, 500]), vocabulary=LETTERS)
-    with pytest.raises(ValueError, match="share is a number from 0 to 1, not nan"):
-        corrupt(torch.tensor([1, 2]), math.nan, vocabulary=LETTERS)
-
-
-def test_no_more_is_taken_out_than_there_is() -> None:
-    with pytest.raises(ValueError, match="A line of 20 symbols has no 60 to take out"):
-        number_of_spans(20, 60)
-    assert number_of_spans(20, 20) == 1
-
-
-@pytest.mark.parametrize("spans", [[(0, 3), (2, 5)], [(4, 7), (0, 3)], [(-2, 1)], [(5, 2)]])
-def test_spans_that_do_not_follow_each_other_are_refused(spans: list[tuple[int, int]]) -> None:
-    with pytest.raises(ValueError, match="Spans follow each other inside the line's 11 symbols"):
-        out_of(torch.arange(11), spans, LETTERS)
+def test_only_text_is_spoilt() -> None:
+    for line, told in (([], "line is empty, so there is nothing"), ([1, 28], r"holds \[MASK\]")):
+        with pytest.raises(ValueError, match=told):
+            corruptions.delete(torch.tensor(line, dtype=torch.int64), vocabulary=LETTERS)

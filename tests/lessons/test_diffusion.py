@@ -9,6 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cloze.checkpoint import CHECKPOINTS, provenance
+from cloze.corpus import Corpus
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM, Model
 from cloze.lessons.writing_with_gaps.diffusion import (
@@ -19,6 +21,8 @@ from cloze.lessons.writing_with_gaps.diffusion import (
 )
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION, hide, line_bounds
 from cloze.masking import seeded
+from cloze.objectives import MASKED
+from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 from cloze.world import GAPS_ONLY, Truth, World
 
@@ -102,6 +106,7 @@ def test_what_is_held_out_is_always_hidden_the_same_way() -> None:
     assert all(map(torch.equal, first, second))
     assert first.labels.where(first.selected, first.inputs).equal(windows.repeat_interleave(4, 0))
     assert first.selected.sum(1).float().mean() == pytest.approx(16.5, abs=0.5)
+    assert DIFFUSION.measured != MASKED.measured  # a bound is never compared with held-out loss
 
 
 # The bound
@@ -173,3 +178,14 @@ def test_a_curve_s_mean_height_is_the_bound() -> None:
     model, windows = MaskedLM(SMALL).eval(), torch.randint(28, (400, 6))
     bound = DIFFUSION.measure(model, DIFFUSION.held_out(windows, VOCABULARY))
     assert fmean(curve(model, windows)) == pytest.approx(bound, abs=0.02)
+
+
+@pytest.mark.slow
+def test_the_shipped_model_is_as_good_as_it_says() -> None:
+    made_by = provenance(CHECKPOINTS / "diffusion.safetensors")
+    corpus, model = Corpus.load(), shipped_model("diffusion")
+    assert made_by["corpus_sha256"] == corpus.sha256
+    assert made_by["steps"] == 16_000
+    questions = DIFFUSION.held_out(corpus.held_out_windows(), VOCABULARY)
+    nats = DIFFUSION.measure(model, questions)
+    assert nats == pytest.approx(made_by["bound_nats"], abs=2e-3)

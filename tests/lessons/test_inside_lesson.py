@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -14,11 +10,14 @@ from cloze.corpus import Corpus
 from cloze.heads import MaskedLM
 from cloze.inside import Change, anatomy, run
 from cloze.lenses import INSIDE, measurements_of, off
-from cloze.lessons.inside import lens, paths, removing, swapping, switching
+from cloze.lessons.inside import paths, removing, results
 from cloze.masking import MaskedBatch, held_out_batch
 from cloze.prediction.shipped import shipped_model
+from cloze.teaching.measurements import load_results
 from cloze.vocabulary import PAD
 from cloze.world import World
+from measured.inside import lens, swapping, switching
+from measured.inside import paths as measured_paths
 
 # What is kept
 
@@ -45,13 +44,13 @@ def test_nothing_is_kept_of_another_model_and_what_is_kept_is_no_model() -> None
 
 def test_the_committed_costs_are_those_of_the_committed_translators() -> None:
     model = shipped_model()
-    batch = lens.asked(Corpus.load())
+    batch = lens.questions(Corpus.load())
     found = measurements_of(model)
     assert found is not None
     measured = lens.costs(model, batch, dict(found.translators))
-    for reader, nats in lens.results()["masked"].items():
+    for reader, nats in load_results("inside", "lens")["nats"]["masked"].items():
         assert measured[reader] == pytest.approx(nats, abs=2e-3)
-    for reader in lens.results().values():
+    for reader in load_results("inside", "lens")["nats"].values():
         below = [*reader["head"]][:-1]
         assert all(reader["translator"][rung] < reader["head"][rung] for rung in below)
 
@@ -79,10 +78,10 @@ def test_an_effect_is_paired_and_its_error_is_over_windows() -> None:
 
 
 def test_ranks_share_ties_and_correlate() -> None:
-    assert switching.ranks(torch.tensor([3.0, 1.0, 3.0, 7.0])).tolist() == [1.5, 0.0, 1.5, 3.0]
+    assert results.ranks(torch.tensor([3.0, 1.0, 3.0, 7.0])).tolist() == [1.5, 0.0, 1.5, 3.0]
     steps = torch.arange(5.0)
-    assert switching.rank_correlation(steps, steps.exp()) == pytest.approx(1)
-    assert switching.rank_correlation(steps, -steps) == pytest.approx(-1)
+    assert results.rank_correlation(steps, steps.exp()) == pytest.approx(1)
+    assert results.rank_correlation(steps, -steps) == pytest.approx(-1)
 
 
 def test_the_committed_effect_of_a_head_is_measured_again() -> None:
@@ -93,7 +92,9 @@ def test_the_committed_effect_of_a_head_is_measured_again() -> None:
     before = switching.costs(model, batch)
     after = switching.costs(model, batch, off("z", 0, found.means, head=1))
     measured = switching.effect(before, after, window)
-    assert measured["nats"] == pytest.approx(switching.results()["one"]["1.2"]["nats"], abs=2e-3)
+    assert measured["nats"] == pytest.approx(
+        load_results("inside", "switching")["one"]["1.2"]["nats"], abs=2e-3
+    )
 
 
 # Swapping
@@ -117,29 +118,29 @@ def world() -> World:
 
 
 def test_the_world_says_which_word_decides(world: World) -> None:
-    bound, free = paths.questions(world)
+    bound, free = measured_paths.questions(world)
     assert (len(bound), len(free)) == (7064, 51360)
     p = dict(zip(world.sentences, world.probabilities.tolist(), strict=True))
     together = [q for q in free if {"coffee", "tea"} & {q.ours[q.gap], q.ours[q.decider]}]
-    partly = [q for q in free if abs(paths.log_odds(p, q)) > 1e-6]
+    partly = [q for q in free if abs(measured_paths.log_odds(p, q)) > 1e-6]
     assert len(partly) == 144
     assert set(partly) <= set(together)
 
 
 def test_the_ways_of_a_rule_are_measured_again(world: World) -> None:
     rule = "barks/bark by dog/dogs at -6"
-    asked = [q for q in paths.questions(world)[0] if q.rule == rule]
+    asked = [q for q in measured_paths.questions(world)[0] if q.rule == rule]
     [batch] = paths.batches(world, asked)
     leans, moved = paths.ways(shipped_model("world"), batch, world.vocabulary.ids[PAD])
     shares = (moved / (leans[:, 0] - leans[:, 1])[:, None]).mean(dim=0).tolist()
-    committed = paths.results()["rules"][rule]
+    committed = load_results("inside", "paths")["rules"][rule]
     assert shares == pytest.approx([committed[way] for way in paths.WAYS], abs=2e-3)
 
 
 def test_readers_name_the_head_and_the_word() -> None:
     dogs = "the big red dogs near the house of anna bark every night"
     other = dogs.replace("dogs", "dog").replace("bark", "barks")
-    question = paths.Question(tuple(dogs.split()), tuple(other.split()), gap=9, decider=3)
+    question = paths.SentencePair(tuple(dogs.split()), tuple(other.split()), gap=9, decider=3)
     best = paths.readers(shipped_model("world"), question, layer=1, at=9)
     assert [(head, read) for _, head, read in best[:2]] == [("2.6", "[END]"), ("2.4", "night")]
 
@@ -166,26 +167,6 @@ def test_only_the_direction_that_is_read_costs_something(world: World) -> None:
     assert found.again < 0.6
     assert found.removed > found.before + 0.5
     assert abs(found.control - found.before) < 0.05
-
-
-# Commands
-
-SHORT: dict[str, tuple[Path, Callable[[Path], None]]] = {
-    "lens": (lens.RESULTS, lambda path: lens.main(path, ["world"], 1, path.parent / "inside")),
-    "switching": (switching.RESULTS, lambda path: switching.main(path, windows=2, gaps=1)),
-    "swapping": (swapping.RESULTS, lambda path: swapping.main(path, every=80)),
-    "paths": (paths.RESULTS, lambda path: paths.main(path, every=700)),
-}
-
-
-@pytest.mark.parametrize("name", SHORT)
-def test_a_short_run_writes_what_the_committed_file_holds(name: str, tmp_path: Path) -> None:
-    committed, main = SHORT[name]
-    main(tmp_path / "new.json")
-    new, old = (json.loads(p.read_text("utf-8")) for p in (tmp_path / "new.json", committed))
-    assert new.keys() == old.keys()
-    measured = [key for key in old if isinstance(old[key], dict)]
-    assert all(new[key].keys() <= old[key].keys() for key in measured)
 
 
 def test_costs_with_a_change_are_those_of_the_changed_model() -> None:

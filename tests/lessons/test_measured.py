@@ -1,86 +1,157 @@
-"""The commands whose results the lessons keep: a short run writes what the committed file holds."""
+"""The commands in ``measured/``, and the files of results that they wrote."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+import torch
 
 from cloze.corpus import Corpus
-from cloze.lessons.put_to_use import without_masks
-from cloze.lessons.the_real_ones import hidden_shares
-from cloze.lessons.training import parts, recorded
-from cloze.lessons.writing_with_gaps import repeating
-from cloze.teaching import measurements
-from cloze.training import Recipe
+from cloze.lessons.training import results as training_results
+from cloze.teaching.measurements import load_results
+from cloze.training import Recipe, TrainingRun
 from cloze.widgets.curve import LINE
+from measured import shared
+from measured.shared import LESSONS, Measurements
 
-
-def few_pieces() -> Corpus:
-    corpus = Corpus.load()
-    return replace(corpus, train=corpus.train[:10], held_out=corpus.held_out[:1])
-
-
-SHORT: dict[ModuleType, tuple[dict[str, Any], Callable[[Path], None]]] = {
-    parts: ({"SEEDS": (0,), "Recipe": partial(Recipe, steps=2)}, parts.main),
-    recorded: (
-        {"LEVELS": (9.9,), "Recipe": partial(Recipe, steps=2, evaluations=1)},
-        recorded.main,
-    ),
-    hidden_shares: ({"SEEDS": (0,), "QUESTIONS": 8}, partial(hidden_shares.main, steps=2)),
-    without_masks: (
-        {"SEEDS": (0,), "LABELS": (4,)},
-        partial(without_masks.main, steps=2, draws=1),
-    ),
-    repeating: ({"EPOCHS": (1, 2)}, lambda path: repeating.main(path, few_pieces(), seeds=(0,))),
+ROOT = Path(__file__).parents[2]
+FILES = {
+    f"{path.parent.name}.{path.stem}": path
+    for path in sorted(LESSONS.glob("*/*.json"))
+    if path.name != "seeds.json"
 }
+NUMBER = re.compile(r"[\d.]+")
+SMALL: dict[str, dict[str, Any]] = {
+    "corrupt_and_repair.comparing": {
+        "LINES": 2,
+        "ROUNDS": 1,
+        "baselines": lambda _: {},
+        "save_model": lambda *_: None,
+    },
+    "inside.lens": {"STEPS": 1, "MODELS": ("world",), "write": lambda *_: None},
+    "inside.paths": {"EVERY": 700},
+    "inside.swapping": {"EVERY": 8},
+    "inside.switching": {"WINDOWS": 2, "GAPS": 1},
+    "one_side_or_both.filling": {"LINES": {1: 3}, "LENGTHS": {1: 12}, "CURVE_LINES": 3},
+    "put_to_use.comparison": {"START": ("frozen",)},
+    "put_to_use.without_masks": {"LABELS": (4,), "DRAWS": 1},
+    "the_real_ones.hidden_shares": {"QUESTIONS": 8},
+    "training.plateau": {"MOMENTS": (1,), "STEPS": 1},
+    "training.recorded": {"LEVELS": (9.9,)},
+    "what_to_hide.comparison": {"SENTENCES": 8},
+    "writing_with_gaps.bounds": {"BOTH_SIDES": ("masked",)},
+    "writing_with_gaps.repeating": {"EPOCHS": (1, 2)},
+    "writing_with_gaps.samplers": {"DRAWS": 10, "LINES": 16, "PASSES": (1,)},
+    "your_own_text.comparison": {"DRAWS": 1, "TIMES": 1},
+}
+"""The constants by which a command's short run differs from the run that wrote its file."""
 
 
-def arms(runs: dict[str, Any], module: ModuleType) -> set[str]:
-    """Name what is compared, which are the keys of a file or, where seeds come first, of a seed."""
-    return set(runs["0"] if module is repeating else runs)
+def fewer(keys: Iterable[object]) -> list[object]:
+    """Keep all names, and of seeds and other numbers the first."""
+    keys = [*keys]
+    return [key for key in keys if isinstance(key, str)] or keys[:1]
 
 
-@pytest.mark.parametrize("module", SHORT, ids=lambda module: module.__name__.rpartition(".")[2])
+def within(new: Any, committed: Any) -> bool:
+    """Whether results are nested as in a file, under some of its names; any number is a key."""
+    if not isinstance(committed, Mapping):
+        return not isinstance(new, Mapping)
+    inside = dict.fromkeys(filter(NUMBER.fullmatch, new), next(iter(committed.values())))
+    inside |= committed
+    return all(key in inside and within(value, inside[key]) for key, value in new.items())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "command", [command for command in FILES if command != "the_real_ones.context"]
+)
 def test_a_short_run_writes_what_the_committed_file_holds(
-    module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shorter, main = SHORT[module]
-    for name, value in shorter.items():
+    corpus, measure = Corpus.load(), Measurements.measure
+    small = replace(corpus, held_out=corpus.held_out[:1])
+
+    def of_fewer(file: Measurements, part: str, one: Any, *keys: Iterable[object]) -> Any:
+        return measure(file, part, one, *map(fewer, keys))
+
+    monkeypatch.setattr(Corpus, "load", lambda *_: small)
+    monkeypatch.setattr(TrainingRun, "finished", property(lambda run: run.step >= 2))
+    monkeypatch.setattr(
+        Recipe, "evaluated_after", lambda recipe: {2} if recipe.evaluations else set()
+    )
+    monkeypatch.setattr(Measurements, "measure", of_fewer)
+    monkeypatch.setattr(shared, "LESSONS", tmp_path)
+    module = importlib.import_module(f"measured.{command}")
+    if hasattr(module, "RECIPE"):
+        monkeypatch.setattr(module, "RECIPE", replace(module.RECIPE, steps=2))
+    for name, value in SMALL.get(command, {}).items():
         monkeypatch.setattr(module, name, value)
-    main(tmp_path / "new.json")
-    paths = (tmp_path / "new.json", module.RESULTS)
-    new, committed = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+    (tmp_path / FILES[command].parent.name).mkdir()
+    module.main()
+    new = json.loads((tmp_path / FILES[command].relative_to(LESSONS)).read_text("utf-8"))
+    committed = json.loads(FILES[command].read_text("utf-8"))
     assert new.keys() == committed.keys()
-    assert arms(new["runs"], module) == arms(committed["runs"], module)
+    assert new["command"] == committed["command"]
+    assert within(new, committed)
 
 
-def test_the_parts_have_the_parameters_that_the_file_says() -> None:
-    counted = {
-        name: sum(p.numel() for p in make().parameters()) for name, make in parts.ARMS.items()
-    }
-    assert counted == {name: n for name, (n, _) in parts.results().items()}
+@pytest.mark.parametrize("path", FILES.values(), ids=FILES)
+def test_the_data_card_says_how_to_make_every_file_again(path: Path) -> None:
+    command = json.loads(path.read_text("utf-8"))["command"]
+    assert command == f"python -m measured.{path.parent.name}.{path.stem}"
+    card = (ROOT / "data" / "README.md").read_text("utf-8").splitlines()
+    [row] = [line for line in card if f"`{path.relative_to(ROOT).as_posix()}`" in line]
+    assert f"`{command}`" in row
+
+
+def test_a_command_goes_on_where_it_stopped_and_begins_again_in_another_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, done = tmp_path / "results.json", []
+
+    def one(name: str, seed: int) -> int:
+        if name == "stops":
+            raise KeyboardInterrupt
+        done.append((name, seed))
+        return len(done)
+
+    made = {"steps": 3, "sizes": (1, 2)}
+    with pytest.raises(KeyboardInterrupt):
+        Measurements("measured.here", path, **made).measure("runs", one, ["a", "stops"], [0])
+    again = Measurements("measured.here", path, **made)
+    assert again.measure("runs", one, ["a"], [0, 1]) == {"a": {"0": 1, "1": 2}}
+    assert again.measure("last", lambda: "whole") == "whole"
+    assert done == [("a", 0), ("a", 1)]
+    assert json.loads(path.read_text("utf-8")) == again.results
+    for other in (
+        Measurements("measured.here", path, steps=4, sizes=(1, 2)),
+        Measurements("measured.here", path, **made, lines=5),
+        Measurements("measured.there", path, **made),
+    ):
+        assert "runs" not in other.results
+    monkeypatch.setattr(torch, "__version__", "1.0")
+    assert "runs" not in Measurements("measured.here", path, **made).results
 
 
 def test_the_recorded_run_filled_the_lines_that_are_shown() -> None:
-    file, run = measurements.read(recorded.RESULTS), recorded.results()
-    assert (file["line"], tuple(file["lines"])) == (LINE, recorded.LINES)
-    gaps = [sum(map(len, re.findall(r"\[(.+?)\]", line))) for line in (LINE, *recorded.LINES)]
-    assert {len(filled) for filled in run["filled"].values()} == {gaps[0]}
-    assert [float(level) for level in run["levels"]] == [*recorded.LEVELS]
+    file, run = load_results("training", "recorded"), training_results.recorded()
+    assert (file["line"], tuple(file["lines"])) == (LINE, training_results.LINES)
+    gaps = [re.findall(r"\[(.+?)\]", line) for line in (LINE, *training_results.LINES)]
+    lengths = [sum(map(len, gap)) for gap in gaps]
+    assert {len(filled) for filled in run["filled"].values()} == {lengths[0]}
+    truth = "".join(letter for gap in gaps[1:] for letter in gap)
+    right = []
     for level, at in run["levels"].items():
         assert at["nats"] < float(level)
-        assert [*map(len, at["filled"])] == gaps
-    truth = ["".join(re.findall(r"\[(.+?)\]", line)) for line in recorded.LINES]
-    right = [
-        sum(a == b for a, b in zip("".join(at["filled"][1:]), "".join(truth), strict=True))
-        for at in run["levels"].values()
-    ]
+        assert [*map(len, at["filled"])] == lengths
+        filled = "".join(at["filled"][1:])
+        right.append(sum(a == b for a, b in zip(filled, truth, strict=True)))
     assert right == sorted(right), "the lower the loss, the more is right"

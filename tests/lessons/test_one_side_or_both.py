@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -14,14 +12,14 @@ from torch import Tensor, nn
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM
-from cloze.lessons.one_side_or_both import checks, filling
+from cloze.lessons.one_side_or_both import checks
 from cloze.lessons.one_side_or_both.gap import distances, four_answers
 from cloze.lessons.one_side_or_both.steps import steps
 from cloze.prediction.answers import predict
 from cloze.prediction.causal import log_posterior
-from cloze.training import Recipe
 from cloze.vocabulary import PAD, VOCABULARY
 from cloze.world import World
+from measured.one_side_or_both import filling
 
 WORLD = World(
     {"the dog barks": 0.4, "the dog sleeps": 0.2, "the cat sleeps here": 0.3, "a cat sleeps": 0.1}
@@ -149,24 +147,6 @@ def test_right_is_what_is_wholly_right() -> None:
     way = filling.at_once(masked)
     hits = [way(torch.cat([line[:4], torch.tensor([c]), line[5:]]), [4])[1] for c in range(28)]
     assert hits.count(True) == 1
-
-
-@pytest.mark.long
-def test_the_command_writes_what_the_committed_file_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "filling.json"
-    monkeypatch.setattr(filling, "LENGTHS", {1: 12})
-    filling.main(path, Recipe(steps=1, evaluations=1), {1: 3})
-    new, committed = (json.loads(p.read_text("utf-8")) for p in (path, filling.RESULTS))
-    assert new.keys() == committed.keys()
-    assert new["corpus_sha256"] == committed["corpus_sha256"]
-    assert new["filling"]["1"].keys() == committed["filling"]["1"].keys()
-
-
-def test_a_gap_is_in_its_line() -> None:
-    with pytest.raises(ValueError, match="A position in this line"):
-        four_answers(WORLD, MaskedLM(), true_model(), WORLD.input_ids[0], 99)
 
 
 # What the exercises ask for is what the package computes.

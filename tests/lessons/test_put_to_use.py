@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from itertools import islice, product
-from pathlib import Path
-from unittest.mock import ANY
 
 import pytest
 import torch
 
 from cloze.corpus import DATA
-from cloze.lessons.put_to_use import checks, comparison, faults, tasks
+from cloze.lessons.put_to_use import checks, faults, tasks
 from cloze.masking import IGNORE
 from cloze.use.finetuning import Entity, entities
 from cloze.use.heads import best_span, mean_pool
 from cloze.vocabulary import TextError
 from cloze.world import World
+from measured.put_to_use import comparison
 
 WORLD = World.load()
 PROGRAMS = World.load(faults.PROGRAMS)
@@ -58,7 +56,7 @@ def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
     vocabulary = tasks.pair_vocabulary(WORLD)
     input_ids, labels = tasks.span_task(WORLD, 200)
     assert input_ids.shape[1] <= tasks.PAIR_LENGTH
-    drawn = islice(tasks.asked(WORLD), 200)
+    drawn = islice(tasks.passage_questions(WORLD), 200)
     asked = Counter(question.split()[0] for question, _, _ in drawn)
     assert set(asked) == {*tasks.QUESTIONS}
     allowed = tasks.may_answer(input_ids, vocabulary)
@@ -68,7 +66,7 @@ def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
         answer = vocabulary.decode(line[start : end + 1])
         assert start <= end
         assert may[start : end + 1].all()
-        [told] = [s for s in (first, second) if tasks.said_in(question, s)]
+        [told] = [s for s in (first, second) if tasks.is_answered(question, s)]
         match = tasks.TAKEN.fullmatch(told)
         assert match
         part = {"WHO": "who", "WHAT": "what", "WHEN": "day", "WHERE": "place", "WHY": "why"}
@@ -177,24 +175,6 @@ def test_hits_share_ties() -> None:
     assert faults.hits(guesses, torch.tensor([1, 0, 0])) == pytest.approx((0.5 + 1 + 0) / 3)
 
 
-# What is committed
-
-
-def test_the_command_writes_what_the_committed_file_holds(tmp_path: Path) -> None:
-    path = tmp_path / "comparison.json"
-    wanted = comparison.Run("sentiment", "frozen", 4, 0.0, 1)
-    comparison.main(path, lambda run: run == wanted)
-    written, committed = json.loads(path.read_text("utf-8")), comparison.results()
-    for key in ("command", "world_sha256", "corpus_sha256"):
-        assert written.pop(key) == committed[key]
-    assert written["runs"] == {"sentiment": {"frozen": {"4": {"0.0": {"1": {"right": ANY}}}}}}
-    wanted = comparison.Run("sentiment", "pretrained", 64, 0.01, 1)
-    comparison.main(path, lambda run: run == wanted)
-    by_rate = {"0.01": {"1": {"right": ANY, "masked": ANY}}}
-    added = json.loads(path.read_text("utf-8"))["step sizes"]
-    assert added == {"sentiment": {"pretrained": {"64": by_rate}}}
-
-
 def test_the_exercises_are_the_package() -> None:
     states, padding = torch.randn(2, 4, 3), torch.tensor([[False] * 4, [False, False, True, True]])
     torch.testing.assert_close(checks.my_mean_pool(states, padding), mean_pool(states, padding))
@@ -202,19 +182,3 @@ def test_the_exercises_are_the_package() -> None:
         logits = torch.randn(1, 2, 6)
         own = checks.my_best_span(*logits[0].tolist())
         assert [*own] == best_span(logits)[0].tolist()
-
-
-@pytest.mark.parametrize(("task", "what"), [("sentiment", "F1"), ("moods", "right")])
-def test_what_was_not_measured_has_no_scores(task: str, what: str) -> None:
-    with pytest.raises(ValueError, match="was not measured"):
-        comparison.scores(task, what)
-
-
-def test_padding_is_true_or_false() -> None:
-    with pytest.raises(ValueError, match="padding is of type Bool"):
-        mean_pool(torch.zeros(1, 3, 2), torch.tensor([[0, 0, 1]]))
-
-
-def test_a_span_is_not_chosen_among_nan() -> None:
-    with pytest.raises(ValueError, match="without NaN"):
-        best_span(torch.full((1, 2, 3), float("nan")))

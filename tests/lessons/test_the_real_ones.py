@@ -11,14 +11,17 @@ import nbformat
 import pytest
 import torch
 
-from cloze.lessons.the_real_ones import asking, context, family
+from cloze.lessons.the_real_ones import asking
+from cloze.teaching.measurements import load_results
+from measured import shared
+from measured.the_real_ones import context, family
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "13_the_real_ones.ipynb"
 
 
 def test_ours_rebuilt_is_the_same_function() -> None:
     apart = family.apart()
-    assert apart.keys() == family.results()["apart"].keys()
+    assert apart.keys() == load_results("the_real_ones", "family")["apart"].keys()
     assert max(apart.values()) < 1e-4
 
 
@@ -44,10 +47,15 @@ def test_the_head_that_the_notebook_writes_is_the_one_that_transformers_builds()
 
 
 @pytest.mark.slow
-def test_memory_grows_with_the_square_only_where_it_is_written_out(tmp_path: Path) -> None:
-    context.main(tmp_path / "context.json", (1024, 2048))
-    for measured in (context.results(), json.loads((tmp_path / "context.json").read_text())):
-        written, fused = (measured["measured"][way] for way in context.WAYS)
+def test_memory_grows_with_the_square_only_where_it_is_written_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared, "LESSONS", tmp_path)
+    (tmp_path / "the_real_ones").mkdir()
+    context.main()
+    new = json.loads((tmp_path / "the_real_ones" / "context.json").read_text())
+    for results in (load_results("the_real_ones", "context"), new):
+        written, fused = (results["measured"][way] for way in context.WAYS)
         grown = written["2048"]["bytes"] / written["1024"]["bytes"]
         assert 2.5 < grown < 5
         assert fused["2048"]["bytes"] < written["2048"]["bytes"] / 4

@@ -77,15 +77,6 @@ def test_pieces_are_shown_as_bert_writes_them() -> None:
     assert shown(["▁", "x"]) == ["▁", "##x"]
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: Tokenizer.train("", 10), "no word in this text"),
-        (lambda: Tokenizer.train("abc", 3), "at least 4, not 3"),
-        (lambda: Tokenizer.train("abc", 10).pieces("abX"), "'X' in 'abX' is not among the 4"),
-    ],
-)
-def test_bad_input_is_answered_in_a_sentence(call: Any, said: str) -> None:
-    with pytest.raises((TextError, ValueError), match=said) as no:
-        call()
-    assert len(str(no.value)) < 300
+def test_a_character_that_was_not_learned_is_named() -> None:
+    with pytest.raises(TextError, match="'X' in 'abX' is not among the 4"):
+        Tokenizer.train("abc", 10).pieces("abX")

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from cloze.lessons.training import plateau
+from cloze.lessons.training import results
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "04_training.ipynb"
 NUMBER = r"≈? ?(-?\d+(?:\.\d+)?)"
@@ -80,7 +80,7 @@ def test_the_plateau_is_a_reader_of_its_own_position() -> None:
 
 
 def test_only_learned_positions_keep_a_model_on_the_plateau() -> None:
-    at_78 = {name: after[78].mean for name, after in plateau.results().items()}
+    at_78 = {name: after[78].mean for name, after in results.plateau().items()}
     assert {name for name, nats in at_78.items() if nats > 2.6} == {
         name for name in at_78 if name.startswith("learned positions")
     }

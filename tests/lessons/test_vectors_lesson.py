@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,17 +11,14 @@ import torch
 from cloze.corpus import Corpus
 from cloze.encoder import Encoder, EncoderConfig
 from cloze.lessons.vectors import comparison, probing
-from cloze.lessons.vectors.search import EncoderVectors, Found, Index, read_query
+from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult
 from cloze.lessons.vectors.widget import Search
 from cloze.prediction.shipped import shipped_model
-from cloze.use.vectors import (
-    Passage,
-    late_interaction,
-    layer_states,
-    whitening,
-)
+from cloze.teaching.measurements import load_results
+from cloze.use.vectors import Passage, layer_states, whitening
 from cloze.vocabulary import TextError
 from cloze.world import World
+from measured.vectors.contrastive import late_interaction
 
 # The small world
 
@@ -69,34 +64,6 @@ def test_a_probe_beats_the_most_frequent_class(world: World) -> None:
 # The comparison
 
 
-def test_the_results_are_whole_and_of_this_corpus() -> None:
-    found = comparison.results()
-    assert found["corpus_sha256"] == Corpus.load().sha256
-
-
-def test_the_command_writes_what_the_committed_file_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "comparison.json"
-    monkeypatch.setattr(comparison, "measured_late", lambda *_: "01")
-    monkeypatch.setattr(comparison, "by_vectors", lambda *_: comparison.Found(0.1, 0.1, 0))
-    comparison.main(path, seeds=1, steps=1)
-    first = json.loads(path.read_text("utf-8"))
-    assert first.keys() == comparison.results().keys()
-    assert first["runs"]["0"].keys() == comparison.OBJECTIVES.keys()
-    assert first["late"].keys() == comparison.results()["late"].keys()
-
-
-def test_what_late_interaction_finds_is_written_as_digits(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    near = torch.tensor([[9.0, 3, 2, 1], [3, 9, 1, 2], [1, 2, 9, 0], [2, 1, 0, 9]])
-    asked = comparison.Asked(torch.zeros(4, 1, dtype=torch.int64), torch.tensor([0, 0, 0, 1]))
-    monkeypatch.setattr(comparison, "held_out", lambda _: asked)
-    monkeypatch.setattr(comparison, "late_interaction", lambda *_: near)
-    assert comparison.measured_late(Corpus.load(), "late interaction") == "1110"
-
-
 def test_late_interaction_finds_what_the_committed_file_holds() -> None:
     asked = comparison.held_out(Corpus.load())
     states = layer_states(shipped_model().encoder, asked.input_ids)[-1]
@@ -104,9 +71,9 @@ def test_late_interaction_finds_what_the_committed_file_holds() -> None:
     near = late_interaction(states[few], states)
     near[range(len(few)), few] = -torch.inf
     found = asked.pieces[near.argmax(1)] == asked.pieces[few]
-    kept = comparison.results()["late"]["late interaction"]
-    assert len(kept) == len(states)
-    assert [str(int(hit)) for hit in found] == [kept[i] for i in few]
+    committed = load_results("vectors", "comparison")["late"]["late interaction"]
+    assert len(committed) == len(states)
+    assert [str(int(hit)) for hit in found] == [committed[i] for i in few]
 
 
 # The search
@@ -130,7 +97,7 @@ def index() -> Index:
     )
 
 
-def texts(found: Found) -> list[list[str]]:
+def texts(found: SearchResult) -> list[list[str]]:
     return [[hit.passage.text for hit in hits] for hits in found.ways.values()]
 
 
@@ -151,21 +118,11 @@ def test_a_passage_is_not_its_own_neighbour() -> None:
     assert len(found[0]) == 3
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ("", "nothing to look for"),
-        (" ?!12 ", "nothing to look for"),
-        ("a" * 65, "has 65 characters and the model reads 64; shorten it"),
-    ],
-)
-def test_a_line_that_cannot_be_read_is_told(typed: str, told: str) -> None:
-    with pytest.raises(TextError, match=told):
-        read_query(typed)
+def test_a_line_that_cannot_be_read_changes_nothing() -> None:
     widget = Search(index(), "boat")
     before = widget.found
-    with pytest.raises(TextError, match=told):
-        widget.answer_search(line=typed)
+    with pytest.raises(TextError, match="nothing to look for"):
+        widget.answer_search(line=" ?!12 ")
     assert widget.found is before
 
 

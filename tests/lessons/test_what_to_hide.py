@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import random
-from pathlib import Path
-
 import pytest
 import torch
 
-from cloze.corpus import Corpus, Piece
-from cloze.encoder import EncoderConfig
 from cloze.evaluation import area_under_curve
-from cloze.lessons.what_to_hide import checks, comparison
-from cloze.lessons.what_to_hide.comparison import Plan, Results, prepared
+from cloze.lessons.what_to_hide import checks, results
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import StaticMasks, seeded
 from cloze.prediction.answers import predict
 from cloze.prediction.shipped import shipped_model
-from cloze.training import Recipe
+from cloze.teaching.exercise import Chance
+from cloze.teaching.measurements import load_results
 from cloze.vocabulary import VOCABULARY
-from cloze.world import World
-
-WORLD = World({"the dog barks": 0.5, "the cat sleeps": 0.3, "a cat sleeps here": 0.2})
-SHAPE = EncoderConfig(d_model=16, n_heads=2, n_layers=1, d_ff=24)
+from measured.what_to_hide.comparison import prepared
 
 
 def test_typos_are_where_something_else_stands() -> None:
@@ -35,8 +26,7 @@ def test_typos_are_where_something_else_stands() -> None:
 
 
 def test_the_area_is_that_of_all_pairs() -> None:
-    chance = random.Random(0)
-    for typos, clean in checks.surprises(chance):
+    for typos, clean in checks.surprises(Chance(0)):
         scores = torch.tensor([*typos, *clean])
         wanted = torch.arange(len(scores)) < len(typos)
         assert area_under_curve(scores, wanted) == pytest.approx(checks.area(typos, clean))
@@ -72,35 +62,8 @@ def test_prepared_masks_are_the_static_ones(copies: int) -> None:
     assert met == set(range(copies))
 
 
-def tiny() -> Plan:
-    text = "the quick brown fox jumps over the lazy dog and runs away from it all day long "
-    pieces = tuple(Piece(str(k), text * 4) for k in range(2))
-    recipe = Recipe(steps=1, batch_size=4)
-    return Plan(Corpus(pieces, pieces), WORLD, recipe, recipe, recipe, 30)
-
-
-def test_what_is_said_twice_is_kept_once_and_meant_over_seeds() -> None:
-    found = Results()
-    held_out = [paid["held-out"] for paid in found.runs("rates", "30%")]
-    assert found.of("rates", "30%", "held-out").mean == pytest.approx(sum(held_out) / 3)
-    assert found.of("shares", "80/10/10", "held-out") == found.of("rates", "30%", "held-out")
-
-
-@pytest.mark.long
-def test_the_command_writes_what_the_committed_file_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "comparison.json"
-    monkeypatch.setattr(comparison, "SEEDS", (0,))
-    comparison.main(path, tiny())
-    monkeypatch.undo()
-    new, committed = (json.loads(p.read_text("utf-8")) for p in (path, comparison.RESULTS))
-    assert new.keys() == committed.keys()
-    real = Plan(Corpus.load(), World.load())
-    assert {**committed, "torch": ""} == {
-        **real.provenance(),
-        "torch": "",
-        "runs": committed["runs"],
-    }
-    kept = {part: {*arms} for part, arms in committed["runs"].items()}
-    assert {part: {*arms} for part, arms in new["runs"].items()} == kept
+def test_models_of_two_parts_are_trained_once() -> None:
+    by_seed = load_results("what_to_hide", "comparison")["runs"]["rates"]["30%"].values()
+    held_out = results.paid("rates", "30%", "held-out")
+    assert held_out.mean == pytest.approx(sum(run["held-out"] for run in by_seed) / 3)
+    assert results.paid("shares", "80/10/10", "held-out") == held_out

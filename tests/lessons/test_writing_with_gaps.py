@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 import torch
 
 from cloze.checkpoint import CHECKPOINTS, provenance
 from cloze.corpus import Corpus
-from cloze.lessons.writing_with_gaps import bounds, samplers
-from cloze.objectives import MASKED
+from cloze.lessons.writing_with_gaps.results import over_seeds
+from cloze.lessons.writing_with_gaps.sentences import CAREFUL, gaps_only, of_length
 from cloze.prediction.causal import text_costs
 from cloze.prediction.generation import POLICIES
 from cloze.prediction.shipped import shipped_model
+from cloze.teaching.measurements import load_results
 from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Truth, World
+from measured.shared import trained
+from measured.writing_with_gaps import bounds, samplers
 
 WORLD = World(
     {"the dog barks": 0.3, "the cat sleeps": 0.3, "a dog sleeps": 0.2, "a cat": 0.15, "a dog": 0.05}
 )
-EXACT = Truth(WORLD, corruption=samplers.CAREFUL)
+EXACT = Truth(WORLD, corruption=CAREFUL)
 BLURRED = Truth(WORLD, corruption=Corruption(0.5, 0.7, 0.3))
 
 
 def test_sentences_of_one_length_and_their_shares() -> None:
-    sentences, p = samplers.of_length(WORLD, 2)
+    sentences, p = of_length(WORLD, 2)
     assert len(sentences) == 2
     assert p.tolist() == pytest.approx([0.75, 0.25])
-    hidden = samplers.gaps_only(sentences, WORLD)
+    hidden = gaps_only(sentences, WORLD)
     assert ((hidden == WORLD.vocabulary.mask_id).sum(1) == 2).all()
     assert torch.equal(hidden[:, 0], sentences[:, 0])
 
 
 def test_sentences_are_told_from_nonsense() -> None:
-    sentences, _ = samplers.of_length(WORLD, 2)
+    sentences, _ = of_length(WORLD, 2)
     nonsense = sentences[:1].clone()
     nonsense[0, 2] = nonsense[0, 1]
     lines = torch.cat([sentences[:1], sentences, nonsense])
@@ -45,7 +44,7 @@ def test_sentences_are_told_from_nonsense() -> None:
 
 
 def test_kl_is_zero_for_the_exact_reader_in_any_order_and_positive_at_once() -> None:
-    sentences, p = samplers.of_length(WORLD, 3)
+    sentences, p = of_length(WORLD, 3)
     for order in ("left to right", "easiest first"):
         assert samplers.exact_kl(EXACT, sentences, p, order) == pytest.approx(0, abs=1e-4)
         assert samplers.exact_kl(BLURRED, sentences, p, order) > 0.01
@@ -61,7 +60,7 @@ def test_kl_is_zero_for_the_exact_reader_in_any_order_and_positive_at_once() -> 
 
 
 def test_every_policy_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    three = samplers.of_length(WORLD, 3)
+    three = of_length(WORLD, 3)
     monkeypatch.setattr(samplers, "of_length", lambda _: three)
     found = samplers.in_world(EXACT, WORLD, 400, seed=0)
     assert set(found) == set(POLICIES)
@@ -72,7 +71,7 @@ def test_every_policy_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_means_over_seeds_leave_out_what_was_not_measured() -> None:
     runs = {"0": {"Gibbs": {"valid": 0.5, "kl": None}}, "1": {"Gibbs": {"valid": 1.0, "kl": None}}}
-    assert samplers.over_seeds(runs) == {"Gibbs": {"valid": 0.75, "kl": None}}
+    assert over_seeds(runs) == {"Gibbs": {"valid": 0.75, "kl": None}}
 
 
 def test_lines_are_written_in_so_many_passes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,22 +88,10 @@ def test_real_words_leave_out_what_may_be_cut() -> None:
     assert samplers.real_words(["ab"], {"ab"}) == (0.0, 0.0)
 
 
-def test_words_of_a_text_are_asked_for_as_a_list() -> None:
-    with pytest.raises(ValueError, match="texts is of type list"):
-        samplers.words_of("the cat")  # type: ignore[arg-type]
-
-
-def test_results_are_of_this_corpus_and_this_world() -> None:
-    for path in (samplers.RESULTS, bounds.RESULTS):
-        results = json.loads(path.read_text("utf-8"))
-        assert results["corpus_sha256"] == Corpus.load().sha256
-        assert results.get("world_sha256", World.load().sha256) == World.load().sha256
-
-
 def test_a_trained_reader_is_judged_in_the_small_world() -> None:
     world = World.load()
-    model = samplers.trained(MASKED, world, seed=0, steps=2)
-    sentences, p = samplers.of_length(world)
+    model = trained(world, Recipe(steps=2)).model
+    sentences, p = of_length(world)
     assert len(sentences) == 364
     assert samplers.exact_kl(model, sentences, p, "left to right") > 5
 
@@ -116,25 +103,13 @@ def test_windows_cost_a_causal_model_what_the_chain_rule_says() -> None:
     assert cost == pytest.approx(sum(exact) / len(exact), abs=1e-3)
 
 
-def test_the_command_asks_three_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = Corpus.load()
-    corpus = replace(corpus, held_out=corpus.held_out[:1])
-    path = tmp_path / "bounds.json"
-    monkeypatch.setattr(bounds, "curve", lambda *_: [2.0])
-    bounds.main(path, corpus, Recipe(steps=2, evaluations=0), seeds=(0,))
-    written = json.loads(path.read_text("utf-8"))
-    assert written["corpus_sha256"] == corpus.sha256
-    assert set(written["runs"]["0"]) == {*bounds.TRAINED}
-    assert written["curves"] == {"masked": [2.0], "diffusion": [2.0]}
-
-
 def test_the_causal_model_is_the_cheapest() -> None:
-    for of_seed in bounds.results().values():
+    for of_seed in load_results("writing_with_gaps", "bounds")["runs"].values():
         assert min(of_seed, key=of_seed.__getitem__) == "causal"
 
 
 def test_the_shipped_models_curves_rise_and_their_means_are_the_bounds() -> None:
-    for name, costs in bounds.curves().items():
+    for name, costs in load_results("writing_with_gaps", "bounds")["curves"].items():
         few, some, many, most = (sum(costs[at : at + 16]) for at in (0, 16, 32, 48))
         assert few < some < many < most
         kept = provenance(CHECKPOINTS / f"{name}.safetensors").get("bound_nats")

@@ -159,9 +159,9 @@ def test_the_loss_of_an_epoch_is_the_mean_over_its_lines() -> None:
 
 def test_bad_labels_lines_and_vocabularies_are_refused() -> None:
     model = model_of("mean")
-    with pytest.raises(ValueError, match=r"the shape \(2,\), not \(1,\)"):
+    with pytest.raises(ValueError, match="a dimension has the same size in all arguments"):
         finetune(model, LINES, torch.tensor([0]))
-    with pytest.raises(ValueError, match="no label to learn from"):
+    with pytest.raises(ValueError, match="No position is selected"):
         finetune(model, LINES, torch.tensor([IGNORE, IGNORE]))
     with pytest.raises(ValueError, match="all padding"):
         finetune(model, torch.full((2, 3), PAD_ID), LABELS["mean"])

@@ -134,6 +134,12 @@ def test_where_nothing_runs_the_guesses_are_a_table_unless_they_are_hidden() -> 
     assert "guess_first" not in (explorer.alone() or {})
 
 
+def test_an_infinite_cost_is_written_for_json(explorer: MaskExplorer) -> None:
+    explorer.masked = {13}  # a letter that the baseline never saw
+    costs = explorer.answer_guesses(**question(explorer))["baseline"]["costs"]
+    assert costs == {13: "Infinity"}
+
+
 # ── Python ───────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -13,30 +13,7 @@ from cloze.adapt.recipe import Recipe
 FOREIGN = 3
 """A text that costs this many times as much as general text may be in another language."""
 
-CARD = """\
----
-library_name: transformers
-pipeline_tag: fill-mask
----
-
-# {base}, adapted
-
-A masked language model, trained further with masked language modeling on {summary}.
-
-## What was measured
-
-{table}
-
-The same questions before and after. The margin is two standard errors of the paired difference over
-chunks; it holds for text like this, and for this one run. Nothing else was measured: neither a task
-on top, nor what the model says of people.
-
-## How it was made
-
-| | |
-| --- | --- |
-{rows}
-"""
+CARD = Path(__file__).with_name("card.md")
 
 
 def table(before: Mapping[str, Costs], after: Mapping[str, Costs]) -> str:
@@ -96,7 +73,7 @@ def card(
     """
     made = {"command": f"`{command}`"} if command else {}
     made |= {**asdict(recipe), "sha256 of the texts": texts.sha256}
-    return CARD.format(
+    return CARD.read_text(encoding="utf-8").format(
         base=base.resolve().name,
         summary=texts.summary,
         table=table(before, after),

@@ -105,8 +105,9 @@ export const ACTIONS = {
       );
     const { [part]: before, ...others } = parts;
     const after = before === doing ? others : { ...others, [part]: doing };
-    const said = before === doing ? "as it was" : doing === "off" ? "off" : "from the second line";
-    this.look({ parts: after }, `${capitalised(partName(part))}: ${said}.`);
+    const announcement =
+      before === doing ? "as it was" : doing === "off" ? "off" : "from the second line";
+    this.look({ parts: after }, `${capitalised(partName(part))}: ${announcement}.`);
   },
   do_restore() {
     this.look({ parts: {} }, "All parts are as they were.");
@@ -122,8 +123,10 @@ export const ACTIONS = {
   /** @param {{ value: string }} sent */
   do_weights({ value }) {
     const untrained = value === "untrained";
-    const said = untrained ? "Weights as they are drawn, before the first step." : "Trained.";
-    this.look({ untrained }, said);
+    const announcement = untrained
+      ? "Weights as they are drawn, before the first step."
+      : "Trained.";
+    this.look({ untrained }, announcement);
   },
   /** @param {{ value: Change }} sent */
   do_doing({ value }) {

@@ -21,12 +21,12 @@ export default class Inside extends MaskExplorer {
   /**
    * Hide one position of a new line, for there is always a gap: what it hides itself, or the middle.
    * @param {import("./parts.js").Line & { masked?: number[] }} taken
-   * @param {string} said
+   * @param {string} announcement
    */
-  take(taken, said) {
+  take(taken, announcement) {
     const { truth, masked = [] } = taken;
     const own = truth.indexOf("_");
     const at = masked[0] ?? (own < 0 ? Math.floor(truth.length / 2) : own);
-    super.take({ ...taken, masked: [at] }, said);
+    super.take({ ...taken, masked: [at] }, announcement);
   }
 }

@@ -58,36 +58,36 @@ export function rungInWords(state, { rungs }, n) {
   const { unit } = state.symbols;
   const before = rungs[n - 1];
   const name = capitalised(nameOf(rung));
-  let does = `${name}: the gap begins as the vector of the mask. Nothing else has been read.`;
+  let work = `${name}: the gap begins as the vector of the mask. Nothing else has been read.`;
   if (rung.part === "attention") {
     const most = heads.map(({ arcs: read }, head) => {
       const [best] = [...read].sort(([, a], [, b]) => b - a);
       return best ? `head ${head + 1} ${placeOf(state.held, state.focus, best)}` : "";
     });
     const named = most.filter(Boolean).join(", ");
-    does = `${name} reads other ${unit}s and adds what its heads bring: ${named || "next to nothing"}.`;
+    work = `${name} reads other ${unit}s and adds what its heads bring: ${named || "next to nothing"}.`;
   } else if (rung.part === "feed-forward") {
-    does = `${name} reads no other ${unit}: it works on what the gap has gathered so far.`;
+    work = `${name} reads no other ${unit}: it works on what the gap has gathered so far.`;
   }
-  const said = [does, `If the model ended here, it would say ${listed(own.guesses)}.`];
+  const sentences = [work, `If the model ended here, it would say ${listed(own.guesses)}.`];
   if (truth !== null && own.cost !== null) {
     const cost = Number(own.cost);
     const change = before ? `, ${signed(cost - Number(before.own.cost))}` : "";
-    said.push(`The truth, ${spoken(truth)}, costs ${inNats(cost)} nats${change}.`);
+    sentences.push(`The truth, ${spoken(truth)}, costs ${inNats(cost)} nats${change}.`);
   }
-  if (translated) said.push(`A translator would say ${listed(translated.guesses)}.`);
-  if (n === rungs.length - 1) said.push("This is the model's answer.");
-  return said.join(" ");
+  if (translated) sentences.push(`A translator would say ${listed(translated.guesses)}.`);
+  if (n === rungs.length - 1) sentences.push("This is the model's answer.");
+  return sentences.join(" ");
 }
 
 /**
  * Return the first rung from which on a symbol is the first guess; -1 if it is not in the end.
- * @param {(Reading | null)[]} said
+ * @param {(Reading | null)[]} readings
  * @param {string} symbol
  */
-function settledAt(said, symbol) {
+function settledAt(readings, symbol) {
   let first = -1;
-  for (let n = said.length - 1; n >= 0 && said[n]?.guesses[0][0] === symbol; n--) first = n;
+  for (let n = readings.length - 1; n >= 0 && readings[n]?.guesses[0][0] === symbol; n--) first = n;
   return first;
 }
 
@@ -106,16 +106,16 @@ export function summary(state, { rungs, means, effect }) {
   const first = rungs[settledAt(own, best)];
   const from = (/** @type {Rung} */ rung) =>
     rung.part === "embedding" ? "the embedding" : nameOf(rung);
-  const said = [
+  const sentences = [
     `${settings.untrained ? "Before training, the" : "The"} model answers ${visible(best)} (${fixed(p, 2)}). It is the first guess from ${from(first)} on` +
       (first === last ? ", the last rung." : "."),
   ];
   const sooner = rungs[settledAt(translated, best)];
-  if (sooner !== first) said.push(`A translator has it from ${from(sooner)} on.`);
+  if (sooner !== first) sentences.push(`A translator has it from ${from(sooner)} on.`);
   if (settings.untrained && truth !== null)
-    said.push(`The truth, ${visible(truth)}, costs ${inNats(Number(last.own.cost))} nats.`);
+    sentences.push(`The truth, ${visible(truth)}, costs ${inNats(Number(last.own.cost))} nats.`);
   const changes = Object.entries(relevant(settings, state.truth).parts);
-  if (!changes.length) return said.join(" ");
+  if (!changes.length) return sentences.join(" ");
   const where = settings.everywhere ? "at every position" : "at the gap";
   /** @param {Change} which */
   const named = (which) =>
@@ -125,15 +125,16 @@ export function summary(state, { rungs, means, effect }) {
       .join(", ");
   const off = named("off");
   const swapped = named("swap");
-  if (off) said.push(`Off ${where}, with ${means ? "the mean" : "zero"} in its place: ${off}.`);
-  if (swapped) said.push(`Taken from the second line ${where}: ${swapped}.`);
+  if (off)
+    sentences.push(`Off ${where}, with ${means ? "the mean" : "zero"} in its place: ${off}.`);
+  if (swapped) sentences.push(`Taken from the second line ${where}: ${swapped}.`);
   if (truth !== null && last.before !== null)
-    said.push(
+    sentences.push(
       `The truth, ${visible(truth)}, costs ${inNats(Number(last.own.cost))} nats instead of ` +
         `${inNats(Number(last.before))}.`,
     );
-  if (effect && swapped) said.push(followed(effect));
-  return said.join(" ");
+  if (effect && swapped) sentences.push(followed(effect));
+  return sentences.join(" ");
 }
 
 /**
@@ -144,11 +145,11 @@ function followed({ here, there, before, after, direct, other }) {
   const [a, b] = [visible(here), visible(there)];
   const total = before - after;
   const straight = direct === null ? null : before - direct;
-  const said =
+  const sentence =
     `Logit of ${a} less that of ${b}: ${signed(before)} before, ${signed(after)} now, ` +
     `${signed(other)} in the second line. The total effect is ${signed(-total)}`;
-  if (straight === null) return `${said}.`;
-  return `${said}; the direct effect, past all later parts, is ${signed(-straight)}.`;
+  if (straight === null) return `${sentence}.`;
+  return `${sentence}; the direct effect, past all later parts, is ${signed(-straight)}.`;
 }
 
 /**

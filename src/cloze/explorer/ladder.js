@@ -62,17 +62,17 @@ function costOf(cost, before) {
  * @param {Settings} settings
  * @param {string} key
  * @param {string | Markup} label
- * @param {string} said
+ * @param {string} description
  * @param {Record<string, string | number | boolean | null>} [attributes]
  */
-function toggle({ parts, doing }, key, label, said, attributes) {
+function toggle({ parts, doing }, key, label, description, attributes) {
   const change = parts[key] ?? "";
   const state = { off: "switched off", swap: "taken from the second line", "": "as it is" }[change];
   return button(label, "change", {
     class: change || null,
     "data-with-part": key,
     "aria-pressed": Boolean(change),
-    "aria-label": `${said}, ${state}`,
+    "aria-label": `${description}, ${state}`,
     title: doing === "off" ? "switch off" : "take from the second line",
     ...attributes,
   });
@@ -86,7 +86,7 @@ function toggle({ parts, doing }, key, label, said, attributes) {
  * @param {Rung} rung
  * @param {number} most
  */
-function does(state, { looks }, settings, rung, most) {
+function whatItReads(state, { looks }, settings, rung, most) {
   const { part, layer, heads } = rung;
   const { focus, held, open, symbols } = state;
   if (part === "embedding")
@@ -115,11 +115,11 @@ function does(state, { looks }, settings, rung, most) {
       element("span", null, from),
       element("small", { class: "number" }, moves),
     ]);
-    const said = place
+    const description = place
       ? `moves ${moves} from ${place}, weight ${fixed(best?.[2] ?? 0, 2)}`
       : "moves next to nothing";
     const key = `${layer}.${head}`;
-    return toggle(settings, key, label, `layer ${layer + 1}, head ${head + 1}, ${said}`, {
+    return toggle(settings, key, label, `layer ${layer + 1}, head ${head + 1}, ${description}`, {
       "data-with-at": key,
       tabindex: head === Math.max(here, 0) ? 0 : -1,
     });
@@ -167,7 +167,7 @@ function rungOf(state, answer, settings, n, most) {
     },
     element("span", { class: "spoken" }, rungInWords(state, answer, n)),
     element("div", { class: "name" }, element("b", null, nameOf(rung)), strip(added, most.added)),
-    element("div", { class: "does" }, does(state, answer, settings, rung, most.arc)),
+    element("div", { class: "does" }, whatItReads(state, answer, settings, rung, most.arc)),
     element("div", { class: "own", "aria-hidden": true }, ...bars(own.guesses, truth)),
     element("div", { class: "cost", "aria-hidden": true }, costOf(own.cost, before)),
     element(

@@ -93,34 +93,34 @@ function letter(state, at, shade, bare, side) {
   const filled = state.filled[at];
   const truth = masked && state.hidden ? null : state.truthAt(at);
   const hands = Object.entries(state.hands[at] ?? {});
-  const said = [`position ${at}`];
+  const label = [`position ${at}`];
   const classes = side ? ["letter", `seen-${side}`] : ["letter"];
   let shown;
   let below = "";
   if (masked && !bare) {
     classes.push(filled ? "filled" : "masked");
     shown = filled ? visible(filled) : "?";
-    said.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
+    label.push(filled ? `masked, filled with ${spoken(filled)}` : "masked");
     if (truth) {
-      said.push(`the truth is ${spoken(truth)}`);
+      label.push(`the truth is ${spoken(truth)}`);
       below = visible(truth);
     } else if (hands.length) {
       const most = Math.max(...hands.map(([, n]) => n));
       const [first] = hands.find(([, n]) => n === most) ?? hands[0];
       const each = hands.map(([symbol, n]) => `${spoken(symbol)} ${n}`).join(", ");
       const alone = hands.length === 1 && most === 1;
-      said.push(alone ? `you guess ${spoken(first)}` : `hands: ${each}`);
+      label.push(alone ? `you guess ${spoken(first)}` : `hands: ${each}`);
       below = `${visible(first)}?`;
     }
   } else {
     const symbol = state.truth[at];
     shown = visible(symbol);
-    said.push(spoken(symbol));
+    label.push(spoken(symbol));
     if (/\s/.test(symbol)) classes.push("space");
   }
   if (shade) {
     classes.push(`heat ${shade.kind}`);
-    if (shade.said) said.push(shade.said);
+    if (shade.label) label.push(shade.label);
     below = shade.below ?? below;
   }
   const current = at === state.focus;
@@ -136,7 +136,7 @@ function letter(state, at, shade, bare, side) {
     tabindex: current ? 0 : -1,
     "aria-pressed": masked,
     "aria-current": current ? "true" : null,
-    "aria-label": said.join(", "),
+    "aria-label": label.join(", "),
   });
 }
 
@@ -245,10 +245,10 @@ function sums({ state, answer, present }, view) {
 function summary(seen, view, announcement) {
   const { hidden, focus, hands } = seen.state;
   const { answer } = seen;
-  const said = announcement ? [announcement] : [];
-  if (answer && !hidden && view.told && view.asks?.(seen.state)) {
-    const told = view.told(seen);
-    return told === null ? null : [...said, told].join(" ");
+  const sentences = announcement ? [announcement] : [];
+  if (answer && !hidden && view.summary && view.asks?.(seen.state)) {
+    const own = view.summary(seen);
+    return own === null ? null : [...sentences, own].join(" ");
   }
   if (answer && !hidden) {
     const last = answer.readers[answer.readers.length - 1];
@@ -256,33 +256,37 @@ function summary(seen, view, announcement) {
       const [first, second] = answer.best[focus].map(
         ([symbol, p]) => `${spoken(symbol)} ${fixed(p, 2)}`,
       );
-      said.push(`${capitalised(titleOf(last.name))}: ${second ? `${first}, ${second}` : first}.`);
+      sentences.push(
+        `${capitalised(titleOf(last.name))}: ${second ? `${first}, ${second}` : first}.`,
+      );
       const truth = seen.state.truthAt(focus);
       if (hands[focus] && truth !== null && !seen.state.once) {
         const nats = cost(hands[focus], truth, seen.state.symbols.n);
         const name = capitalised(who(raised(hands[focus])));
-        said.push(`${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`);
+        sentences.push(
+          `${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`,
+        );
       }
     }
     const costs = costsOf(last);
     if (costs.length)
-      said.push(`Loss ${inNats(mean(costs))} nats per gap, ${counted(costs.length, "gap")}.`);
+      sentences.push(`Loss ${inNats(mean(costs))} nats per gap, ${counted(costs.length, "gap")}.`);
   }
-  return said.join(" ");
+  return sentences.join(" ");
 }
 
 /**
  * Write what is said, beside the button that ends the guessing.
  * @param {State} state
- * @param {string} said
+ * @param {string} text
  */
-function announced({ guessFirst, revealed }, said) {
-  if (!guessFirst) return status(said);
+function announced({ guessFirst, revealed }, text) {
+  if (!guessFirst) return status(text);
   const reveal = button("Reveal", "reveal", {
     class: "primary",
     "aria-disabled": revealed || null,
   });
-  return element("div", { class: "row" }, reveal, status(said));
+  return element("div", { class: "row" }, reveal, status(text));
 }
 
 const typedLine = () =>

@@ -81,7 +81,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @typedef {object} Shade  How a position of the line is shaded.
  * @property {string} kind  Which colour it has.
  * @property {number} heat  How dark it is, in percent.
- * @property {string} [said]  What a screen reader is told of it.
+ * @property {string} [label]  What a screen reader says of it.
  * @property {string} [below]  What is written beneath it.
  * @property {number} [high]  How high a bar grows from it, as a share of the highest.
  *
@@ -91,7 +91,7 @@ import { fixed, sum } from "../widgets/browser/words.js";
  * @property {(state: State) => keyof Answers | null} [asks]  What it asks besides the guesses, if
  *   anything: "pair" calls answer_pair in Python and pair() of web/twins/answers.js.
  * @property {(seen: Seen) => Markup | null} panel  What stands below the line; null while it waits.
- * @property {(seen: Seen) => string | null} [told]  What is said of the answer; null while it waits.
+ * @property {(seen: Seen) => string | null} [summary]  The answer in a sentence or two; null while it waits.
  * @property {(seen: Seen, at: number) => Shade | null} [shade]
  * @property {boolean} [bare]  Whether the line is shown as it is, shaded ones without their gaps.
  * @property {boolean} [sides]  Whether the line is tinted by who sees which side of the gap.

@@ -105,10 +105,10 @@ export default class MaskExplorer extends Widget {
   /**
    * Change the state, and say what has happened.
    * @param {Partial<Traits>} values
-   * @param {string} said
+   * @param {string} announcement
    */
-  become(values, said) {
-    this.announcement = said;
+  become(values, announcement) {
+    this.announcement = announcement;
     this.#own = true;
     this.set(values);
     this.#own = false;
@@ -117,10 +117,10 @@ export default class MaskExplorer extends Widget {
   /**
    * Change how the inside is looked at.
    * @param {Partial<Settings>} settings
-   * @param {string} said
+   * @param {string} announcement
    */
-  look(settings, said) {
-    this.become({ inside: { ...this.get("inside"), ...settings } }, said);
+  look(settings, announcement) {
+    this.become({ inside: { ...this.get("inside"), ...settings } }, announcement);
   }
 
   /** Show the state at once, and ask if there is something new to ask. */
@@ -225,10 +225,10 @@ export default class MaskExplorer extends Widget {
    * or guessed stays where it is masked still; what was revealed does only if nothing else is masked,
    * unless one guesses once for a line.
    * @param {number[]} positions
-   * @param {string} said
+   * @param {string} announcement
    * @param {number} [focus]
    */
-  mask(positions, said, focus) {
+  mask(positions, announcement, focus) {
     const { masked: before, filled, hands, focus: seen, gaps, once, revealed } = this.state;
     const masked = ascending([...positions, ...gaps]);
     const still = masked.filter((at) => before.includes(at));
@@ -241,7 +241,7 @@ export default class MaskExplorer extends Widget {
         revealed: revealed && (once || same),
         focus: focus ?? (masked.includes(seen) || !masked.length ? seen : masked[0]),
       },
-      said,
+      announcement,
     );
   }
 
@@ -271,8 +271,8 @@ export default class MaskExplorer extends Widget {
   do_span({ start, end }) {
     const [first, last] = [Number(start), Number(end)].sort((a, b) => a - b);
     const span = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-    const said = `Positions ${first} to ${last} masked.`;
-    this.mask([...this.get("masked"), ...span], said, Number(end));
+    const announcement = `Positions ${first} to ${last} masked.`;
+    this.mask([...this.get("masked"), ...span], announcement, Number(end));
   }
 
   /**
@@ -341,15 +341,15 @@ export default class MaskExplorer extends Widget {
   /**
    * Take a line; how one looks at it stays.
    * @param {Line & { masked?: number[] }} line
-   * @param {string} said
+   * @param {string} announcement
    */
-  take({ truth, words, masked = [] }, said) {
+  take({ truth, words, masked = [] }, announcement) {
     const gaps = [...truth.keys()].filter((at) => truth[at] === GAP);
     const all = ascending([...masked, ...gaps]);
     const focus = masked[0] ?? gaps[0] ?? 0;
     const revealed = this.state.once && !all.length; // there is nothing to guess
     const fresh = { filled: {}, hands: {}, revealed };
-    this.become({ truth, words, masked: all, focus, ...fresh }, said);
+    this.become({ truth, words, masked: all, focus, ...fresh }, announcement);
   }
 
   /**
@@ -360,8 +360,8 @@ export default class MaskExplorer extends Widget {
     const at = Number(value);
     const { masked, filled } = this.state;
     if (!masked.includes(at)) return; // a stale click
-    const said = `Position ${at} filled with ${visible(symbol)}; it is read as text now.`;
-    this.become({ filled: { ...filled, [at]: symbol }, focus: at }, said);
+    const announcement = `Position ${at} filled with ${visible(symbol)}; it is read as text now.`;
+    this.become({ filled: { ...filled, [at]: symbol }, focus: at }, announcement);
   }
 
   /**
@@ -389,11 +389,11 @@ export default class MaskExplorer extends Widget {
     const here = Object.entries({ ...before, [key]: n }).filter(([, count]) => count);
     const hands = here.length ? { ...others, [at]: Object.fromEntries(here) } : others;
     const total = raised(hands[at] ?? {});
-    const said =
+    const announcement =
       total === 1 && n === 1
         ? `Your guess at position ${at}: ${visible(key)}.`
         : `Position ${at}: ${counted(n, "hand")} for ${visible(key)}, ${total} in all.`;
-    this.become({ hands, focus: at }, said);
+    this.become({ hands, focus: at }, announcement);
   }
 
   /**
@@ -416,8 +416,10 @@ export default class MaskExplorer extends Widget {
   /** Hide truth and guesses until they are revealed, or no longer. */
   do_guess_first() {
     const chosen = !this.state.guessFirst;
-    const said = chosen ? "Guess first: truth and guesses are hidden." : "Nothing is hidden.";
-    this.become({ guess_first: chosen, revealed: false }, said);
+    const announcement = chosen
+      ? "Guess first: truth and guesses are hidden."
+      : "Nothing is hidden.";
+    this.become({ guess_first: chosen, revealed: false }, announcement);
   }
 
   /**

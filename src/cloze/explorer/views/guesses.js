@@ -72,7 +72,7 @@ function shade({ state, more }, at) {
   const shaded = { kind: "occlusion", heat: heat(amount, DARKEST) };
   if (Math.abs(amount) < LEAST_CHANGE) return shaded;
   const below = amount >= 0.1 ? fixed(amount, 1) : "";
-  return { ...shaded, said: `if hidden: ${signed(amount)} nats`, below };
+  return { ...shaded, label: `if hidden: ${signed(amount)} nats`, below };
 }
 
 /**

@@ -12,6 +12,6 @@ export default {
   place: 2,
   asks: ({ open, focus, hidden }) => (open.includes(focus) && !hidden ? "inside" : null),
   panel: inside,
-  told: ({ state, more }) => (more?.rungs.length ? summary(state, more) : more && ""),
+  summary: ({ state, more }) => (more?.rungs.length ? summary(state, more) : more && ""),
   actions: ACTIONS,
 };

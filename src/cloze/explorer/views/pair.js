@@ -51,9 +51,9 @@ function panel({ state, more }) {
 function fewer({ focus: at, truth, masked, open }) {
   const beside = [at + 1, at - 1].filter((i) => i >= 0 && i < truth.length);
   const [free] = beside.filter((i) => !masked.includes(i));
-  const said = "Mask two positions, preferably side by side, to compare their guesses. ";
-  if (!open.length || free === undefined) return paragraph(said);
-  return element("p", null, said, button("Hide a neighbour", "toggle", { "data-with-at": free }));
+  const hint = "Mask two positions, preferably side by side, to compare their guesses. ";
+  if (!open.length || free === undefined) return paragraph(hint);
+  return element("p", null, hint, button("Hide a neighbour", "toggle", { "data-with-at": free }));
 }
 
 /** @type {View} */

@@ -37,8 +37,8 @@ function shade({ more }, at) {
   const amount = Number(more[at]);
   const below = amount > 1 ? fixed(amount, 1) : "";
   const high = Math.min(amount / DARKEST, 1);
-  const said = `${inNats(amount)} nats`;
-  return { kind: "surprise", heat: heat(amount, DARKEST), said, below, high };
+  const label = `${inNats(amount)} nats`;
+  return { kind: "surprise", heat: heat(amount, DARKEST), label, below, high };
 }
 
 /** @type {View} */
@@ -47,7 +47,7 @@ export default {
   place: 3,
   asks: ({ hidden, gaps }) => (hidden || gaps.length ? null : "surprise"),
   panel,
-  told: ({ state, more }) =>
+  summary: ({ state, more }) =>
     more &&
     `Mean ${inNats(mean(more.map(Number)))} nats over ${counted(more.length, state.symbols.unit)}.`,
   shade,

@@ -14,7 +14,7 @@ Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -42,6 +42,9 @@ class Corrupted(NamedTuple):
     """The ids that are to be written, shape ``(written,)``."""
 
 
+Chance = torch.Generator | None
+
+
 class Spoil(Protocol):
     """A function that spoils a line, of which it corrupts a share where that has a meaning."""
 
@@ -56,7 +59,7 @@ class Spoil(Protocol):
         """Spoil a line ``(length,)``."""
 
 
-class Corruption(NamedTuple):
+class LineCorruption(NamedTuple):
     """A way to spoil a line."""
 
     spoil: Spoil
@@ -66,13 +69,14 @@ class Corruption(NamedTuple):
     """Whether one can choose how much of a line is corrupted."""
 
 
-CORRUPTIONS: dict[str, Corruption] = {}
+CORRUPTIONS: dict[str, LineCorruption] = {}
 """Every corruption by the name that the field has for it."""
-Function = TypeVar("Function", bound=Spoil)
 
 
-def corruption(name: str, loses: str, *, has_share: bool = True) -> Callable[[Function], Function]:
-    """Enter a function among ``CORRUPTIONS``.
+def corruption(
+    name: str, loses: str, *, has_share: bool = True
+) -> Callable[[Callable[[Tensor, float, Vocabulary, Chance], Corrupted]], Spoil]:
+    """Make a function check its line, and enter it among ``CORRUPTIONS``.
 
     Args:
         name: what the field calls it.
@@ -80,24 +84,35 @@ def corruption(name: str, loses: str, *, has_share: bool = True) -> Callable[[Fu
         has_share: whether one can choose how much of a line is corrupted.
     """
 
-    def enter(spoil: Function) -> Function:
-        CORRUPTIONS[name] = Corruption(spoil, loses, has_share)
+    def enter(corrupt: Callable[[Tensor, float, Vocabulary, Chance], Corrupted]) -> Spoil:
+        @checked
+        def spoil(
+            line: Line,
+            share: Probability = SHARE,
+            *,
+            vocabulary: Vocabulary = VOCABULARY,
+            generator: torch.Generator | None = None,
+        ) -> Corrupted:
+            if not line.numel():
+                raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
+            most = int(known_symbols(line, len(vocabulary)).max())
+            if most >= vocabulary.n_ordinary:
+                raise ValueError(
+                    f"Only text can be spoilt, and this line holds {vocabulary.symbols[most]}; "
+                    "leave special symbols out, and put them around what comes of it."
+                )
+            return corrupt(line, share, vocabulary, generator)
+
+        spoil.__name__, spoil.__doc__ = corrupt.__name__, corrupt.__doc__
+        CORRUPTIONS[name] = LineCorruption(spoil, loses, has_share)
         return spoil
 
     return enter
 
 
 @corruption("token masking", "You see where words are missing, and how many.")
-@checked
-def mask(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def mask(line: Tensor, share: float, vocabulary: Vocabulary, generator: Chance) -> Corrupted:
     """Put ``[MASK]`` in the place of each symbol with probability ``share``."""
-    _only_text(line, vocabulary)
     masked = mask_tokens(
         line,
         share,
@@ -113,30 +128,14 @@ def mask(
 @corruption(
     "token deletion", "You do not see where a word is missing, or even that one is missing."
 )
-@checked
-def delete(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def delete(line: Tensor, share: float, __: Vocabulary, generator: Chance) -> Corrupted:
     """Delete each symbol with probability ``share``: nothing shows *where* one is missing."""
-    _only_text(line, vocabulary)
     return Corrupted(line[torch.rand(line.shape, generator=generator) >= share], line)
 
 
 @corruption("token replacement", "You do not see which words are wrong. It could be any of them.")
-@checked
-def replace(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def replace(line: Tensor, share: float, vocabulary: Vocabulary, generator: Chance) -> Corrupted:
     """Replace each symbol, with probability ``share``, by one of the *other* ordinary symbols."""
-    _only_text(line, vocabulary)
     n = vocabulary.n_ordinary
     # So many places further on in the vocabulary, and never all the way round.
     away = torch.randint(1, n, line.shape, generator=generator)
@@ -148,20 +147,12 @@ def replace(
     "text infilling",
     "You see where something is missing, but not how much. It may be nothing.",
 )
-@checked
-def infill(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def infill(line: Tensor, share: float, vocabulary: Vocabulary, generator: Chance) -> Corrupted:
     """Put ONE ``[MASK]`` in the place of each of some spans: nothing shows how long they were.
 
     Lengths are Poisson(3), drawn until a ``share`` of the line is taken out, of which the last may
     be cut short. A length of 0 puts a ``[MASK]`` where nothing is missing.
     """
-    _only_text(line, vocabulary)
     taken = number_taken(len(line), share)
     lengths: list[int] = []
     while sum(lengths) < taken:
@@ -180,16 +171,8 @@ def infill(
     "it is, so put a full stop between sentences.",
     has_share=False,
 )
-@checked
-def permute(
-    line: Line,
-    share: Probability = SHARE,  # noqa: ARG001
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def permute(line: Tensor, _: float, vocabulary: Vocabulary, generator: Chance) -> Corrupted:
     """Put the sentences of a text, which full stops set apart, into a random order."""
-    _only_text(line, vocabulary)
     stop = vocabulary.ids.get(STOP)  # without one, a text is a single sentence
     sentences: list[list[int]] = [[]]
     for symbol in line.tolist():
@@ -207,16 +190,8 @@ def permute(
     "All the words are there, but you do not see where the text begins.",
     has_share=False,
 )
-@checked
-def rotate(
-    line: Line,
-    share: Probability = SHARE,  # noqa: ARG001
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def rotate(line: Tensor, _: float, __: Vocabulary, generator: Chance) -> Corrupted:
     """Let a text begin at any of its symbols; what came before follows at the end."""
-    _only_text(line, vocabulary)
     begin = int(torch.randint(len(line), (), generator=generator))
     return Corrupted(line.roll(-begin), line)
 
@@ -244,14 +219,7 @@ def sentinels(vocabulary: Vocabulary) -> list[int]:
     "sentinels",
     "You see where something is missing, but not how much. Only the missing part is written.",
 )
-@checked
-def take_out(
-    line: Line,
-    share: Probability = SHARE,
-    *,
-    vocabulary: Vocabulary = VOCABULARY,
-    generator: torch.Generator | None = None,
-) -> Corrupted:
+def take_out(line: Tensor, share: float, vocabulary: Vocabulary, generator: Chance) -> Corrupted:
     """Put a sentinel in the place of each span that is taken out, and write the spans after them.
 
     So many symbols are taken out as ``share`` of the line is when rounded, in spans of
@@ -263,7 +231,6 @@ def take_out(
     Raises:
         ValueError: the vocabulary has too few sentinels.
     """
-    _only_text(line, vocabulary)
     taken = number_taken(len(line), share)
     count = number_of_spans(len(line), taken)
     _enough_sentinels(count, vocabulary)
@@ -314,18 +281,6 @@ def restore(inputs: Line, target: Choice, vocabulary: Vocabulary) -> Tensor:
 
 
 # What they share
-
-
-def _only_text(line: Tensor, vocabulary: Vocabulary) -> None:
-    """Refuse a line that is empty or holds more than ordinary symbols."""
-    if not line.numel():
-        raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
-    most = int(known_symbols(line, len(vocabulary)).max())
-    if most >= vocabulary.n_ordinary:
-        raise ValueError(
-            f"Only text can be spoilt, and this line holds {vocabulary.symbols[most]}; leave "
-            "special symbols out, and put them around what comes of it."
-        )
 
 
 def _enough_sentinels(count: int, vocabulary: Vocabulary) -> None:

@@ -17,7 +17,7 @@ from cloze.vocabulary import PAD
 from cloze.world import World
 
 
-class Step(NamedTuple):
+class StepErrors(NamedTuple):
     """How well the next symbol is predicted after a number of words."""
 
     words: int
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
 
 @torch.no_grad()
-def steps(world: World, model: CausalLM) -> list[Step]:
+def steps(world: World, model: CausalLM) -> list[StepErrors]:
     """Compare a model with the truth after every possible beginning of a sentence, exactly."""
     ids, pad = world.input_ids, world.vocabulary.ids[PAD]
     # log P of every symbol at every place of every sentence: (sentences, length, |V|)
@@ -57,7 +57,7 @@ def steps(world: World, model: CausalLM) -> list[Step]:
         written = own[goes_on][one, t].exp()
         ended = own[~goes_on, -1].exp().sum()
         found.append(
-            Step(
+            StepErrors(
                 t - 1,
                 float((mass * kl).sum() / mass.sum()),
                 float((written * kl).sum() / written.sum()),

@@ -137,7 +137,7 @@ TAKEN = re.compile(
 )
 
 
-class Asked(NamedTuple):
+class PassageQuestion(NamedTuple):
     """A question about two sentences, and its answer."""
 
     question: str
@@ -145,13 +145,13 @@ class Asked(NamedTuple):
     answer: str
 
 
-def asked(world: World, seed: int = 0) -> Iterator[Asked]:
+def passage_questions(world: World, seed: int = 0) -> Iterator[PassageQuestion]:
     """Ask who took what, when, where and why; two sentences are read, and one holds the answer."""
     chance = seeded(seed)
-    told = [match for s in world.sentences if (match := TAKEN.fullmatch(s))]
+    taken = [match for s in world.sentences if (match := TAKEN.fullmatch(s))]
     while True:
         kind, one, other, first = torch.randint(10**6, (4,), generator=chance).tolist()
-        here, there = told[one % len(told)], told[other % len(told)]
+        here, there = taken[one % len(taken)], taken[other % len(taken)]
         if here["who"] == there["who"] or here["thing"] == there["thing"]:
             continue
         who, verb, thing = here["who"], here["verb"], here["thing"]
@@ -163,19 +163,19 @@ def asked(world: World, seed: int = 0) -> Iterator[Asked]:
             (f"[WHY] {who} {verb} the {thing}", here["why"]),
         ][kind % 5]
         both = (here[0], there[0]) if first % 2 else (there[0], here[0])
-        yield Asked(question, both, answer)
+        yield PassageQuestion(question, both, answer)
 
 
 def span_task(world: World, n: int, seed: int = 0) -> Task:
-    """Say where in ``[BEGIN]`` question ``[SEP]`` sentence ``[SEP]`` sentence ``[END]`` it says so.
+    """Find the answer in ``[BEGIN]`` question ``[SEP]`` sentence ``[SEP]`` sentence ``[END]``.
 
     Labels are the first and the last position of the answer.
     """
     vocabulary = pair_vocabulary(world)
     lines, spans = [], []
-    for question, passage, answer in distinct(asked(world, seed), n):
+    for question, passage, answer in distinct(passage_questions(world, seed), n):
         lines.append(parts(vocabulary, question, *passage))
-        [sentence] = [s for s in passage if said_in(question, s) and f" {answer} " in f" {s} "]
+        [sentence] = [s for s in passage if is_answered(question, s) and f" {answer} " in f" {s} "]
         before = [BEGIN, *question.split(), SEP]
         if sentence == passage[1]:
             before += [*passage[0].split(), SEP]
@@ -185,7 +185,7 @@ def span_task(world: World, n: int, seed: int = 0) -> Task:
     return shuffled(lines, torch.tensor(spans), vocabulary.ids[PAD])
 
 
-def said_in(question: str, sentence: str) -> bool:
+def is_answered(question: str, sentence: str) -> bool:
     """Whether a sentence is the one that a question is about."""
     match = TAKEN.fullmatch(sentence)
     named = {match["who"], match["thing"]} if match else set()
@@ -309,7 +309,7 @@ def tags_of(labels: Tensor) -> list[list[str]]:
     return [[ENTITY_TAGS[tag] for tag in row[row != IGNORE].tolist()] for row in labels]
 
 
-def tags_said(logits: Tensor, labels: Tensor) -> list[list[str]]:
+def likeliest_tags(logits: Tensor, labels: Tensor) -> list[list[str]]:
     """Return the likeliest tags where words begin, by line.
 
     Args:

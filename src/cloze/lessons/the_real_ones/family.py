@@ -1,26 +1,12 @@
-"""The family: what shape each encoder has, and what ``transformers`` makes of the same shape.
-
-``python -m cloze.lessons.the_real_ones.family`` builds each model that ``transformers`` contains
-from its published configuration, without a download and without memory for its weights, counts its
-parameters, runs some of them, tiny, beside the encoder of this series with the same weights, and
-writes what it found to family.json. It needs ``transformers``; reading the file does not.
-"""
+"""The family: the shape of each encoder."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import torch
-
 from cloze.ledger import parameter_ledger
-from cloze.lessons.the_real_ones import rebuilt
-from cloze.teaching import measurements
-
-RESULTS = Path(__file__).with_suffix(".json")
 
 
 @dataclass(frozen=True)
@@ -130,45 +116,3 @@ FAMILY = {
     ),
 }
 """From the oldest to the youngest."""
-
-
-def counted() -> dict[str, int]:
-    """Return how many parameters ``transformers`` gives to each relative that it has."""
-    counts = {}
-    for name, relative in FAMILY.items():
-        if relative.built:
-            with torch.device("meta"):  # shapes alone, and no memory
-                model = rebuilt.build(*relative.built)
-            counts[name] = sum(p.numel() for p in model.parameters())
-    return counts
-
-
-def apart() -> dict[str, float]:
-    """Return by how much a tiny relative and ours, rebuilt with its weights, differ at most."""
-    found = {}
-    for name in rebuilt.REBUILT:
-        built = FAMILY[name].built
-        assert built is not None
-        found[name] = rebuilt.apart(name, *built)
-    return found
-
-
-def results() -> dict[str, Any]:
-    """Return what was found: "counted" and "apart" by name, and by which versions."""
-    return measurements.read(RESULTS)
-
-
-def main(path: Path = RESULTS) -> None:
-    """Count and compare, and write what was found with what it takes to repeat it."""
-    try:
-        import transformers
-    except ModuleNotFoundError:
-        sys.exit(f"{__spec__.name} counts the models of transformers: `pip install transformers`.")
-
-    made = measurements.made_by(__spec__.name, transformers=transformers.__version__)
-    measurements.measure(path, made, "counted", [()], counted)
-    measurements.measure(path, made, "apart", [()], apart)
-
-
-if __name__ == "__main__":
-    main()

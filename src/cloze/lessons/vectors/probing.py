@@ -66,7 +66,7 @@ def word_vectors(world: World, states: Tensor, names: list[str]) -> Tensor:
 # Probes
 
 
-class Task(NamedTuple):
+class ProbeTask(NamedTuple):
     """What a probe is asked at every word of the world."""
 
     classes: Tensor
@@ -88,7 +88,7 @@ def _parts_of_speech(world: World) -> Tensor:
     return speech
 
 
-def tasks(world: World) -> dict[str, Task]:
+def tasks(world: World) -> dict[str, ProbeTask]:
     """Return tasks that are learned from half of the sentences and tested on the others.
 
     The second is the control task of Hewitt and Liang 2019: every word gets a class drawn at
@@ -100,25 +100,25 @@ def tasks(world: World) -> dict[str, Task]:
     speech = _parts_of_speech(world)
     control = speech[torch.randperm(len(speech), generator=seeded(2))]
     return {
-        "part of speech": Task(speech[ids], learned),
-        "random classes": Task(control[ids], learned),
+        "part of speech": ProbeTask(speech[ids], learned),
+        "random classes": ProbeTask(control[ids], learned),
     }
 
 
-def new_words(world: World) -> list[Task]:
+def new_words(world: World) -> list[ProbeTask]:
     """Return five tasks: learn the part of speech from half of the *words*, name the others'."""
     ids = world.input_ids[world.input_ids < world.vocabulary.n_ordinary]
     speech = _parts_of_speech(world)
-    return [Task(speech[ids], _half(len(speech), seed)[ids]) for seed in (1, 11, 21, 31, 41)]
+    return [ProbeTask(speech[ids], _half(len(speech), seed)[ids]) for seed in (1, 11, 21, 31, 41)]
 
 
-def majority(task: Task) -> float:
+def majority(task: ProbeTask) -> float:
     """Return how often it is right to name the most frequent class of those learned from."""
     common = task.classes[task.learned].mode().values
     return float((task.classes[~task.learned] == common).double().mean())
 
 
-def probe(world: World, states: Tensor, task: Task) -> float:
+def probe(world: World, states: Tensor, task: ProbeTask) -> float:
     """Return how often a linear probe is right where it is tested."""
     at_words = states[world.input_ids < world.vocabulary.n_ordinary]
     reader = LinearProbe(at_words[task.learned], task.classes[task.learned])

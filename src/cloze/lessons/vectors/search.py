@@ -67,7 +67,7 @@ class Hit(NamedTuple):
     """The words that it has in common with what was looked for, the rarest first."""
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What was found for a line."""
 
     line: str
@@ -79,7 +79,8 @@ class Found(NamedTuple):
         for way, hits in self.ways.items():
             lines.append(f"by {way}:")
             lines += [f"  {h.similarity:.2f}  {h.passage.text}  ({h.passage.piece})" for h in hits]
-            lines += ["  no passage matches"] * (not hits)
+            if not hits:
+                lines.append("  no passage matches")
         return "\n".join(lines)
 
 
@@ -104,7 +105,7 @@ class Index:
         vectors: str,
         terms: Terms = "words",
         k: Annotated[int, between(1, 50)] = SHOWN,
-    ) -> Found:
+    ) -> SearchResult:
         """Find the nearest passages, except the line itself.
 
         Args:
@@ -123,7 +124,7 @@ class Index:
         of, known = self.vectors[vectors]
         by_vectors = cosine(of([line]), known)
         by_terms = self.terms[terms].similarity([line])
-        return Found(
+        return SearchResult(
             line,
             {
                 f"vectors ({vectors})": self._hits(line, by_vectors[0], k),

@@ -22,7 +22,6 @@
 
 /** @import { Shown } from "./widget.js" */
 
-const FOCUS_MESSAGES_EVERY = 60; // milliseconds: a held arrow key must not queue up questions
 const TYPE = [14, 64]; // pixels: the least and the most in a lecture hall
 const SLENDER = 0.6; // its place counts as no higher than that much of its width, and no wider
 const FIELDS = "input:not([type=radio], [type=checkbox]), select";
@@ -289,24 +288,6 @@ export function render({ widget, el, onEnd = () => {} }) {
     button.textContent = "Copied";
   };
 
-  let waiting = 0;
-  let last = 0;
-  /**
-   * @param {HTMLElement} button
-   * @param {string} name
-   */
-  const sayFocus = (button, name) => {
-    clearTimeout(waiting);
-    const pause = last + FOCUS_MESSAGES_EVERY - performance.now();
-    waiting = setTimeout(
-      () => {
-        last = performance.now();
-        say(button, name);
-      },
-      Math.max(0, pause),
-    );
-  };
-
   root.addEventListener("click", (event) => {
     /** @type {HTMLElement | null} */
     const button = targetOf(event).closest("button[data-do], button[data-copy]");
@@ -390,7 +371,7 @@ export function render({ widget, el, onEnd = () => {} }) {
       next.focus();
       if (event.shiftKey && group.dataset.span)
         say(group, group.dataset.span, { start: button.dataset.withAt, end: next.dataset.withAt });
-      else sayFocus(next, group.dataset.arrows ?? "");
+      else say(next, group.dataset.arrows ?? "");
     }
   });
 
@@ -435,7 +416,7 @@ export function render({ widget, el, onEnd = () => {} }) {
     const hovered = targetOf(event).closest?.("[data-hover] button");
     if (event.pointerType === "mouse" && hovered && !from) {
       const group = /** @type {HTMLElement} */ (hovered.closest("[data-hover]"));
-      sayFocus(hovered, group.dataset.hover ?? "");
+      say(hovered, group.dataset.hover ?? "");
     }
     const button = from && within(event);
     if (!from || !button || spanned(button) !== spanned(from)) return;

@@ -1,0 +1,70 @@
+"""What keeps training off the plateau: positions, the heads' first focus, or the optimizer.
+
+``python -m measured.training.plateau`` trains the series' encoder for 300 steps in seven ways, and
+measures held-out loss on the way (six minutes on an idle core).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+
+import torch
+
+from cloze.corpus import Corpus
+from cloze.encoder import EncoderConfig
+from cloze.evaluation import held_out_loss
+from cloze.heads import MaskedLM
+from cloze.lessons.training.plateau import by_adam, placed
+from cloze.masking import held_out_batch
+from cloze.training import Recipe, TrainingRun, fit
+from measured.shared import SEEDS, Measurements
+
+STEPS = 300
+MOMENTS = (20, 35, 50, 78, 110, 150, 200, STEPS)
+"""The numbers of steps after which held-out loss is measured."""
+
+
+def by_recipe(query_key_rate: float, model: MaskedLM, corpus: Corpus, seed: int) -> Iterator[int]:
+    """Train by the recipe of the series, queries and keys at a rate of their own."""
+    recipe = Recipe(steps=STEPS, evaluations=0, seed=seed, query_key_learning_rate=query_key_rate)
+    for record in fit(TrainingRun(model, corpus, recipe)):
+        yield record.step
+
+
+def ordinary() -> MaskedLM:
+    """Make a model whose heads have to find their neighbours."""
+    return MaskedLM(EncoderConfig(neighbour_focus=0.0))
+
+
+OURS = partial(by_recipe, Recipe().query_key_learning_rate)
+LARGER = partial(by_recipe, Recipe().matrix_learning_rate)
+ARMS: dict[str, tuple[Callable[[], MaskedLM], Callable[[MaskedLM, Corpus, int], Iterator[int]]]] = {
+    "neighbour heads, our recipe": (MaskedLM, OURS),
+    "ordinary heads, our recipe": (ordinary, OURS),
+    "ordinary heads, larger steps": (ordinary, LARGER),
+    "neighbour heads, textbook's Adam": (MaskedLM, by_adam),
+    "ordinary heads, textbook's Adam": (ordinary, by_adam),
+    "learned positions, our recipe": (placed, OURS),
+    "learned positions, textbook's Adam": (placed, by_adam),
+}
+"""By name, what makes a model and what trains it."""
+
+
+def main() -> None:
+    corpus = Corpus.load()
+    held_out = held_out_batch(corpus.held_out_windows())
+
+    def curve(name: str, seed: int) -> dict[int, float]:
+        make, train = ARMS[name]
+        torch.manual_seed(seed)
+        model = make()
+        steps = islice(train(model, corpus, seed), STEPS)
+        return {step: held_out_loss(model, held_out) for step in steps if step in MOMENTS}
+
+    Measurements(__spec__.name, moments=MOMENTS).measure("arms", curve, ARMS, SEEDS)
+
+
+if __name__ == "__main__":
+    main()

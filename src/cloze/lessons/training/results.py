@@ -1,0 +1,70 @@
+"""What the commands in ``measured/training`` measured, as notebook 04 and the page show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cloze.evaluation import Repeated
+from cloze.heads import MaskedLM
+from cloze.teaching.measurements import load_results
+from cloze.widgets.curve import Filling
+
+LINES = (
+    "the k[i]tchen[ ]smell[e]d of [f]resh [b]read",
+    "she o[p]ened [t]he do[o]r and[ ]walke[d] in",
+    "we he[a]rd th[e] thun[d]er be[f]ore t[h]e rai[n]",
+)
+"""Lines that the corpus does not have. Every sixth symbol is hidden, about as many as are asked of
+held-out text."""
+
+
+def mask_rates() -> dict[float, dict[int, float]]:
+    """Return held-out losses in nats, by mask rate and number of steps."""
+    runs = load_results("training", "mask_rates")["runs"]
+    return {
+        float(rate): {int(steps): nats for steps, nats in losses.items()}
+        for rate, losses in runs.items()
+    }
+
+
+def parts() -> dict[str, tuple[int, Repeated]]:
+    """Return the number of parameters and the held-out loss in nats, by name."""
+    return {
+        name: (by_seed["0"]["parameters"], Repeated.of(run["nats"] for run in by_seed.values()))
+        for name, by_seed in load_results("training", "parts")["runs"].items()
+    }
+
+
+def plateau() -> dict[str, dict[int, Repeated]]:
+    """Return held-out losses in nats, by way of training and number of steps."""
+    return {
+        name: {
+            int(step): Repeated.of(curve[step] for curve in by_seed.values())
+            for step in by_seed["0"]
+        }
+        for name, by_seed in load_results("training", "plateau")["arms"].items()
+    }
+
+
+def recorded() -> dict[str, Any]:
+    """Return a recorded training run.
+
+    Returns:
+        By the number of steps: ``points``, training losses in nats, averaged; ``measured``,
+        held-out losses; ``filled``, how the line of the curve was filled. By level: ``levels``,
+        the first step that was measured below it, its held-out loss, and how all lines were filled.
+    """
+    run: dict[str, Any] = load_results("training", "recorded")["runs"]["0"]
+    return run
+
+
+def examples() -> dict[str, Any]:
+    """Return ``LINES`` as they were filled at each level, for the widget of a training."""
+    model = MaskedLM()
+    return {
+        "lines": [Filling(model, line).words for line in LINES],
+        "filled": [
+            (float(level), [[*gaps] for gaps in at["filled"][1:]])
+            for level, at in recorded()["levels"].items()
+        ],
+    }

@@ -1,0 +1,28 @@
+"""What the command ``measured.what_to_hide.comparison`` measured, as notebook 08 shows it."""
+
+from __future__ import annotations
+
+from cloze.evaluation import Repeated
+from cloze.teaching.measurements import load_results
+
+RATE = 0.3
+"""The rate of everything that is not about rates: the recipe's."""
+
+
+def paid(part: str, name: str, question: str) -> Repeated:
+    """Return what the models that were trained in one way pay for a kind of question.
+
+    Args:
+        part: what varies: "world" and "rates", "shares", "shapes" or "copies".
+        name: the rate, the shares, the shape or the number of copies.
+        question: what is measured.
+    """
+    if (part, name) in (("shares", "80/10/10"), ("shapes", "characters")):
+        part, name = "rates", f"{RATE:.0%}"  # the same models
+    by_seed = load_results("what_to_hide", "comparison")["runs"][part][name].values()
+    return Repeated.of(run[question] for run in by_seed)
+
+
+def steps(text: str) -> int:
+    """Return for how many steps the models of a text were trained."""
+    return int(load_results("what_to_hide", "comparison")["steps"][text])
