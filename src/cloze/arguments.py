@@ -195,13 +195,13 @@ def positions(values: object, length: int) -> list[int]:
     return [whole_number(value, 0, length - 1, "A position in this line") for value in values]
 
 
-def whole_number(value: object, low: int, high: int | None, what: str) -> int:
+def whole_number(value: object, low: int, high: int, what: str) -> int:
     """Read a whole number that came from a browser or a learner's code.
 
     Args:
         value: anything; a number that came as text, as a NumPy number or as a tensor is read, too.
         low: the least number allowed.
-        high: the greatest number allowed; None for the largest that torch can count to.
+        high: the greatest number allowed.
         what: what the number is, to begin a sentence with.
 
     Raises:
@@ -210,10 +210,9 @@ def whole_number(value: object, low: int, high: int | None, what: str) -> int:
     with suppress(TypeError, ValueError, ArithmeticError):  # it is no number
         number = int(value)  # type: ignore[call-overload]
         exact = isinstance(value, int) or number == float(value)  # type: ignore[arg-type]
-        if exact and low <= number <= (MOST if high is None else high):
+        if exact and low <= number <= high:
             return int(number)
-    limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-    raise ValueError(f"{what} is a whole number {limits}, not {shown(value)}.")
+    raise ValueError(f"{what} is a whole number from {low} to {high}, not {shown(value)}.")
 
 
 _shortened = reprlib.Repr()

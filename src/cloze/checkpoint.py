@@ -37,7 +37,6 @@ Kind = Literal["model", "run", "inside"]
 OTHER_KIND = {
     "model": "is a finished model, not a training run that was stopped.",
     "run": "is a training run that was stopped, not a model; finish it with --resume.",
-    "inside": "holds what was measured about the inside of a model, not a model.",
 }
 
 
@@ -131,9 +130,7 @@ def read(path: FilePath, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any]]
             "(data/README.md says how each shipped one is made)."
         )
     if (other := metadata.get("kind")) != kind:
-        raise CheckpointError(
-            f"{path} {OTHER_KIND.get(str(other), 'is neither a model nor a run.')}"
-        )
+        raise CheckpointError(f"{path} {OTHER_KIND.get(other, 'is neither a model nor a run.')}")
     return tensors, metadata
 
 

@@ -52,8 +52,8 @@ Windows = Annotated[int, between(1, 10**6)]
 """How many windows are drawn at once."""
 
 
-def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
-    """Read a text file of at most so many bytes.
+def read_text(path: FilePath) -> str:
+    """Read a text file.
 
     Raises:
         TextError: there is no such file, it is too large or empty, or it is not UTF-8.
@@ -62,8 +62,8 @@ def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
     try:
         if not path.is_file():
             raise TextError(f"There is no file {path}; check the path.")
-        if path.stat().st_size > most:
-            raise TextError(f"{path} holds more than {most // 10**6} MB of text; take a part.")
+        if path.stat().st_size > MOST_BYTES:
+            raise TextError(f"{path} holds more than 200 MB of text; take a part.")
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise TextError(

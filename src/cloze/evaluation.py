@@ -36,7 +36,7 @@ def held_out_loss(model: Model, held_out: MaskedBatch) -> float:
 
 def answers(model: Model, held_out: MaskedBatch) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield logits ``(|M|, |V|)`` and labels ``(|M|,)`` of some windows at a time."""
-    parts = (part.split(LINES_AT_ONCE) for part in held_out)
+    parts = (torch.split(part, LINES_AT_ONCE) for part in held_out)
     for inputs, labels in zip(*parts, strict=True):
         selected = labels != IGNORE
         if selected.any():

@@ -95,7 +95,7 @@ def anatomy(model: nn.Module) -> Anatomy:
             Block(x, x.attention, x.attention.output, x.feed_forward, x.feed_forward_norm)
             for x in layers
         ]
-        head = getattr(model, "_answers", model.head)  # a causal model never answers [MASK]
+        head: Any = getattr(model, "_answers", model.head)  # a causal model never answers [MASK]
         heads = encoder.config.n_heads
         return Anatomy(encoder.embedding, tuple(blocks), heads, encoder.norm, head)
     base: Any = getattr(model, getattr(model, "base_model_prefix", ""), None)

@@ -261,7 +261,7 @@ class World:
             ValueError: nothing that is said here can have become one of these.
         """
         parts = []
-        for questions in selected.nonzero().split(LINES_AT_ONCE):
+        for questions in torch.split(selected.nonzero(), LINES_AT_ONCE):
             rows, at = questions.T
             weights, symbols = self._weighed(inputs[rows], at[:, None], direction, corruption)
             parts.append(self._marginal(weights, symbols[0], self.vocabulary.n_ordinary))

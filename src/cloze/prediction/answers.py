@@ -85,7 +85,6 @@ class Answer:
         return None if math.isnan(cost) else cost
 
     def _row(self, position: int) -> int:
-        position = whole_number(position, 0, None, "A masked position")
         if position not in self.positions:
             masked = ", ".join(map(str, self.positions)) or "none"
             raise ValueError(f"Position {position} is not masked; what is masked: {masked}.")
