@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, ParamSpec, SupportsIndex, TypeVar, Union, overload
+from typing import Annotated, Any, SupportsIndex, TypeVar, Union, cast
 
 import numpy as np
 from beartype import BeartypeConf
@@ -28,8 +28,7 @@ from beartype.vale import Is
 from jaxtyping import Bool, Float, Int64, jaxtyped
 from torch import Tensor
 
-P = ParamSpec("P")
-R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
 
 MOST = 2**63 - 1
 """The largest whole number that torch can count to."""
@@ -87,43 +86,23 @@ Line = Int64[Tensor, "length"]
 """The ids of one line."""
 Choice = Int64[Tensor, "choice"]
 """Ids of some symbols, whatever the length of a line."""
-Together = Bool[Tensor, "length length"]
-"""For each position of one line (row), which others go with it."""
 Lines = Int64[Tensor, "batch length"]
 """The ids of several lines of equal length."""
 Selected = Bool[Tensor, "batch length"]
 """True at the selected positions of several lines."""
 Logits = Float[Tensor, "*positions symbols"]
 """Unnormalised log-probabilities, a row of |V| for each position."""
-Distributions = Annotated[
-    Logits,
-    _such(
-        lambda p: bool(p.isfinite().all() and (p >= 0).all() and (p.sum(-1) > 0).all()),
-        "of probabilities",
-    ),
-]
-"""Probabilities, a row of |V| for each position; a row need not sum to 1."""
 Probabilities = Annotated[
     Logits, _such(lambda p: bool(((p >= 0) & (p <= 1 + 1e-6)).all()), "of numbers from 0 to 1")
 ]
 """Probabilities that each lie between 0 and 1, a row for each position."""
 Positions = Iterable[SupportsIndex]
 """Positions in a line, in any collection; :func:`positions` reads them."""
-Values = Float[Tensor, "*positions"]
-"""A number for each position, in any shape."""
 Labels = Int64[Tensor, "*positions"]
 """For each position the id that is asked for, −100 where nothing is."""
 
 
-@overload
-def checked(function: type[R]) -> type[R]: ...
-
-
-@overload
-def checked(function: Callable[P, R]) -> Callable[P, R]: ...
-
-
-def checked(function: Any) -> Any:
+def checked(function: F) -> F:
     """Check the arguments of a function, or the fields of a dataclass, by their annotations.
 
     A number that comes from NumPy or torch becomes Python's. A wrong number of arguments stays the
@@ -134,7 +113,7 @@ def checked(function: Any) -> Any:
     """
     if isinstance(function, type):
         function.__init__ = checked(function.__init__)  # type: ignore[misc]
-        return function
+        return cast(F, function)
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -146,7 +125,7 @@ def checked(function: Any) -> Any:
                     given.arguments[name] = read(name, given.arguments[name], hint)
         return function(*given.args, **given.kwargs)
 
-    return checked_call
+    return cast(F, checked_call)
 
 
 @functools.cache
@@ -169,7 +148,8 @@ def read(name: str, value: Any, hint: Any) -> Any:
         with suppress(TypeError):  # a tensor without dimensions passes for a sequence of no length
             if is_bearable(each, hint, conf=_NUMBERS):
                 return each
-    sizes = "; a dimension has the same size in all arguments" if _is_shaped(value) else ""
+    shaped = isinstance(value, Tensor) and value.dim()
+    sizes = "; a dimension has the same size in all arguments" if shaped else ""
     raise ValueError(f"{name} is {_in_words(hint)}, not {shown(value)}{sizes}.")
 
 
@@ -215,13 +195,13 @@ def positions(values: object, length: int) -> list[int]:
     return [whole_number(value, 0, length - 1, "A position in this line") for value in values]
 
 
-def whole_number(value: object, low: int, high: int | None, what: str) -> int:
+def whole_number(value: object, low: int, high: int, what: str) -> int:
     """Read a whole number that came from a browser or a learner's code.
 
     Args:
         value: anything; a number that came as text, as a NumPy number or as a tensor is read, too.
         low: the least number allowed.
-        high: the greatest number allowed; None for the largest that torch can count to.
+        high: the greatest number allowed.
         what: what the number is, to begin a sentence with.
 
     Raises:
@@ -230,23 +210,18 @@ def whole_number(value: object, low: int, high: int | None, what: str) -> int:
     with suppress(TypeError, ValueError, ArithmeticError):  # it is no number
         number = int(value)  # type: ignore[call-overload]
         exact = isinstance(value, int) or number == float(value)  # type: ignore[arg-type]
-        if exact and low <= number <= (MOST if high is None else high):
+        if exact and low <= number <= high:
             return int(number)
-    limits = f"of at least {low}" if high is None else f"from {low} to {high}"
-    raise ValueError(f"{what} is a whole number {limits}, not {shown(value)}.")
+    raise ValueError(f"{what} is a whole number from {low} to {high}, not {shown(value)}.")
 
 
 _shortened = reprlib.Repr()
 _shortened.maxstring = _shortened.maxother = 60
 
 
-def _is_shaped(value: object) -> bool:
-    return isinstance(value, Tensor) and value.dim() > 0
-
-
 def shown(value: Any) -> str:
     """Write a value as a message repeats it: on one line, and shortened if it is long."""
-    if _is_shaped(value):
+    if isinstance(value, Tensor) and value.dim():
         dtype = str(value.dtype).removeprefix("torch.")
         return f"a tensor of {dtype} and shape {tuple(value.shape)}"
     return " ".join(_shortened.repr(value).split())

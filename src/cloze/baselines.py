@@ -16,7 +16,6 @@ from cloze.masking import MaskedBatch, mask_tokens, seeded
 from cloze.vocabulary import VOCABULARY
 
 
-@checked
 @lru_cache(maxsize=1)
 def letter_frequencies(corpus: Corpus | None = None) -> Tensor:
     """Return P(character) in training pieces, by default the shipped: shape ``(n_ordinary,)``."""
@@ -54,10 +53,6 @@ class NeighbourBaseline:
         self.offsets, self.strength = offsets, strength
         self._edge = len(VOCABULARY)
         self.table: Tensor | None = None
-        self._tables: list[Tensor] = []  # of its first 0, 1, … neighbours alone
-        self.counts: Tensor | None = None
-        """How often each character stood among its neighbours, unsmoothed: the shape of the table,
-        ``(contexts, |V|)``."""
 
     @checked
     def fit(self, windows: Lines, epochs: Count = 10, seed: Whole = 0) -> NeighbourBaseline:
@@ -78,7 +73,6 @@ class NeighbourBaseline:
                 pair = context * len(VOCABULARY) + labels
                 count += torch.bincount(pair, minlength=len(count)).double()
         table = torch.full((1, len(VOCABULARY)), 1 / len(VOCABULARY), dtype=torch.float64)
-        self._tables = []
         for count in counts:
             count = count.view(-1, len(VOCABULARY))
             # The last neighbour is the lowest digit of a context, so each shorter context
@@ -86,16 +80,8 @@ class NeighbourBaseline:
             shorter = table.repeat_interleave(len(count) // len(table), dim=0)
             smoothed = count + self.strength * shorter
             table = smoothed / smoothed.sum(1, keepdim=True)
-            self._tables.append(table)
-            self.counts = count
         self.table = table
         return self
-
-    def _of_first(self, n: int) -> NeighbourBaseline:
-        """Return what fitting its first ``n`` neighbours alone would have counted."""
-        shorter = NeighbourBaseline(self.offsets[:n], self.strength)
-        shorter.table = self._tables[n]
-        return shorter
 
     def _context(self, inputs: Tensor, offsets: tuple[int, ...]) -> Tensor:
         """Number each position's neighbourhood; shape ``(batch, length)``."""
@@ -119,10 +105,9 @@ class NeighbourBaseline:
 
 
 BASELINES = {"unigram": (), "left bigram": (-1,), "both neighbours": (-1, 1)}
-"""The fitted baselines by name, with the offsets that each looks at: each begins as the last."""
+"""The fitted baselines by name, with the offsets that each looks at."""
 
 
-@checked
 def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """Fit every baseline on the training pieces and score it on held-out masks.
 
@@ -131,9 +116,7 @@ def baseline_losses(corpus: Corpus, held_out: MaskedBatch) -> dict[str, float]:
     """
     train = windows(corpus.train_ids, held_out.inputs.shape[1])
     losses = {"uniform": math.log(len(VOCABULARY))}
-    # The others begin as the longest does, so it alone is fitted.
-    longest = NeighbourBaseline(BASELINES["both neighbours"]).fit(train)
     for name, offsets in BASELINES.items():
-        log_probs = longest._of_first(len(offsets)).log_probs(held_out.inputs)
+        log_probs = NeighbourBaseline(offsets).fit(train).log_probs(held_out.inputs)
         losses[name] = mlm_loss(log_probs, held_out.labels).item()
     return losses

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from cloze.arguments import FilePath, checked
+from cloze.arguments import FilePath
 from cloze.corpus import DATA
 from cloze.encoder import EncoderConfig
 from cloze.files import FileError, written
@@ -37,7 +37,6 @@ Kind = Literal["model", "run", "inside"]
 OTHER_KIND = {
     "model": "is a finished model, not a training run that was stopped.",
     "run": "is a training run that was stopped, not a model; finish it with --resume.",
-    "inside": "holds what was measured about the inside of a model, not a model.",
 }
 
 
@@ -131,9 +130,7 @@ def read(path: FilePath, kind: Kind) -> tuple[dict[str, Tensor], dict[str, Any]]
             "(data/README.md says how each shipped one is made)."
         )
     if (other := metadata.get("kind")) != kind:
-        raise CheckpointError(
-            f"{path} {OTHER_KIND.get(str(other), 'is neither a model nor a run.')}"
-        )
+        raise CheckpointError(f"{path} {OTHER_KIND.get(other, 'is neither a model nor a run.')}")
     return tensors, metadata
 
 
@@ -151,7 +148,6 @@ def _sealed_text(path: Path) -> str | None:
 # Models
 
 
-@checked
 def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -> None:
     """Save a model with its config and with what made it (command, seed, steps, loss …).
 
@@ -168,7 +164,6 @@ def save_model(path: FilePath, model: MaskedLM, provenance: Mapping[str, Any]) -
     write(path, model.state_dict(), metadata)
 
 
-@checked
 def load_model(path: FilePath = SHIPPED) -> MaskedLM:
     """Load a model, ready for inference; by default the one that ships with the series.
 
@@ -246,6 +241,4 @@ def provenance(path: FilePath = SHIPPED) -> dict[str, Any]:
     Raises:
         CheckpointError: the file is missing, damaged or foreign.
     """
-    _, metadata = read(path, "model")
-    made_by: dict[str, Any] = metadata.get("provenance", {})
-    return made_by
+    return dict(read(path, "model")[1].get("provenance", {}))

@@ -13,7 +13,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm.std import tqdm
 
 from cloze.arguments import Count, FilePath, Line, between, checked
 from cloze.vocabulary import (
@@ -53,8 +52,8 @@ Windows = Annotated[int, between(1, 10**6)]
 """How many windows are drawn at once."""
 
 
-def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
-    """Read a text file of at most so many bytes.
+def read_text(path: FilePath) -> str:
+    """Read a text file.
 
     Raises:
         TextError: there is no such file, it is too large or empty, or it is not UTF-8.
@@ -63,8 +62,8 @@ def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
     try:
         if not path.is_file():
             raise TextError(f"There is no file {path}; check the path.")
-        if path.stat().st_size > most:
-            raise TextError(f"{path} holds more than {most // 10**6} MB of text; take a part.")
+        if path.stat().st_size > MOST_BYTES:
+            raise TextError(f"{path} holds more than 200 MB of text; take a part.")
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise TextError(
@@ -77,7 +76,6 @@ def read_text(path: FilePath, most: int = MOST_BYTES) -> str:
     return text
 
 
-@checked
 @dataclass(frozen=True)
 class Piece:
     """One text of the corpus, normalised."""
@@ -101,7 +99,6 @@ class Piece:
         return torch.from_numpy(table[np.frombuffer(self.text.encode(), dtype=np.uint8)])
 
 
-@checked
 @dataclass(frozen=True)
 class Corpus:
     """Pieces to train on and pieces held out, never a slice of one piece in both.
@@ -115,12 +112,7 @@ class Corpus:
     """What normalising changed and what was left out, in words."""
     vocabulary: ClassVar[Vocabulary] = VOCABULARY
 
-    def __post_init__(self) -> None:
-        if not self.train or not self.held_out:
-            raise TextError("A corpus has at least one piece to train on and one held out.")
-
     @classmethod
-    @checked
     def load(cls, folder: FilePath = DATA / "corpus") -> Corpus:
         """Load a folder of topics with ten pieces each.
 
@@ -133,14 +125,17 @@ class Corpus:
         train: list[Piece] = []
         held_out: list[Piece] = []
         folded = dropped = 0
-        paths = [(i, path) for i, topic in enumerate(_topics(Path(folder))) for path in topic]
-        for i, path in tqdm(paths, "reading", unit="file", disable=len(paths) < 1000, leave=False):
+        # What a program put there (.ipynb_checkpoints) must not move the split.
+        paths = sorted(Path(folder).glob("[!.]*/[!.]*.txt"))
+        topics = [*dict.fromkeys(path.parent for path in paths)]
+        for path in paths:
             normalised = normalise(read_text(path))
             folded, dropped = folded + normalised.folded, dropped + normalised.dropped
             if not normalised.text:
                 raise TextError(f"{path} holds no usable character; take it out of the corpus.")
             piece = Piece(f"{path.parent.name}/{path.stem}", normalised.text)
-            (held_out if path.stem == f"{i % 10 + 1:02d}" else train).append(piece)
+            number = topics.index(path.parent) % 10 + 1
+            (held_out if path.stem == f"{number:02d}" else train).append(piece)
         if not train or not held_out:
             raise TextError(
                 f"{folder} is not a corpus: it needs one folder per topic with 01.txt … 10.txt in "
@@ -151,7 +146,6 @@ class Corpus:
         return cls._of(train, held_out, report)
 
     @classmethod
-    @checked
     def from_file(cls, path: FilePath, window: Count = 64) -> Corpus:
         """Load a text file of your own and hold out every tenth stretch of it.
 
@@ -247,15 +241,6 @@ class Corpus:
             f"Corpus({counted(len(self.train), 'piece')}, {characters:,} characters to train on; "
             f"{counted(len(self.held_out), 'piece')}, {held:,} characters held out)"
         )
-
-
-def _topics(folder: Path) -> list[list[Path]]:
-    """Return the text files of each folder in a folder, without those that have none."""
-    # What a program put there (.ipynb_checkpoints) must not move the split.
-    topics: dict[Path, list[Path]] = {}
-    for path in sorted(folder.glob("[!.]*/[!.]*.txt")):
-        topics.setdefault(path.parent, []).append(path)
-    return [*topics.values()]
 
 
 @checked

@@ -65,11 +65,8 @@ def attention_mask(length: int, direction: Direction, prefix: int | Tensor = 0) 
     everywhere = torch.ones(length, length, dtype=torch.bool)
     mask = everywhere.tril() if direction == "left" else everywhere.triu()  # (length, length)
     if isinstance(prefix, Tensor):
-        column = torch.arange(length, device=prefix.device)
-        shown = column < prefix[:, None, None, None]  # (batch, 1, 1, length)
-        return mask.to(prefix.device) | shown  # (batch, 1, length, length)
-    mask[:, :prefix] = True
-    return mask
+        prefix = prefix.cpu()[:, None, None, None]
+    return mask | (torch.arange(length) < prefix)
 
 
 def rotary_angles(length: int, d_head: int, base: float) -> Tensor:

@@ -5,7 +5,6 @@ Also how well scores separate positives, such as typos, from negatives.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from cloze.arguments import Count, Values, Where, checked, shown
+from cloze.arguments import checked
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, number_selected
@@ -21,7 +20,7 @@ from cloze.masking import IGNORE, MaskedBatch, number_selected
 
 @checked
 @torch.no_grad()
-def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = LINES_AT_ONCE) -> float:
+def held_out_loss(model: Model, held_out: MaskedBatch) -> float:
     """Return the mean loss in nats over the selected positions of fixed masks.
 
     Raises:
@@ -30,17 +29,15 @@ def held_out_loss(model: Model, held_out: MaskedBatch, batch_size: Count = LINES
     n = number_selected(held_out.selected)
     total = sum(
         mlm_loss(logits, labels, reduction="sum").item()
-        for logits, labels in answers(model, held_out, batch_size)
+        for logits, labels in answers(model, held_out)
     )
     return total / n
 
 
-def answers(
-    model: Model, held_out: MaskedBatch, batch_size: int = LINES_AT_ONCE
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield logits ``(|M|, |V|)`` and labels ``(|M|,)`` of so many windows at a time."""
-    for start in range(0, len(held_out.inputs), batch_size):
-        inputs, labels = (part[start : start + batch_size] for part in held_out)
+def answers(model: Model, held_out: MaskedBatch) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield logits ``(|M|, |V|)`` and labels ``(|M|,)`` of some windows at a time."""
+    parts = (torch.split(part, LINES_AT_ONCE) for part in held_out)
+    for inputs, labels in zip(*parts, strict=True):
         selected = labels != IGNORE
         if selected.any():
             yield model.logits_at(inputs, selected), labels[selected]
@@ -55,16 +52,8 @@ class Repeated(NamedTuple):
 
     @classmethod
     def of(cls, scores: Iterable[float]) -> Repeated:
-        """Return mean and spread of what the runs scored.
-
-        Raises:
-            ValueError: there is no run, or one scored no finite number.
-        """
+        """Return mean and spread of what the runs scored."""
         runs = [*scores]
-        if not runs or not all(map(math.isfinite, runs)):
-            raise ValueError(
-                f"Runs score finite numbers, and there is at least one: {shown(runs)}."
-            )
         return cls(statistics.fmean(runs), statistics.stdev(runs) if len(runs) > 1 else 0.0)
 
     def __format__(self, digits: str) -> str:
@@ -75,8 +64,7 @@ class Repeated(NamedTuple):
         return f"{self}"
 
 
-@checked
-def area_under_curve(scores: Values, wanted: Where) -> float:
+def area_under_curve(scores: Tensor, wanted: Tensor) -> float:
     """Return the AUC: the probability that a positive scores higher than a negative (ties: half).
 
     1 means that every positive comes first, ½ is chance.
@@ -86,7 +74,7 @@ def area_under_curve(scores: Values, wanted: Where) -> float:
         wanted: where the positives are, boolean, of the same shape.
 
     Raises:
-        ValueError: the shapes differ, a score is NaN, or there are no positives or no negatives.
+        ValueError: a score is NaN, or there are no positives or no negatives.
     """
     if scores.isnan().any():
         raise ValueError("A score is NaN, which is neither higher nor lower than another.")

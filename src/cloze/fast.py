@@ -84,13 +84,8 @@ def read_on(encoder: Encoder, input_ids: Tensor, past: Past | None = None) -> tu
         Hidden states of shape ``(batch, length, d_model)``, and what the next call needs.
 
     Raises:
-        ValueError: the encoder looks to the right, too, or the line gets too long.
+        ValueError: the line gets too long.
     """
-    if encoder.config.direction != "left":
-        raise ValueError(
-            "Only an encoder that looks to the left alone can read on: what it has read would look "
-            "different to the others once there is more to the right."
-        )
     read = past[0][0].shape[2] if past else 0
     length = encoder.length_of(input_ids, read)
     mask = torch.ones(length - read, length, dtype=torch.bool).tril(read)  # (new, read and new)

@@ -1,15 +1,13 @@
-"""Files: written whole or not at all, and by one process at a time."""
+"""Files: written whole or not at all."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
 
 from safetensors import SafetensorError
 
@@ -43,40 +41,3 @@ def written(path: Path) -> Iterator[Path]:
 def followed(path: Path) -> Path:
     """Return where a link leads, so that its target is written and the link stays."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
-
-
-@contextmanager
-def reserved(path: Path) -> Iterator[None]:
-    """Keep other processes from reserving ``path``; however this one ends, the system lets go.
-
-    Raises:
-        FileError: another process has reserved it.
-    """
-    lock = path.with_name(f".{path.name}.lock")
-    with lock.open("wb") as file:
-        try:
-            _lock(file)
-        except (BlockingIOError, PermissionError):
-            raise FileError(
-                f"Another training is writing {path}; wait until it ends, or choose another name."
-            ) from None
-        except OSError:  # this file system has no locks
-            pass
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # Windows removes no file that is open
-                lock.unlink()
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

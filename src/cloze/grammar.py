@@ -20,7 +20,6 @@ MOST_SENTENCES = 50_000
 """A question weighs every sentence; more would take seconds each and gigabytes."""
 MOST_WORDS = 64
 """The longest sentence."""
-MOST_BYTES = 1_000_000
 
 
 def read_grammar(path: FilePath) -> dict[str, Any]:
@@ -29,7 +28,7 @@ def read_grammar(path: FilePath) -> dict[str, Any]:
     Raises:
         TextError: there is no such file, or it is not TOML.
     """
-    text = read_text(path, MOST_BYTES)
+    text = read_text(path)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # not TOML, too long a number, too deep
@@ -129,11 +128,6 @@ def _sum_to_one(what: str, probabilities: Collection[float]) -> None:
 
 def as_words(sentences: Mapping[str, float]) -> dict[tuple[str, ...], float]:
     """Return sentences as words; those of probability 0 are left out."""
-    if len(sentences) > MOST_SENTENCES:
-        raise TextError(
-            f"A world of {len(sentences):,} sentences is too large to weigh them all; at most "
-            f"{MOST_SENTENCES:,} are allowed."
-        )
     _sum_to_one("The probabilities of the sentences", sentences.values())
     words: dict[tuple[str, ...], float] = {}
     for sentence, p in sentences.items():

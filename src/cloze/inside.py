@@ -38,7 +38,6 @@ import torch
 from torch import Tensor, nn
 
 from cloze.encoder import Attention, Encoder, Layer
-from cloze.heads import CausalLM
 
 PartName = Literal["embed", "z", "attn_out", "mlp_out", "resid_mid", "resid_post"]
 """The parts that can be changed."""
@@ -96,9 +95,9 @@ def anatomy(model: nn.Module) -> Anatomy:
             Block(x, x.attention, x.attention.output, x.feed_forward, x.feed_forward_norm)
             for x in layers
         ]
-        return Anatomy(
-            encoder.embedding, tuple(blocks), encoder.config.n_heads, encoder.norm, _head(model)
-        )
+        head: Any = getattr(model, "_answers", model.head)  # a causal model never answers [MASK]
+        heads = encoder.config.n_heads
+        return Anatomy(encoder.embedding, tuple(blocks), heads, encoder.norm, head)
     base: Any = getattr(model, getattr(model, "base_model_prefix", ""), None)
     kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
     if kind == "modernbert":
@@ -115,16 +114,8 @@ def anatomy(model: nn.Module) -> Anatomy:
             f"The inside of a model of the kind {kind:.40} is not known here; take one of ours, or "
             "a ModernBERT, BERT or RoBERTa that fills gaps."
         )
-    heads = model.config.num_attention_heads  # type: ignore[union-attr]
-    return Anatomy(base.embeddings, tuple(blocks), cast(int, heads), norm, last)
-
-
-def _head(model: nn.Module) -> Callable[[Tensor], Tensor]:
-    """Return the head of one of our models; a causal one never answers with ``[MASK]``."""
-    head = cast(nn.Linear, model.head)
-    if isinstance(model, CausalLM):
-        return lambda states: head(states).masked_fill(model.never, float("-inf"))
-    return head
+    heads = model.config.num_attention_heads  # type: ignore
+    return Anatomy(base.embeddings, tuple(blocks), heads, norm, last)
 
 
 # Running
@@ -263,17 +254,14 @@ def changed(model: nn.Module, *changes: Change) -> Iterator[None]:
 
 
 def _check(change: Change, places: Anatomy) -> None:
-    layers = range(len(places.blocks))
     if change.part not in get_args(PartName):
         raise ValueError(f"No part is called {change.part!r:.40}; see cloze.inside.")
-    if change.layer not in layers:
-        raise ValueError(f"This model has the layers 0 to {layers[-1]}, not {change.layer!r:.40}.")
     if change.head is not None and change.part != "z":
         raise ValueError(f'Heads are changed in "z", not in {change.part!r}.')
-    if change.head is not None and change.head not in range(places.n_heads):
-        raise ValueError(
-            f"This model has the heads 0 to {places.n_heads - 1}, not {change.head!r:.40}."
-        )
+    counts = {"layers": (change.layer, len(places.blocks)), "heads": (change.head, places.n_heads)}
+    for what, (number, n) in counts.items():
+        if number is not None and number not in range(n):
+            raise ValueError(f"This model has the {what} 0 to {n - 1}, not {number!r:.40}.")
 
 
 def _put(hooks: ExitStack, places: Anatomy, change: Change) -> None:

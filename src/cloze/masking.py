@@ -180,7 +180,6 @@ def ordinary(input_ids: Tensor, vocabulary: Vocabulary) -> Tensor:
     return where
 
 
-@checked
 def seeded(seed: Whole) -> torch.Generator:
     """Return a source of chance of its own; the same seed gives the same numbers."""
     return torch.Generator().manual_seed(seed)

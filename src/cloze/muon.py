@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -47,9 +47,6 @@ class Muon(torch.optim.Optimizer):
     of it in an arithmetic that many processors lack.
 
     Source: Jordan et al. 2024, Muon: an optimizer for hidden layers in neural networks.
-
-    Raises:
-        ValueError: a parameter is not a matrix.
     """
 
     def __init__(
@@ -60,14 +57,10 @@ class Muon(torch.optim.Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
-        if any(p.dim() != 2 for group in self.param_groups for p in group["params"]):
-            raise ValueError("Muon is for matrices; give all other parameters to AdamW.")
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+    def step(self) -> None:  # type: ignore[override]
         """Take one step."""
-        if closure is not None:
-            raise ValueError("Muon takes no closure.")
         for group in self.param_groups:
             by_shape: dict[tuple[int, ...], list[nn.Parameter]] = {}
             for p in group["params"]:

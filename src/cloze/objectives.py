@@ -7,7 +7,7 @@ Another way to train is another :class:`Objective`, registered in a file of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -78,24 +78,16 @@ def objective_named(name: str) -> Objective:
     Raises:
         ValueError: there is none.
     """
-    modules = _modules_of_lessons()
-    for module in sorted(modules, key=lambda module: name not in module):  # the likeliest first
-        if name in _registered:
-            break
-        import_module(module)
+    lessons = Path(__file__).parent / "lessons"
+    for path in sorted(lessons.glob("*/objective*.py"), key=lambda path: name not in path.stem):
+        if name not in _registered:  # the likeliest comes first
+            import_module(f"cloze.lessons.{path.parent.name}.{path.stem}")
     if name not in _registered:
         raise ValueError(
             f"There is no objective {name!r:.50}, only {', '.join(_registered)}; choose one of "
             "these, or register yours with cloze.objectives.register."
         )
     return _registered[name]
-
-
-def _modules_of_lessons() -> Iterator[str]:
-    """Yield the names of all files of lessons that hold an objective."""
-    for folder in import_module("cloze.lessons").__path__:
-        for path in sorted(Path(folder).glob("*/objective*.py")):
-            yield f"cloze.lessons.{path.parent.name}.{path.stem}"
 
 
 # What the core trains for

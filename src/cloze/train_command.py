@@ -8,7 +8,6 @@ import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from cloze.checkpoint import probe, save_model
 from cloze.corpus import Corpus
 from cloze.distributed import Team
 from cloze.encoder import EncoderConfig
-from cloze.files import FileError, followed, reserved
+from cloze.files import FileError, followed
 from cloze.heads import CausalLM
 from cloze.interrupts import held_signals
 from cloze.objectives import objective_named
@@ -37,29 +36,27 @@ def train(options: Namespace, source: Corpus | World, say: Say) -> None:
     """Train a model and save it; whatever ends it before that, the run is kept beside it.
 
     Raises:
-        ValueError: an option is out of range, a file cannot be used, or another process is
-            training to the same one.
+        ValueError: an option is out of range, or a file cannot be used.
     """
     output = followed(options.output)
     probe(output, force=options.force)  # now rather than after training
     team = Team()
-    with reserved(output) if team.leads else nullcontext():
-        kept = _place_for_the_run(output, options)
-        run = _resumed(options, source, say) if options.resume else _begun(options, source, team)
-        run = team.share_out(run)
-        # From the first step until the last byte is written, whatever ends us finds the run saved.
-        with held_signals() as asked_to_stop:
-            try:
-                _take_steps(run, team, kept, asked_to_stop, say)
-                if not run.finished:
-                    raise KeyboardInterrupt
-                if team.leads:
-                    _write_model(output, run, options.command)
-                    kept.unlink(missing_ok=True)
-            except BaseException as end:
-                if team.leads:
-                    _keep(run, kept, say, astray=isinstance(end, ArithmeticError))
-                raise
+    kept = _place_for_the_run(output, options)
+    run = _resumed(options, source, say) if options.resume else _begun(options, source, team)
+    run = team.share_out(run)
+    # From the first step until the last byte is written, whatever ends us finds the run saved.
+    with held_signals() as asked_to_stop:
+        try:
+            _take_steps(run, team, kept, asked_to_stop, say)
+            if not run.finished:
+                raise KeyboardInterrupt
+            if team.leads:
+                _write_model(output, run, options.command)
+                kept.unlink(missing_ok=True)
+        except BaseException as end:
+            if team.leads:
+                _keep(run, kept, say, astray=isinstance(end, ArithmeticError))
+            raise
 
 
 def _place_for_the_run(output: Path, options: Namespace) -> Path:

@@ -22,9 +22,6 @@ from cloze.muon import Muon
 from cloze.objectives import MASKED, Objective, objective_named
 from cloze.vocabulary import Vocabulary
 
-LARGEST_BATCH = 2**20
-"""The characters of a batch at the most; a million need about 10 GB of memory."""
-
 Size = Annotated[int, between(1, 2**16)]
 Rate = Annotated[float, between(0, 10)]
 
@@ -53,13 +50,6 @@ class Recipe:
     """How often the held-out loss is measured, at moments that get rarer (0 for never)."""
     seed: Whole = 0
 
-    def __post_init__(self) -> None:
-        if self.batch_size * self.length > LARGEST_BATCH:
-            raise ValueError(
-                f"batch_size times length is at most {LARGEST_BATCH:,} characters, not "
-                f"{self.batch_size} times {self.length}."
-            )
-
     def schedule(self, step: int) -> float:
         """Return the factor on the step sizes at ``step`` = 0, 1, …: up to 1, then down to 0."""
         warm = self.warmup * self.steps
@@ -67,8 +57,6 @@ class Recipe:
 
     def evaluated_after(self) -> set[int]:
         """Return the steps after which held-out loss is measured: 1/2, 1/4, … apart, and last."""
-        if not self.evaluations:
-            return set()
         share = [(k / self.evaluations) ** 2 for k in range(1, self.evaluations + 1)]
         return {max(1, round(self.steps * s)) for s in share}
 
@@ -286,7 +274,6 @@ class TrainingRun(Progress):
         checkpoint.write(path, self._tensors(), metadata)
 
     @classmethod
-    @checked
     def load(
         cls, path: FilePath, corpus: Source, objective: Objective | None = None
     ) -> TrainingRun:

@@ -132,7 +132,6 @@ class World:
             row[: len(sentence) + 2] = frame(sentence, self.vocabulary)
 
     @classmethod
-    @checked
     def load(cls, path: FilePath = DATA / "world.toml") -> World:
         """Read a world from its text; by default the one of the series.
 
@@ -261,16 +260,12 @@ class World:
         Raises:
             ValueError: nothing that is said here can have become one of these.
         """
-        rows, at = selected.nonzero(as_tuple=True)
         parts = []
-        for start in range(0, len(rows), LINES_AT_ONCE):
-            mine = slice(start, start + LINES_AT_ONCE)
-            weights, symbols = self._weighed(
-                inputs[rows[mine]], at[mine, None], direction, corruption
-            )
+        for questions in torch.split(selected.nonzero(), LINES_AT_ONCE):
+            rows, at = questions.T
+            weights, symbols = self._weighed(inputs[rows], at[:, None], direction, corruption)
             parts.append(self._marginal(weights, symbols[0], self.vocabulary.n_ordinary))
-        empty = torch.empty(0, self.vocabulary.n_ordinary, dtype=torch.float64)
-        return torch.cat([empty, *parts])
+        return torch.cat(parts)
 
     @checked
     def joint(
@@ -361,21 +356,10 @@ class World:
         corruption: Corruption = BERT,
     ) -> Mean:
         """Return the mean KL(truth ‖ model) in nats: what the model pays above the floor."""
-        return self.floor_and_excess(model, batch, direction, corruption)[1]
-
-    def floor_and_excess(
-        self,
-        model: Model,
-        batch: MaskedBatch,
-        direction: Direction = "both",
-        corruption: Corruption = BERT,
-    ) -> tuple[Mean, Mean]:
-        """Return :meth:`floor` and :meth:`excess`, for which Bayes' rule is asked once."""
         truth = self.truth(batch.inputs, batch.selected, direction, corruption)
         log_probs = log_probs_at(model, batch.inputs, batch.selected)
         surplus = torch.where(truth > 0, truth * (truth.log() - log_probs), 0.0).sum(1)
-        excess = _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
-        return _mean(torch.special.entr(truth).sum(1), batch.selected), excess
+        return _mean(surplus.clamp(min=0), batch.selected)  # rounding may be below
 
     def __repr__(self) -> str:
         return (
@@ -403,9 +387,7 @@ class Truth:
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:
         """Return log P at the selected positions of ``(batch, length)``: ``(|M|, |V|)``."""
         probs = self.world.truth(input_ids, selected, self.direction, self.corruption)
-        vocabulary = self.world.vocabulary
-        specials = torch.zeros(len(probs), len(vocabulary) - vocabulary.n_ordinary)
-        return torch.cat([probs, specials], dim=1).log()
+        return F.pad(probs, (0, len(self.vocabulary) - self.vocabulary.n_ordinary)).log()
 
 
 def _at_the_right(input_ids: Tensor, pad: int) -> Tensor:

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from cloze.baselines import BASELINES, NeighbourBaseline, baseline_losses
 from cloze.corpus import Corpus, windows
-from cloze.loss import mlm_loss
 from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens
 from cloze.vocabulary import VOCABULARY
 
@@ -34,13 +33,6 @@ def test_each_baseline_is_better_than_the_one_that_sees_less(corpus: Corpus) -> 
     assert all(more > less + 0.3 for more, less in pairwise(losses.values()))
     assert losses["uniform"] == math.log(29)
     assert losses["unigram"] == pytest.approx(2.80, abs=0.02)
-
-
-def test_all_baselines_are_counted_in_one_go(corpus: Corpus, rows: Tensor) -> None:
-    held_out = held_out_batch(corpus.held_out_windows())
-    alone = NeighbourBaseline(BASELINES["left bigram"]).fit(rows)
-    loss = mlm_loss(alone.log_probs(held_out.inputs), held_out.labels).item()
-    assert baseline_losses(corpus, held_out)["left bigram"] == loss
 
 
 @pytest.mark.parametrize(
@@ -83,9 +75,8 @@ def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> N
     labels[0, 0] = IGNORE  # so b after a, a after b and b after [MASK] are counted, once each
     monkeypatch.setattr("cloze.baselines.mask_tokens", lambda *_, **__: MaskedBatch(inputs, labels))
     baseline = NeighbourBaseline((-1,), strength=2).fit(inputs, epochs=1)
-    table, counts = baseline.table, baseline.counts
+    table = baseline.table
     assert table is not None
-    assert counts is not None
     a, b, mask = VOCABULARY.encode("ab[MASK]").tolist()
     p_a, p_b = (1 + 2 / 29) / 5, (2 + 2 / 29) / 5  # the unigram: one a, two b, three in all
     assert table[a, b].item() == pytest.approx((1 + 2 * p_b) / 3)
@@ -93,5 +84,3 @@ def test_the_bigram_by_hand_on_a_tiny_text(monkeypatch: pytest.MonkeyPatch) -> N
     assert table[b, a].item() == pytest.approx((1 + 2 * p_a) / 3)
     assert table[mask, b].item() == pytest.approx((1 + 2 * p_b) / 3)
     assert table[EDGE, b].item() == pytest.approx(p_b)  # never seen at an edge: the unigram
-    assert counts.nonzero().tolist() == sorted([[a, b], [b, a], [mask, b]])
-    assert counts.sum() == 3

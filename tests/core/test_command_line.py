@@ -182,29 +182,6 @@ def test_what_is_not_ours_is_replaced_by_force_alone(here: Path, capsys: CAPTURE
     assert main(words) == 0  # a checkpoint of ours
 
 
-TWICE = """
-import sys
-from pathlib import Path
-from cloze.files import reserved
-with reserved(Path("again.safetensors")):
-    print("reserved", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_two_trainings_onto_one_file_are_one_too_many(here: Path, capsys: CAPTURE) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", TWICE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline().split() == [b"reserved"]
-        assert main(AGAIN) == 1
-        says(capsys, "Another training is writing again.safetensors; wait until it ends")
-        other.kill()  # and lets go
-    assert main(AGAIN) == 0
-    assert sorted(path.name for path in here.iterdir()) == ["again.safetensors", "mine.txt"]
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="making links takes a privilege there")
 def test_a_link_is_not_replaced(here: Path) -> None:
     main(TRAIN)

@@ -43,7 +43,7 @@ def test_what_is_done_once_per_symbol_has_the_gradients_of_every_place(
     torch.testing.assert_close(fast, slow)
     assert [len(n.flatten(0, -2)) for n in normed] == [min(20, ids.numel())]
     for logits in (fast, slow):
-        logits.square().sum().backward()  # type: ignore[no-untyped-call]
+        logits.square().sum().backward()
     for one, other in zip(looked_up.parameters(), everywhere.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad)
 

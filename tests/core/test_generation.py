@@ -94,7 +94,7 @@ def test_random_orders_are_all_equally_likely() -> None:
     assert sum((n - 100) ** 2 / 100 for n in counts) < 25.7
 
 
-@pytest.mark.parametrize("steps", [1, 7])
+@pytest.mark.parametrize("steps", [1, 7, 12])
 def test_so_many_looks_share_the_gaps_evenly(steps: int) -> None:
     lines = torch.full((2, 12), MASK)
     filled = [step.filled.sum(1) for step in unmask(MODEL, lines, "random order", steps)]
@@ -170,5 +170,3 @@ def test_what_cannot_be_written_is_refused() -> None:
             write(CausalLM(), gaps, policy)
     with pytest.raises(TextError, match="The line has no gap"):
         write(MODEL, torch.zeros(1, 4, dtype=torch.int64))
-    with pytest.raises(ValueError, match="5 steps are more than the gaps there are to fill, 4"):
-        next(unmask(MODEL, gaps, steps=5))

@@ -45,6 +45,8 @@ def test_a_checkpoint_brings_its_words(tmp_path: Path) -> None:
     assert again.vocabulary == WORLD.vocabulary
     ids = WORLD.encode("the _ sleeps")[None]
     assert torch.equal(again(ids), small()(ids))
+    padded = torch.cat([ids[:, :4], ids[:, :1] * 0 + WORLD.vocabulary.ids[PAD]], dim=1)
+    torch.testing.assert_close(again(padded)[:, :4], again(ids[:, :4]))
     extended = MaskedLM(EncoderConfig(vocab_size=30), Vocabulary().with_specials(PAD))
     save_model(path, extended, {})
     assert load_model(path).vocabulary == extended.vocabulary

@@ -89,21 +89,6 @@ def test_any_typed_text_gets_an_answer_or_a_sentence(text: str) -> None:
 # Answers
 
 
-def test_a_comparison_reads_as_what_it_found() -> None:
-    comparison = compare("the quick b_own", [4])
-    text = repr(comparison)
-    with pytest.raises(ValueError, match="is one of left, right, both, not 'mine'"):
-        comparison["mine"]
-    assert text.splitlines()[0] == "the _uick b_own"
-    assert "position 4, in truth q" in text
-    assert "position 11\n" in text
-    both = comparison["both"]
-    cost = both.cost(4)
-    assert cost is not None
-    assert f"cost {cost:.2f} nats = {cost / 0.693147:.2f} bits" in text
-    assert text.splitlines()[-1].endswith(f"both {both.loss:.2f}")
-
-
 def test_what_is_hidden_and_what_is_not_known() -> None:
     input_ids, _ = read_line(LINE)
     answer = predict(SMALL, input_ids, [0])
@@ -164,3 +149,12 @@ def test_the_baseline_is_that_of_the_text_that_was_learned_from() -> None:
 
 def test_a_causal_model_cannot_be_looked_into() -> None:
     assert MaskedPredictor(CausalLM()).opened("she", [1]) is None
+
+
+def test_a_comparison_is_shown_as_a_table() -> None:
+    comparison = compare("the quick b_own", [4])
+    page = comparison._repr_html_()
+    assert "<td>4</td><td>both</td><td>q 0.96, b 0.02, t 0.01</td><td>0.04</td>" in page
+    assert page.count("<tr>") == 1 + 2 * 3
+    with pytest.raises(ValueError, match="is one of left, right, both, not 'mine'"):
+        comparison["mine"]

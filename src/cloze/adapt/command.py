@@ -6,7 +6,6 @@ import os
 import shutil
 from argparse import Namespace
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import fields
 
 from tqdm import tqdm
@@ -15,7 +14,7 @@ from cloze.adapt.costs import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents, silent
 from cloze.adapt.recipe import Recipe
 from cloze.adapt.run import Adaptation, last_checkpoint
-from cloze.files import followed, reserved
+from cloze.files import followed
 from cloze.interrupts import held_signals
 from cloze.training import Record
 
@@ -63,18 +62,17 @@ def adapt(options: Namespace, say: Say) -> None:
         bar.set_postfix_str(f"loss {record.loss:.2f} nats per piece", refresh=False)
         bar.update()
 
-    with reserved(out) if leads else nullcontext():
-        with bar:
-            run.train(show, say=say)
-        if not run.finished:
-            raise KeyboardInterrupt
-        if leads:
-            with held_signals():
-                after = run.save(out, options.command)
-            print(table(run.before, after))
-            print(outcome(run.before, after))
-            print(f"{out}: saved after {run.step} steps", flush=True)
-            shutil.rmtree(folder, ignore_errors=True)
+    with bar:
+        run.train(show, say=say)
+    if not run.finished:
+        raise KeyboardInterrupt
+    if leads:
+        with held_signals():
+            after = run.save(out, options.command)
+        print(table(run.before, after))
+        print(outcome(run.before, after))
+        print(f"{out}: saved after {run.step} steps", flush=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _as_begun(run: Adaptation, chosen: Mapping[str, float]) -> None:

@@ -21,7 +21,6 @@ from cloze.arguments import (
     Lines,
     Positions,
     Probabilities,
-    Together,
     checked,
     known_symbols,
     positions,
@@ -86,7 +85,6 @@ class Answer:
         return None if math.isnan(cost) else cost
 
     def _row(self, position: int) -> int:
-        position = whole_number(position, 0, None, "A masked position")
         if position not in self.positions:
             masked = ", ".join(map(str, self.positions)) or "none"
             raise ValueError(f"Position {position} is not masked; what is masked: {masked}.")
@@ -221,8 +219,7 @@ def _only(lines: Tensor, at: int | Tensor) -> Tensor:
     return selected
 
 
-@checked
-def surprise(model: Model, input_ids: Line, besides: Together | None = None) -> Tensor:
+def surprise(model: Model, input_ids: Line, besides: Tensor | None = None) -> Tensor:
     """Return −log P of each ordinary symbol of a line ``(length,)`` when it is masked.
 
     Args:
@@ -243,7 +240,6 @@ def surprise(model: Model, input_ids: Line, besides: Together | None = None) -> 
     return -log_probs.gather(1, input_ids[at, None]).squeeze(1)
 
 
-@checked
 def occlusion(model: Model, input_ids: Line, masked: Positions, position: int) -> Tensor:
     """Return how the answer at a gap changes when each other symbol is hidden as well.
 
@@ -260,16 +256,13 @@ def occlusion(model: Model, input_ids: Line, masked: Positions, position: int) -
         without the symbol. 0 at what is hidden or special.
 
     Raises:
-        ValueError: a position lies outside the line, or the one asked about is not masked.
+        ValueError: a position lies outside the line.
 
     Source: Zeiler and Fergus 2014, Visualizing and Understanding Convolutional Networks (for words
     Li et al. 2016, Understanding Neural Networks through Representation Erasure).
     """
     n, mask_id = model.vocabulary.n_ordinary, model.vocabulary.mask_id
     hidden = mask_positions(input_ids, masked, model.vocabulary)
-    (position,) = positions([position], len(input_ids))
-    if hidden[position] != mask_id:
-        raise ValueError(f"Position {position} is not masked, so nothing is guessed there.")
     # Row i hides i besides; where i is hidden anyway, or special, it is the line itself.
     each = hidden.repeat(len(hidden), 1)
     each.diagonal()[hidden < n] = mask_id

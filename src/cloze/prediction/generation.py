@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from cloze.arguments import (
-    Distributions,
     Lines,
+    Probabilities,
     Temperature,
     among,
-    between,
     checked,
     known_symbols,
 )
@@ -27,7 +26,6 @@ from cloze.heads import CausalLM, Model, log_probs_at
 from cloze.vocabulary import TextError
 
 Order = Literal["left to right", "easiest first", "random order"]
-Steps = Annotated[int, between(1, 10_000)]
 
 
 class Step(NamedTuple):
@@ -50,7 +48,7 @@ steps in which the gaps are filled."""
 
 @checked
 def draw(
-    probabilities: Distributions,
+    probabilities: Probabilities,
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
@@ -74,12 +72,11 @@ def draw(
     return drawn.view(probabilities.shape[:-1])
 
 
-@checked
 def unmask(
     model: Model,
     input_ids: Lines,
     order: Order = "easiest first",
-    steps: Steps | None = None,
+    steps: int | None = None,
     *,
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
@@ -99,7 +96,7 @@ def unmask(
 
     Raises:
         TextError: there is no gap.
-        ValueError: no lines of ids, no such order or temperature, or more steps than gaps.
+        ValueError: no lines of ids, or no such order or temperature.
     """
     lines, gaps = input_ids, _gaps(model, input_ids)
     _can_write(model, order)
@@ -125,12 +122,11 @@ def unmask(
         yield Step(lines, chosen, nothing, probs)
 
 
-@checked
 def path_costs(
     model: Model,
     input_ids: Lines,
     order: Order = "left to right",
-    steps: Steps | None = None,
+    steps: int | None = None,
     *,
     generator: torch.Generator | None = None,
 ) -> Tensor:
@@ -151,11 +147,9 @@ def path_costs(
         In nats, shape ``(lines,)``, float64.
 
     Raises:
-        ValueError: no lines of ids, no such order, or a line without an ordinary symbol.
+        ValueError: an id has no symbol.
     """
     gaps = known_symbols(input_ids, len(model.vocabulary)) < model.vocabulary.n_ordinary
-    if not gaps.any(dim=1).all():
-        raise ValueError("A line without an ordinary symbol is never written; leave it out.")
     hidden = input_ids.masked_fill(gaps, model.vocabulary.mask_id)
     paid = torch.zeros(len(input_ids), dtype=torch.float64)
     for step in unmask(model, hidden, order, steps, generator=generator, truth=input_ids):
@@ -164,11 +158,10 @@ def path_costs(
     return paid
 
 
-@checked
 def mask_predict(
     model: Model,
     input_ids: Lines,
-    steps: Steps | None = None,
+    steps: int = 10,
     *,
     temperature: Temperature = 0.0,
     generator: torch.Generator | None = None,
@@ -181,7 +174,7 @@ def mask_predict(
     Args:
         model: any model that reads both sides.
         input_ids: lines with ``[MASK]`` wherever something is missing, ``(lines, length)``.
-        steps: T; by default 10, or as many as there are gaps if they are fewer.
+        steps: T, or as many as there are gaps if they are fewer.
         temperature: see :func:`draw`; the method as published takes the likeliest.
         generator: the source of chance.
 
@@ -193,7 +186,7 @@ def mask_predict(
     """
     all_gaps = _gaps(model, input_ids)
     _can_write(model)
-    steps = _steps(min(10, _steps(None, all_gaps)) if steps is None else steps, all_gaps)
+    steps = _steps(steps, all_gaps)
     total, lines = all_gaps.sum(dim=1), input_ids
     doubt = torch.zeros(all_gaps.shape)
     open_gaps = all_gaps
@@ -209,11 +202,10 @@ def mask_predict(
         open_gaps = again
 
 
-@checked
 def gibbs(
     model: Model,
     input_ids: Lines,
-    rounds: Annotated[int, between(0, 1000)] = 3,
+    rounds: int = 3,
     *,
     temperature: Temperature = 1.0,
     generator: torch.Generator | None = None,
@@ -233,7 +225,7 @@ def gibbs(
 
     Raises:
         TextError: there is no gap.
-        ValueError: as :func:`unmask`, or ``rounds`` is not from 0 to 1000.
+        ValueError: as :func:`unmask`.
 
     Source: Wang and Cho 2019, BERT has a Mouth, and It Must Speak.
     """
@@ -306,15 +298,9 @@ def _can_write(model: Model, order: str = "") -> None:
 
 
 def _steps(steps: int | None, gaps: Tensor) -> int:
+    """Return the number of steps: by default, and at most, as many as a line has gaps."""
     most = int(gaps.sum(dim=1).max())
-    if steps is None:
-        return most
-    if steps > most:
-        raise ValueError(
-            f"{steps} steps are more than the gaps there are to fill, {most}; every step fills at "
-            "least one, so choose fewer."
-        )
-    return steps
+    return most if steps is None else min(steps, most)
 
 
 def _first(priority: Tensor, candidates: Tensor, count: Tensor) -> Tensor:
