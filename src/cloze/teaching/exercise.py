@@ -410,7 +410,7 @@ def the_package_s_own(attempt: Attempt) -> str:
     """Refuse an answer that calls a function of the package which computes all of it."""
     read = attempt.exercise.read
     for name in {name for code in codes_of(attempt.function) for name in code.co_names}:
-        known = getattr(attempt.function, "__globals__", {}).get(name)
+        known: Any = getattr(attempt.function, "__globals__", {}).get(name)
         if is_ours(known) and [read(call(known, p)) for p in attempt.probes] == attempt.results:
             return f"`{name}` computes all of it. {OURS}"
     return ""

@@ -344,12 +344,13 @@ def in_time(arguments: Probe, limit: float) -> Iterator[None]:
         done.set()
 
 
-def run(function: Function, arguments: Probe) -> Outcome:
+def run(function: Function, arguments: Probe, limit: float | None = None) -> Outcome:
     """Call a function, and record what it returns, raises, prints and changes.
 
     Args:
         function: an answer, a mistake or a solution.
         arguments: what it is called with.
+        limit: how many seconds it may take, by default ``LONGEST``.
 
     Raises:
         Symptom: it does not come to an end, or something that watches it has seen enough.
@@ -358,7 +359,7 @@ def run(function: Function, arguments: Probe) -> Outcome:
     dtype, stdout = torch.get_default_dtype(), sys.stdout
     try:
         with (
-            in_time(arguments, LONGEST),
+            in_time(arguments, limit or LONGEST),
             warnings.catch_warnings(),
             contextlib.redirect_stdout(printed),
         ):

@@ -119,11 +119,10 @@ LOOPS = ("A", "B", "C")
 FORM = 'Answer with the three loops and a number each: {"A": …, "B": …, "C": …}.'
 
 LOOK: Mapping[tuple[str, int], str] = {
-    (
-        "A",
-        1,
-    ): "Loop A reports nothing at all, so its fault must be in how it learns: compare it with "
-    "the step that you wrote. What is missing?",
+    ("A", 1): (
+        "Loop A reports nothing at all, so its fault must be in how it learns: compare it with "
+        "the step that you wrote. What is missing?"
+    ),
     ("A", 3): "Loop A draws new windows and new masks at every step, so there is nothing to learn "
     "by heart: compare it with the step that you wrote. What is missing?",
     ("B", 1): "Loop B reports nothing at all, so its fault must be in how it learns. What comes "

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -38,7 +37,6 @@ SEVERAL = (
     "Your function takes several steps, and the exercise asks for one; the loop around it calls it "
     "again and again: leave out `for` and `while`."
 )
-TENSOR = "You return the loss as a tensor, with all that it was computed from: return loss.item()."
 OTHERWISE = (
     "Your step does not move the parameters as these five calls do: mask_tokens(windows, 0.3), "
     "mlm_loss of the model's logits and the labels, zero_grad, backward, step."
@@ -187,14 +185,6 @@ class Laboratory:
                 return WINDOWS
         return ""
 
-    def shares(self, steps: Sequence[Step]) -> tuple[float, float, float]:
-        """Return the share of selected positions, and of these the shares of [MASK] and swapped."""
-        inputs = torch.stack([step.inputs for step in steps])
-        selected = torch.stack([step.selected for step in steps])
-        masked = (inputs == VOCABULARY.mask_id)[selected].float().mean().item()
-        unchanged = (inputs == self.windows)[selected].float().mean().item()
-        return selected.float().mean().item(), masked, 1 - masked - unchanged
-
 
 def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
     """Return how many times its gradient every step went; NaN if in another direction."""
@@ -204,19 +194,13 @@ def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
     return float(times) if straight else torch.nan
 
 
-@lru_cache(maxsize=300)
-def _observed(step: Function, seed: int) -> list[Step]:
-    """Observe the solution or a mistake once in every laboratory."""
-    return Laboratory(seed).observe(step)
-
-
 class StepExercise(Exercise):
     """An exercise that compares what a training step does, not only what it returns."""
 
     def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
         """Observe three steps in the laboratory that the probe is the seed of."""
         try:
-            return [Outcome(_observed(answer, seed)) for (seed,) in probes]
+            return [Outcome(Laboratory(seed).observe(answer)) for (seed,) in probes]
         except Symptom as symptom:  # it raised, or returned nothing
             return [Outcome(error=symptom)]
 
@@ -229,7 +213,7 @@ class StepExercise(Exercise):
             self.wants(step.loss)
         if unused := laboratory.unused(steps):
             return unused
-        right = _observed(self.solution, seed)
+        right = laboratory.observe(self.solution)
         if not _move_alike(steps, right):
             if wrong := self._movement(laboratory, steps, self.known(probes)):
                 return wrong
@@ -244,7 +228,19 @@ class StepExercise(Exercise):
                 "Your model is in evaluation mode while it learns, which switches off dropout in a "
                 "model that has it: leave out model.eval(), or call model.train() first."
             )
-        return self._losses(steps, right)
+        returned, losses = ([Outcome(self.wants(step.loss)) for step in a] for a in (steps, right))
+        if returned != losses:
+            return (
+                f"Your step moves the parameters as it should, and returns "
+                f"{in_short(returned[0].value)} where its loss is {in_short(losses[0].value)}: "
+                "return the loss that the step was based on, loss.item()."
+            )
+        if any(isinstance(step.loss, Tensor) for step in steps):
+            return (
+                "You return the loss as a tensor, with all that it was computed from: return "
+                "loss.item()."
+            )
+        return ""
 
     def _movement(
         self, laboratory: Laboratory, steps: Sequence[Step], known: Mapping[str, Outcomes]
@@ -272,7 +268,11 @@ class StepExercise(Exercise):
                 "Your masks do not come from torch's own generator: leave out manual_seed and "
                 "generator=…, because every step needs fresh masks."
             )
-        selected, masked, swapped = laboratory.shares(steps)
+        inputs = torch.stack([step.inputs for step in steps])
+        chosen = torch.stack([step.selected for step in steps])
+        selected = chosen.float().mean().item()
+        masked = (inputs == VOCABULARY.mask_id)[chosen].float().mean().item()
+        swapped = 1 - masked - (inputs == laboratory.windows)[chosen].float().mean().item()
         if abs(selected - 0.3) > 0.04 or abs(masked - 0.8) > 0.07 or abs(swapped - 0.1) > 0.05:
             return (
                 f"Your loss is about {selected:.0%} of the positions, and of these {masked:.0%} "
@@ -286,14 +286,3 @@ class StepExercise(Exercise):
                 "gradients and the settings of the optimizer as they are."
             )
         return "" if _move_alike(steps, computed) else OTHERWISE
-
-    def _losses(self, steps: Sequence[Step], right: Sequence[Step]) -> str:
-        """Look at the losses that were returned, when the parameters move as they should."""
-        returned, losses = ([Outcome(self.wants(step.loss)) for step in a] for a in (steps, right))
-        if returned == losses:
-            return TENSOR if any(isinstance(step.loss, Tensor) for step in steps) else ""
-        return (
-            f"Your step moves the parameters as it should, and returns "
-            f"{in_short(returned[0].value)} where its loss is {in_short(losses[0].value)}: return "
-            "the loss that the step was based on, loss.item()."
-        )
