@@ -8,17 +8,12 @@ from functools import cache
 import pytest
 import torch
 
-from cloze.corpus import Corpus
 from cloze.encoder import Encoder, EncoderConfig
-from cloze.lessons.vectors import comparison, probing
+from cloze.lessons.vectors import probing
 from cloze.lessons.vectors.search import EncoderVectors, Index, SearchResult
 from cloze.lessons.vectors.widget import Search
-from cloze.prediction.shipped import shipped_model
-from cloze.teaching.measurements import load_results
 from cloze.use.vectors import (
     Passage,
-    late_interaction,
-    layer_states,
     whitening,
 )
 from cloze.vocabulary import TextError
@@ -59,25 +54,7 @@ def test_a_control_gives_each_word_one_class_in_the_same_shares(world: World) ->
         assert len(set(zip(words, task.classes.tolist(), strict=True))) == len(speech)
 
 
-def test_a_probe_beats_the_most_frequent_class(world: World) -> None:
-    states = probing.read_world(world, shipped_model("world").encoder)
-    task = probing.tasks(world)["part of speech"]
-    assert probing.probe(world, states[1], task) > probing.majority(task) + 0.3
-
-
 # The comparison
-
-
-def test_late_interaction_finds_what_the_committed_file_holds() -> None:
-    asked = comparison.held_out(Corpus.load())
-    states = layer_states(shipped_model().encoder, asked.input_ids)[-1]
-    few = torch.arange(17, len(states), 100)
-    near = late_interaction(states[few], states)
-    near[range(len(few)), few] = -torch.inf
-    found = asked.pieces[near.argmax(1)] == asked.pieces[few]
-    committed = load_results("vectors", "comparison")["late"]["late interaction"]
-    assert len(committed) == len(states)
-    assert [str(int(hit)) for hit in found] == [committed[i] for i in few]
 
 
 # The search
