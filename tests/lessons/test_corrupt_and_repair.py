@@ -37,7 +37,7 @@ def test_channels_are_what_the_corruptions_draw() -> None:
     for seed in range(1500):
         for name, found in drawn.items():
             spoilt = getattr(corruptions, name)(
-                torch.tensor(line), 0.2, vocabulary=WORLD.vocabulary, generator=seeded(seed)
+                torch.tensor(line), 0.2, WORLD.vocabulary, seeded(seed)
             )
             found.add(tuple(spoilt.inputs.tolist()))
     n = WORLD.vocabulary.n_ordinary
@@ -56,7 +56,7 @@ def test_fillings_are_bayes_rule_over_all_that_can_be_drawn() -> None:
     seen: dict[tuple[int, ...], Counter[tuple[int, ...]]] = {}
     for row in LONGER.sample(4_000, generator=chance):
         line = row[row < words.n_ordinary]
-        spoilt = take_out(line, 0.4, vocabulary=words, generator=chance)
+        spoilt = take_out(line, 0.4, words, chance)
         counts = seen.setdefault(tuple(spoilt.inputs.tolist()), Counter())
         counts[tuple(spoilt.target.tolist())] += 1
     asked, counts = max(seen.items(), key=lambda item: item[1].total())
@@ -74,10 +74,10 @@ def test_fillings_are_bayes_rule_over_all_that_can_be_drawn() -> None:
 def test_tasks_are_broken_off_before_the_answer() -> None:
     world = World.load()
     for name, words in (("opinion", ("liked", "hated")), ("weather", ("raining", "snowing"))):
-        task = probes.tasks(world)[name]
-        said = {*task.lines.flatten().tolist()}
+        lines, labels = probes.tasks(world)[name]
+        said = {*lines.flatten().tolist()}
         assert not {world.vocabulary.ids[word] for word in words} & said
-        assert task.labels.double().mean().item() == pytest.approx(0.5)
+        assert labels.double().mean().item() == pytest.approx(0.5)
 
 
 def test_a_probe_finds_what_is_there_and_nothing_else() -> None:

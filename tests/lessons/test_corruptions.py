@@ -39,7 +39,7 @@ lines = st.lists(st.integers(0, 27), min_size=1, max_size=60).map(torch.tensor)
 @given(lines, st.floats(0, 1), st.integers(0, 10**6))
 @settings(max_examples=60)
 def test_target_and_input_restore_the_original(line: Tensor, share: float, seed: int) -> None:
-    spoilt = take_out(line, share, vocabulary=LETTERS, generator=seeded(seed))
+    spoilt = take_out(line, share, LETTERS, seeded(seed))
     assert torch.equal(restore(*spoilt, LETTERS), line)
     taken = number_taken(len(line), share)
     gaps = number_of_spans(len(line), taken)
@@ -55,9 +55,7 @@ def test_every_corruption_repeats_and_changes_nothing_it_is_given(
     line: Tensor, name: str, seed: int
 ) -> None:
     before = line.clone()
-    first, again = (
-        CORRUPTIONS[name].spoil(line, vocabulary=WORDS, generator=seeded(seed)) for _ in range(2)
-    )
+    first, again = (CORRUPTIONS[name].spoil(line, 0.15, WORDS, seeded(seed)) for _ in range(2))
     assert all(map(torch.equal, first, again))
     assert torch.equal(line, before)
     assert first.inputs.dtype == first.target.dtype == torch.int64
@@ -68,9 +66,9 @@ def test_every_corruption_repeats_and_changes_nothing_it_is_given(
 def test_each_symbol_is_corrupted_with_the_rate() -> None:
     line = torch.randint(28, (1_000_000,), generator=seeded(7))
     n = len(line)
-    deleted = corruptions.delete(line, 0.15, generator=seeded(0)).inputs
-    replaced = corruptions.replace(line, 0.15, generator=seeded(1)).inputs
-    masked = corruptions.mask(line, 0.15, generator=seeded(2)).inputs
+    deleted = corruptions.delete(line, 0.15, VOCABULARY, seeded(0)).inputs
+    replaced = corruptions.replace(line, 0.15, VOCABULARY, seeded(1)).inputs
+    masked = corruptions.mask(line, 0.15, VOCABULARY, seeded(2)).inputs
     assert near(1 - len(deleted) / n, 0.15, n)
     assert near(float((replaced != line).double().mean()), 0.15, n)
     assert near(float((masked == VOCABULARY.mask_id).double().mean()), 0.15, n)
@@ -79,10 +77,7 @@ def test_each_symbol_is_corrupted_with_the_rate() -> None:
 def test_all_ways_to_take_spans_out_are_equally_likely() -> None:
     line, chance = torch.arange(8), seeded(0)
     n = 2_400
-    seen = Counter(
-        tuple(take_out(line, 0.6, vocabulary=LETTERS, generator=chance).inputs.tolist())
-        for _ in range(n)
-    )
+    seen = Counter(tuple(take_out(line, 0.6, LETTERS, chance).inputs.tolist()) for _ in range(n))
     # 5 of 8 in 2 spans: 4 ways to share out, C(4, 2) places
     ways = {
         tuple(out_of(line, [(a, a + s), (b + s, b + 5)], LETTERS).inputs.tolist())

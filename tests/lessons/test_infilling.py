@@ -30,7 +30,7 @@ def model(seed: int = 0) -> PrefixLM:
 
 
 def spoilt(seed: int = 0, length: int = 25) -> Corrupted:
-    return take_out(LINE[:length], 0.3, vocabulary=LETTERS, generator=seeded(seed))
+    return take_out(LINE[:length], 0.3, LETTERS, seeded(seed))
 
 
 def test_what_frames_a_sentence_is_left_out() -> None:
