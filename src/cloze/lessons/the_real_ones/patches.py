@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -25,19 +24,15 @@ PATCH = 4
 """Pixels of a patch, each way."""
 COLUMNS = SIDE // PATCH
 """Patches in a row; a picture has as many rows."""
-Shape = Literal["square", "disc", "triangle", "ring"]
-SHAPES: tuple[Shape, ...] = get_args(Shape)
-Pattern = Literal["plain", "rows", "columns", "slopes"]
-PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+SHAPES = ("square", "disc", "triangle", "ring")
+PATTERNS = ("plain", "rows", "columns", "slopes")
 """What is behind the shape: nothing, or a line at every fourth place."""
 SIZES = (6, 8, 10)
 STEP = 2
 """A shape stands at every second pixel, so its edges and those of the patches seldom agree."""
-NAME = re.compile(r"[0-9a-f]{4}")
-"""What :func:`to_patches` calls a patch: its pixels as bits."""
 
 
-def draw(shape: Shape, pattern: Pattern, size: int, left: int, top: int) -> Tensor:
+def draw(shape: str, pattern: str, size: int, left: int, top: int) -> Tensor:
     """Draw a shape in front of a pattern.
 
     Args:
@@ -89,12 +84,12 @@ def assembled(pixels: Tensor) -> Tensor:
 
 def pixels_of(patch: str) -> Tensor:
     """Return the pixels of a patch by its name, ``(PATCH²,)``; NaN for what is no name."""
-    if not NAME.fullmatch(patch):
+    if not re.fullmatch("[0-9a-f]{4}", patch):
         return torch.full((PATCH**2,), torch.nan)
     return (int(patch, 16) >> torch.arange(PATCH**2) & 1).float()
 
 
-def all_pictures() -> Iterator[tuple[str, Shape]]:
+def all_pictures() -> Iterator[tuple[str, str]]:
     """Yield every picture as a sentence of its patches, with the shape in it."""
     for shape, pattern, size in product(SHAPES, PATTERNS, SIZES):
         for left, top in product(range(0, SIDE - size + 1, STEP), repeat=2):
@@ -107,7 +102,7 @@ def world_of_pictures() -> World:
     return World({picture: n / pictures.total() for picture, n in pictures.items()})
 
 
-def shapes_of(pictures: World) -> list[Shape]:
+def shapes_of(pictures: World) -> list[str]:
     """Return the shape in each picture."""
     shape = dict(all_pictures())
     return [shape[picture] for picture in pictures.sentences]
