@@ -71,7 +71,7 @@ class Theme extends Widget {
 
   constructor() {
     super(new Model({}));
-    this.chosen = remembered();
+    this.chosen = storage()?.getItem("cloze-theme");
     this.#system.addEventListener("change", () => this.refresh());
   }
 
@@ -86,25 +86,16 @@ class Theme extends Widget {
 
   do_switch() {
     this.chosen = this.dark ? "light" : "dark";
-    remember(this.chosen);
+    storage()?.setItem("cloze-theme", this.chosen);
   }
 }
 
-// Where a browser keeps nothing for a page, it begins as the system has it.
-function remembered() {
+// Where a browser stores nothing for a page, the theme stays as chosen until the page is left.
+function storage() {
   try {
-    return localStorage.getItem("cloze-theme");
+    return localStorage;
   } catch {
     return null;
-  }
-}
-
-/** @param {string} theme */
-function remember(theme) {
-  try {
-    localStorage.setItem("cloze-theme", theme);
-  } catch {
-    // it stays as chosen until the page is left
   }
 }
 
