@@ -186,8 +186,7 @@ def test_a_tally_goes_on_over_lines_and_explorers_until_it_is_started_over(hand:
     room = [-math.log2(p) for p in (bet(1), bet(3, 1), bet(0, 1))]
     both = [-math.log2(p) for p in (0.7, OTHER, 0.7)]
     means = {"room": sum(room) / 3, "left": -math.log2(OTHER), "both": sum(both) / 3}
-    listed = ", ".join(f"{name} {bits:.2f}" for name, bits in means.items())
-    assert repr(tally) == f"Tally(3 gaps: {listed} bits)"
+    assert repr(tally) == "Tally(3 gaps)"
     driven = hand(tally)
     rows = [[cell.get_text() for cell in row(["th", "td"])] for row in check(driven)("tr")]
     assert [row[:2] for row in rows[1:]] == [

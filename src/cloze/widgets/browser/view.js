@@ -99,9 +99,9 @@ function morph(old, fresh) {
   const olds = [...old.childNodes];
   [...fresh.childNodes].forEach((node, i) => {
     const same = olds.findIndex((each) => keyOf(each) === keyOf(node));
-    const [kept] = same < 0 ? [node] : olds.splice(same, 1);
-    if (old.childNodes[i] !== kept) old.insertBefore(kept, old.childNodes[i] ?? null);
-    if (kept !== node) morph(kept, node);
+    const [child] = same < 0 ? [node] : olds.splice(same, 1);
+    if (old.childNodes[i] !== child) old.insertBefore(child, old.childNodes[i] ?? null);
+    if (child !== node) morph(child, node);
   });
   for (const node of olds) node.remove();
 }
