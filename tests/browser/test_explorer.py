@@ -391,20 +391,6 @@ def test_two_gaps_are_guessed_apart_and_together(driven: Hand, explorer: MaskExp
     assert together.get_text() != apart.get_text()
 
 
-def test_the_view_inside_is_a_ladder(driven: Hand, explorer: MaskExplorer) -> None:
-    tell(driven, masked={4}, view="inside")
-    page = assert_usable(driven.html)
-    assert [rung.select_one(".name b").get_text() for rung in page.select("ol .rung")] == [  # type: ignore[union-attr]
-        "feed-forward 1",
-        "attention 1",
-        "embedding",
-    ]
-    answer = explorer.predictions["both"]
-    assert f"{answer[4].max():.2f}" in page.select("ol .rung .own")[0].get_text()
-    tell(driven, focus=5)
-    assert "Position 5 is no gap." in driven.html
-
-
 def test_surprise_shows_what_each_character_costs_alone(hand: Take) -> None:
     explorer = MaskExplorer(line="the children plaied in the garden")
     driven = hand(explorer)

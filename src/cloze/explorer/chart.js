@@ -2,7 +2,7 @@
 
 import { button, element } from "../widgets/browser/element.js";
 import { counted, inBits, inNats, spoken, sum, visible } from "../widgets/browser/words.js";
-import { bet, cost, ROOM, raised, who } from "./hands.js";
+import { bet, cost, guesserName, ROOM, raised } from "./hands.js";
 import { bar, LEAST, largest, titleOf } from "./parts.js";
 
 /**
@@ -42,7 +42,7 @@ function chart({ focus, hands: handsAt, once, symbols, truthAt }, { readers, can
   );
   if (hands) {
     const p = all.map(({ symbol }) => bet(hands, symbol, symbols.n));
-    const title = who(raised(hands));
+    const title = guesserName(raised(hands));
     columns.push({ name: ROOM, title, cost: truth && cost(hands, truth, symbols.n), p });
   }
   columns.sort((one, other) => (PLACES[one.name] ?? 3) - (PLACES[other.name] ?? 3));

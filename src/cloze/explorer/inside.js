@@ -71,8 +71,8 @@ export const UNTOUCHED = {
  */
 export function relevant({ reader, untrained, everywhere, other, parts }, truth) {
   const second = other.length === truth.length ? other : [];
-  const kept = Object.entries(parts).filter(([, change]) => change === "off" || second.length);
-  return { reader, untrained, everywhere, other: second, parts: Object.fromEntries(kept) };
+  const changes = Object.entries(parts).filter(([, change]) => change === "off" || second.length);
+  return { reader, untrained, everywhere, other: second, parts: Object.fromEntries(changes) };
 }
 
 /** @param {string} key */

@@ -301,7 +301,9 @@ export function inside({ state, answer, more, present }) {
       answer.readers.map(({ name }) => name),
       present ? [] : player(settings, more.rungs.length),
     ),
-    more.rungs[played] ? element("p", { class: "told" }, rungInWords(state, more, played)) : null,
+    more.rungs[played]
+      ? element("p", { class: "in-words" }, rungInWords(state, more, played))
+      : null,
     ladder(state, more, settings),
     ...(present ? [] : [element("p", { class: "quiet" }, howToRead(state, more)), notes()]),
   );

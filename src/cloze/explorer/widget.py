@@ -12,14 +12,14 @@ from markupsafe import Markup
 
 from cloze.arguments import MOST, Positions, Some, checked, positions, shown, whole_number
 from cloze.corpus import Corpus
-from cloze.explorer.answers import Data, Question, ask, by_position, guesses, numbers, pair
+from cloze.explorer.answers import Data, Question, ask, by_position, guesses, pair, written
 from cloze.explorer.inside import UNTOUCHED, inside
 from cloze.explorer.tally import Tally
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Comparison, Predictor, predictors_of
 from cloze.prediction.shipped import shipped_models
 from cloze.prediction.symbols import Symbols
-from cloze.vocabulary import GAP, TextError
+from cloze.vocabulary import GAP
 from cloze.widgets.markup import element, in_nats
 from cloze.widgets.widget import Widget, program
 
@@ -217,9 +217,9 @@ class MaskExplorer(Widget):
         state |= {"view": self.view}
         if self._hidden:
             state |= {"guess_first": self.guess_first}
-        looked = {name: at for name, at in self.inside.items() if at != UNTOUCHED[name]}
-        if looked:
-            state["inside"] = looked
+        settings = {name: each for name, each in self.inside.items() if each != UNTOUCHED[name]}
+        if settings:
+            state["inside"] = settings
         if len(self._predictors) < len(shipped):
             state["readers"] = [*self._predictors]
         return state if self.tools else state | {"tools": False}
@@ -234,7 +234,8 @@ class MaskExplorer(Widget):
     def answer_occlusion(self, **sent: Any) -> list[Any]:
         """Return what the last answer at the selected gap depends on."""
         question = Question.of(sent)
-        return numbers(self._last.occlusion(question.held, question.open, question.focus).tolist())
+        costs = self._last.occlusion(question.held, question.open, question.focus)
+        return [*map(written, costs.tolist())]
 
     def answer_pair(self, **sent: Any) -> Data:
         """Return what is guessed at two gaps, apart and together."""
@@ -246,7 +247,7 @@ class MaskExplorer(Widget):
 
     def answer_surprise(self, **sent: Any) -> list[Any]:
         """Return what each symbol of a line without gaps costs."""
-        return numbers(self._last.surprise(Question.of(sent).truth).tolist())
+        return [*map(written, self._last.surprise(Question.of(sent).truth).tolist())]
 
     def answer_read(self, text: str) -> Data:
         """Read a line as it was typed or pasted; of too many characters, the first.
@@ -304,14 +305,12 @@ class MaskExplorer(Widget):
                 readable.append({"name": name, **state, "masked": masked})
         return readable
 
-    def _with_line(self, text: object) -> Data:
+    def _with_line(self, text: str) -> Data:
         """Read a line, of which nothing is masked but its own gaps.
 
         Raises:
-            ValueError: it is no text, nothing usable is left of it, or it is too long.
+            ValueError: nothing usable is left of it, or it is too long.
         """
-        if not isinstance(text, str):
-            raise TextError(f"A line is text, not {type(text).__name__}.")
         truth, _ = self._symbols.read(text, self._max_len)
         words = [[word.start, word.stop] for word in self._symbols.words(truth)]
         gaps = frozenset(i for i, symbol in enumerate(truth) if symbol == GAP)
@@ -333,9 +332,9 @@ class MaskExplorer(Widget):
 
     def _predict(self, question: Question) -> Comparison:
         """Ask, unless it is what was asked last."""
-        asked = question.held, question.open
-        if self._answered is None or self._answered[0] != asked:
-            self._answered = asked, ask(question, self._predictors)
+        line = question.held, question.open
+        if self._answered is None or self._answered[0] != line:
+            self._answered = line, ask(question, self._predictors)
         return self._answered[1]
 
     def _look_inside(self, question: Question, settings: Mapping[str, Any]) -> Data:

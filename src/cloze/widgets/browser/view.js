@@ -43,28 +43,20 @@ const all = (root, css) => root.querySelectorAll(css);
 const targetOf = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target);
 
 /**
- * Call `tell` whenever Jupyter's server stops answering, or answers again: it is asked for the page's
- * icon. A kernel that is busy does not matter. Where there is no server, nothing is asked.
+ * Ask Jupyter's server for the page's icon every two seconds, and call `tell` with whether it answers.
+ * A kernel that is busy does not matter. Where there is no server, nothing is asked.
  * @param {(answers: boolean) => void} tell
  */
 function watchServer(tell) {
   /** @type {HTMLLinkElement | null} */
   const link = document.querySelector('link[rel~="icon"]');
   const icon = link?.href;
-  if (!icon || !document.getElementById("jupyter-config-data")) return () => {};
-  let answers = true;
-  const ask = async () => {
+  if (!icon || !document.getElementById("jupyter-config-data")) return 0;
+  return setInterval(async () => {
     const signal = AbortSignal.timeout(ASK_EVERY);
-    const now = await fetch(icon, { cache: "no-store", signal }).then(
-      () => true,
-      () => false,
-    );
-    if (now === answers) return;
-    answers = now;
-    tell(now);
-  };
-  const timer = setInterval(ask, ASK_EVERY);
-  return () => clearInterval(timer);
+    const answer = await fetch(icon, { cache: "no-store", signal }).catch(() => null);
+    tell(answer !== null);
+  }, ASK_EVERY);
 }
 
 /**
@@ -107,9 +99,9 @@ function morph(old, fresh) {
   const olds = [...old.childNodes];
   [...fresh.childNodes].forEach((node, i) => {
     const same = olds.findIndex((each) => keyOf(each) === keyOf(node));
-    const [kept] = same < 0 ? [node] : olds.splice(same, 1);
-    if (old.childNodes[i] !== kept) old.insertBefore(kept, old.childNodes[i] ?? null);
-    if (kept !== node) morph(kept, node);
+    const [child] = same < 0 ? [node] : olds.splice(same, 1);
+    if (old.childNodes[i] !== child) old.insertBefore(child, old.childNodes[i] ?? null);
+    if (child !== node) morph(child, node);
   });
   for (const node of olds) node.remove();
 }
@@ -215,14 +207,11 @@ export function render({ widget, el, onEnd = () => {} }) {
   gone.className = "cloze-gone";
   gone.setAttribute("role", "alert");
   const ended = GONE + (document.body.dataset.voila ? RELOAD : RUN);
-  const end = (/** @type {string} */ reason) => {
-    gone.textContent = reason;
-    gone.classList.add("shown");
+  const shows = (/** @type {boolean} */ broken, /** @type {string} */ reason) => {
+    const now = gone.textContent ?? "";
+    if (broken !== (now === reason)) gone.textContent = broken ? reason : "";
   };
-  const unwatch = watchServer((answers) => {
-    if (!answers) end(LOST);
-    else if (gone.textContent === LOST) gone.classList.remove("shown");
-  });
+  const watching = watchServer((answers) => shows(!answers, LOST));
   el.replaceChildren(gone, root);
 
   /** @type {WeakMap<HTMLElement, string>} */
@@ -231,8 +220,7 @@ export function render({ widget, el, onEnd = () => {} }) {
     const hadFocus = root.contains(document.activeElement);
     const template = document.createElement("template");
     template.innerHTML = widget.html;
-    if (widget.gone) end(ended);
-    else if (gone.textContent === ended) gone.classList.remove("shown");
+    shows(widget.gone, ended);
     // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
     for (const node of all(template.content, "button, input, select, [tabindex]"))
       node.dataset.lmSuppressShortcuts = "true";
@@ -417,12 +405,12 @@ export function render({ widget, el, onEnd = () => {} }) {
       show();
     });
   });
-  onEnd(() => end(ended));
+  onEnd(() => shows(true, ended));
   show();
   return () => {
     unlisten();
     cancelAnimationFrame(due);
-    unwatch();
+    clearInterval(watching);
     observer.disconnect();
     ending.abort();
   };
