@@ -15,32 +15,23 @@ from web import build
 ROOT = Path(__file__).resolve().parent.parent
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the command line builds."""
-    folder = tmp_path_factory.mktemp("pages") / "new" / "page"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["build", str(folder), "--series", "index.html"])
-        build.main()
-    return folder
-
-
-def names(folder: Path) -> set[str]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix() for path in files}
-
-
-def test_the_worker_keeps_every_file_and_knows_when_one_changes(page: Path, tmp_path: Path) -> None:
+def test_the_worker_keeps_every_file_and_knows_when_one_changes(
+    page_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def head(folder: Path) -> tuple[str, list[str]]:
         version, files, *_ = (folder / "sw.js").read_text("utf-8").splitlines()
         return version, json.loads(files.removeprefix("const FILES = ").rstrip(";"))
 
-    version, files = head(page)
-    assert sorted(files) == sorted(["./", *names(page) - {"sw.js", "explorer.html"}])
-    build.build_page(tmp_path, "index.html")
-    assert head(tmp_path)[0] == version
-    (tmp_path / "page.css").write_text("", encoding="utf-8")
-    assert build.worker(tmp_path, files[1:]).splitlines()[0] != version
+    folder = tmp_path / "new" / "page"
+    monkeypatch.setattr(sys, "argv", ["build", str(folder)])
+    build.main()
+    version, files = head(folder)
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix() for path in paths}
+    assert sorted(files) == sorted(["./", *names - {"sw.js", "explorer.html"}])
+    assert head(page_folder)[0] == version
+    (folder / "page.css").write_text("", encoding="utf-8")
+    assert build.worker(folder, files[1:]).splitlines()[0] != version
 
 
 def test_modules_become_one_script_in_the_order_they_need() -> None:

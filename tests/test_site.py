@@ -18,9 +18,8 @@ from docutils import nodes
 from cloze.teaching.quiz import inline, questions_of
 from notebooks import colab
 from tests.series import NOTEBOOKS, each_notebook, prose, read
-from web.build import hosted
 from web.site.__main__ import main
-from web.site.pages import address, head
+from web.site.pages import head
 
 AWAKE = ".living[data-at-once], :not(.living) > .needs-python"
 """What stands where a notebook has a widget: it answers, or says what it needs."""
@@ -153,8 +152,6 @@ def test_a_published_site_names_its_pages(monkeypatch: pytest.MonkeyPatch) -> No
     told = {str(tag["property"]): str(tag["content"]) for tag in tags.select("meta[property]")}
     assert told["og:title"] == "1 · The <loss>"
     assert told["og:description"] == "What a gap costs."
-    own = hosted(None, f"{address()}explorer/")
-    assert 'rel="canonical" href="https://somebody.github.io/cloze/explorer/"' in own
 
 
 def test_the_search_knows_prose_and_no_code(site: Path) -> None:
