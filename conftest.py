@@ -44,6 +44,10 @@ All others go, one by one, to the next free worker.
 """
 
 
+LONGEST = re.compile(r"notebooks/(04_training|06_a_small_world)\.ipynb::")
+"""The notebooks that train longest: two workers begin with one each, whatever comes later."""
+
+
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """What LoadScopeScheduling does for the tests of a module, done for those that are together."""
 
@@ -79,8 +83,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that quick tests fill the gaps at the end; skip the slow."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Begin with what takes longest, so that quick tests fill the gaps; skip the slow."""
+    items.sort(
+        key=lambda item: (
+            not LONGEST.search(item.nodeid),
+            item.get_closest_marker("long") is None,
+        )
+    )
     if not config.getoption("--slow"):
         for item in items:
             if item.get_closest_marker("slow"):

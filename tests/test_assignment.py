@@ -10,20 +10,18 @@ import nbformat
 import pytest
 
 from lecture.assignment import homework, main
-
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+from tests.series import ROOT, each_notebook, read
 
 
 def run(source: str, names: dict[str, Any]) -> None:
     exec(source, names)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@each_notebook
 def test_solutions_earn_their_points_and_what_is_handed_out_earns_none(path: Path) -> None:
     made = homework(path)
     nbformat.validate(made)
-    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    text = "\n".join(cell.source for cell in read(path).cells)
     solutions = re.findall(r"<summary>Solution[^<]*</summary>\s*```python\n(.*?)```", text, re.S)
     _, imports, *cells = made.cells
     exercises = [*zip(*(cells[i::3] for i in range(3)), strict=True)]

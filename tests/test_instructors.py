@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
 
 from cloze.teaching.mistakes import mistakes_of
 from tests.lessons.answers import exercises
+from tests.series import NOTEBOOKS, ROOT, code_cells, each_notebook, prose, read
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TEXT = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
 PARTS = ["Questions", "Objectives", "Key points", "In class", "Mistakes", "Skip"]
-
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def sections() -> dict[str, str]:
@@ -35,23 +29,14 @@ def part(stem: str, name: str) -> str:
     return str(text).strip()
 
 
-@cache
-def cells(path: Path) -> list[Any]:
-    return list(nbformat.read(path, as_version=4).cells)
-
-
-def prose(path: Path) -> str:
-    return "\n\n".join(cell.source for cell in cells(path) if cell.cell_type == "markdown")
-
-
 def headings(path: Path) -> set[str]:
-    return set(re.findall(r"^##+ (.+)$", re.sub("```.*?```", "", prose(path), flags=re.S), re.M))
+    return set(re.findall(r"^##+ (.+)$", prose(path), re.M))
 
 
 def checks(path: Path) -> dict[str, str]:
     """Find the check of every exercise of a notebook, by the number of the exercise."""
     numbers = re.findall(r"^### Exercise (\d+\.\d+)", prose(path), re.M)
-    calls = [c.source.splitlines()[-1] for c in cells(path) if c.cell_type == "code"]
+    calls = [c.source.splitlines()[-1] for c in code_cells(path)]
     names = [call[1] for line in calls if (call := re.fullmatch(r"check_(\w+)\(\w+\)", line))]
     return dict(zip(numbers, names, strict=True))
 
@@ -120,7 +105,7 @@ def plan(title: str) -> str:
 
 @pytest.mark.parametrize("minutes", [60, 90])
 def test_a_plan_follows_its_lecture(minutes: int) -> None:
-    lecture = nbformat.read(ROOT / "lecture" / f"{minutes}_minutes.ipynb", as_version=4)
+    lecture = read(ROOT / "lecture" / f"{minutes}_minutes.ipynb")
     notes = [cell.source for cell in lecture.cells if "notes" in cell.metadata.get("tags", ())]
     times = [int(re.match(r"\*\*(\d+) min\.", note)[1]) for note in notes]  # type: ignore[index]
     rows = re.findall(r"^\| (\d+)(?:–(\d+))? \| (\d+) \|", plan(f"{minutes} minutes"), re.M)

@@ -60,11 +60,6 @@ def test_a_module_loads_only_what_it_needs() -> None:
     assert run(NEEDED).splitlines() == expected
 
 
-def test_torch_gets_one_thread() -> None:
-    # torch itself may have found one core only, so give it two before the package comes.
-    assert run(f"import torch; torch.set_num_threads(2); import cloze; {THREADS}") == "1"
-
-
 def test_threads_and_a_data_folder_can_be_chosen(tmp_path: Path) -> None:
     code = f"from cloze.checkpoint import CHECKPOINTS; print(CHECKPOINTS.parent); {THREADS}"
     printed = run(code, OMP_NUM_THREADS="2", CLOZE_DATA=str(tmp_path)).splitlines()
@@ -190,26 +185,3 @@ def test_a_checkout_opens_its_own_notebooks(started: list[list[str]]) -> None:
     [options] = started
     assert f"--ServerApp.root_dir={ROOT}" in options
     assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in options
-
-
-# No network
-
-
-def test_tests_reach_this_machine_and_no_network() -> None:
-    code = """
-import socket, urllib.request
-with socket.create_server(("127.0.0.1", 0)) as server:
-    socket.create_connection(("localhost", server.getsockname()[1]), timeout=5).close()
-for attempt in (
-    lambda: socket.create_connection(("192.0.2.1", 80), timeout=1),
-    lambda: socket.getaddrinfo("example.org", 80),
-    lambda: urllib.request.urlopen("https://192.0.2.1", timeout=1),
-):
-    try:
-        attempt()
-    except OSError as error:
-        print(getattr(error, "reason", error))
-"""
-    printed = run(code, PYTHONPATH=str(ROOT / "tests" / "no_network")).splitlines()
-    assert len(printed) == 3
-    assert all(line.startswith("The series touches no network") for line in printed)

@@ -62,33 +62,6 @@ function show(widget, place) {
 }
 
 /**
- * A link to what the explorer shows, to be copied.
- * @extends {Widget<object>}
- */
-class Link extends Widget {
-  static presents = false;
-
-  /** @param {LinkedExplorer} explorer */
-  constructor(explorer) {
-    super(new Model({}));
-    this.explorer = explorer;
-    explorer.listen(() => this.refresh());
-  }
-
-  markup() {
-    if (this.explorer.state.hidden) return element("div", null); // it would tell the truth
-    const value = location.href.split("#")[0] + written(this.explorer);
-    const field = element("input", { type: "text", readonly: true, value });
-    return element(
-      "div",
-      { class: "row link" },
-      element("label", null, "Link to this line", field),
-      element("button", { type: "button", "data-copy": value }, "Copy link"),
-    );
-  }
-}
-
-/**
  * The colours: those of the system until somebody chooses.
  * @extends {Widget<object>}
  */
@@ -98,7 +71,7 @@ class Theme extends Widget {
 
   constructor() {
     super(new Model({}));
-    this.chosen = remembered();
+    this.chosen = storage()?.getItem("cloze-theme");
     this.#system.addEventListener("change", () => this.refresh());
   }
 
@@ -113,25 +86,16 @@ class Theme extends Widget {
 
   do_switch() {
     this.chosen = this.dark ? "light" : "dark";
-    remember(this.chosen);
+    storage()?.setItem("cloze-theme", this.chosen);
   }
 }
 
-// Where a browser keeps nothing for a page, it begins as the system has it.
-function remembered() {
+// Where a browser stores nothing for a page, the theme stays as chosen until the page is left.
+function storage() {
   try {
-    return localStorage.getItem("cloze-theme");
+    return localStorage;
   } catch {
     return null;
-  }
-}
-
-/** @param {string} theme */
-function remember(theme) {
-  try {
-    localStorage.setItem("cloze-theme", theme);
-  } catch {
-    // it stays as chosen until the page is left
   }
 }
 
@@ -183,7 +147,6 @@ async function main() {
     before = address;
     if (address !== location.hash) history.replaceState(null, "", address);
   });
-  show(new Link(explorer), named("link"));
   const tally = named("tally");
   paid.on("change", () => {
     tally.hidden = !paid.get("paid").length;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -27,6 +28,7 @@ from cloze.masking import seeded
 from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction.answers import visible_costs
 from cloze.training import EVEN, Source, TrainingRun
+from cloze.vocabulary import VOCABULARY
 from cloze.world import World
 from measured.corrupt_and_repair import probes
 from measured.shared import SEEDS, Measurements, begun, finished
@@ -81,43 +83,39 @@ def step_milliseconds(source: Source, ways: list[str]) -> dict[str, float]:
     return {way: round(statistics.median(each), 2) for way, each in times.items()}
 
 
-def worth(model: MaskedLM, world: World) -> dict[str, float]:
-    """Return the accuracy of a probe on frozen vectors, by task."""
+def worth(world: World, vectors: Callable[[Tensor], Tensor]) -> dict[str, float]:
+    """Return the accuracy of a probe on vectors that are made of lines, by task."""
     return {
-        name: round(probes.accuracy(probes.vectors(model, task.lines), task.labels), 4)
-        for name, task in probes.tasks(world).items()
+        name: round(probes.accuracy(vectors(lines), labels), 4)
+        for name, (lines, labels) in probes.tasks(world).items()
     }
 
 
 def planted(windows: Tensor) -> tuple[Tensor, Tensor]:
     """Replace characters of windows ``(n, length)`` by others; return the lines, and where."""
     chance = seeded(0)
-    lines = [corruptions.replace(window, TYPOS, generator=chance).inputs for window in windows]
+    lines = [corruptions.replace(window, TYPOS, VOCABULARY, chance).inputs for window in windows]
     return torch.stack(lines), torch.stack(lines) != windows
 
 
-def suspicion(model: MaskedLM, lines: Tensor) -> Tensor:
-    """Return how much each symbol of lines ``(n, length)`` looks like a typo, in one pass.
-
-    For a discriminator that is its logit, for a masked model −log P of the symbol.
-    """
-    return model(lines).detach() if isinstance(model, ReplacedLM) else visible_costs(model, lines)
-
-
 def typos_found(model: MaskedLM, corpus: Corpus) -> float:
-    """Return the area under the curve of finding typos."""
+    """Return the area under the curve of finding typos in one pass.
+
+    How much a symbol looks like one is the logit of a discriminator, or −log P of a masked model.
+    """
     windows = corpus.held_out_windows()
     spoilt, wrong = planted(windows[torch.linspace(0, len(windows) - 1, LINES).long()])
-    return round(area_under_curve(suspicion(model, spoilt), wrong), 4)
+    if isinstance(model, ReplacedLM):
+        suspicion = model(spoilt).detach()
+    else:
+        suspicion = visible_costs(model, spoilt)
+    return round(area_under_curve(suspicion, wrong), 4)
 
 
 def baselines(world: World) -> dict[str, Any]:
     """Return what counting words is worth, and what the most costly corruption loses."""
     return {
-        "bag of words": {
-            name: round(probes.accuracy(probes.bag_of_words(world, task.lines), task.labels), 4)
-            for name, task in probes.tasks(world).items()
-        },
+        "bag of words": worth(world, partial(probes.bag_of_words, world)),
         "one word replaced": exact.lost(world, exact.one_replaced(world.vocabulary.n_ordinary)),
     }
 
@@ -146,7 +144,9 @@ def main() -> None:
             save_model(CHECKPOINTS / SHIPPED[key], model, about)
         if text == "english":
             return {"steps": n, "typos": typos_found(model, corpus)}
-        return {"steps": n} if way == "infilling" else {"steps": n, "worth": worth(model, world)}
+        if way == "infilling":
+            return {"steps": n}
+        return {"steps": n, "worth": worth(world, partial(probes.vectors, model))}
 
     times = measurements.measure("milliseconds", milliseconds, TEXTS)
     affordable = measurements.measure("steps", steps, TEXTS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -21,17 +19,11 @@ DRAWS = 100
 RIDGE = 1.0
 
 
-class Task(NamedTuple):
-    """Beginnings of sentences, and what each of them leads to."""
-
-    lines: Tensor
-    """Ids between ``[BEGIN]`` and ``[END]``, with ``[PAD]``: ``(lines, length)``."""
-    labels: Tensor
-    """True or False, ``(lines,)``."""
-
-
-def tasks(world: World) -> dict[str, Task]:
+def tasks(world: World) -> dict[str, tuple[Tensor, Tensor]]:
     """Return two questions about a sentence that is broken off before its answer.
+
+    Of each, the lines between ``[BEGIN]`` and ``[END]``, with ``[PAD]``, ``(lines, length)``, and
+    whether the answer is the first one, ``(lines,)``.
 
     "opinion": will it be *liked* or *hated*? Only *not* or *very* together with *good* or *bad*
     says so. "weather": was it *raining* or *snowing*? Of four things that are taken or worn two are
@@ -43,7 +35,7 @@ def tasks(world: World) -> dict[str, Task]:
     }
 
 
-def _before(world: World, at: str, yes: str, no: str) -> Task:
+def _before(world: World, at: str, yes: str, no: str) -> tuple[Tensor, Tensor]:
     """Break off all sentences with one of two words before another word."""
     measured: dict[tuple[str, ...], bool] = {}
     for sentence in world.sentences:
@@ -52,10 +44,8 @@ def _before(world: World, at: str, yes: str, no: str) -> Task:
             measured[tuple(words[: words.index(at)])] = yes in words
     lines = [frame(words, world.vocabulary) for words in measured]
     pad = world.vocabulary.ids[PAD]
-    return Task(
-        torch.nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=pad),
-        torch.tensor([*measured.values()]),
-    )
+    padded = torch.nn.utils.rnn.pad_sequence(lines, batch_first=True, padding_value=pad)
+    return padded, torch.tensor([*measured.values()])
 
 
 @torch.no_grad()

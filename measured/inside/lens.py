@@ -26,7 +26,7 @@ from cloze.heads import LINES_AT_ONCE, MaskedLM, symbol_log_probs
 from cloze.inside import Key, Parts, anatomy, run
 from cloze.lenses import INSIDE, fingerprint, logit_lens
 from cloze.lenses import Measurements as Means
-from cloze.masking import MaskedBatch, held_out_batch, mask_tokens, seeded
+from cloze.masking import IGNORE, MaskedBatch, held_out_batch, mask_tokens, seeded
 from cloze.prediction.shipped import shipped_model
 from cloze.world import World
 from measured.shared import Measurements
@@ -45,21 +45,10 @@ AVERAGED = ("z", "attn_out", "mlp_out")
 Translators = dict[Key, tuple[Tensor, Tensor]]
 
 
-def source_of(name: str) -> Corpus | World:
-    """Return what a shipped model was trained on."""
-    return World.load() if name.startswith("world") else Corpus.load()
-
-
-def questions(source: Corpus | World) -> MaskedBatch:
-    """Return the fixed held-out questions of the series."""
-    return held_out_batch(source.held_out_windows(), vocabulary=source.vocabulary)
-
-
 def selected_parts(model: MaskedLM, batch: MaskedBatch) -> Iterator[tuple[Parts, Tensor]]:
     """Yield what the parts compute at the selected positions, and the truth there, by batches."""
-    batches = (torch.split(part, LINES_AT_ONCE) for part in (batch.inputs, batch.labels))
-    chosen = torch.split(batch.selected, LINES_AT_ONCE)
-    for inputs, labels, here in zip(*batches, chosen, strict=True):
+    for inputs, labels in zip(*(torch.split(part, LINES_AT_ONCE) for part in batch), strict=True):
+        here = labels != IGNORE
         if here.any():
             parts = run(model, inputs)
             no_pairs = {key: x for key, x in parts.items() if key[0] != "pattern"}
@@ -135,8 +124,8 @@ def main() -> None:
     measurements = Measurements(__spec__.name, steps=STEPS, corpus_sha256=Corpus.load().sha256)
 
     def nats(name: str) -> dict[str, Any]:
-        model, source = shipped_model(name), source_of(name)
-        batch = questions(source)
+        model, source = shipped_model(name), World.load() if name == "world" else Corpus.load()
+        batch = held_out_batch(source.held_out_windows(), vocabulary=source.vocabulary)
         translators, means = train(model, source, STEPS), means_of(model, batch)
         tensors = {f"mean.{written(key)}": mean for key, mean in means.items()}
         for rung, (matrix, bias) in translators.items():

@@ -28,6 +28,7 @@ from cloze.lessons.inside.paths import WAYS, PairBatch, SentencePair, batches, m
 from cloze.prediction.shipped import shipped_model
 from cloze.vocabulary import PAD
 from cloze.world import World
+from measured.inside.switching import heads_of
 from measured.shared import Measurements
 
 EVERY = 1
@@ -83,17 +84,12 @@ def heads(model: MaskedLM, asked: PairBatch) -> Tensor:
         Shape ``(n_layers, n_heads, batch)``.
     """
     ours, theirs = run(model, asked.ours), run(model, asked.theirs)
-    swapped = [
-        moved_by(
-            model,
-            asked,
-            ours,
-            Change("z", n, theirs["z", n][:, :, h], at=asked.gap, head=h),
-        )
-        for n in range(model.config.n_layers)
-        for h in range(model.config.n_heads)
-    ]
-    return torch.unflatten(torch.stack(swapped), 0, (model.config.n_layers, -1))
+    changes = (
+        Change("z", n, theirs["z", n][:, :, h], at=asked.gap, head=h)
+        for n, h in heads_of(model).values()
+    )
+    swapped = torch.stack([moved_by(model, asked, ours, change) for change in changes])
+    return torch.unflatten(swapped, 0, (model.config.n_layers, -1))
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from cloze.inside import Change, PartName, Parts, anatomy, run
 from cloze.masking import seeded
 from cloze.prediction.shipped import shipped_model
 from measured.inside.lens import written
+from measured.inside.switching import heads_of
 from measured.shared import Measurements
 
 GAP = 32
@@ -84,9 +85,8 @@ def swapped(windows: Tensor, direction: str, side: int) -> dict[str, Any]:
     lines = pairs(model, windows, side)
     theirs = run(model, lines.theirs)
     heads = {
-        f"{n + 1}.{h + 1}": Change("z", n, theirs["z", n][:, :, h], at=[GAP], head=h)
-        for n in range(model.config.n_layers)
-        for h in range(model.config.n_heads)
+        name: Change("z", n, theirs["z", n][:, :, h], at=[GAP], head=h)
+        for name, (n, h) in heads_of(model).items()
     }
     feed_forward = {
         f"{n + 1}": Change("mlp_out", n, theirs["mlp_out", n], at=[GAP])

@@ -40,9 +40,10 @@ Head = tuple[int, int]
 """Layer and head, from 0."""
 
 
-def heads_of(model: MaskedLM) -> list[Head]:
-    """Return all heads of a model."""
-    return [(n, h) for n in range(model.config.n_layers) for h in range(model.config.n_heads)]
+def heads_of(model: MaskedLM) -> dict[str, Head]:
+    """Return all heads of a model by their names in the notebook: layer and head from 1."""
+    layers, heads = range(model.config.n_layers), range(model.config.n_heads)
+    return {f"{n + 1}.{h + 1}": (n, h) for n in layers for h in heads}
 
 
 def costs(model: MaskedLM, batch: MaskedBatch, *changes: Change) -> Tensor:
@@ -108,20 +109,15 @@ def sizes(model: MaskedLM, batch: MaskedBatch, means: Means) -> dict[str, dict[s
     chosen = batch.selected[: 4 * LINES_AT_ONCE]
     parts = run(model, batch.inputs[: 4 * LINES_AT_ONCE])
     found: dict[str, dict[str, float]] = {"sharpest": {}, "moves": {}}
-    for n, h in heads_of(model):
+    for name, (n, h) in heads_of(model).items():
         sharp = parts["pattern", n][:, h].amax(dim=-1)[chosen].mean()
         width = model.config.d_head
         matrix = model.encoder.layers[n].attention.output.weight  # type: ignore[union-attr]
         mean = means.means["z", n][h] @ matrix.T[h * width : (h + 1) * width]  # type: ignore[index]
         added = parts["result", n][:, :, h][chosen] - mean
-        found["sharpest"][written((n, h))] = round(float(sharp), 4)
-        found["moves"][written((n, h))] = round(float(added.norm(dim=-1).mean()), 4)
+        found["sharpest"][name] = round(float(sharp), 4)
+        found["moves"][name] = round(float(added.norm(dim=-1).mean()), 4)
     return found
-
-
-def written(head: Head) -> str:
-    """Write a head, or a pair's one half, as the notebook names it: layer and head from 1."""
-    return f"{head[0] + 1}.{head[1] + 1}"
 
 
 def main() -> None:
@@ -131,7 +127,7 @@ def main() -> None:
     batch = MaskedBatch(*(part[:WINDOWS] for part in held_out_batch(corpus.held_out_windows())))
     before = costs(model, batch)
     window = batch.selected.nonzero()[:, 0]
-    heads = {written(head): head for head in heads_of(model)}
+    heads = heads_of(model)
 
     def effect_of(*changes: Change) -> dict[str, float]:
         return effect(before, costs(model, batch, *changes), window)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
@@ -51,12 +50,6 @@ def questions(windows: Tensor, gaps: int, lines: int) -> list[Question]:
     ]
 
 
-def from_the_left(model: CausalLM) -> Way:
-    """Answer from the left side of the gaps alone."""
-    bayes = by_bayes(model)
-    return lambda line, gaps: bayes(line[: gaps[-1] + 1], gaps)
-
-
 def by_bayes(model: CausalLM) -> Way:
     """Score the line with each filling."""
 
@@ -79,39 +72,32 @@ def at_once(model: MaskedLM) -> Way:
     return answer
 
 
-@dataclass(frozen=True)
-class Paid:
-    """The costs of one way of answering, over many lines."""
+def ask(way: Way, asked: list[Question]) -> dict[str, float]:
+    """Fill the gaps of every line in one way.
 
-    nats: float
-    """The mean cost of the true filling of a line, all its gaps together."""
-    error: float
-    """The standard error of that mean."""
-    right: float
-    """The share of lines filled correctly."""
-    milliseconds: float
-    """Processor time per line."""
-
-
-def ask(way: Way, asked: list[Question]) -> Paid:
-    """Fill the gaps of every line in one way."""
+    Returns:
+        "nats", the mean cost of the true filling of a line, all its gaps together, and "error", its
+        standard error; "right", the share of lines filled correctly; "milliseconds", processor time
+        per line.
+    """
     started = time.process_time()
     answers = [way(line, gaps) for line, gaps in asked]
     seconds = time.process_time() - started
     costs = torch.tensor([cost for cost, _ in answers], dtype=torch.float64)
-    return Paid(
-        nats=round(costs.mean().item(), 4),
-        error=round(costs.std().item() / len(costs) ** 0.5, 4),
-        right=round(sum(right for _, right in answers) / len(answers), 4),
-        milliseconds=round(1000 * seconds / len(answers), 2),
-    )
+    return {
+        "nats": round(costs.mean().item(), 4),
+        "error": round(costs.std().item() / len(costs) ** 0.5, 4),
+        "right": round(sum(right for _, right in answers) / len(answers), 4),
+        "milliseconds": round(1000 * seconds / len(answers), 2),
+    }
 
 
 def ways(masked: MaskedLM, causal: CausalLM) -> dict[str, Way]:
+    bayes = by_bayes(causal)
     return {
-        "left side": from_the_left(causal),
+        "left side": lambda line, gaps: bayes(line[: gaps[-1] + 1], gaps),
         "masked": at_once(masked),
-        "causal, Bayes": by_bayes(causal),
+        "causal, Bayes": bayes,
     }
 
 
@@ -127,14 +113,14 @@ def main() -> None:
             if record.held_out is not None:
                 model = run.model.eval()
                 way = by_bayes(model) if isinstance(model, CausalLM) else at_once(model)
-                points.append((record.characters, ask(way, single_gaps).nats))
+                points.append((record.characters, ask(way, single_gaps)["nats"]))
                 model.train()
         return points
 
     def paid(gaps: int) -> dict[str, Any]:
         asked = questions(windows, gaps, LINES[gaps])
         measured = ways(shipped_model(), shipped_model("causal"))
-        return {name: asdict(ask(way, asked)) for name, way in measured.items()}
+        return {name: ask(way, asked) for name, way in measured.items()}
 
     measurements = Measurements(
         __spec__.name,

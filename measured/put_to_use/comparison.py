@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
@@ -18,13 +18,7 @@ from cloze.corpus import Corpus
 from cloze.encoder import Encoder
 from cloze.evaluation import held_out_loss
 from cloze.lessons.put_to_use import tasks
-from cloze.lessons.put_to_use.faults import (
-    PROGRAMS,
-    fault_odds,
-    hits,
-    labels_of,
-    plant,
-)
+from cloze.lessons.put_to_use.faults import PROGRAMS, fault_odds, hits, labels_of, plant
 from cloze.lessons.put_to_use.results import START
 from cloze.lessons.put_to_use.tasks import CHARACTERS, Task
 from cloze.masking import IGNORE, held_out_batch
@@ -95,12 +89,6 @@ def names_right(model: FineTuned, learned: Task, test: Task) -> dict[str, float]
     return {"F1": entity_f1(tasks.tags_of(test.labels), tags).f1}
 
 
-def fault_task(world: World, n: int, seed: int) -> Task:
-    """Plant a fault in each of ``n`` programs and label where it is."""
-    faulty = plant(world, n, seed)
-    return Task(faulty.input_ids, labels_of(faulty, world))
-
-
 def faults_found(
     world: World,
     model: FineTuned,
@@ -113,11 +101,15 @@ def faults_found(
 
 def fault_lines(world: World) -> Callable[[int, int], tuple[Task, Task]]:
     """Draw labelled programs for each seed; the 300 test programs are the same for all."""
-    test = fault_task(world, 300, 1)
+
+    def drawn(n: int, seed: int) -> Task:
+        faulty = plant(world, n, seed)
+        return Task(faulty.input_ids, labels_of(faulty, world))
+
+    test = drawn(300, 1)
 
     def lines(n: int, seed: int) -> tuple[Task, Task]:
-        drawn = fault_task(world, 2 * max(UP_TO_400), 1000 + seed)
-        return drawn.without(test).split(n)[0], test
+        return drawn(2 * max(UP_TO_400), 1000 + seed).without(test).split(n)[0], test
 
     return lines
 
@@ -211,9 +203,9 @@ def main() -> None:
     measured, world = experiments(), World.load()
     questions = held_out_batch(world.held_out_windows()[:256], vocabulary=world.vocabulary)
 
-    def fine_tuned(
-        task: str, start: str, labels: int, rate: float, seed: int
-    ) -> tuple[FineTuned, dict[str, float]]:
+    def scores(
+        task: str, start: str, labels: int, rate: float, seed: int, *, with_masked: bool = False
+    ) -> dict[str, float]:
         experiment = measured[task]
         learned, test = experiment.lines(labels, seed)
         torch.manual_seed(seed)
@@ -225,18 +217,12 @@ def main() -> None:
         epochs = max(experiment.epochs, experiment.least_steps // per_epoch)
         how = FineTuning(epochs, experiment.batch_size, rate, freeze=start == "frozen", seed=seed)
         finetune(model, learned.input_ids, learned.labels, how)
-        return model, experiment.score(model, learned, test)
-
-    def scores(*run: Any) -> dict[str, float]:
-        _, measured = fine_tuned(*run)
-        return {name: round(value, 4) for name, value in measured.items()}
-
-    def scores_and_forgetting(*run: Any) -> dict[str, float]:
-        model, measured = fine_tuned(*run)
-        with_old_head = deepcopy(shipped_model("world"))
-        with_old_head.encoder = model.encoder
-        measured["masked"] = held_out_loss(with_old_head, questions)
-        return {name: round(value, 4) for name, value in measured.items()}
+        found = experiment.score(model, learned, test)
+        if with_masked:
+            with_old_head = deepcopy(shipped_model("world"))
+            with_old_head.encoder = model.encoder
+            found["masked"] = held_out_loss(with_old_head, questions)
+        return {name: round(value, 4) for name, value in found.items()}
 
     measurements = Measurements(
         __spec__.name, world_sha256=world.sha256, corpus_sha256=Corpus.load().sha256
@@ -248,7 +234,8 @@ def main() -> None:
                 "runs", scores, [task], [start], each.labels, [each.rates[start]], seeds
             )
     of_task = ["sentiment"], ["pretrained"], [64]
-    measurements.measure("step sizes", scores_and_forgetting, *of_task, STEP_SIZES, range(10))
+    with_masked = partial(scores, with_masked=True)
+    measurements.measure("step sizes", with_masked, *of_task, STEP_SIZES, range(10))
 
 
 if __name__ == "__main__":

@@ -104,13 +104,6 @@ def filled(
     return attention
 
 
-def norm(theirs: nn.LayerNorm) -> nn.LayerNorm:
-    """Return torch's own norm with the weights of one of theirs."""
-    made = nn.LayerNorm(theirs.normalized_shape, eps=theirs.eps)
-    made.load_state_dict(theirs.state_dict(), strict=False)  # without a bias, ours is zero
-    return made
-
-
 def exchanged(whole: nn.Module, **parts: nn.Module) -> Any:
     """Put other parts into a module, by name."""
     for name, part in parts.items():
@@ -134,8 +127,8 @@ def bert(theirs: Any) -> Encoder:
             exchanged(
                 PostNorm(CONFIG),
                 attention=attention,
-                attention_norm=norm(layer.attention.output.LayerNorm),
-                feed_forward_norm=norm(layer.output.LayerNorm),
+                attention_norm=layer.attention.output.LayerNorm,
+                feed_forward_norm=layer.output.LayerNorm,
                 feed_forward=nn.Sequential(layer.intermediate.dense, nn.GELU(), layer.output.dense),
             )
         )
@@ -143,7 +136,7 @@ def bert(theirs: Any) -> Encoder:
     first = 1 + given.padding_idx if hasattr(given, "padding_idx") else 0  # RoBERTa skips some
     positions = given.position_embeddings.weight[first : first + CONFIG.max_len]
     added = positions + given.token_type_embeddings.weight[0]
-    embedding = Embedding(given.word_embeddings.weight, norm(given.LayerNorm), added)
+    embedding = Embedding(given.word_embeddings.weight, given.LayerNorm, added)
     made: Encoder = exchanged(
         Encoder(CONFIG), embedding=embedding, layers=nn.ModuleList(layers), norm=nn.Identity()
     )
@@ -159,21 +152,22 @@ def modernbert(theirs: Any) -> Encoder:
         query, key, value = layer.attn.Wqkv.weight.chunk(3)
         weights = [in_pairs(query), in_pairs(key), value, layer.attn.Wo.weight]
         gate, up = layer.mlp.Wi.weight.chunk(2)
-        is_first = isinstance(layer.attn_norm, nn.Identity)  # the embedding has just been normed
         layers.append(
             exchanged(
                 Layer(CONFIG),
                 attention=filled(kind(replace(CONFIG, rotary_base=turns)), weights),
-                attention_norm=nn.Identity() if is_first else norm(layer.attn_norm),
-                feed_forward_norm=norm(layer.mlp_norm),
+                attention_norm=layer.attn_norm,
+                feed_forward_norm=layer.mlp_norm,
                 feed_forward=Gated(gate, up, layer.mlp.Wo.weight),
             )
         )
     given = theirs.embeddings
-    embedding = Embedding(given.tok_embeddings.weight, norm(given.norm))
-    last = norm(theirs.final_norm)
+    embedding = Embedding(given.tok_embeddings.weight, given.norm)
     made: Encoder = exchanged(
-        Encoder(CONFIG), embedding=embedding, layers=nn.ModuleList(layers), norm=last
+        Encoder(CONFIG),
+        embedding=embedding,
+        layers=nn.ModuleList(layers),
+        norm=theirs.final_norm,
     )
     return made
 

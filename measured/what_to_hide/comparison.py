@@ -19,7 +19,7 @@ from cloze.lessons.what_to_hide.choices import RATES, SHAPES, SHARES
 from cloze.lessons.what_to_hide.results import RATE
 from cloze.lessons.what_to_hide.typos import planted
 from cloze.masking import MaskedBatch, StaticMasks, held_out_batch, mask_tokens, seeded
-from cloze.objectives import MASKED, Masker, Objective, masked
+from cloze.objectives import MASKED, Objective, masked
 from cloze.prediction.answers import visible_costs
 from cloze.training import EVEN, Recipe, TrainingRun
 from cloze.world import Corruption, World
@@ -97,13 +97,7 @@ def main() -> None:
         return replace(EVEN, steps=STEPS[text], mask_prob=rate, seed=seed)
 
     def in_english(part: str, name: str, seed: int) -> Paid:
-        objective, rate = MASKED, RATE
-        if part == "rates":
-            rate = percent[name]
-        elif part == "shares":
-            objective = masked(name, mask_tokens, *shares[name])
-        else:
-            objective = masked(name, shapes[name])
+        rate, objective = ways[part][name]
         run = trained(corpus, recipe("English", rate, seed), objective)
         return rounded({"training": training_loss(run), **judged(run.model, corpus, rate)})
 
@@ -118,7 +112,7 @@ def main() -> None:
         )
 
     def in_world(_: str, name: str, seed: int) -> Paid:
-        rate = percent[name]
+        rate = ways["rates"][name][0]
         run = trained(world, recipe("world", rate, seed))
         paid = {"training": training_loss(run)}
         for question, at in {"at 15%": 0.15, "own rate": rate}.items():
@@ -128,14 +122,12 @@ def main() -> None:
             paid[f"above, {question}"] = world.excess(run.model, asked, corruption=corruption).nats
         return rounded(paid)
 
-    percent = {f"{rate:.0%}": rate for rate in RATES}
-    # The models with 80/10/10 and with single characters are those at 30%.
-    shares: dict[str, tuple[float, float]] = {
-        name: each for name, each in SHARES.items() if name != "80/10/10"
+    ways: dict[str, dict[str, tuple[float, Objective]]] = {
+        "rates": {f"{rate:.0%}": (rate, MASKED) for rate in RATES},
+        "shares": {n: (RATE, masked(n, mask_tokens, *each)) for n, each in SHARES.items()},
+        "shapes": {name: (RATE, masked(name, mask)) for name, mask in SHAPES.items()},
     }
-    shapes: dict[str, Masker] = {
-        name: each for name, each in SHAPES.items() if name != "characters"
-    }
+    del ways["shares"]["80/10/10"], ways["shapes"]["characters"]  # those at 30%
     measurements = Measurements(
         __spec__.name,
         corpus_sha256=corpus.sha256,
@@ -143,10 +135,9 @@ def main() -> None:
         steps=STEPS,
         seeds=SEEDS,
     )
-    measurements.measure("runs", in_world, ["world"], percent, SEEDS)
-    measurements.measure("runs", in_english, ["rates"], percent, SEEDS)
-    measurements.measure("runs", in_english, ["shares"], shares, SEEDS)
-    measurements.measure("runs", in_english, ["shapes"], shapes, SEEDS)
+    measurements.measure("runs", in_world, ["world"], ways["rates"], SEEDS)
+    for part, names in ways.items():
+        measurements.measure("runs", in_english, [part], names, SEEDS)
     measurements.measure("runs", on_little, ["copies"], COPIES, SEEDS)
 
 

@@ -18,10 +18,7 @@ from torch import Tensor
 
 from cloze.corpus import Corpus
 from cloze.heads import Model
-from cloze.lessons.writing_with_gaps.diffusion import (
-    all_costs,
-    random_order_cost,
-)
+from cloze.lessons.writing_with_gaps.diffusion import all_costs, random_order_cost
 from cloze.lessons.writing_with_gaps.objective_diffusion import DIFFUSION
 from cloze.lessons.writing_with_gaps.sentences import CAREFUL, WORDS, gaps_only, of_length
 from cloze.masking import seeded

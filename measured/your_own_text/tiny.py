@@ -33,33 +33,23 @@ FALLING = 0.4
 
 def tokenizer(texts: list[str]) -> Any:
     """Train a byte-level tokenizer that frames its lines as ModernBERT's does."""
-    from tokenizers import (
-        AddedToken,
-        Tokenizer,
-        decoders,
-        models,
-        normalizers,
-        pre_tokenizers,
-        processors,
-    )
-    from tokenizers.trainers import BpeTrainer
+    import tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    backend = Tokenizer(models.BPE())
-    backend.normalizer = normalizers.NFC()
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    mask = AddedToken("[MASK]", lstrip=True)  # the space before it belongs to the answer
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = BpeTrainer(
+    backend = tokenizers.Tokenizer(tokenizers.models.BPE())
+    backend.normalizer = tokenizers.normalizers.NFC()
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = tokenizers.decoders.ByteLevel()
+    mask = tokenizers.AddedToken("[MASK]", lstrip=True)  # the space before it belongs to the answer
+    trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=PIECES,
         special_tokens=[*SPECIALS, mask],
-        initial_alphabet=alphabet,
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     backend.train_from_iterator(texts, trainer)
     frame = [(special, backend.token_to_id(special)) for special in ("[CLS]", "[SEP]")]
-    backend.post_processor = processors.TemplateProcessing(
+    backend.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=frame
     )
     return PreTrainedTokenizerFast(

@@ -14,11 +14,12 @@ def test_choices_change_what_is_drawn_and_the_first_draw_comes_back(put: Put, pa
     widget = put(hiding)
     status = widget.get_by_role("status")
     expect(status).to_contain_text("Draw 1: 4 of 29 characters")
-    first = status.inner_text()
+    first, strip = status.inner_text(), widget.get_by_role("img").inner_text()
     draw = widget.get_by_role("button", name="Draw again")
     draw.press("Space")
     expect(status).to_contain_text("Draw 2:")
     expect(draw).to_be_focused()
+    assert widget.get_by_role("img").inner_text() != strip
     widget.get_by_role("button", name="First draw").click()
     expect(status).to_have_text(first)
     widget.get_by_label("Shape").select_option("words")

@@ -82,10 +82,10 @@ def test_another_gap_another_model_and_a_walk(driven: Hand) -> None:
     assert driven.html.count("arc barred") == 2 * 15
     for _ in range(3):
         driven.act("play")
-    [told] = assert_usable(driven.html).select(".told")
+    [told] = assert_usable(driven.html).select(".in-words")
     assert told.get_text() == rungs(driven)[2]
     driven.act("stop")
-    assert not assert_usable(driven.html).select(".told")
+    assert not assert_usable(driven.html).select(".in-words")
 
 
 def test_before_training_it_knows_nothing_and_then_all_again(driven: Hand) -> None:

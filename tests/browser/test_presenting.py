@@ -188,7 +188,7 @@ def test_all_of_it_fits_400_pixels_and_is_seen_from_the_back_row(
     show_in((1024, 768), page)
     for light in ("true", "false"):
         page.evaluate("light => { document.body.dataset.jpThemeLight = light }", light)
-        assert low_contrasts(shown) == [], light
+        assert low_contrasts(page, "#first") == [], light
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
@@ -14,43 +13,37 @@ from cloze.explorer import MaskExplorer
 from cloze.explorer.tally import Tally
 from cloze.explorer.widget import FEW
 from cloze.prediction.predictors import Predictor
-from cloze.prediction.symbols import Characters
-from cloze.vocabulary import GAP, MASK, Vocabulary
+from cloze.prediction.symbols import CHARACTERS, Words
+from cloze.vocabulary import BEGIN, END, MASK, VOCABULARY, Vocabulary
 from tests.browser.conftest import Take
 from tests.browser.hand import Hand
 from tests.markup import assert_usable, check, read, said_by
-
-KNOWN = "abcd"
-
-
-class Letters(Characters):
-    """Four letters."""
-
-    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:
-        if not 0 < len(text) <= max_len:
-            raise ValueError(f"A line has 1 to {max_len} letters.")
-        return tuple(text), ""
 
 
 class Sure(NamedTuple):
     """Gives one symbol 0.7, and shares the rest among the others."""
 
-    letter: str
-    vocabulary: Vocabulary = Vocabulary(KNOWN)
+    symbol: str
+    vocabulary: Vocabulary = VOCABULARY
 
     def logits_at(self, input_ids: Tensor, selected: Tensor) -> Tensor:  # noqa: ARG002
         known = self.vocabulary.ordinary
-        other = 0.3 / (len(known) - 1)
-        said = [0.7 if symbol == self.letter else other for symbol in known]
-        return torch.tensor([[*said, 0.0]]).log().expand(int(selected.sum()), -1)
+        p = [0.7 if symbol == self.symbol else 0.3 / (len(known) - 1) for symbol in known]
+        p += [0.0] * (len(self.vocabulary) - len(known))
+        return torch.tensor([p]).log().expand(int(selected.sum()), -1)
 
 
-def sure(name: str, letter: str) -> Predictor:
-    model = Sure(letter)
-    return Predictor(model, Letters(model.vocabulary), 9, name)
+READERS = {
+    name: Predictor(Sure(letter), CHARACTERS, 9, name)
+    for name, letter in (("left", "a"), ("both", "b"))
+}
+OTHER = 0.3 / 27
+"""What they give a letter of which they are not sure."""
 
 
-READERS = {"left": sure("left", "a"), "both": sure("both", "b")}
+def bet(*hands: int) -> float:
+    """Return the probability of the symbol that the first of these hands were raised for."""
+    return (hands[0] + 1 / 28) / (sum(hands) + 1)
 
 
 def explorer_of(line: str = "abcd", tally: Tally | None = None) -> MaskExplorer:
@@ -96,8 +89,8 @@ def test_hands_are_raised_and_corrected(driven: Hand, explorer: MaskExplorer) ->
 
 
 def test_what_cannot_be_counted_is_told(driven: Hand, explorer: MaskExplorer) -> None:
-    driven.act("guess", at="1", key="x")
-    assert "A gap holds one letter, a space or a newline, not 'x'" in driven.problem
+    driven.act("guess", at="1", key="é!")
+    assert "A gap holds one letter, a space or a newline, not 'é!'" in driven.problem
     driven.act("count", at="1", key="a", value="10001")
     assert "from 0 to 10000, not 10001" in driven.problem
     assert explorer.hands == {}
@@ -109,26 +102,22 @@ def test_the_room_stands_beside_the_readers_once_revealed(
     explorer.hands = {1: {"b": 3, "c": 1}}
     driven.tell()
     assert not read(driven.html).select("table")
-    assert "a character without hands costs 4.32 bits" in driven.html
+    assert "a character without hands costs 7.13 bits" in driven.html
     driven.act("reveal")
     table = assert_usable(driven.html).select_one("table.chart")
     assert table is not None
     heads = [head.get_text() for head in table.select("thead th")]
-    assert heads[-1] == f"the room costs {-math.log(0.65):.2f} nats = {-math.log2(0.65):.2f} bits"
+    room = bet(3, 1)
+    assert heads[-1] == f"the room costs {-math.log(room):.2f} nats = {-math.log2(room):.2f} bits"
     cells = [row.select("td")[-1].get_text() for row in table.select("tbody tr")]
     names = [str(row["data-key"]) for row in table.select("tbody tr")]
-    assert dict(zip(names, cells, strict=True)) == {
-        "b": "0.65",
-        "a": "0.05",
-        "c": "0.25",
-        "d": "0.05",
-    }
-    assert "The room: 0.65 for the truth, 0.62 bits." in driven.html
-    assert "The room: b 3, c 1. One extra hand is shared by all 4 characters" in driven.html
-    assert "After 1 gap, in bits per gap: the room 0.62, left 3.32, both 0.51. Best: both." in (
-        driven.html
-    )
-    assert len(explorer.tally.paid) == 1
+    shown = dict(zip(names, cells, strict=True))
+    assert [shown[letter] for letter in "bca"] == [f"{room:.2f}", f"{bet(1, 3):.2f}", "0.01"]
+    assert f"The room: {room:.2f} for the truth, {-math.log2(room):.2f} bits." in driven.html
+    assert "The room: b 3, c 1. One extra hand is shared by all 28 characters" in driven.html
+    tally = f"the room {-math.log2(room):.2f}, left {-math.log2(OTHER):.2f}, both 0.51. Best: both."
+    assert f"After 1 gap, in bits per gap: {tally}" in driven.html
+    assert len(explorer.paid) == 1
 
 
 def test_one_hand_is_yours(driven: Hand) -> None:
@@ -138,12 +127,12 @@ def test_one_hand_is_yours(driven: Hand) -> None:
     driven.act("reveal")
     heads = [head.get_text() for head in read(driven.html).select("thead th")]
     assert heads[-1].strip() == "you"
-    assert "Your guess: c. The model gives it 0.10 from both sides." in driven.html
+    assert "Your guess: c. The model gives it 0.01 from both sides." in driven.html
 
 
 def test_of_many_symbols_one_is_typed(hand: Take) -> None:
-    many = Vocabulary(tuple(f"w{n}" for n in range(FEW + 1)))
-    explorer = MaskExplorer(Predictor(Sure("w7", many), Pieces(many), 9, "both"), "w1 w2", [1])
+    many = Vocabulary(tuple(f"w{n}" for n in range(FEW + 1)), (MASK, BEGIN, END))
+    explorer = MaskExplorer(Predictor(Sure("w7", many), Words(many), 9, "both"), "w1 w2", [1])
     driven = hand(explorer)
     assert len(read(driven.html).select(".chart tbody tr")) == 3
     driven.act("guess_first")
@@ -156,29 +145,6 @@ def test_of_many_symbols_one_is_typed(hand: Take) -> None:
     driven.act("reveal")
     driven.act("view", view="pair")
     assert len(assert_usable(driven.html).select(".tables tbody tr")) == 10
-
-
-class Pieces(Letters):
-    """Pieces of words, of which there are many."""
-
-    unit = "piece"
-
-    def read(self, text: str, max_len: int) -> tuple[tuple[str, ...], str]:  # noqa: ARG002
-        return tuple(text.split()), ""
-
-    def write(self, line: Sequence[str]) -> str:
-        return " ".join(line)
-
-    def input_ids(self, line: Sequence[str]) -> Tensor:
-        return self.vocabulary.encode(self.write(line).replace(GAP, MASK))
-
-    def words(self, line: Sequence[str]) -> list[range]:
-        return [range(at, at + 1) for at in range(len(line))]
-
-    def read_symbol(self, typed: object) -> str:
-        if str(typed).lower() not in self.known:
-            raise ValueError(f"{typed!r} is no piece.")
-        return str(typed).lower()
 
 
 # ── the tally ────────────────────────────────────────────────────────────────────────────────────
@@ -195,33 +161,32 @@ def reveal(driven: Hand, at: int, **hands: int) -> None:
 def test_a_gap_counts_once_however_often_it_is_revealed(
     driven: Hand, explorer: MaskExplorer
 ) -> None:
-    reveal(driven, 1, B=3, c=1, d=0)
-    (paid,) = explorer.tally.paid
+    reveal(driven, 1, b=3, c=1)
+    (paid,) = explorer.paid
     assert (paid["line"], paid["at"], paid["n_hands"]) == ("abcd", 1, 4)
     assert paid["costs"] == pytest.approx(
-        {"room": -math.log(0.65), "left": -math.log(0.1), "both": -math.log(0.7)}
+        {"room": -math.log(bet(3, 1)), "left": -math.log(OTHER), "both": -math.log(0.7)}
     )
     explorer.revealed = False
     reveal(driven, 1, b=300)
     explorer.line = "a_cd"
     reveal(driven, 1, c=1)  # nobody knows the truth
-    assert explorer.tally.paid == [paid]
+    assert explorer.paid == [paid]
 
 
 def test_a_tally_goes_on_over_lines_and_explorers_until_it_is_started_over(hand: Take) -> None:
     tally = Tally()
     assert repr(tally) == "Tally(0 gaps)"
     first, second = explorer_of(tally=tally), explorer_of("dcba", tally)
-    assert first.tally is second.tally is tally
     reveal(hand(first), 1, b=1)
     reveal(hand(second), 1, c=3, b=1)
     first.line, first.masked = "bbbb", {0}
     reveal(hand(first), 0, d=1)
     assert second.paid == first.paid == tally.paid
-    room, both = ([-math.log2(p) for p in each] for each in ((0.625, 0.65, 0.125), (0.7, 0.1, 0.7)))
-    means = {"room": sum(room) / 3, "left": -math.log2(0.1), "both": sum(both) / 3}
-    listed = ", ".join(f"{name} {bits:.2f}" for name, bits in means.items())
-    assert repr(tally) == f"Tally(3 gaps: {listed} bits)"
+    room = [-math.log2(p) for p in (bet(1), bet(3, 1), bet(0, 1))]
+    both = [-math.log2(p) for p in (0.7, OTHER, 0.7)]
+    means = {"room": sum(room) / 3, "left": -math.log2(OTHER), "both": sum(both) / 3}
+    assert repr(tally) == "Tally(3 gaps)"
     driven = hand(tally)
     rows = [[cell.get_text() for cell in row(["th", "td"])] for row in check(driven)("tr")]
     assert [row[:2] for row in rows[1:]] == [

@@ -29,12 +29,11 @@ def test_every_corruption_can_be_seen(hand: Take) -> None:
 def test_a_wrong_line_changes_nothing(hand: Take) -> None:
     widget = LineSpoiler(TEXT)
     driven = hand(widget)
-    before = driven.html
     for line, why in (("", "The line is empty"), ("a " * 50, "The line has 50 words")):
         driven.act("line", text=line)
         assert why in driven.problem
     assert repr(widget) == repr(LineSpoiler(TEXT))
     driven.act("line", text="one sentence alone")
-    assert driven.html != before
+    assert widget.spoilt.original == ("one", "sentence", "alone")
     driven.act("corruption", value="sentence permutation")
     assert "put a full stop between sentences" in said_by(driven)

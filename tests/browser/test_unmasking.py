@@ -30,6 +30,10 @@ def test_playing_pauses_and_ends_with_the_text(put: Put) -> None:
     expect(control(widget, "Play")).to_be_visible()
     assert GAP not in player.text
     expect(widget.locator(".text")).to_contain_text(player.text.split()[-1])
+    control(widget, "Play").click()
+    control(widget, "all at once").click()
+    expect(control(widget, "Play")).to_be_visible()
+    expect(widget.get_by_role("status")).to_have_text("12 gaps, all at once, seed 0.")
 
 
 def test_every_control_works(hand: Take) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request, WebSocket
+from playwright.sync_api import ConsoleMessage, Error, Page, Request, WebSocket
 
-CONTRASTS = Path(__file__).with_name("contrasts.js").read_text(encoding="utf-8")
 SETTLED = Path(__file__).with_name("settled.js").read_text(encoding="utf-8")
 GRAVE = ("serious", "critical")
 """What axe-core calls a violation that keeps somebody out."""
@@ -73,17 +72,6 @@ def settled(page: Page) -> None:
     page.evaluate(SETTLED, page.viewport_size)
 
 
-def low_contrasts(root: Locator, least: float = 4.5) -> list[str]:
-    """List the visible texts within an element that stand out less than this, once it has settled.
-
-    The ratio is WCAG's. Disabled controls, which WCAG exempts, and what only a screen reader
-    gets are left out.
-    """
-    settled(root.page)
-    found: list[str] = root.evaluate(CONTRASTS, least)
-    return found
-
-
 def violations(page: Page, within: str | None = None, rule: str = "") -> list[str]:
     """List the serious and critical violations that axe-core finds, a line for each element.
 
@@ -104,3 +92,8 @@ def violations(page: Page, within: str | None = None, rule: str = "") -> list[st
         if each["impact"] in GRAVE
         for node in each["nodes"]
     ]
+
+
+def low_contrasts(page: Page, within: str = "body") -> list[str]:
+    """List the texts within an element that stand out too little from their background."""
+    return violations(page, within, "color-contrast")

@@ -41,15 +41,7 @@ def by_learner(solution: Any) -> Any:
     """Return a solution as a learner would hand it in: a function of the notebook."""
     if not isinstance(solution, FunctionType):
         return solution
-    answer = FunctionType(
-        solution.__code__,
-        solution.__globals__,
-        solution.__name__,
-        solution.__defaults__,
-        solution.__closure__,
-    )
-    answer.__module__ = "__main__"
-    return answer
+    return FunctionType(solution.__code__, solution.__globals__ | {"__name__": "__main__"})
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ def test_late_interaction_takes_the_best_match_of_every_position() -> None:
 def test_every_view_looks_for_its_partner_among_all() -> None:
     a, b = torch.randn(2, 4, 3, generator=seeded(0))
     scores = cosine(a, b) / TEMPERATURE
-    both = [F.log_softmax(each, dim=1).diagonal().mean() for each in (scores, scores.T)]
-    assert torch.allclose(info_nce(a, b), -sum(both) / 2)
+    one, other = (F.log_softmax(each, dim=1).diagonal().mean() for each in (scores, scores.T))
+    assert torch.allclose(info_nce(a, b), -(one + other) / 2)
     assert float(info_nce(a[:1].repeat(4, 1), b[:1].repeat(4, 1))) == pytest.approx(math.log(4))
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
-import textwrap
 from itertools import combinations, groupby
 from pathlib import Path
 
@@ -13,7 +10,7 @@ import pytest
 
 import cloze.lessons
 from cloze.teaching.exercise import SEEDS
-from cloze.teaching.mistakes import as_function, mistakes_of, parse_mistakes, place_of
+from cloze.teaching.mistakes import mistakes_of, parse_mistakes, place_of
 from tests.lessons.answers import answers, by_learner, exercises
 
 EXERCISES = exercises()
@@ -74,21 +71,6 @@ def test_learners_answers_are_told_apart(name: str) -> None:
 
 
 # ── mistakes.md ──
-
-
-def test_code_of_mistakes_is_written_like_all_other_code(tmp_path: Path) -> None:
-    for lesson, path in FILES.items():
-        for exercise, known in parse_mistakes(path.read_text("utf-8")).items():
-            solution = EXERCISES[exercise].solution
-            written = [
-                as_function(code, solution) if callable(solution) else textwrap.dedent(code)
-                for code in known.values()
-            ]
-            (tmp_path / f"{lesson}_{exercise}.py").write_text("\n\n".join(written), "utf-8")
-    ruff = [sys.executable, "-m", "ruff", "check", "--no-cache", "--isolated", "--line-length=100"]
-    rules = ["--select=E,W,F,UP", "--ignore=E303,E305,E402,E741,F811,F821"]
-    done = subprocess.run([*ruff, *rules, tmp_path], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
 
 
 def test_every_heading_names_an_exercise_of_its_lesson() -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 
-from cloze.checkpoint import load_model, save_model
-from cloze.corpus import DATA, Corpus, Piece
-from cloze.encoder import EncoderConfig, attention_mask
+from cloze.encoder import EncoderConfig
 from cloze.lessons.corrupt_and_repair.corruptions import Corrupted, take_out
 from cloze.lessons.corrupt_and_repair.infilling import fill, log_probability
 from cloze.lessons.corrupt_and_repair.objective_infilling import (
@@ -19,8 +15,7 @@ from cloze.lessons.corrupt_and_repair.objective_infilling import (
     questions,
 )
 from cloze.masking import seeded
-from cloze.training import Recipe, TrainingRun, fit
-from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary, normalise
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, WRITE, Vocabulary
 
 LETTERS = INFILLING.vocabulary(VOCABULARY)
 SHAPE = EncoderConfig(
@@ -35,26 +30,7 @@ def model(seed: int = 0) -> PrefixLM:
 
 
 def spoilt(seed: int = 0, length: int = 25) -> Corrupted:
-    return take_out(LINE[:length], 0.3, vocabulary=LETTERS, generator=seeded(seed))
-
-
-def test_each_line_has_a_prefix_of_its_own() -> None:
-    masks = attention_mask(5, "left", torch.tensor([0, 2, 4]))
-    assert masks is not None
-    for mask, prefix in zip(masks, (0, 2, 4), strict=True):
-        alone = attention_mask(5, "left", prefix)
-        assert alone is not None
-        assert torch.equal(mask[0], alone)
-
-
-def test_a_batch_asks_about_every_symbol_of_the_targets() -> None:
-    ids, labels = joined([spoilt(0), spoilt(1, 12)], LETTERS)
-    for row, asked, (inputs, target) in zip(ids, labels, [spoilt(0), spoilt(1, 12)], strict=True):
-        at = len(inputs)
-        assert torch.equal(row[:at], inputs)
-        assert row[at] == LETTERS.ids[WRITE]
-        assert torch.equal(row[at + 1 : at + 1 + len(target)], target)
-        assert torch.equal(asked[asked >= 0], target)
+    return take_out(LINE[:length], 0.3, LETTERS, seeded(seed))
 
 
 def test_what_frames_a_sentence_is_left_out() -> None:
@@ -112,27 +88,3 @@ def test_fill_takes_the_likeliest_symbol_each_time_and_repeats_with_a_generator(
     draws = [fill(asked, inputs, temperature=1.0, generator=seeded(3)).target for _ in range(2)]
     assert torch.equal(*draws)
     assert len(written) <= SHAPE.max_len - len(inputs) - 1
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    text = normalise((DATA / "sample.txt").read_text("ascii")).text
-    return Corpus((Piece("a", text),), (Piece("b", text[:128]),))
-
-
-def begun(corpus: Corpus) -> TrainingRun:
-    torch.manual_seed(0)
-    recipe = Recipe(steps=30, batch_size=4, length=32, evaluations=2)
-    return TrainingRun(PrefixLM(SHAPE, LETTERS), corpus, recipe, INFILLING)
-
-
-def test_it_trains_and_is_saved(corpus: Corpus, tmp_path: Path) -> None:
-    whole = begun(corpus)
-    before = whole.measure()
-    records = list(fit(whole, progress=False))
-    assert records[-1].held_out is not None
-    assert records[-1].held_out < before - 0.3
-    save_model(tmp_path / "model", whole.model, {})
-    again = load_model(tmp_path / "model")
-    assert isinstance(again, PrefixLM)
-    assert again.vocabulary == LETTERS

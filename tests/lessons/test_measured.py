@@ -70,9 +70,7 @@ def within(new: Any, committed: Any) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "command", [command for command in FILES if command != "the_real_ones.context"]
-)
+@pytest.mark.parametrize("command", FILES)
 def test_a_short_run_writes_what_the_committed_file_holds(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,11 +47,6 @@ def test_every_sentence_has_roles() -> None:
         tasks.roles("anna took the bank")
 
 
-def test_tags_stand_at_words() -> None:
-    input_ids, labels = tasks.role_task(WORLD)
-    assert torch.equal(labels != IGNORE, input_ids < WORLD.vocabulary.n_ordinary)
-
-
 def test_the_answer_of_a_question_stands_where_the_label_says() -> None:
     vocabulary = tasks.pair_vocabulary(WORLD)
     input_ids, labels = tasks.span_task(WORLD, 200)
@@ -88,13 +83,6 @@ def test_statements_are_said_or_not() -> None:
     assert not (task.input_ids == WORLD.vocabulary.ids["liked"]).any()
 
 
-def test_a_task_leaves_out_the_lines_of_another_and_its_own_second_ones() -> None:
-    task = tasks.Task(torch.tensor([[1, 2], [3, 4], [1, 2], [5, 6]]), torch.tensor([0, 1, 0, 1]))
-    left = task.without(tasks.Task(torch.tensor([[5, 6], [7, 8]]), torch.tensor([1, 0])))
-    assert left.input_ids.tolist() == [[1, 2], [3, 4]]
-    assert left.labels.tolist() == [0, 1]
-
-
 def test_no_line_is_both_learned_and_asked() -> None:
     for name, experiment in comparison.experiments().items():
         for n, seed in product(experiment.labels, range(experiment.seeds)):
@@ -124,27 +112,7 @@ def test_names_are_tagged_by_word() -> None:
         assert [text[s] for s in starts] == [word[0] for word in sentence.words]
 
 
-def test_naive_bayes_counts_a_word_as_often_as_it_is_there() -> None:
-    bayes = tasks.NaiveBayes([["good", "film"], ["good"], ["bad", "film"]], [1, 1, 0])
-    said = bayes.classify([["good"], ["bad"], ["bad", "unheard"], ["film"]])
-    assert said.tolist() == [1, 0, 0, 1]
-    bayes = tasks.NaiveBayes([["up", "up", "up", "down"], ["up", "down", "down"]], [0, 1])
-    odds = (bayes.log_odds[:, bayes.ids["up"]] - bayes.log_odds[:, bayes.ids["down"]]).exp()
-    assert odds.tolist() == pytest.approx([4 / 2, 2 / 3])
-
-
 # Faults
-
-
-def test_one_symbol_is_exchanged_for_one_of_its_kind() -> None:
-    faulty = faults.plant(PROGRAMS, 200, seed=3)
-    mended = faulty.input_ids.scatter(1, faulty.at[:, None], faulty.truth[:, None])
-    assert ((mended != faulty.input_ids).sum(1) == 1).all()
-    known = {tuple(line) for line in PROGRAMS.input_ids.tolist()}
-    assert {tuple(line) for line in mended.tolist()} <= known
-    kind = faults.kinds(PROGRAMS)
-    wrong = faulty.input_ids.gather(1, faulty.at[:, None])[:, 0]
-    assert torch.equal(kind[wrong], kind[faulty.truth])
 
 
 def test_the_posterior_is_what_planting_gives() -> None:
@@ -168,11 +136,6 @@ def test_the_posterior_is_what_planting_gives() -> None:
 def test_a_line_that_is_far_from_every_program_is_refused() -> None:
     with pytest.raises(ValueError, match="No program is one symbol away from x = x"):
         faults.posterior(PROGRAMS, faults.padded(PROGRAMS, "x = x"))
-
-
-def test_hits_share_ties() -> None:
-    guesses = torch.tensor([[0.0, 2.0, 2.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    assert faults.hits(guesses, torch.tensor([1, 0, 0])) == pytest.approx((0.5 + 1 + 0) / 3)
 
 
 def test_the_exercises_are_the_package() -> None:

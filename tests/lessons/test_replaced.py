@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 import torch
 from torch.nn import functional as F
 
-from cloze.checkpoint import load_model, save_model
-from cloze.corpus import DATA, Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.lessons.corrupt_and_repair import objective_replaced
 from cloze.lessons.corrupt_and_repair.objective_replaced import (
-    REPLACED,
     MasksAndDraws,
     ReplacedLM,
     detection_loss,
@@ -23,8 +19,7 @@ from cloze.lessons.corrupt_and_repair.objective_replaced import (
     refilled,
 )
 from cloze.masking import seeded
-from cloze.training import Recipe, TrainingRun, fit
-from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary, normalise
+from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 
 SHAPE = EncoderConfig(d_model=32, n_heads=4, d_ff=48)
 
@@ -37,13 +32,6 @@ def model(seed: int = 0) -> ReplacedLM:
 def batch(n: int = 3, seed: int = 0) -> MasksAndDraws:
     windows = torch.randint(28, (n, 16), generator=seeded(seed))
     return hide_for_two(windows, 0.3, seeded(seed), VOCABULARY)
-
-
-def test_masks_are_all_mask_and_the_original_can_be_had() -> None:
-    windows = torch.randint(28, (50, 16), generator=seeded(0))
-    asked = hide_for_two(windows, 0.3, seeded(0), VOCABULARY)
-    assert (asked.inputs[asked.selected] == VOCABULARY.mask_id).all()
-    assert torch.equal(asked.original, windows)
 
 
 def test_masks_are_filled_as_often_as_the_generator_says() -> None:
@@ -110,22 +98,3 @@ def test_frames_are_not_asked_about() -> None:
             electra_loss(both, MasksAndDraws(inputs, labels, torch.full(window.shape, 0.4)))
         )
     assert losses[0].item() == pytest.approx(losses[1].item(), rel=1e-5)
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    text = normalise((DATA / "sample.txt").read_text("ascii")).text
-    return Corpus((Piece("a", text),), (Piece("b", text[:128]),))
-
-
-def begun(corpus: Corpus) -> TrainingRun:
-    recipe = Recipe(steps=40, batch_size=8, length=32, mask_prob=0.15, evaluations=2)
-    return TrainingRun(model(), corpus, recipe, REPLACED)
-
-
-def test_it_trains_and_is_saved(corpus: Corpus, tmp_path: Path) -> None:
-    whole = begun(corpus)
-    records = list(fit(whole, progress=False))
-    assert sum(r.loss for r in records[-5:]) < 0.9 * sum(r.loss for r in records[:5])
-    save_model(tmp_path / "model", whole.model, {})
-    assert isinstance(load_model(tmp_path / "model"), ReplacedLM)

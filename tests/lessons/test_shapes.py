@@ -15,14 +15,12 @@ from torch import Tensor
 
 from cloze.corpus import Corpus, windows
 from cloze.lessons.what_to_hide.shapes import mask_spans, mask_words
-from cloze.masking import IGNORE, MaskedBatch, corrupt, mask_tokens, seeded
+from cloze.masking import IGNORE, corrupt, mask_tokens, seeded
 from cloze.vocabulary import BEGIN, END, MASK, PAD, VOCABULARY, Vocabulary
 
 N = 1_000_000
 WORDS = Vocabulary(("a", "bank", "dog", "river"), (MASK, BEGIN, END, PAD))
 EXTENDED = VOCABULARY.with_specials("[PAD]", "[CLS]")
-BOUNDS = {mask_words: 0.005, mask_spans: 0.01}
-"""How far the rate over a million characters may be from what was asked, as promised."""
 
 maskers = pytest.mark.parametrize("mask", [mask_words, mask_spans], ids=lambda mask: mask.__name__)
 
@@ -44,12 +42,10 @@ def words_of(line: Tensor, vocabulary: Vocabulary = VOCABULARY) -> list[list[int
 
 
 @maskers
-@pytest.mark.parametrize("rate", [0.15, 0.5])
-def test_the_rate_is_kept_over_a_million_characters(
-    mask: Any, rate: float, english: Tensor
-) -> None:
-    selected = mask(english, rate, generator=seeded(0)).selected
-    assert abs(selected.double().mean().item() - rate) < BOUNDS[mask]
+def test_the_rate_is_kept_over_a_million_characters(mask: Any, english: Tensor) -> None:
+    """As promised: within 0.005 for words, 0.01 for spans."""
+    selected = mask(english, 0.5, generator=seeded(0)).selected
+    assert abs(selected.double().mean().item() - 0.5) < (0.005 if mask is mask_words else 0.01)
 
 
 def test_no_place_of_a_line_is_favoured(english: Tensor) -> None:
@@ -58,14 +54,6 @@ def test_no_place_of_a_line_is_favoured(english: Tensor) -> None:
     selected = mask_spans(english, 0.3, generator=seeded(1)).selected
     shares = (selected & letters).sum(0) / letters.sum(0)
     assert (shares - shares.mean()).abs().max() < 0.03
-
-
-def test_what_stands_between_words_is_a_word_of_its_own(english: Tensor) -> None:
-    selected = mask_words(english, 0.3, generator=seeded(3)).selected
-    between = english < 2
-    assert abs(selected[between].double().mean().item() - 0.3) < 0.01
-    beside = between[:, 1:-1] & selected[:, :-2] & ~selected[:, 2:]
-    assert abs(selected[:, 1:-1][beside].double().mean().item() - 0.3) < 0.02  # whatever is beside
 
 
 def test_spans_begin_and_end_with_words_and_close_what_is_between(english: Tensor) -> None:
@@ -86,23 +74,13 @@ def test_spans_begin_and_end_with_words_and_close_what_is_between(english: Tenso
             assert all(chosen[i] == (chosen[one[0]] and chosen[other[0]]) for i in between)
 
 
-def spans(rate: float, length: int = 4000, **kwargs: Any) -> list[int]:
-    """Return how many words each span of many long lines of words has, seldom enough not to meet.
-
-    Spans that a line's end cuts are left out.
-    """
-    lines = torch.zeros(60, length, dtype=torch.int64)
-    selected = mask_spans(lines, rate, vocabulary=WORDS, generator=seeded(5), **kwargs).selected
-    found = []
-    for line in selected.tolist():
-        runs = [(inside, len(list(run))) for inside, run in groupby(line)]
-        found += [n for inside, n in runs[1:-1] if inside]
-    return found
-
-
 def test_lengths_are_spanberts() -> None:
     """Geometric with p = 0.2, at most 10, 3.8 on average; at this rate 1 in 400 spans meets one."""
-    lengths = spans(0.01)
+    lines = torch.zeros(60, 4000, dtype=torch.int64)
+    lengths = []
+    for line in mask_spans(lines, 0.01, vocabulary=WORDS, generator=seeded(5)).selected.tolist():
+        runs = [(inside, len(list(run))) for inside, run in groupby(line)]
+        lengths += [n for inside, n in runs[1:-1] if inside]  # a line's end may cut others
     n = len(lengths)
     assert n > 500
     assert sum(lengths) / n == pytest.approx(3.8, abs=5 * 2.6 / math.sqrt(n))
@@ -115,16 +93,13 @@ def test_lengths_are_spanberts() -> None:
 
 
 @maskers
-@pytest.mark.parametrize(("hide", "swap"), [(0.8, 0.1), (0.0, 1.0)])
-def test_a_word_has_one_fate(mask: Any, hide: float, swap: float, english: Tensor) -> None:
-    inputs, labels = mask(english, 0.3, mask_share=hide, random_share=swap, generator=seeded(7))
+def test_a_word_has_one_fate(mask: Any, english: Tensor) -> None:
+    inputs, labels = mask(english, 0.3, generator=seeded(7))
     selected = labels != IGNORE
     hidden = inputs == VOCABULARY.mask_id
-    share = hidden[selected].double().mean().item()
-    assert share == pytest.approx(hide, abs=0.02)
-    if hide + swap < 1:
-        same = (inputs == english)[selected].double().mean().item()
-        assert same == pytest.approx(1 - hide - swap + swap / 28, abs=0.02)
+    assert hidden[selected].double().mean().item() == pytest.approx(0.8, abs=0.02)
+    same = (inputs == english)[selected].double().mean().item()
+    assert same == pytest.approx(0.1 + 0.1 / 28, abs=0.02)
     for line, gone, chosen in zip(english[:300], hidden, selected, strict=False):
         for word in words_of(line):
             if chosen[word[0]]:
@@ -180,19 +155,7 @@ def test_in_a_vocabulary_of_words_a_word_is_a_symbol() -> None:
     assert all(map(torch.equal, one, other))
 
 
-def test_without_a_word_there_is_no_span() -> None:
-    with pytest.raises(ValueError, match="There is no word in this batch"):
-        mask_spans(VOCABULARY.encode(" \n "))
-
-
-def test_a_selection_of_ones_own_is_corrupted_by_the_same_rule() -> None:
-    line = VOCABULARY.encode("rain fell on the old umbrella").repeat(2, 1)
-    tokens = mask_tokens(line, 0.4, generator=seeded(12))
-    source = seeded(12)
-    torch.rand(line.shape, generator=source)  # the numbers that selected
-    assert all(map(torch.equal, tokens, corrupt(line, tokens.selected, generator=source)))
-    hidden = corrupt(line, line > 20, mask_share=1.0, random_share=0.0)
-    assert isinstance(hidden, MaskedBatch)
-    assert torch.equal(hidden.inputs == 28, line > 20)
+def test_only_ordinary_symbols_are_corrupted() -> None:
+    line = VOCABULARY.encode("rain fell on the old umbrella")
     with pytest.raises(ValueError, match="Only ordinary symbols"):
         corrupt(line.masked_fill(line > 20, 28), line > 20)

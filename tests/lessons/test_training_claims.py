@@ -10,8 +10,6 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from cloze.lessons.training import results
-
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "04_training.ipynb"
 NUMBER = r"≈? ?(-?\d+(?:\.\d+)?)"
 
@@ -77,14 +75,3 @@ def test_the_plateau_is_a_reader_of_its_own_position() -> None:
     assert around < own
     stuck = re.findall(r"stuck: from ≈ \S+ to ≈ (\d\.\d\d)", printed())
     assert float(stuck[0]) == pytest.approx(own, abs=0.1)
-
-
-def test_only_learned_positions_keep_a_model_on_the_plateau() -> None:
-    at_78 = {name: after[78].mean for name, after in results.plateau().items()}
-    assert {name for name, nats in at_78.items() if nats > 2.6} == {
-        name for name in at_78 if name.startswith("learned positions")
-    }
-
-
-def test_a_run_that_was_saved_goes_on_as_if_nothing_had_happened() -> None:
-    assert numbers("largest difference of a weight:") == [0.0]

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import nbformat
 import pytest
@@ -16,21 +15,14 @@ from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
 from notebooks import colab
-
-ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+from tests.series import NOTEBOOKS, ROOT, each_notebook
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-def read(path: Path) -> Any:
-    return nbformat.read(path, as_version=4)
-
-
 @each_notebook
 def test_every_notebook_is_as_colab_needs_it(path: Path) -> None:
-    notebook = read(path)
+    notebook = nbformat.read(path, as_version=4)
     made = colab.with_colab(notebook, path.name, colab.written())
     assert made == notebook, "python -m notebooks.colab writes it"
 
@@ -44,7 +36,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     (folder / "pyproject.toml").write_text(text, encoding="utf-8")
     for path in NOTEBOOKS[:2]:
-        made = colab.with_colab(read(path), path.name, "")
+        made = colab.with_colab(nbformat.read(path, as_version=4), path.name, "")
         nbformat.write(made, folder / path.name)
     monkeypatch.setattr(colab, "ROOT", folder)
     monkeypatch.setattr(colab, "HERE", folder)
@@ -59,13 +51,13 @@ def git(folder: Path, *words: str) -> None:
 
 def test_a_name_is_written_and_can_be_changed(project: Path) -> None:
     assert (colab.written(), colab.here(), colab.at_home()) == ("", "", False)
-    before = {path: read(path) for path in project.glob("*.ipynb")}
+    before = {path: nbformat.read(path, as_version=4) for path in project.glob("*.ipynb")}
     for name in ("somebody", "https://github.com/Another/course.git"):
         repository = colab.named(name)
         assert colab.main(["owner", name]) == 0
         assert (colab.written(), colab.here(), colab.at_home()) == (repository, repository, True)
         for path, notebook in before.items():
-            made = read(path)
+            made = nbformat.read(path, as_version=4)
             link = f"[Open in Colab]({colab.address(path.name, repository)})"
             assert made.cells[0].source.count("[Open in Colab]") == 1
             assert link in made.cells[0].source
@@ -74,14 +66,23 @@ def test_a_name_is_written_and_can_be_changed(project: Path) -> None:
     assert colab.project()["urls"] == {"Source": "https://github.com/Another/course"}
 
 
-@pytest.mark.parametrize("start", ["https://github.com/", "git@github.com:"])
-def test_gits_remote_tells_where_a_copy_belongs(project: Path, start: str) -> None:
-    git(project, "init", "--quiet")
-    assert colab.here() == ""
-    git(project, "remote", "add", "origin", f"{start}some-body/my.cloze.git")
-    assert (colab.here(), colab.at_home()) == ("some-body/my.cloze", False)
-    assert colab.main(["owner"]) == 0
-    assert colab.at_home()
+@pytest.mark.parametrize(
+    ("remote", "repository"),
+    [
+        ("https://github.com/some-body/my.cloze.git", "some-body/my.cloze"),
+        ("git@github.com:some-body/my.cloze.git", "some-body/my.cloze"),
+        ("https://gitlab.com/a/b", ""),
+    ],
+)
+def test_gits_remote_tells_where_a_copy_belongs(
+    project: Path, remote: str, repository: str
+) -> None:
+    for folder, address in ((project.parent, "https://github.com/other/thing"), (project, remote)):
+        assert colab.here() == ""
+        git(folder, "init", "--quiet")
+        git(folder, "remote", "add", "origin", address)
+    assert (colab.here(), colab.at_home()) == (repository, False)
+    assert (colab.main(["owner"]) == 0) == colab.at_home() == bool(repository)
 
 
 def test_a_workflow_knows_better_than_the_notebooks(
@@ -95,17 +96,6 @@ def test_a_workflow_knows_better_than_the_notebooks(
         "somebody/cloze",
         False,
     )
-
-
-def test_another_host_and_a_repository_around_the_project_are_not_its_address(
-    project: Path,
-) -> None:
-    git(project.parent, "init", "--quiet")
-    git(project.parent, "remote", "add", "origin", "https://github.com/other/thing")
-    assert colab.here() == ""
-    git(project, "init", "--quiet")
-    git(project, "remote", "add", "origin", "https://gitlab.com/a/b")
-    assert colab.here() == ""
 
 
 @pytest.mark.parametrize("name", ["", "two words", "https://gitlab.com/a/b"])

@@ -11,12 +11,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-import nbformat
-import pytest
+from tests.series import NOTEBOOKS, ROOT, each_notebook, prose, read
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-EACH = sorted(NOTEBOOKS.glob("*.ipynb"))
-BY_NUMBER = {path.stem[:2]: path for path in EACH}
+GLOSSARY = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+BY_NUMBER = {path.stem[:2]: path for path in NOTEBOOKS}
 LEVELS = ("Everybody", "Practitioner", "Researcher")
 NAMED = re.compile(
     r"\b(?:called|calls?|named|has a name:|is known as)\s+(?:an?\s+|the\s+|its\s+)?"
@@ -38,26 +36,17 @@ ALSO = {
 
 
 def entries() -> dict[str, str]:
-    text = (NOTEBOOKS / "glossary.md").read_text(encoding="utf-8")
-    _, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    _, *parts = re.split(r"^## ", GLOSSARY, flags=re.MULTILINE)
     heads = [part.partition("\n") for part in parts]
     return {title.replace("\\", ""): body for title, _, body in heads}
 
 
 ENTRIES = entries()
-each_notebook = pytest.mark.parametrize("path", EACH, ids=lambda path: path.stem)
-
-
-@cache
-def prose(path: Path) -> str:
-    cells = nbformat.read(path, as_version=4).cells
-    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
 
 
 @cache
 def everything(path: Path) -> str:
-    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    text = "\n".join(cell.source for cell in read(path).cells)
     return re.sub(r"[\s*_-]+", " ", text).lower()
 
 
@@ -83,8 +72,7 @@ def test_an_entry_has_three_levels_and_a_place_and_is_a_word_of_its_notebooks() 
 def test_entries_are_in_alphabetical_order_and_each_is_there_once() -> None:
     keys = [re.sub(r"[^a-z0-9]", "", term.lower()) for term in ENTRIES]
     assert keys == sorted(keys)
-    text = (NOTEBOOKS / "glossary.md").read_text(encoding="utf-8")
-    assert text.count("\n## ") == len(ENTRIES) > 100
+    assert GLOSSARY.count("\n## ") == len(ENTRIES) > 100
 
 
 @each_notebook
@@ -93,25 +81,3 @@ def test_every_term_of_a_notebook_has_an_entry(path: Path) -> None:
     missing = {name for name in NAMED.findall(text) + SYMBOL.findall(text) if not known(name)}
     assert not missing, f"The glossary lacks {', '.join(sorted(missing))}."
     assert "](glossary.md)" in text
-
-
-def misconceptions() -> list[tuple[str, str, str]]:
-    """Return for each misconception the words, the notebook and the heading of its link."""
-    text = (NOTEBOOKS / "misconceptions.md").read_text(encoding="utf-8")
-    links = re.findall(r"^\*Refuted in\* \[(.+)\]\((\w+\.ipynb)#(\S+)\)\.$", text, re.MULTILINE)
-    assert len(links) == text.count("\n## ") >= 12
-    return links
-
-
-def test_a_misconception_leads_to_where_it_is_refuted() -> None:
-    for words, name, anchor in misconceptions():
-        headings = re.findall(r"^#+ (.+)$", prose(NOTEBOOKS / name), re.MULTILINE)
-        assert anchor in [heading.replace(" ", "-") for heading in headings]
-        assert words.replace("-", " ").endswith(anchor.replace("-", " "))
-
-
-def test_the_links_of_both_pages_resolve() -> None:
-    for page in ("glossary.md", "misconceptions.md"):
-        text = (NOTEBOOKS / page).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#\s]+)", text):
-            assert target.startswith("http") or (NOTEBOOKS / target).exists(), target

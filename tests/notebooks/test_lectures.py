@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import nbformat
 import pytest
 
 from cloze.teaching import palette
+from tests.series import read
 
 LECTURE = Path(__file__).resolve().parents[2] / "lecture"
 TEMPLATE = LECTURE / "voila/templates/lecture"
@@ -39,7 +39,7 @@ class Screen(NamedTuple):
 def screens(minutes: str) -> list[Screen]:
     """Read the screens of a lecture, split as in index.html.j2."""
     found: list[list[Any]] = []
-    for cell in nbformat.read(NOTEBOOKS[minutes], as_version=4).cells:
+    for cell in read(NOTEBOOKS[minutes]).cells:
         if cell.cell_type == "markdown" and cell.source.startswith("#"):
             found.append([])
         found[-1].append(cell)

@@ -15,10 +15,8 @@ import pytest
 
 from cloze.teaching.quiz import AnswerSheet
 from cloze.widgets import Quiz
+from tests.series import LECTURES, NOTEBOOKS, ROOT, code_cells, each_notebook, prose, read
 
-ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LECTURES = sorted((ROOT / "lecture").glob("*.ipynb"))
 MAX_LINES = 25
 WIDGET = "application/vnd.jupyter.widget-view+json"
 GUESS = re.compile(
@@ -28,21 +26,6 @@ GUESS = re.compile(
 """How a text asks for a guess."""
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-def read(path: Path) -> Any:
-    return nbformat.read(path, as_version=4)
-
-
-def code_cells(path: Path) -> list[Any]:
-    return [cell for cell in read(path).cells if cell.cell_type == "code"]
-
-
-def prose(path: Path) -> list[str]:
-    return [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
-
-
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 each = pytest.mark.parametrize("path", NOTEBOOKS + LECTURES, ids=lambda path: path.stem)
 
 
@@ -83,8 +66,7 @@ def test_cells_are_short(path: Path) -> None:
 
 @each
 def test_one_title_and_headings_in_order(path: Path) -> None:
-    text = re.sub(r"```.*?```", "", "\n".join(prose(path)), flags=re.DOTALL)
-    levels = [len(marks) for marks in re.findall(r"^(#+) ", text, flags=re.MULTILINE)]
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", prose(path), flags=re.MULTILINE)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(b <= a + 1 for a, b in pairwise(levels))
@@ -92,16 +74,15 @@ def test_one_title_and_headings_in_order(path: Path) -> None:
 
 @each_notebook
 def test_it_opens_and_ends_as_all_do(path: Path) -> None:
-    cells = prose(path)
     for words in ("You will be able to", "You need", "Time"):
-        assert f"**{words}" in cells[0], words
-    headings = re.findall(r"^## (.+)$", "\n".join(cells), flags=re.MULTILINE)
+        assert f"**{words}" in read(path).cells[0].source, words
+    headings = re.findall(r"^## (.+)$", prose(path), flags=re.MULTILINE)
     assert headings[-2:] == ["Checkpoint", "What comes next"]
 
 
 @each
 def test_links_resolve_and_images_have_a_text(path: Path) -> None:
-    text = "\n".join(prose(path))
+    text = prose(path)
     links = re.findall(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)", text)
     for link in links:
         target = link.split("#")[0]
@@ -112,7 +93,7 @@ def test_links_resolve_and_images_have_a_text(path: Path) -> None:
 
 def test_first_hints_ask_and_show_no_code() -> None:
     for path in NOTEBOOKS:
-        text = "\n".join(prose(path))
+        text = prose(path)
         hints = re.findall(
             r"<summary>(First|Second) hint</summary>\s*(.+?)\s*</details>", text, re.S
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from pathlib import Path
 
-import nbformat
 import pytest
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-PAGE = (NOTEBOOKS / "references.md").read_text(encoding="utf-8")
+from tests.series import NOTEBOOKS, ROOT, prose
+
+PAGE = (ROOT / "notebooks" / "references.md").read_text(encoding="utf-8")
+GLOSSARY = (ROOT / "notebooks" / "glossary.md").read_text(encoding="utf-8")
 ENTRIES = re.findall(r"^## (.+)\n\n(.+)$", PAGE, re.MULTILINE)
-CITING = [*sorted(NOTEBOOKS.glob("*.ipynb")), NOTEBOOKS / "glossary.md"]
+TEXTS = {path.stem: prose(path) for path in NOTEBOOKS} | {"glossary": GLOSSARY}
+CODE = re.compile(r"`[^`\n]*`|\$[^$]*\$")
 LINK = re.compile(r"\[[^\]]*\]\([^)]*\)")
 NAMES = r"(?:[A-Z][\w’-]+ et al\.|[A-Z][\w’-]+ and [A-Z][\w’-]+|(?<![-–])\b[A-Z][\w’-]+)"
 CITATION = re.compile(NAMES + r",? \(?(?:19|20)\d\d\b")
@@ -22,31 +23,22 @@ NOT_A_NAME = re.compile(
 )
 
 
-def prose(path: Path) -> str:
-    """Find what a page says, code left out."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".ipynb":
-        cells = nbformat.reads(text, as_version=4).cells
-        text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    return re.sub(r"```.*?```|`[^`\n]*`|\$[^$]*\$", "", text, flags=re.DOTALL)
-
-
 def unlinked(text: str) -> list[str]:
     """Find the citations that lead nowhere."""
-    found = CITATION.findall(LINK.sub("", text))
+    found = CITATION.findall(LINK.sub("", CODE.sub("", text)))
     return [words for words in found if not NOT_A_NAME.fullmatch(words[:-3])]
 
 
-@pytest.mark.parametrize("path", CITING, ids=lambda path: path.stem)
-def test_every_citation_is_a_link(path: Path) -> None:
-    assert not unlinked(prose(path))
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_citation_is_a_link(name: str) -> None:
+    assert not unlinked(TEXTS[name])
 
 
 def test_what_is_cited_is_on_the_page_and_what_is_on_the_page_is_cited() -> None:
     cited = {
         anchor
-        for path in CITING
-        for anchor in re.findall(r"\]\(references\.md#([^)]+)\)", prose(path))
+        for text in TEXTS.values()
+        for anchor in re.findall(r"\]\(references\.md#([^)]+)\)", text)
     }
     assert cited == {title.replace(" ", "-") for title, _ in ENTRIES}
 

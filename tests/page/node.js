@@ -1,4 +1,3 @@
-/// <reference path="./node.d.ts" />
 // Runs functions in Node that use the page's modules, one for each line that it reads.
 
 import { readFileSync } from "node:fs";

@@ -185,7 +185,7 @@ def test_python_goes_on_with_a_run_of_the_page_and_the_page_with_one_of_python(
     corpus = replace(Corpus.load(), train=Corpus.load().train[:2])
     given = {
         "config": asdict(EncoderConfig()),
-        "recipe": asdict(Recipe(steps=10, batch_size=4, seed=5, evaluations=0)),
+        "recipe": asdict(Recipe(steps=10, batch_size=4, seed=5, evaluations=0, weight_decay=1e-5)),
         "text": corpus.train_ids.tolist(),
         "corpus": corpus.sha256,
     }

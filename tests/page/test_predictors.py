@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from cloze.checkpoint import CHECKPOINTS
 from cloze.prediction.symbols import CHARACTERS
 from cloze.vocabulary import ALPHABET, normalise
 from tests.page.node import Node
@@ -39,35 +37,11 @@ def test_a_newer_question_stops_an_older_one(node: Node) -> None:
     assert found == dict.fromkeys(["joint", "surprise", "occlusion"], "AbortError")
 
 
-# ── bad input ──
-
 TEXTS = [
-    *("", " ", "_", "__", "[MASK]", "the [mask] sat", "[MA SK]", "a" * 64, "a" * 65, "_" * 65),
-    *(
-        "Café Zoë",
-        "naïve æther œuvre Straße ẞ ﬁn ŉ",
-        "don’t can't",
-        "e\u0301",
-        "\u0301",
-        "İstanbul ıħđ",
-    ),
-    *(
-        "😀 a",
-        "👩‍👩‍👧 family",
-        "123",
-        "٣٤",
-        "½",
-        "привет",
-        "שלום a",
-        "1é",
-        "é" * 2000,
-        "ﷺ",
-        "K",
-        "-",
-    ),
-    *("<img src=x onerror=alert(1)>", "&lt;b&gt;", "a<b>c</b>", "\u202ea", "a\u200bb", "a\u00a0b"),
-    *("a", "Z", "\n", "ab", "7", "'", "\\", "\x07", "\U0010ffff", "a  b", "\n" * 40, "😀" * 61),
-    *("a\tb", "a\r\nb\rc", "a \n \n b", "\x00", "a\x85b", "\ufeff", "x" * 40 + "ﬀ" * 13),
+    *("", "_", "the [mask] sat", "[MA SK]", "a" * 65, "Café Zoë", "æther œuvre Straße ẞ ﬁn ŉ"),
+    *("don’t can't", "e\u0301", "\u0301", "İstanbul ıħđ", "😀 a", "👩‍👧 family", "٣٤ ½"),
+    *("שלום a", "1é", "é" * 2000, "ﷺ", "K", "-", "<img src=x>", "\u202ea", "a\u00a0b"),
+    *("a", "Z", "\n", "7", "'", "a  b", "\n" * 40, "a\tb\r\nc", "a \n \n b", "\ufeff"),
 ]
 
 
@@ -103,7 +77,6 @@ def test_lines_and_symbols_are_read_as_in_python(node: Node) -> None:
     )
     for text, theirs in zip(TEXTS, found, strict=True):
         assert theirs == answer_of(read, text), text
-    assert 10 < sum("said" in each for each in found) < len(TEXTS) - 10
     symbols = [*TEXTS, *ALPHABET]
     found = node.evaluate(
         """(all) => all.map((each) => {
@@ -139,33 +112,8 @@ def test_every_character_of_unicode_is_normalised_as_in_python(node: Node) -> No
     assert different == []
 
 
-# ── damage ──
-
 READ = """async (path) => readModel(await bytes(path), "both.safetensors", module).then(
   () => "read", (error) => `${error.constructor.name}: ${error.message}`)"""
-DAMAGED = "CheckpointError: both.safetensors is damaged: "
-NO_CHECKPOINT = "CheckpointError: both.safetensors is not a checkpoint of Cloze, "
-
-
-def read_changed(node: Node, path: Path, content: bytes) -> str:
-    """Let the page read a model's file; return the class of its error and its message."""
-    path.write_bytes(content)
-    return str(node.evaluate(READ, str(path)))
-
-
-def test_damaged_weights_get_one_sentence(node: Node, page_folder: Path, tmp_path: Path) -> None:
-    good = (page_folder / "both.safetensors").read_bytes()
-    header = 8 + int.from_bytes(good[:8], "little")
-    draw = random.Random(0)
-    for at in (0, 8, header - 60, header, draw.randrange(len(good))):
-        flipped = bytearray(good)
-        flipped[at] ^= 1 << draw.randrange(8)
-        found = read_changed(node, tmp_path / "flipped", bytes(flipped))
-        assert found.startswith((DAMAGED, NO_CHECKPOINT)), at
-    for size in (0, 8, header, len(good) - 1):
-        found = read_changed(node, tmp_path / "cut", good[:size])
-        assert found.startswith((DAMAGED, NO_CHECKPOINT)), size
-    assert read_changed(node, tmp_path / "longer", good + b"\0").startswith(NO_CHECKPOINT)
 
 
 @pytest.fixture
@@ -181,17 +129,11 @@ def test_where_a_browser_digests_nothing_what_can_be_seen_is_told(
     node: Node, page_folder: Path, tmp_path: Path
 ) -> None:
     good = (page_folder / "both.safetensors").read_bytes()
-    assert read_changed(node, tmp_path / "good", good) == "read"
-    for bad in (good[:-1], good[:-2] + b"\x00\x7e"):  # 7e00: NaN
-        assert read_changed(node, tmp_path / "bad", bad).startswith("CheckpointError: ")
-
-
-def test_weights_of_another_kind_get_one_sentence(node: Node, tmp_path: Path) -> None:
-    for name, sentence in {
-        "causal": "holds no masked language model; choose another file.",
-        "replaced": "holds no masked language model; choose another file.",
-        "world": "reads other symbols than the page; use it in Python.",
-    }.items():
-        content = (CHECKPOINTS / f"{name}.safetensors").read_bytes()
-        found = read_changed(node, tmp_path / "other", content)
-        assert found == f"CheckpointError: both.safetensors {sentence}"
+    path = tmp_path / "both.safetensors"
+    for content, answer in (
+        (good, "read"),
+        (good[:-1], "CheckpointError: "),
+        (good[:-2] + b"\x00\x7e", "CheckpointError: "),  # 7e00: NaN
+    ):
+        path.write_bytes(content)
+        assert node.evaluate(READ, str(path)).startswith(answer)

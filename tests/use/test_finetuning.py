@@ -40,7 +40,6 @@ HEADS: dict[str, Callable[[], FineTuned]] = {
     "tokens": lambda: TokenClassifier(encoder(), WITH_PAD, 3),
     "spans": lambda: SpanExtractor(encoder(), WITH_PAD),
 }
-SHAPES = {"first": (2, 3), "mean": (2, 3), "tokens": (2, 6, 3), "spans": (2, 2, 6)}
 LINES = torch.tensor([[5, 6, 7, 8, 9, 10], [3, 4, 5, PAD_ID, PAD_ID, PAD_ID]])
 each_head = pytest.mark.parametrize("head", HEADS)
 
@@ -51,33 +50,18 @@ def model_of(head: str) -> FineTuned:
 
 
 @each_head
-def test_shapes_and_gradients(head: str) -> None:
-    model = model_of(head)
-    logits = model(LINES)
-    assert logits.shape == SHAPES[head]
-    logits[logits.isfinite()].square().sum().backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        if not name.endswith("key.bias"):  # a softmax does not see what all keys have in common
-            assert parameter.grad.abs().sum() > 0, name
-
-
-@each_head
 def test_padding_never_leaks(head: str) -> None:
     model = model_of(head).eval()
-    alone = model(LINES[1:, :3])
-    together = model(LINES)[1:]
+    expected = model(LINES[1:, :3])
     if head == "tokens":
-        together = together[:, :3]
+        expected = torch.nn.functional.pad(expected, (0, 0, 0, 3), value=math.nan)
     if head == "spans":
-        assert together[..., 3:].isneginf().all()
-        together = together[..., :3]
-    torch.testing.assert_close(together, alone)
-    with torch.no_grad():
-        model.encoder.embedding.weight[PAD_ID] += 5
-    after = model(LINES)[1:]
-    real = after[..., :3] if head == "spans" else after[:, :3] if head == "tokens" else after
-    torch.testing.assert_close(real, alone)
+        expected = torch.nn.functional.pad(expected, (0, 3), value=-math.inf)
+    known = ~expected.isnan()
+    for _ in range(2):
+        torch.testing.assert_close(model(LINES)[1:][known], expected[known])
+        with torch.no_grad():
+            model.encoder.embedding.weight[PAD_ID] += 5
 
 
 def test_what_was_pretrained_stays_as_it_is() -> None:
@@ -91,26 +75,10 @@ def test_what_was_pretrained_stays_as_it_is() -> None:
     assert all(torch.equal(value, before[n]) for n, value in pretrained.state_dict().items())
 
 
-def test_mean_and_first_are_what_they_say() -> None:
-    for head in ("first", "mean"):
-        model = model_of(head).eval()
-        states = model.encoder(LINES, LINES == PAD_ID)
-        pooled = torch.stack(
-            [states[0].mean(0), states[1, :3].mean(0)] if head == "mean" else [*states[:, 0]]
-        )
-        torch.testing.assert_close(model(LINES), model.head(pooled))
-
-
-def test_a_span_never_ends_before_it_starts() -> None:
-    chance = torch.Generator().manual_seed(0)
-    for length in (1, 2, 5, 9):
-        logits = torch.randn(200, 2, length, generator=chance)
-        spans = best_span(logits)
-        assert (spans[:, 0] <= spans[:, 1]).all()
-        sums = logits[:, 0].gather(1, spans[:, :1]) + logits[:, 1].gather(1, spans[:, 1:])
-        for row, total in zip(logits, sums[:, 0].tolist(), strict=True):
-            pairs = [(i, j) for i in range(length) for j in range(i, length)]
-            assert max(float(row[0, i] + row[1, j]) for i, j in pairs) == pytest.approx(total)
+def test_first_is_the_first_position() -> None:
+    model = model_of("first").eval()
+    states = model.encoder(LINES, LINES == PAD_ID)
+    torch.testing.assert_close(model(LINES), model.head(states[:, 0]))
 
 
 def test_a_span_stands_where_it_may() -> None:
@@ -132,7 +100,9 @@ LABELS = {
 @each_head
 def test_labels_are_learned(head: str) -> None:
     model = model_of(head)
+    before = model.encoder.embedding.weight.clone()
     losses = finetune(model, LINES, LABELS[head], FineTuning(epochs=60, batch_size=2))
+    assert not torch.equal(model.encoder.embedding.weight, before)
     assert losses[-1] < 0.1 < losses[0]
     logits = answers(model, LINES)
     best = best_span(logits) if head == "spans" else logits.argmax(-1)

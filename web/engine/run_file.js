@@ -153,29 +153,8 @@ export async function writtenModel(training, corpus, heldOut) {
  */
 export async function readFile(bytes, name) {
   const file = await readMasked(bytes, name);
-  if (file.about.kind === "run") {
-    if (!remembered(file.tensors, file.about))
-      throw new ValueError(`${name} does not fit this version of Cloze; train it again.`);
-    mustBeTrainable(file.about, name);
-  }
+  if (file.about.kind === "run") mustBeTrainable(file.about, name);
   return file;
-}
-
-/**
- * Whether what a run needs beside its parameters is there: what its optimizers and its generator
- * remember.
- * @param {RawTensors} tensors
- * @param {About} about
- */
-function remembered(tensors, { config, history }) {
-  return (
-    tensors.get("generator")?.bytes.byteLength === STATE_BYTES &&
-    places(config).every(([name, shape, kind]) => {
-      const tensor = tensors.get(name);
-      const needed = kind === "parameters" || history.length > 0;
-      return !needed || (tensor?.dtype === "F32" && `${tensor.shape}` === `${shape}`);
-    })
-  );
 }
 
 /**

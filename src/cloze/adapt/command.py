@@ -10,7 +10,7 @@ from dataclasses import fields
 
 from tqdm import tqdm
 
-from cloze.adapt.card import outcome, table
+from cloze.adapt.costs import outcome, table
 from cloze.adapt.documents import GENERAL, Say, read_documents, silent
 from cloze.adapt.recipe import Recipe
 from cloze.adapt.run import Adaptation, last_checkpoint

@@ -12,9 +12,8 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from cloze.adapt.card import card, costs_before
 from cloze.adapt.chunks import Masks, prepare
-from cloze.adapt.costs import Costs, costs
+from cloze.adapt.costs import Costs, costs, costs_before, table
 from cloze.adapt.documents import Document, Say, silent
 from cloze.adapt.recipe import Examples, Recipe
 from cloze.handover.export import new_folder
@@ -23,6 +22,7 @@ from cloze.handover.pieces import load_folder, longest_line
 from cloze.interrupts import held_signals
 from cloze.training import Progress, Record
 
+CARD = Path(__file__).with_name("card.md")
 STATE = "trainer_state.json"
 """The file that the Trainer writes last into a checkpoint."""
 
@@ -156,8 +156,15 @@ class Adaptation(Progress):
             self.model.save_pretrained(part)
             self.tokenizer.save_pretrained(part)
             shutil.copymode(part / "config.json", part / "model.safetensors")  # it would be private
-            text = card(self.base, self.recipe, self.texts, self.before, after, command)
-            (part / "README.md").write_text(text, encoding="utf-8")
+            made = {"command": f"`{command}`"} if command else {}
+            made |= {**asdict(self.recipe), "sha256 of the texts": self.texts.sha256}
+            card = CARD.read_text(encoding="utf-8").format(
+                base=self.base.resolve().name,
+                summary=self.texts.summary,
+                table=table(self.before, after),
+                rows="\n".join(f"| {key.replace('_', ' ')} | {made[key]} |" for key in made),
+            )
+            (part / "README.md").write_text(card, encoding="utf-8")
         return after
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -130,8 +130,3 @@ def pair(question: Question, last: Predictor) -> Data:
 def written(cost: float | None) -> float | str | None:
     """Write a cost for JSON, which knows no infinity."""
     return "Infinity" if cost == inf else cost
-
-
-def numbers(values: Iterable[float]) -> list[float | str | None]:
-    """Write costs for JSON."""
-    return [written(value) for value in values]

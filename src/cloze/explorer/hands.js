@@ -47,10 +47,10 @@ export function bet(hands, symbol, n) {
 export const cost = (hands, truth, n) => -Math.log(bet(hands, truth, n));
 
 /**
- * Return what those are called who raised so many hands.
+ * Return "you" for one hand, "the room" for more.
  * @param {number} nHands
  */
-export function who(nHands) {
+export function guesserName(nHands) {
   return nHands === 1 ? "you" : "the room";
 }
 

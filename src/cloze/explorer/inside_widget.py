@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from markupsafe import Markup
-
 from cloze.arguments import checked
 from cloze.explorer.answers import Data
 from cloze.explorer.inside import UNTOUCHED
@@ -14,7 +12,7 @@ from cloze.explorer.widget import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor
 from cloze.vocabulary import TextError, visible
-from cloze.widgets.markup import element, in_nats
+from cloze.widgets.markup import in_nats
 from cloze.widgets.widget import program
 
 LINE, OTHER, GAP_AT = "she asked what it was", "she asked when it was", 12
@@ -67,25 +65,7 @@ class Inside(MaskExplorer):
     def way(self) -> Data:
         """Return what the ladder shows, as :func:`cloze.explorer.inside.inside` does."""
         with self.lock:
-            return self._inside(self._question, self.inside)
-
-    def still(self) -> Markup:
-        """Write the ladder as a table, the answer on top, for where nothing runs."""
-        rungs = self.way()["rungs"]
-        if not rungs:
-            return super().still()
-        heads = ["part", "guess, if it ended here", "cost of the truth", "a translator's guess"]
-        rows = []
-        for rung in reversed(rungs):
-            own, translated = rung["own"], rung["translated"]
-            cost = "" if own["cost"] is None else in_nats(float(own["cost"]))
-            cells = (_listed(own), cost, _listed(translated) if translated else "")
-            name = element("th", _name(rung), scope="row")
-            rows.append(element("tr", name, *(element("td", cell) for cell in cells)))
-        line = element("p", f"The gap in {self._gapped()}, from the bottom up:")
-        head = element("tr", *(element("th", each, scope="col") for each in heads))
-        table = element("table", element("thead", head), element("tbody", *rows))
-        return element("div", line, table, class_="cloze still")
+            return self._look_inside(self._question, self.inside)
 
     def __repr__(self) -> str:
         rungs = self.way()["rungs"]
@@ -97,12 +77,3 @@ class Inside(MaskExplorer):
             answer = f"{visible(symbol)} {p:.2f}{cost}"
         changed = f", {len(self.inside['parts'])} changed" if self.inside["parts"] else ""
         return f"Inside({self._gapped()!r}: {answer}{changed})"
-
-
-def _name(rung: Data) -> str:
-    part = str(rung["part"])
-    return part if part == "embedding" else f"{part} {rung['layer'] + 1}"
-
-
-def _listed(reading: Data) -> str:
-    return ", ".join(f"{visible(symbol)} {p:.2f}" for symbol, p in reading["guesses"])

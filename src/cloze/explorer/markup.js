@@ -20,7 +20,7 @@ import {
   sum,
   visible,
 } from "../widgets/browser/words.js";
-import { cost, raised, who } from "./hands.js";
+import { cost, guesserName, raised } from "./hands.js";
 import { costsOf, mean, parts, titleOf } from "./parts.js";
 import { inWords as standingsOf } from "./tally.js";
 import { VIEWS } from "./views.js";
@@ -262,7 +262,7 @@ function summary(seen, view, announcement) {
       const truth = seen.state.truthAt(focus);
       if (hands[focus] && truth !== null && !seen.state.once) {
         const nats = cost(hands[focus], truth, seen.state.symbols.n);
-        const name = capitalised(who(raised(hands[focus])));
+        const name = capitalised(guesserName(raised(hands[focus])));
         sentences.push(
           `${name}: ${fixed(Math.exp(-nats), 2)} for the truth, ${inBits(nats)} bits.`,
         );

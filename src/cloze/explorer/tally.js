@@ -3,7 +3,7 @@
 import { button, element, join, status, tableOf } from "../widgets/browser/element.js";
 import { Widget } from "../widgets/browser/widget.js";
 import { counted, inBits, inNats } from "../widgets/browser/words.js";
-import { best, ROOM, standings, who } from "./hands.js";
+import { best, guesserName, ROOM, standings } from "./hands.js";
 
 /** @import { Paid } from "./hands.js" */
 
@@ -46,7 +46,7 @@ export default class Tally extends Widget {
  * @param {Paid[]} paid
  */
 function called(name, paid) {
-  return name === ROOM ? who(Math.max(...paid.map((each) => each.n_hands))) : name;
+  return name === ROOM ? guesserName(Math.max(...paid.map((each) => each.n_hands))) : name;
 }
 
 /**

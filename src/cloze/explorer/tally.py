@@ -8,7 +8,6 @@ from typing import Any
 import traitlets
 
 from cloze.vocabulary import counted
-from cloze.widgets.markup import in_bits
 from cloze.widgets.widget import Widget, program
 
 
@@ -27,13 +26,7 @@ class Tally(Widget):
     −log P of the truth in nats by who guessed, "room" first."""
 
     def __repr__(self) -> str:
-        names = dict.fromkeys(name for each in self.paid for name in each["costs"])
-        means = []
-        for name in names:
-            costs = [float(each["costs"][name]) for each in self.paid if name in each["costs"]]
-            means.append(f"{name} {in_bits(sum(costs) / len(costs))}")
-        standings = f": {', '.join(means)} bits" if means else ""
-        return f"Tally({counted(len(self.paid), 'gap')}{standings})"
+        return f"Tally({counted(len(self.paid), 'gap')})"
 
     def alone(self) -> None:
         """Without an explorer beside it nothing is entered."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -73,11 +72,9 @@ def to_hugging_face(folder: FilePath, checkpoint: FilePath = SHIPPED) -> None:
 
 def _add_code(folder: Path) -> None:
     """Copy the model's source files into a folder, where they import each other and not cloze."""
-    package = Path(str(sys.modules["cloze"].__file__)).parent
-    for module in (package / "handover" / "huggingface.py", package / "encoder.py"):
-        text = module.read_text("utf-8").replace(
-            "from cloze.encoder import", "from .encoder import"
-        )
+    here = Path(__file__).parent
+    for module in (here / "huggingface.py", here.parent / "encoder.py"):
+        text = module.read_text("utf-8").replace("from cloze.encoder", "from .encoder")
         (folder / module.name).write_text(text, encoding="utf-8")
 
 
@@ -94,12 +91,11 @@ def with_room(model: MaskedLM) -> tuple[Vocabulary, dict[str, Tensor]]:
     vectors = state["encoder.embedding.weight"]
     read_as = {PAD: torch.zeros_like(vectors[0]), UNKNOWN: vectors[vocabulary.mask_id]}
     added = [special for special in read_as if special not in vocabulary.specials]
-    if added:
-        rows = torch.stack([read_as[special] for special in added])
-        never = torch.full((len(added),), NEVER)
-        state["encoder.embedding.weight"] = torch.cat([vectors, rows])
-        state["head.weight"] = torch.cat([state["head.weight"], torch.zeros_like(rows)])
-        state["head.bias"] = torch.cat([state["head.bias"], never])
+    rows = torch.stack([read_as[special] for special in added])
+    never = torch.full((len(added),), NEVER)
+    state["encoder.embedding.weight"] = torch.cat([vectors, rows])
+    state["head.weight"] = torch.cat([state["head.weight"], torch.zeros_like(rows)])
+    state["head.bias"] = torch.cat([state["head.bias"], never])
     return vocabulary.with_specials(*added), state
 
 

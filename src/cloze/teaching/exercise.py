@@ -18,7 +18,7 @@ import inspect
 import io
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -230,7 +230,7 @@ class Exercise:
     def outcomes(self, answer: Any, probes: Sequence[Probe]) -> Outcomes:
         """Return what the solution or a mistake gives on every probe."""
         function = answer if callable(answer) else lambda: answer
-        return [self.read(call(function, probe, ours=True)) for probe in probes]
+        return [self.read(call(function, probe)) for probe in probes]
 
     def known(self, probes: Sequence[Probe]) -> dict[str, Outcomes]:
         """Return what every mistake gives, under its sentence."""
@@ -240,7 +240,7 @@ class Exercise:
 
 def is_ours(function: Any) -> bool:
     """Whether a function comes from the package."""
-    return callable(function) and str(getattr(function, "__module__", "")).startswith("cloze.")
+    return str(getattr(function, "__module__", "")).startswith("cloze.")
 
 
 def in_words(first: str, *more: str) -> str:
@@ -252,53 +252,6 @@ def in_words(first: str, *more: str) -> str:
 
 
 # ── What is wrong with an answer ─────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True)
-class View:
-    """The results of an answer, of the solution and of every mistake; or one number of each."""
-
-    results: Outcomes
-    right: Outcomes
-    known: Mapping[str, Outcomes]
-    beginning: str = ""
-    """Which of several numbers this is about, as the beginning of a sentence."""
-
-    def entry(self, i: int) -> View:
-        """Return the view of one of several numbers."""
-
-        def of(outcomes: Outcomes) -> Outcomes:
-            return [
-                Outcome(outcome.value[i], outcome.error)
-                if isinstance(outcome.value, tuple) and i < len(outcome.value)
-                else outcome
-                for outcome in outcomes
-            ]
-
-        known = {symptom: of(outcomes) for symptom, outcomes in self.known.items()}
-        return View(of(self.results), of(self.right), known, f"Number {i + 1} of your answer: ")
-
-    def known_mistake(self) -> str:
-        """Find the mistake that gives the same results on every probe."""
-        wrong = self.results != self.right
-        same = (symptom for symptom, outcomes in self.known.items() if outcomes == self.results)
-        return next(same, "") if wrong else ""
-
-    def twist(self) -> str:
-        """Find what was done to the right results afterwards, or to those of a known mistake."""
-        if self.results == self.right or any(outcome.error for outcome in self.results):
-            return ""
-        whole = any(isinstance(outcome.value, np.ndarray) for outcome in self.right)
-        twists = {**(RESHAPED if whole else {}), **TWISTS}
-        for symptom, outcomes in {"": self.right, **self.known}.items():
-            for twist, function in twists.items():
-                if symptom and not re.search(PLAIN, twist):
-                    continue
-                if [
-                    Outcome(after(function, outcome.value)) for outcome in outcomes
-                ] == self.results:
-                    return in_words(self.beginning + twist, f"And: {symptom}" if symptom else "")
-        return ""
 
 
 @dataclass(frozen=True)
@@ -326,26 +279,9 @@ class Attempt:
         return [i for i, result in enumerate(self.results) if result != self.right[i]]
 
     @cached_property
-    def views(self) -> list[View]:
-        """All results; and if they are several numbers, each of these alone."""
-        whole = View(self.results, self.right, self.exercise.known(self.probes))
-        several = self.right[0].value
-        if isinstance(several, tuple) and all(
-            isinstance(result.value, tuple) and len(result.value) == len(several)
-            for result in self.results
-        ):
-            return [whole, *map(whole.entry, range(len(several)))]
-        return [whole]
-
-    @cached_property
-    def borrowed(self) -> list[str]:
-        """The variables of the notebook that the answer reads."""
-        return borrowed_names(self.function)
-
-    @cached_property
-    def difference(self) -> list[str]:
-        """On which input the answer differs, and how; then what else there is to say."""
-        return list(_differences(self))
+    def known(self) -> Mapping[str, Outcomes]:
+        """What every mistake gives, under its sentence."""
+        return self.exercise.known(self.probes)
 
     def shown(self, i: int) -> str:
         """Write the arguments of a probe; longer ones as what they are."""
@@ -364,24 +300,25 @@ def unused_parameters(attempt: Attempt, few: Callable[[Iterable[bool]], bool]) -
     if not unread or not few(name in unread for name in parameters):
         return ""
     instead = ""
-    if attempt.borrowed:
-        instead = f"; it reads `{'`, `'.join(attempt.borrowed)}` from the notebook instead"
+    if borrowed := borrowed_names(attempt.function):
+        instead = f"; it reads `{'`, `'.join(borrowed)}` from the notebook instead"
     return in_words(
         f"Your function never uses its parameter{'s' if len(unread) > 1 else ''} "
         f"`{'` and `'.join(unread)}`{instead}. The check calls it with inputs that you have not "
         "seen.",
-        attempt.difference[0],
+        differences(attempt)[0],
     )
 
 
 def notebook_instead_of_parameter(attempt: Attempt) -> str:
     """Refuse a variable of the notebook in the place of a parameter."""
-    return unused_parameters(attempt, any) if attempt.borrowed else ""
+    return unused_parameters(attempt, any) if borrowed_names(attempt.function) else ""
 
 
 def known_mistake(attempt: Attempt) -> str:
-    """Tell the mistake that gives the same results."""
-    return next(filter(None, (view.known_mistake() for view in attempt.views)), "")
+    """Tell the mistake that gives the same results on every probe."""
+    known = attempt.known.items()
+    return next((symptom for symptom, outcomes in known if outcomes == attempt.results), "")
 
 
 def nothing_returned(attempt: Attempt) -> str:
@@ -396,7 +333,7 @@ def nothing_returned(attempt: Attempt) -> str:
         # A mistake may be why, such as a `return` inside a loop that may run 0 times.
         some = [attempt.probes[i] for i in answered]
         rest = Attempt(exercise, attempt.function, some, [raw[i] for i in answered])
-        if mistake := rest.views[0].known_mistake():
+        if rest.wrong and (mistake := known_mistake(rest)):
             return mistake
     nothing = next(i for i in range(len(raw)) if i not in answered)
     return (
@@ -411,8 +348,17 @@ def no_parameter_used(attempt: Attempt) -> str:
 
 
 def twisted(attempt: Attempt) -> str:
-    """Tell what was done to the right results, such as rounding them."""
-    return next(filter(None, (view.twist() for view in attempt.views)), "")
+    """Tell what was done to the right results afterwards, or to those of a known mistake."""
+    if any(outcome.error for outcome in attempt.results):
+        return ""
+    whole = any(isinstance(outcome.value, np.ndarray) for outcome in attempt.right)
+    twists = {**(RESHAPED if whole else {}), **TWISTS}
+    for symptom, outcomes in {"": attempt.right, **attempt.known}.items():
+        for twist, function in twists.items():
+            results = [Outcome(after(function, outcome.value)) for outcome in outcomes]
+            if results == attempt.results and (not symptom or re.search(PLAIN, twist)):
+                return in_words(twist, f"And: {symptom}" if symptom else "")
+    return ""
 
 
 def some_parameter_unused(attempt: Attempt) -> str:
@@ -431,18 +377,17 @@ def wrong_kind(attempt: Attempt) -> str:
 def random_numbers(attempt: Attempt) -> str:
     """Refuse an answer that differs from call to call."""
     again = attempt.exercise.read(call(attempt.function, attempt.probes[0]))
-    return in_words(DRAWS, attempt.difference[0]) if again != attempt.results[0] else ""
+    return in_words(DRAWS, differences(attempt)[0]) if again != attempt.results[0] else ""
 
 
 def shown_difference(attempt: Attempt) -> str:
     """Show the first wrong result beside the right one, and what else helps."""
-    first, special, *more = attempt.difference
+    first, special, *more = differences(attempt)
     if change := place_of_one_change(attempt):
         return in_words(first, special, change)
-    if attempt.borrowed:
+    if borrowed := borrowed_names(attempt.function):
         more.append(
-            f"It reads `{'`, `'.join(attempt.borrowed)}` from the notebook: should that be a "
-            "parameter?"
+            f"It reads `{'`, `'.join(borrowed)}` from the notebook: should that be a parameter?"
         )
     return in_words(first, special, *more)
 
@@ -465,15 +410,8 @@ def the_package_s_own(attempt: Attempt) -> str:
     """Refuse an answer that calls a function of the package which computes all of it."""
     read = attempt.exercise.read
     for name in {name for code in codes_of(attempt.function) for name in code.co_names}:
-        known = getattr(attempt.function, "__globals__", {}).get(name)
-        if (
-            known
-            and is_ours(known)
-            and all(
-                read(call(known, probe)) == result
-                for probe, result in zip(attempt.probes, attempt.results, strict=True)
-            )
-        ):
+        known: Any = getattr(attempt.function, "__globals__", {}).get(name)
+        if is_ours(known) and [read(call(known, p)) for p in attempt.probes] == attempt.results:
             return f"`{name}` computes all of it. {OURS}"
     return ""
 
@@ -525,16 +463,15 @@ def place_of_one_change(attempt: Attempt) -> str:
     return one_change(attempt.function, is_right)
 
 
-def _differences(attempt: Attempt) -> Iterator[str]:
+def differences(attempt: Attempt) -> list[str]:
+    """Say on which input an answer differs, and how; then what else there is to say."""
     raw, results, right, wrong = attempt.raw, attempt.results, attempt.right, attempt.wrong
     at = wrong[0]
     inputs = attempt.shown(at) if attempt.probes[at] else ""
     others = f"Right for {len(raw) - len(wrong)} of {len(raw)} inputs, but " if at else ""
     if (error := raw[at].error) is not None:
         where = f"{others}this happened" if others else "This happened"
-        yield f"Your function raised {error_in_words(error)}"
-        yield f"({where} with {inputs}.)"
-        return
+        return [f"Your function raised {error_in_words(error)}", f"({where} with {inputs}.)"]
     got, truth = first_difference(results[at].value, right[at].value)
     shapes = [getattr(outcome.value, "shape", ()) for outcome in (results[at], right[at])]
     if shapes[0] != shapes[1]:
@@ -559,6 +496,4 @@ def _differences(attempt: Attempt) -> Iterator[str]:
         special = "Infinity comes from the logarithm of 0 or a division by 0."
     given = f"{others}with {inputs}" if others else f"With {inputs}"
     where = f"{given} you return" if inputs else "Your answer is"
-    yield f"{where} {got} instead of {truth}."
-    yield special
-    yield attempt.exercise.direction
+    return [f"{where} {got} instead of {truth}.", special, attempt.exercise.direction]

@@ -11,13 +11,11 @@ import ast
 import contextlib
 import copy
 import inspect
-import io
 import textwrap
-import warnings
 from collections.abc import Callable, Iterator, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
-from cloze.teaching.results import Function, Symptom, in_time
+from cloze.teaching.results import Function, Symptom, run
 
 SECONDS = 0.8
 """How long is searched, at most."""
@@ -191,24 +189,10 @@ def _with_body(block: Any, body: Sequence[ast.stmt], then: ast.stmt | None = Non
     return ast.If(ast.Constant(True), [other, then], []) if then else other
 
 
-def definition_of(function: Function, source: str) -> ast.stmt | None:
-    """Find the definition of a function in its source; a lambda gets a name."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef) and node.name == function.__name__:
-            return node
-        if isinstance(node, ast.Lambda) and function.__name__ == "<lambda>":
-            target = ast.Name("changed", ast.Store())
-            return ast.Assign([target], node, lineno=node.lineno)
-    return None
-
-
 def place_of(source: str, *nodes: ast.AST) -> str:
     """Show the first of some nodes that is short enough, or the beginning of the last."""
-    shown = ""
-    for node in nodes:
-        shown = (ast.get_source_segment(source, node) or "").split("\n")[0] or shown
-        if 0 < len(shown) <= LONGEST_PLACE:
-            break
+    lines = [(ast.get_source_segment(source, node) or "").split("\n")[0] for node in nodes]
+    shown = next((line for line in lines if 0 < len(line) <= LONGEST_PLACE), lines[-1] or lines[0])
     return textwrap.shorten(shown, LONGEST_PLACE, placeholder=" …")
 
 
@@ -221,26 +205,20 @@ def one_change(function: Function, is_right: Callable[[Function], bool]) -> str:
     """
     try:
         source = textwrap.dedent(inspect.getsource(function))
-        definition = definition_of(function, source)
+        [definition] = ast.parse(source).body
         names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
     except (OSError, SyntaxError, TypeError, ValueError):  # no source, or only a piece of it
         return ""
-    if definition is None:
+    if not isinstance(definition, ast.FunctionDef):
         return ""
-    name = getattr(definition, "name", "changed")
-    with (
-        contextlib.suppress(Symptom),  # it took too long
-        in_time((), SECONDS),
-        warnings.catch_warnings(),
-        contextlib.redirect_stdout(io.StringIO()),
-    ):
-        warnings.simplefilter("ignore")
+
+    def search() -> str:
         for shown, (holder, key), new in edits_of(definition):
             old, holder[key] = holder[key], new
             try:
                 tree = ast.fix_missing_locations(ast.Module([definition], []))
                 exec(compile(tree, "<one change>", "exec"), names)  # noqa: S102 - the learner's own
-                right = is_right(names[name])
+                right = is_right(names[definition.name])
             except (Exception, SystemExit):  # a change may do anything
                 right = False
             finally:
@@ -249,4 +227,8 @@ def one_change(function: Function, is_right: Callable[[Function], bool]) -> str:
                 line = function.__code__.co_firstlineno - 1 + shown[-1].lineno
                 place = place_of(source, *shown)
                 return f"One change in line {line} makes it right: look at `{place}`."
+        return ""
+
+    with contextlib.suppress(Symptom):  # it took too long
+        return run(search, (), SECONDS).value or ""
     return ""

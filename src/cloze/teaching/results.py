@@ -10,7 +10,6 @@ import math
 import mmap
 import numbers as abstract
 import reprlib
-import signal
 import sys
 import threading
 import time
@@ -298,14 +297,6 @@ LARGEST = 2**30
 """Bytes of memory that a call may add before it is taken to grow for ever."""
 
 
-def _interrupt() -> None:
-    """Interrupt the main thread as Ctrl-C would."""
-    if callable(signal.getsignal(signal.SIGINT)) and hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-    else:  # on Windows
-        _thread.interrupt_main()
-
-
 def _memory() -> int:
     """Return the bytes of memory in use; 0 where this is not Linux."""
     pages = Path("/proc/self/statm")
@@ -313,7 +304,7 @@ def _memory() -> int:
 
 
 @contextlib.contextmanager
-def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
+def in_time(arguments: Probe, limit: float) -> Iterator[None]:
     """Interrupt what takes too long or too much memory: a loop without end has a symptom, too.
 
     Time is the processor's, so a busy machine changes no verdict; ``time.sleep`` takes none of it.
@@ -321,9 +312,8 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
     product of two huge matrices, is stopped only when it comes back.
 
     Raises:
-        Symptom: it took longer than ``seconds``, by default ``LONGEST``, or more than ``LARGEST``.
+        Symptom: it took longer than ``limit`` seconds, or more memory than ``LARGEST``.
     """
-    limit = LONGEST if seconds is None else seconds
     done, reasons = threading.Event(), []
 
     def watch() -> None:
@@ -334,7 +324,7 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
             elif time.process_time() - start >= limit:
                 reasons.append(f"is still running after {limit:.0f} seconds")
             if reasons and not done.is_set():
-                _interrupt()
+                _thread.interrupt_main()
                 done.wait(1)  # and then again, because a bare `except:` swallows it
 
     watching = threading.Thread(target=watch, daemon=True)
@@ -354,13 +344,13 @@ def in_time(arguments: Probe, seconds: float | None = None) -> Iterator[None]:
         done.set()
 
 
-def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
+def run(function: Function, arguments: Probe, limit: float | None = None) -> Outcome:
     """Call a function, and record what it returns, raises, prints and changes.
 
     Args:
         function: an answer, a mistake or a solution.
         arguments: what it is called with.
-        ours: whether it is known to end, and is called without the thread that would stop it.
+        limit: how many seconds it may take, by default ``LONGEST``.
 
     Raises:
         Symptom: it does not come to an end, or something that watches it has seen enough.
@@ -369,7 +359,7 @@ def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
     dtype, stdout = torch.get_default_dtype(), sys.stdout
     try:
         with (
-            contextlib.nullcontext() if ours else in_time(arguments),
+            in_time(arguments, limit or LONGEST),
             warnings.catch_warnings(),
             contextlib.redirect_stdout(printed),
         ):
@@ -385,6 +375,6 @@ def run(function: Function, arguments: Probe, *, ours: bool = False) -> Outcome:
     return Outcome(value, printed=printed.getvalue(), given=arguments)
 
 
-def call(function: Function, probe: Probe, *, ours: bool = False) -> Outcome:
+def call(function: Function, probe: Probe) -> Outcome:
     """Call a function with copies of the arguments."""
-    return run(function, copy.deepcopy(probe), ours=ours)
+    return run(function, copy.deepcopy(probe))

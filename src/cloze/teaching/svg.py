@@ -5,8 +5,6 @@ every mark a style of its own. A notebook stores its drawings, and is to be smal
 reviewed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -55,12 +53,8 @@ def short_path(path: str, scale: float = 1, digits: int = 1) -> str:
     return re.sub("(?<=[a-z]) | (?=[-a-z])", "", " ".join(written))
 
 
-def _names(wanted: Iterable[str]) -> dict[str, str]:
-    """Give each a short name."""
-    return {
-        long: ascii_lowercase[n % 26] + str(n // 26 or "")
-        for n, long in enumerate(dict.fromkeys(wanted))
-    }
+def _name(n: int) -> str:
+    return ascii_lowercase[n % 26] + str(n // 26 or "")
 
 
 def _is_text(element: ET.Element) -> bool:
@@ -71,8 +65,7 @@ def _shapes(element: ET.Element, clip: str = "") -> Iterator[ET.Element]:
     """Find all that is seen in an element except text, without its groups."""
     clip = element.get("clip-path", clip)
     if element.tag not in ("g", "svg"):
-        if clip:
-            element.set("clip-path", clip)
+        element.set("clip-path", clip)
         if element.get("style") != "fill: none":
             yield element
     elif not _is_text(element):
@@ -80,57 +73,45 @@ def _shapes(element: ET.Element, clip: str = "") -> Iterator[ET.Element]:
             yield from _shapes(child, clip)
 
 
-def _kind(shape: ET.Element) -> tuple[str, dict[str, str]]:
-    """Return what neighbours must have in common to be written as one."""
-    own = ("d",) if shape.tag == "path" else ("x", "y")
-    return shape.tag, {key: value for key, value in shape.items() if key not in own}
+def _look(shape: ET.Element) -> tuple[str, ...]:
+    """Return what neighbouring marks must have in common to be written as one."""
+    return (shape.tag, *(shape.get(key, "") for key in ("href", "style", "clip-path")))
 
 
-def _merged(shapes: Iterable[ET.Element], shared: ET.Element) -> Iterator[ET.Element]:
-    """Write neighbours that look alike as one path, marks as the corners of a path.
-
-    Shapes of two colours stay apart, and transparent ones: one sees which of them is above.
-    """
-    for (tag, attributes), group in groupby(shapes, key=_kind):
+def _marked(shapes: Iterable[ET.Element], shared: ET.Element) -> Iterator[ET.Element]:
+    """Write neighbouring marks that look alike as the corners of one path."""
+    for (tag, href, style, clip), group in groupby(shapes, key=_look):
         alike = list(group)
-        look = attributes.get("style", "")
-        clip = {key: attributes[key] for key in attributes if key == "clip-path"}
-        colours = set(re.findall("(?:fill|stroke): ([^;]+)", look)) - {"none"}
-        flat = len(colours) == 1 and "opacity" not in look
-        if tag == "path" and flat:
-            alike[0].set("d", "".join(shape.attrib["d"] for shape in alike))
-            yield alike[0]
-        elif tag == "use" and len(alike) > 1:
+        if tag == "use" and len(alike) > 1:
             name = f"mark_{len(shared)}"
             mark = ET.SubElement(shared, "marker", MARKER, id=name)
-            ET.SubElement(mark, "use", href=attributes["href"], style=look)
-            at = [tuple(round(float(shape.get(key, 0)), 1) for key in "xy") for shape in alike]
-            corners = "L".join(f"{x} {y}" for x, y in (sorted(set(at)) if flat else at))
-            look = f"fill: none; marker: url(#{name})"
-            yield ET.Element("path", clip, d=f"M{corners}", style=look)
+            ET.SubElement(mark, "use", href=href, style=style)
+            corners = " L ".join(f"{shape.get('x', 0)} {shape.get('y', 0)}" for shape in alike)
+            look = {"style": f"fill: none; marker: url(#{name})", "clip-path": clip}
+            yield ET.Element("path", look, d=f"M {corners}")
         elif tag == "path" or not clip:
             yield from alike
         else:  # a shape that is moved would move what it is clipped to
-            clipped = ET.Element("g", clip)
+            clipped = ET.Element("g", {"clip-path": clip})
             for shape in alike:
-                del shape.attrib["clip-path"]
+                shape.set("clip-path", "")
                 clipped.append(shape)
             yield clipped
 
 
 def _text(drawing: ET.Element) -> Iterator[ET.Element]:
-    """Find all text, by look and size, and write its halo before it."""
-    groups: dict[tuple[str, float], ET.Element] = {}
+    """Find all text, by size, and write it in ink, with its halo before it."""
+    groups: dict[float, ET.Element] = {}
     for text in filter(_is_text, drawing.iter()):
         ((*place,),) = re.findall(PLACE, text.attrib["transform"])
         x, y, angle, size = (float(number or 0) for number in place)
         turned = f" rotate({-angle:g})" if angle else ""
         text.set("transform", f"translate({x / size:.0f} {-y / size:.0f}){turned}")
-        look = text.attrib.pop("style", "")
-        group = {"style": look, "transform": f"scale({size:g} {-size:g})"}
-        groups.setdefault((look, size), ET.Element("g", group)).append(text)
+        text.set("style", "")
+        group = ET.Element("g", transform=f"scale({size:g} {-size:g})")
+        groups.setdefault(size, group).append(text)
     yield ET.Element("use", {"href": "#text", "class": "halo"})
-    layer = ET.Element("g", id="text")
+    layer = ET.Element("g", id="text", style="fill: var(--ink)")
     layer.extend(groups.values())
     yield layer
 
@@ -156,19 +137,14 @@ def _round(element: ET.Element) -> None:
 
 def _sheet(drawing: ET.Element, style: str) -> ET.Element:
     """Write all looks as one style sheet; what has a look then has its class."""
-    looks: dict[str, list[ET.Element]] = {}
+    names: dict[str, str] = {}
     for element in drawing.iter():
         clip = element.attrib.pop("clip-path", "")
         look = element.attrib.pop("style", "") + (clip and f"; clip-path: {clip}")
-        if look:
-            looks.setdefault(look, []).append(element)
+        if look := look.strip("; ").replace(": ", ":").replace("; ", ";"):
+            element.set("class", names.setdefault(look, _name(len(names))))
     sheet = ET.Element("style")
-    sheet.text = style
-    names = _names(looks)
-    for look, elements in looks.items():
-        sheet.text += f".{names[look]}{{{look.strip('; ')}}}".replace(": ", ":").replace("; ", ";")
-        for element in elements:
-            element.set("class", names[look])
+    sheet.text = style + "".join(f".{name}{{{look}}}" for look, name in names.items())
     return sheet
 
 
@@ -189,14 +165,18 @@ def shortened(svg: str, style: str) -> str:
         for defs in element.findall("defs"):
             element.remove(defs)
             shared.extend(part for part in defs if part.tag != "style")
-    drawing[:] = [shared, *_merged(_shapes(drawing), shared), *_text(drawing)]
+    drawing[:] = [shared, *_marked(_shapes(drawing), shared), *_text(drawing)]
     for element in drawing.iter():
         _round(element)
     drawing.insert(0, _sheet(drawing, style))
     drawing.set("xmlns", "http://www.w3.org/2000/svg")
     svg = ET.tostring(drawing, encoding="unicode").replace(" />", "/>")
-    names = _names(re.findall(r'(?:href="|url\()#([\w-]+)', svg))
-    svg = re.sub(r'((?:href="|url\()#)([\w-]+)', lambda link: link[1] + names[link[2]], svg)
+    names: dict[str, str] = {}
+    svg = re.sub(
+        r'((?:href="|url\()#)([\w-]+)',
+        lambda link: link[1] + names.setdefault(link[2], _name(len(names))),
+        svg,
+    )
     return re.sub(
         r' id="([\w-]+)"', lambda own: f' id="{names[own[1]]}"' if own[1] in names else "", svg
     )

@@ -82,10 +82,9 @@ def errors() -> list[tuple[type[BaseException], str, str]]:
 
 
 def names_at(error: BaseException) -> dict[str, Any]:
-    """Return the names in scope where a learner's code failed."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    own = [f for f in frames if not str(f.f_globals.get("__name__")).startswith("cloze.teaching")]
-    return {**own[-1].f_globals, **own[-1].f_locals} if own else {}
+    """Return the names in scope where an error was raised."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return {**frame.f_globals, **frame.f_locals}
 
 
 def nearest(error: BaseException) -> str:

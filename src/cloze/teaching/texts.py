@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
 from typing import Any
 
+from cloze.corpus import Corpus
 from cloze.reading import read_line
 from cloze.teaching.results import Symptom, is_number, kind_of
-from cloze.vocabulary import GAP, VOCABULARY, counted
+from cloze.vocabulary import GAP, VOCABULARY, counted, normalise
 from cloze.world import World
 
 
@@ -33,6 +36,20 @@ def two_texts(value: Any, form: str) -> list[str]:
         if not isinstance(text, str):
             raise Symptom(f"One of the two is {kind_of(text)}. {form}")
     return [*value]
+
+
+def two_lines(value: Any, form: str) -> list[str]:
+    """Read two lines without a gap."""
+    lines = [normalise(line).text.strip() for line in two_texts(value, form)]
+    for line in lines:
+        read_line(line, gaps=False)
+    return lines
+
+
+@cache
+def words_met() -> Counter[str]:
+    """Count the words of the text that the models were trained on."""
+    return Counter(word for piece in Corpus.load().train for word in piece.text.split())
 
 
 def line_with_gap(typed: str, letter: str, form: str) -> tuple[str, int]:

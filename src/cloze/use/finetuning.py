@@ -24,7 +24,7 @@ from cloze.arguments import (
 )
 from cloze.heads import LINES_AT_ONCE
 from cloze.loss import mlm_loss
-from cloze.masking import IGNORE, seeded
+from cloze.masking import IGNORE, number_selected, seeded
 from cloze.use.heads import FineTuned
 
 LabelIds = Int64[Tensor, "batch ..."]
@@ -137,8 +137,7 @@ def accuracy(predicted: Labels, labels: Labels) -> float:
         ValueError: there is no label.
     """
     labelled = labels != IGNORE
-    if not labelled.any():
-        raise ValueError("There is no label to compare with; every one is IGNORE.")
+    number_selected(labelled)
     return float((predicted == labels)[labelled].double().mean())
 
 

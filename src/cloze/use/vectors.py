@@ -6,7 +6,6 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from typing import Annotated, NamedTuple
 
 import torch
@@ -30,7 +29,6 @@ from cloze.corpus import Piece
 from cloze.encoder import Encoder
 from cloze.heads import LINES_AT_ONCE
 from cloze.use.heads import mean_pool, no_line_is_all
-from cloze.vocabulary import TextError
 
 # From hidden states to vectors
 
@@ -74,13 +72,11 @@ def layer_states(
     """
     known_symbols(input_ids, encoder.config.vocab_size)
     no_line_is_all(padding_mask)
-    states: list[Tensor] = []
-    with ExitStack() as stack:
-        for part in (encoder.embedding, *encoder.layers[:-1]):
-            hook = part.register_forward_hook(lambda _, __, output: states.append(output))
-            stack.callback(hook.remove)
-        last = encoder(input_ids, padding_mask)
-    return [*states, last]
+    mask = encoder.make_mask(input_ids, padding_mask, None)
+    states = [encoder.embedding(input_ids)]
+    for layer in encoder.layers:
+        states.append(layer(states[-1], mask))
+    return [*states[:-1], encoder.norm(states[-1])]
 
 
 @checked
@@ -283,18 +279,15 @@ class TfIdf:
         texts: N texts; df is the number of them in which a term occurs.
         terms: splits a text into terms.
 
-    Raises:
-        TextError: there is no text.
-
     Source: Spärck Jones 1972, A statistical interpretation of term specificity.
     """
 
     @checked
-    def __init__(self, texts: list[str] | tuple[str, ...], terms: Terms = words) -> None:
+    def __init__(
+        self, texts: Annotated[list[str] | tuple[str, ...], Some], terms: Terms = words
+    ) -> None:
         self.terms = terms
         counts = [Counter(terms(text)) for text in texts]
-        if not counts:
-            raise TextError("There is no text to count terms in; give at least one.")
         df = Counter(term for count in counts for term in count)
         self.ids = {term: i for i, term in enumerate(sorted(df))}
         self.idf = torch.tensor([math.log(len(counts) / df[term]) for term in self.ids])

@@ -54,10 +54,11 @@ class Trained(Protocol):
         """Train until the end, or until ``stop`` says so after a step."""
 
 
-def _reads_letters(run: TrainingRun) -> bool:
-    """Return whether a run teaches a model to fill gaps of letters, in lines of some length."""
-    model, taught = run.model, run.objective.head and run.objective.model is MaskedLM
-    return bool(taught and model.vocabulary == VOCABULARY and model.config.max_len >= 64)
+def _line_for(run: TrainingRun) -> str | None:
+    """Return the line that a model of characters fills while it learns to fill gaps."""
+    model, learns = run.model, run.objective.head and run.objective.model is MaskedLM
+    fits = learns and model.vocabulary == VOCABULARY and model.config.max_len >= 64
+    return LINE if fits else None
 
 
 def status_line(run: Progress) -> str:
@@ -172,9 +173,9 @@ class TrainingCurve(Widget):
         self._stop = threading.Event()
         self._busy = threading.Lock()
         self._shown = 0.0
-        if line is None and isinstance(run, TrainingRun) and _reads_letters(run):
-            line = LINE
-        self._filling = Filling(run.model, line) if line and isinstance(run, TrainingRun) else None
+        self._filling = None
+        if isinstance(run, TrainingRun) and (shown := line or _line_for(run)):
+            self._filling = Filling(run.model, shown)
         self._filled_after = 0
         super().__init__(
             steps=run.recipe.steps,
@@ -243,22 +244,24 @@ class TrainingCurve(Widget):
         Raises:
             RuntimeError: this run is training already.
         """
-        with contextlib.suppress(KeyboardInterrupt):
-            if not self._begin():
-                raise RuntimeError("This run is training already; press Stop first.")
-            self._train()
-        print(self._outcome())
-
-    def _begin(self) -> bool:
-        """Claim the run, and return whether nobody trains it; a Stop counts from here on."""
         if not self._busy.acquire(blocking=False):
-            return False
-        self._stop.clear()
-        self._show()
-        return True
+            raise RuntimeError("This run is training already; press Stop first.")
+        with contextlib.suppress(KeyboardInterrupt):
+            self._train()
+        run = self.run
+        if run.finished:
+            print(f"Finished: all {run.recipe.steps} steps are done.")
+        else:
+            print(
+                f"Stopped after step {run.step} of {run.recipe.steps}. Nothing is lost: "
+                "run the cell again, or press Resume, to continue."
+            )
 
     def _train(self) -> None:
+        """Train until done or stopped; whoever calls it has made sure that nobody else does."""
         try:
+            self._stop.clear()
+            self._show()
             if isinstance(self.run, TrainingRun):
                 for record in fit(self.run, stop=self._stop.is_set, progress=False):
                     self._watch(record)
@@ -274,15 +277,6 @@ class TrainingCurve(Widget):
         if time.monotonic() - self._shown >= 1 / UPDATES_PER_SECOND:
             self._show()
             self._shown = time.monotonic()
-
-    def _outcome(self) -> str:
-        run = self.run
-        if run.finished:
-            return f"Finished: all {run.recipe.steps} steps are done."
-        return (
-            f"Stopped after step {run.step} of {run.recipe.steps}. Nothing is lost: "
-            "run the cell again, or press Resume, to continue."
-        )
 
     def _show(self) -> None:
         """Show how far training has come, in one message."""
@@ -300,7 +294,7 @@ class TrainingCurve(Widget):
 
     def answer_start(self) -> None:
         """Train on a thread of its own, so that this click, and the next, is answered at once."""
-        if self._begin():
+        if self._busy.acquire(blocking=False):
             self.failure = ""
             threading.Thread(target=self._resume, daemon=True).start()
 

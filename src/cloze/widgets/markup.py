@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from markupsafe import Markup, escape
@@ -63,15 +62,3 @@ def in_nats(cost: float) -> str:
 def in_bits(cost: float) -> str:
     """Write a cost in nats as bits."""
     return in_nats(cost / math.log(2))
-
-
-def alive(widget: str, state: Mapping[str, object] | None) -> dict[str, str]:
-    """Return the attributes by which a page without Python brings a picture to life.
-
-    Args:
-        widget: the name of the class in Python.
-        state: what it begins with; None where only Python could answer.
-    """
-    if state is None:
-        return {}
-    return {"data_widget": widget, "data_state": json.dumps(state, ensure_ascii=False)}

@@ -1,7 +1,7 @@
 """Modules of JavaScript as one: for a widget in a notebook, and for a page that is one file.
 
 Each module becomes a function that returns what it exports. It is read line by line, in the
-few forms that the modules here are written in; any other import or export is refused.
+few forms that the modules here are written in.
 """
 
 from __future__ import annotations
@@ -18,16 +18,11 @@ EXPORT = re.compile(
     r"^export\s+(?P<what>(?:async\s+)?function\*?|class|const|let)\s+(?P<name>\w+)", re.MULTILINE
 )
 EXPORT_DEFAULT = re.compile(r"^export\s+default\s+", re.MULTILINE)
-LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
 NOTEBOOK = "widgets/browser/notebook.js"
 """The module that shows a widget in a notebook."""
 _BLOCK = r"(?:(?!\*/)[\s\S])*\*/"
 _COMMENT = re.compile(rf"^\s*(?://.*|/\*\*{_BLOCK})\n|/\*\* @{_BLOCK} ?", re.MULTILINE)
 """A comment on lines of its own, or a type within a line."""
-
-
-class ModuleError(ValueError):
-    """A module that cannot be made part of one script; the message says what in it."""
 
 
 def bundle(modules: Mapping[str, str], first: str) -> str:
@@ -36,10 +31,6 @@ def bundle(modules: Mapping[str, str], first: str) -> str:
     Args:
         modules: the text of each by the path of its file from one folder.
         first: the name of the one that is run.
-
-    Raises:
-        ModuleError: an import or export of another form, of a file that is not there, or in a
-            circle.
     """
     return f'"use strict";\n{{\n{_functions(modules, [first])}\n}}\n'
 
@@ -50,9 +41,6 @@ def widget(modules: Mapping[str, str], name: str) -> str:
     Args:
         modules: the text of each by the path of its file from one folder.
         name: the path of the widget's file.
-
-    Raises:
-        ModuleError: as for ``bundle``.
     """
     shown = f"{_variable(NOTEBOOK)}.inNotebook({_variable(name)}.default)"
     return f"{_functions(modules, [name, NOTEBOOK])}\nexport default {shown};\n"
@@ -67,26 +55,21 @@ def _functions(modules: Mapping[str, str], wanted: Iterable[str]) -> str:
     """Write modules, and all that they import, as functions that are called in order."""
     order: list[str] = []
     for name in wanted:
-        _visit(name, modules, (), order)
+        _visit(name, modules, order)
     return "\n".join(_as_function(name, modules[name]) for name in order)
 
 
-def _visit(
-    name: str, modules: Mapping[str, str], importing: tuple[str, ...], order: list[str]
-) -> None:
+def _visit(name: str, modules: Mapping[str, str], order: list[str]) -> None:
+    """Add a module to the order, after all that it imports."""
     if name in order:
         return
-    if name in importing:
-        raise ModuleError(f"Modules import each other: {' → '.join((*importing, name))}.")
-    if name not in modules:
-        raise ModuleError(f"{importing[-1]} imports {name}, which is not there.")
     for match in IMPORT.finditer(modules[name]):
-        _visit(_path(match["file"], name), modules, (*importing, name), order)
+        _visit(_path(match["file"], name), modules, order)
     order.append(name)
 
 
 def _as_function(name: str, text: str) -> str:
-    taken, exported = [], []
+    taken = []
     for match in IMPORT.finditer(text):
         wanted = match["names"] or f"default: {match['default']}"
         wanted = re.sub(r"\s+as\s+", ": ", wanted).strip()
@@ -97,8 +80,6 @@ def _as_function(name: str, text: str) -> str:
     if EXPORT_DEFAULT.search(body):
         body = EXPORT_DEFAULT.sub("const whole = ", body)
         exported.append("default: whole")
-    if left := LEFT_OVER.search(body):
-        raise ModuleError(f"{name}: {left[0].strip()!r} is no form that bundle() reads.")
     head = "\n".join(taken)
     gives = f"return {{ {', '.join(exported)} }};"
     return f"const {_variable(name)} = (() => {{\n{head}\n{body}\n{gives}\n}})();"

@@ -22,28 +22,15 @@ READERS: Mapping[str, Look] = {"encoder": "both", "causal twin": "left", "right 
 """The three models by name: the encoder, and what it would be with one side only."""
 
 
-def sight(
-    length: int, position: int, readers: Mapping[str, Look] = READERS
-) -> dict[str, list[bool]]:
-    """Return, by model, which positions of a line one position may look at.
-
-    Args:
-        length: the number of characters of the line.
-        position: the one that looks.
-        readers: by model, where it may look.
-
-    Raises:
-        ValueError: the position is not in the line, or a prefix is longer than it.
-    """
-    position = whole_number(position, 0, length - 1, "The position")
-    seen = {}
-    for name, look in readers.items():
-        if isinstance(look, str):
-            mask = attention_mask(length, look)
-        else:
-            mask = attention_mask(length, "left", whole_number(look, 0, length, "A prefix"))
-        seen[name] = [True] * length if mask is None else mask[position].tolist()
-    return seen
+def _rows(length: int, look: Look) -> list[str]:
+    """Return for each position of a line what it may look at: "1" where it may, "0" where not."""
+    if isinstance(look, str):
+        mask = attention_mask(length, look)
+    else:
+        mask = attention_mask(length, "left", whole_number(look, 0, length, "A prefix"))
+    if mask is None:
+        return ["1" * length] * length
+    return ["".join("01"[sees] for sees in row) for row in mask.tolist()]
 
 
 class Sight(Widget):
@@ -72,12 +59,9 @@ class Sight(Widget):
     @checked
     def __init__(self, line: str, position: int = 0, readers: Mapping[str, Look] = READERS) -> None:
         input_ids, _ = read_line(line)
-        seen = [sight(len(input_ids), at, readers) for at in range(len(input_ids))]
         super().__init__(
             symbols=[visible(VOCABULARY.symbols[i]) for i in input_ids.tolist()],
-            masks={
-                name: ["".join("01"[sees] for sees in at[name]) for at in seen] for name in readers
-            },
+            masks={name: _rows(len(input_ids), look) for name, look in readers.items()},
             kinds={
                 name: look if isinstance(look, str) else "prefix" for name, look in readers.items()
             },

@@ -8,6 +8,7 @@ Python knows, JavaScript asks for: ``ask("predict", {line})`` calls ``answer_pre
 
 from __future__ import annotations
 
+import json
 import threading
 from functools import cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from markupsafe import Markup
 
 from cloze.teaching import palette
 from cloze.widgets import modules
-from cloze.widgets.markup import ASLEEP, BROWSER, alive, element
+from cloze.widgets.markup import ASLEEP, BROWSER, element
 
 PACKAGE = BROWSER.parents[1]
 
@@ -112,7 +113,11 @@ class Widget(anywidget.AnyWidget):
 
     def asleep(self) -> Markup:
         """Write what stands below the widget, for when nothing runs."""
-        lives = alive(type(self).__name__, self.alone())
+        state = self.alone()
+        lives = {}  # how a page without Python brings it to life
+        if state is not None:
+            written = json.dumps(state, ensure_ascii=False)
+            lives = {"data_widget": type(self).__name__, "data_state": written}
         return element("div", self.still(), ASLEEP, class_="cloze-asleep", **lives)
 
     def _receive(self, _: Any, content: dict[str, Any], __: Any) -> None:

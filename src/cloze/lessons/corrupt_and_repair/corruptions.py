@@ -4,24 +4,23 @@ Masking (``masking.py``) keeps the length of a line and asks at single positions
 become shorter, longer or change their order, and what is to be written is a line of its own: the
 original in BART's ways, in T5's only what was taken out. A line has one ordinary symbol or
 more and nothing else; what frames it (``[BEGIN]``, ``[PAD]``) is put on afterwards. A function
-draws a corruption from a generator and changes nothing that it is given; other lines get a
-``ValueError``. ``@corruption`` gives a function its name: with it, the widget and the notebook
-show it.
+draws a corruption from a generator and changes nothing that it is given. ``@corruption`` gives a
+function its name: with it, the widget and the notebook show it.
 
 Sources: Lewis et al. 2020, BART, section 2.2; Raffel et al. 2020, T5, section 3.1.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from cloze.arguments import Choice, Count, Line, Probability, checked, known_symbols
 from cloze.masking import mask_tokens
-from cloze.vocabulary import VOCABULARY, Vocabulary, counted
+from cloze.vocabulary import Vocabulary
 
 SHARE, MEAN_LENGTH = 0.15, 3.0
 """T5's: the share of a line that is taken out, and how long a span is on average."""
@@ -45,18 +44,8 @@ class Corrupted(NamedTuple):
 Chance = torch.Generator | None
 
 
-class Spoil(Protocol):
-    """A function that spoils a line, of which it corrupts a share where that has a meaning."""
-
-    def __call__(
-        self,
-        line: Tensor,
-        share: float = SHARE,
-        *,
-        vocabulary: Vocabulary = VOCABULARY,
-        generator: torch.Generator | None = None,
-    ) -> Corrupted:
-        """Spoil a line ``(length,)``."""
+Spoil = Callable[[Tensor, float, Vocabulary, Chance], Corrupted]
+"""Spoils a line ``(length,)``, of which it corrupts a share where that has a meaning."""
 
 
 class LineCorruption(NamedTuple):
@@ -73,10 +62,8 @@ CORRUPTIONS: dict[str, LineCorruption] = {}
 """Every corruption by the name that the field has for it."""
 
 
-def corruption(
-    name: str, loses: str, *, has_share: bool = True
-) -> Callable[[Callable[[Tensor, float, Vocabulary, Chance], Corrupted]], Spoil]:
-    """Make a function check its line, and enter it among ``CORRUPTIONS``.
+def corruption(name: str, loses: str, *, has_share: bool = True) -> Callable[[Spoil], Spoil]:
+    """Enter a function among ``CORRUPTIONS``.
 
     Args:
         name: what the field calls it.
@@ -84,26 +71,7 @@ def corruption(
         has_share: whether one can choose how much of a line is corrupted.
     """
 
-    def enter(corrupt: Callable[[Tensor, float, Vocabulary, Chance], Corrupted]) -> Spoil:
-        @checked
-        def spoil(
-            line: Line,
-            share: Probability = SHARE,
-            *,
-            vocabulary: Vocabulary = VOCABULARY,
-            generator: torch.Generator | None = None,
-        ) -> Corrupted:
-            if not line.numel():
-                raise ValueError("The line is empty, so there is nothing to spoil; type some text.")
-            most = int(known_symbols(line, len(vocabulary)).max())
-            if most >= vocabulary.n_ordinary:
-                raise ValueError(
-                    f"Only text can be spoilt, and this line holds {vocabulary.symbols[most]}; "
-                    "leave special symbols out, and put them around what comes of it."
-                )
-            return corrupt(line, share, vocabulary, generator)
-
-        spoil.__name__, spoil.__doc__ = corrupt.__name__, corrupt.__doc__
+    def enter(spoil: Spoil) -> Spoil:
         CORRUPTIONS[name] = LineCorruption(spoil, loses, has_share)
         return spoil
 
@@ -161,7 +129,7 @@ def infill(line: Tensor, share: float, vocabulary: Vocabulary, generator: Chance
     # No two spans touch, so there is room for one more than there are symbols left.
     lengths = sorted(lengths, reverse=True)[: len(line) - taken + 1]
     order = torch.randperm(len(lengths), generator=generator)
-    spans = _placed([lengths[i] for i in order.tolist()], len(line), generator)
+    spans = _drawn([lengths[i] for i in order.tolist()], len(line), generator)
     return Corrupted(_with_signs(line, spans, [vocabulary.mask_id] * len(spans)), line)
 
 
@@ -204,8 +172,7 @@ def sentinel(i: int) -> str:
     return f"<extra_id_{i}>"
 
 
-@checked
-def with_sentinels(vocabulary: Vocabulary, count: Count = SENTINELS) -> Vocabulary:
+def with_sentinels(vocabulary: Vocabulary, count: int) -> Vocabulary:
     """Return a vocabulary with so many sentinels more."""
     return vocabulary.with_specials(*map(sentinel, range(count)))
 
@@ -227,32 +194,15 @@ def take_out(line: Tensor, share: float, vocabulary: Vocabulary, generator: Chan
     chose so that a batch has no padding. All ways to do so are equally likely, and no two spans
     touch. (T5's own code never takes out the first symbol and always the last.) The target ends
     with the sentinel that comes next.
-
-    Raises:
-        ValueError: the vocabulary has too few sentinels.
     """
     taken = number_taken(len(line), share)
     count = number_of_spans(len(line), taken)
-    _enough_sentinels(count, vocabulary)
     cuts = (1 + torch.randperm(taken - 1, generator=generator)[: count - 1]).sort().values.tolist()
-    lengths = [b - a for a, b in zip([0, *cuts], [*cuts, taken], strict=True)]
-    return out_of(line, _placed(lengths, len(line), generator), vocabulary)
+    return out_of(line, _drawn(lengths_between(cuts, taken), len(line), generator), vocabulary)
 
 
-@checked
-def out_of(line: Line, spans: Spans, vocabulary: Vocabulary) -> Corrupted:
-    """Take given spans (start and end, in order) out of a line, in T5's way.
-
-    Raises:
-        ValueError: the spans do not follow each other in the line, or the vocabulary has too few
-            sentinels.
-    """
-    ends = [end for span in spans for end in span]
-    if ends != sorted(ends) or (ends and not 0 <= ends[0] <= ends[-1] <= len(line)):
-        raise ValueError(
-            f"Spans follow each other inside the line's {len(line)} symbols, not {spans[:20]}."
-        )
-    _enough_sentinels(len(spans), vocabulary)
+def out_of(line: Tensor, spans: Spans, vocabulary: Vocabulary) -> Corrupted:
+    """Take given spans (start and end, in order) out of a line, in T5's way."""
     signs, symbols = sentinels(vocabulary), line.tolist()
     target: list[int] = []
     for sign, (start, end) in zip(signs, spans, strict=False):
@@ -260,8 +210,7 @@ def out_of(line: Line, spans: Spans, vocabulary: Vocabulary) -> Corrupted:
     return Corrupted(_with_signs(line, spans, signs), torch.tensor([*target, signs[len(spans)]]))
 
 
-@checked
-def restore(inputs: Line, target: Choice, vocabulary: Vocabulary) -> Tensor:
+def restore(inputs: Tensor, target: Tensor, vocabulary: Vocabulary) -> Tensor:
     """Put what was taken out back into its gaps, shape ``(length,)``.
 
     What a model writes for no gap is dropped, and a gap for which it writes nothing stays empty.
@@ -283,43 +232,35 @@ def restore(inputs: Line, target: Choice, vocabulary: Vocabulary) -> Tensor:
 # What they share
 
 
-def _enough_sentinels(count: int, vocabulary: Vocabulary) -> None:
-    """Refuse more gaps than a vocabulary has names for, one more being for the end."""
-    if count + 1 > len(sentinels(vocabulary)):
-        raise ValueError(
-            f"{counted(count, 'gap')} and the end need {count + 1} sentinels, and this vocabulary "
-            f"has {len(sentinels(vocabulary))}; take out less, or make it with "
-            f"with_sentinels(vocabulary, {count + 1})."
-        )
-
-
-@checked
-def number_of_spans(length: Count, taken: Count) -> int:
-    """Return into how many spans that do not touch so many symbols of a line are divided.
-
-    Raises:
-        ValueError: more symbols are taken than the line has.
-    """
-    if taken > length:
-        raise ValueError(f"A line of {length} symbols has no {taken} to take out; take fewer.")
+def number_of_spans(length: int, taken: int) -> int:
+    """Return into how many spans that do not touch so many symbols of a line are divided."""
     return min(max(1, round(taken / MEAN_LENGTH)), taken, length - taken + 1)
 
 
-@checked
-def number_taken(length: Count, share: Probability) -> int:
+def number_taken(length: int, share: float) -> int:
     """Return how many symbols of a line are taken out, at least one."""
     return max(1, round(share * length))
 
 
-def _placed(lengths: list[int], length: int, generator: torch.Generator | None) -> Spans:
-    """Draw where spans of these lengths go in a line, in this order and never side by side."""
-    kept = length - sum(lengths)
-    before = torch.randperm(kept + 1, generator=generator)[: len(lengths)].sort().values.tolist()
+def lengths_between(cuts: Sequence[int], total: int) -> list[int]:
+    """Return how long the parts are into which cuts divide a number."""
+    return [b - a for a, b in pairwise([0, *cuts, total])]
+
+
+def placed(before: Sequence[int], lengths: Sequence[int]) -> Spans:
+    """Return the spans of a line that have these lengths and so many other symbols before each."""
     spans, gone = [], 0
     for left, size in zip(before, lengths, strict=True):
         spans.append((left + gone, left + gone + size))
         gone += size
     return spans
+
+
+def _drawn(lengths: list[int], length: int, generator: Chance) -> Spans:
+    """Draw where spans of these lengths go in a line, in this order and never side by side."""
+    kept = length - sum(lengths)
+    before = torch.randperm(kept + 1, generator=generator)[: len(lengths)].sort().values.tolist()
+    return placed(before, lengths)
 
 
 def _with_signs(line: Tensor, spans: Spans, signs: list[int]) -> Tensor:

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 
 import torch
 from torch import Tensor
 
-from cloze.lessons.corrupt_and_repair.corruptions import number_of_spans, number_taken, out_of
+from cloze.lessons.corrupt_and_repair.corruptions import (
+    lengths_between,
+    number_of_spans,
+    number_taken,
+    out_of,
+    placed,
+)
 from cloze.vocabulary import Vocabulary
 from cloze.world import World
 
@@ -113,9 +119,6 @@ def fillings(
         vocabulary: the world's, with sentinels.
         inputs: what is read, shape ``(read,)``.
         share: how much of each sentence was taken out.
-
-    Raises:
-        ValueError: no sentence of the world can have become this.
     """
     n_ordinary = vocabulary.n_ordinary
     gaps = (inputs >= n_ordinary).nonzero().flatten().tolist()
@@ -130,8 +133,8 @@ def fillings(
         ways = math.comb(kept + 1, count) * math.comb(taken - 1, count - 1)
         rows = (sizes_of == length).nonzero().flatten()
         lines = world.input_ids[rows, 1 : length + 1]
-        for sizes in compositions(taken, count):
-            spans = placed(gaps, sizes)
+        for cuts in combinations(range(1, taken), count - 1):
+            spans = placed([gap - i for i, gap in enumerate(gaps)], lengths_between(cuts, taken))
             missing = torch.zeros(length, dtype=torch.bool)
             for start, end in spans:
                 missing[start:end] = True
@@ -139,28 +142,6 @@ def fillings(
             for line, p in zip(lines[fits], world.probabilities[rows[fits]].tolist(), strict=True):
                 target = tuple(out_of(line, spans, vocabulary).target.tolist())
                 weights[target] += p / ways
-    if not weights:
-        raise ValueError(
-            "No sentence of this world becomes this line when spans are taken out; take one that "
-            "was drawn from it."
-        )
     total = math.fsum(weights.values())
     ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
     return {target: weight / total for target, weight in ranked}
-
-
-def compositions(total: int, parts: int) -> list[list[int]]:
-    """Return all ways to share out a number among so many parts, at least 1 for each."""
-    return [
-        [b - a for a, b in zip([0, *cuts], [*cuts, total], strict=True)]
-        for cuts in combinations(range(1, total), parts - 1)
-    ]
-
-
-def placed(gaps: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the spans of a line that were as long and stood where gaps are now."""
-    spans, more = [], 0
-    for gap, size in zip(gaps, sizes, strict=True):
-        spans.append((gap + more, gap + more + size))
-        more += size - 1
-    return spans

@@ -21,7 +21,7 @@ def spoilt_lines(world: World, vocabulary: Vocabulary, n: int, seed: int = 0) ->
     """Draw sentences by their probabilities and take spans out of each."""
     chance = seeded(seed)
     return [
-        take_out(row[row < vocabulary.n_ordinary], SHARE, vocabulary=vocabulary, generator=chance)
+        take_out(row[row < vocabulary.n_ordinary], SHARE, vocabulary, chance)
         for row in world.sample(n, generator=chance)
     ]
 

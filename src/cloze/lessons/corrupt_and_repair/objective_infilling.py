@@ -86,7 +86,7 @@ def questions(
     ends can be seen.
     """
     lines = [window[window < vocabulary.n_ordinary] for window in windows]
-    spoilt = [take_out(line, share, vocabulary=vocabulary, generator=generator) for line in lines]
+    spoilt = [take_out(line, share, vocabulary, generator) for line in lines]
     return joined(spoilt, vocabulary)
 
 

@@ -98,11 +98,6 @@ def hide_for_two(
     return MasksAndDraws(inputs, labels, torch.rand(windows.shape, generator=generator))
 
 
-def held_out_draws(windows: Tensor, vocabulary: Vocabulary) -> MasksAndDraws:
-    """Mask held-out windows at 15%, always the same."""
-    return hide_for_two(windows, 0.15, seeded(0), vocabulary)
-
-
 def refilled(model: ReplacedLM, batch: MasksAndDraws, logits: Tensor | None = None) -> Tensor:
     """Let the generator fill the masks, shape ``(batch, length)``: what the discriminator reads.
 
@@ -145,17 +140,15 @@ def _detection(
 
 
 @torch.no_grad()
-def detection_loss(
-    model: ReplacedLM, held_out: MasksAndDraws, batch_size: int = LINES_AT_ONCE
-) -> float:
+def detection_loss(model: ReplacedLM, held_out: MasksAndDraws) -> float:
     """Return the mean cost of "replaced or not?" at every position of held-out windows, in nats.
 
     What has to be found is what the model's *own* generator put in, so the better that is, the
     harder the questions: of two models, the lower loss need not be the better one's.
     """
     total = count = 0.0
-    for start in range(0, len(held_out.inputs), batch_size):
-        batch = MasksAndDraws(*(part[start : start + batch_size] for part in held_out))
+    for part in zip(*(torch.split(each, LINES_AT_ONCE) for each in held_out), strict=True):
+        batch = MasksAndDraws(*part)
         n = int((batch.original < model.vocabulary.n_ordinary).sum())
         total += n * _detection(model, batch, refilled(model, batch)).item()
         count += n
@@ -167,7 +160,7 @@ REPLACED = register(
         name="replaced",
         ask=hide_for_two,
         loss=electra_loss,
-        held_out=held_out_draws,
+        held_out=lambda windows, vocabulary: hide_for_two(windows, 0.15, seeded(0), vocabulary),
         measure=detection_loss,
         model=ReplacedLM,
         measured="detection",

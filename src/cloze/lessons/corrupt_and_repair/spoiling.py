@@ -8,11 +8,10 @@ from typing import Annotated, NamedTuple
 import torch
 
 from cloze.arguments import Probability, among, checked
-from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, STOP, with_sentinels
+from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, SHARE, STOP, with_sentinels
 from cloze.vocabulary import MASK, TextError, Vocabulary, counted
 
 MOST_WORDS = 40
-SHARE = 0.15
 STRANGERS = ("river", "umbrella", "seven", "under", "slowly", "coffee")
 """Words that may be put in the place of others, besides those of the line."""
 
@@ -68,9 +67,7 @@ def spoil(
     known = Vocabulary(tuple(dict.fromkeys([*words, *STRANGERS, STOP])), (MASK,))
     vocabulary = with_sentinels(known, len(words) + 2)
     line_ids = torch.tensor([vocabulary.ids[word] for word in words])
-    inputs, target = CORRUPTIONS[corruption].spoil(
-        line_ids, share, vocabulary=vocabulary, generator=generator
-    )
+    inputs, target = CORRUPTIONS[corruption].spoil(line_ids, share, vocabulary, generator)
     read, written = (
         tuple(vocabulary.symbols[i] for i in part.tolist()) for part in (inputs, target)
     )

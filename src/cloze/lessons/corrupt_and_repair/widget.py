@@ -8,8 +8,8 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS
-from cloze.lessons.corrupt_and_repair.spoiling import SHARE, Spoilt, spoil
+from cloze.lessons.corrupt_and_repair.corruptions import CORRUPTIONS, SHARE
+from cloze.lessons.corrupt_and_repair.spoiling import Spoilt, spoil
 from cloze.masking import seeded
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element, still_lines

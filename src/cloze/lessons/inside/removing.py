@@ -5,8 +5,6 @@ Source: Elazar et al. 2021, Amnesic Probing (one direction of it).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -30,22 +28,9 @@ def without(states: Tensor, direction: Tensor, mean: Tensor) -> Tensor:
     return states - along[:, None] * unit
 
 
-class Removal(NamedTuple):
-    """What a probe reads from the state of a gap, and what the truth costs without that."""
-
-    probe: float
-    """How often the probe is right on sentences that it has not learned from."""
-    again: float
-    """How often another one is right that has learned from the states without the direction."""
-    before: float
-    """What the true word costs there, in nats."""
-    removed: float
-    """What it costs without the direction between the means of the two classes."""
-    control: float
-    """What it costs if each state moves just as far, but in a random direction."""
-
-
-def removal(model: MaskedLM, sentences: Tensor, at: int, labels: Tensor) -> Removal:
+def removal(
+    model: MaskedLM, sentences: Tensor, at: int, labels: Tensor
+) -> tuple[float, float, float, float, float]:
     """Mask one word of all sentences, probe the gap after the last attention, and remove.
 
     The probes, the direction and the mean come from half of the sentences; all that is measured
@@ -56,6 +41,11 @@ def removal(model: MaskedLM, sentences: Tensor, at: int, labels: Tensor) -> Remo
         sentences: ids, ``(n, length)``.
         at: the place of the word that is masked.
         labels: what is probed, boolean, ``(n,)``.
+
+    Returns:
+        How often the probe is right, and how often another one that has learned from states without
+        the direction between the means of the two classes. Then what the true word costs, in nats:
+        as it is, without that direction, and if each state moves as far in a random direction.
     """
     learn = torch.rand(len(sentences), generator=seeded(0)) < 0.5
     masked, layer = sentences.clone(), model.config.n_layers - 1
@@ -82,9 +72,8 @@ def removal(model: MaskedLM, sentences: Tensor, at: int, labels: Tensor) -> Remo
     far = (states - mean) @ (between / between.norm())
     any_other = torch.randn(len(between), generator=seeded(1))
     moved = states - far[:, None] * (any_other / any_other.norm())
-    return Removal(
-        probed(states), probed(removed), cost(parts), cost_with(removed), cost_with(moved)
-    )
+    nats = cost(parts), cost_with(removed), cost_with(moved)
+    return probed(states), probed(removed), *nats
 
 
 def weather(world: World) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cloze.corpus import Corpus
 from cloze.masking import seeded
 from cloze.prediction.answers import predict, top_k
 from cloze.prediction.causal import log_posterior
 from cloze.prediction.shipped import shipped_model
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, kind_of, number, positions
-from cloze.teaching.texts import line_with_gap
+from cloze.teaching.texts import line_with_gap, words_met
 from cloze.vocabulary import VOCABULARY, visible
 
 # ── 7.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -114,12 +112,6 @@ check_leaks = Exercise(
 FORM = 'Hand in a line with one gap and its letter: ("the c_t sat on the mat", "a").'
 
 
-@cache
-def words_of_training() -> frozenset[str]:
-    """Return all words of the text that both models were trained on."""
-    return frozenset(VOCABULARY.decode(Corpus.load().train_ids).split())
-
-
 def line_and_letter(value: Any) -> tuple[str, int, int]:
     """Read a line with a gap and the letter in it: the line in full, the gap, the letter's id."""
     kinds = [type(part) for part in value] if isinstance(value, tuple | list) else []
@@ -130,7 +122,7 @@ def line_and_letter(value: Any) -> tuple[str, int, int]:
     typed, letter = value
     text, gap = line_with_gap(typed, letter, FORM)
     for word in text.split():
-        if word not in words_of_training():
+        if word not in words_met():
             raise Symptom(
                 f"With your letter the line contains {word!r}, which is not in the training text. "
                 "Take words that both models have met."

@@ -120,15 +120,10 @@ def starts_and_ends(chance: Chance) -> Probes:
         yield start, end
 
 
-def _of_two(value: Any) -> list[float]:
-    """Read two numbers, as a list: they are right together or not at all."""
-    return list(numbers("start", "end")(value))
-
-
 check_my_best_span = Exercise(
     solution=my_best_span,
     minutes=15,
-    wants=_of_two,
+    wants=numbers("start", "end"),
     probes=starts_and_ends,
     solved="No answer ends before it begins.",
     direction="Go through all pairs i ≤ j and keep the one with the greatest start[i] + end[j].",

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.arguments import Count, Lines, checked, known_symbols
 from cloze.corpus import DATA
 from cloze.encoder import Direction
 from cloze.heads import Model, log_probs_at
@@ -68,8 +67,7 @@ def kinds(world: World) -> Tensor:
     return torch.tensor([number[symbol] for symbol in world.vocabulary.ordinary])
 
 
-@checked
-def plant(world: World, n: Count, seed: int = 0) -> Faulty:
+def plant(world: World, n: int, seed: int = 0) -> Faulty:
     """Draw programs and replace one symbol of each, anywhere, by another one of its kind."""
     chance = seeded(seed)
     input_ids = world.sample(n, generator=chance)
@@ -84,8 +82,7 @@ def plant(world: World, n: Count, seed: int = 0) -> Faulty:
     return Faulty(input_ids.scatter(1, at, other), at[:, 0], truth[:, 0])
 
 
-@checked
-def posterior(world: World, input_ids: Lines) -> Tensor:
+def posterior(world: World, input_ids: Tensor) -> Tensor:
     """Return P(the fault is at i | the line) by Bayes' rule, one fault planted by :func:`plant`.
 
     Args:
@@ -98,7 +95,6 @@ def posterior(world: World, input_ids: Lines) -> Tensor:
     Raises:
         ValueError: a line is not one symbol away from any program.
     """
-    known_symbols(input_ids, len(world.vocabulary))
     none = torch.full((len(world.vocabulary) - world.vocabulary.n_ordinary,), -1)
     kind = torch.cat([kinds(world), none])
     others = torch.bincount(kinds(world), minlength=len(KINDS)) - 1

@@ -64,10 +64,10 @@ def distinct(drawn: Iterator[Drawn], n: int) -> list[Drawn]:
     return [*seen]
 
 
-def shuffled(lines: Sequence[Tensor], labels: Tensor, pad_id: int, seed: int = 0) -> Task:
-    """Fill lines up to one length and put them into an order drawn with a seed."""
+def shuffled(lines: Sequence[Tensor], labels: Tensor, pad_id: int) -> Task:
+    """Fill lines up to one length and put them into an order drawn once."""
     padded = pad_sequence([*lines], batch_first=True, padding_value=pad_id)
-    return Task(padded, labels).reordered(seed)
+    return Task(padded, labels).reordered(0)
 
 
 # The small world: one sentence
@@ -137,17 +137,13 @@ TAKEN = re.compile(
 )
 
 
-class PassageQuestion(NamedTuple):
-    """A question about two sentences, and its answer."""
-
-    question: str
-    passage: tuple[str, str]
-    answer: str
+PassageQuestion = tuple[str, tuple[str, str], str]
+"""A question, the two sentences that it is about, and the answer."""
 
 
-def passage_questions(world: World, seed: int = 0) -> Iterator[PassageQuestion]:
+def passage_questions(world: World) -> Iterator[PassageQuestion]:
     """Ask who took what, when, where and why; two sentences are read, and one holds the answer."""
-    chance = seeded(seed)
+    chance = seeded(0)
     taken = [match for s in world.sentences if (match := TAKEN.fullmatch(s))]
     while True:
         kind, one, other, first = torch.randint(10**6, (4,), generator=chance).tolist()
@@ -163,17 +159,17 @@ def passage_questions(world: World, seed: int = 0) -> Iterator[PassageQuestion]:
             (f"[WHY] {who} {verb} the {thing}", here["why"]),
         ][kind % 5]
         both = (here[0], there[0]) if first % 2 else (there[0], here[0])
-        yield PassageQuestion(question, both, answer)
+        yield question, both, answer
 
 
-def span_task(world: World, n: int, seed: int = 0) -> Task:
+def span_task(world: World, n: int) -> Task:
     """Find the answer in ``[BEGIN]`` question ``[SEP]`` sentence ``[SEP]`` sentence ``[END]``.
 
     Labels are the first and the last position of the answer.
     """
     vocabulary = pair_vocabulary(world)
     lines, spans = [], []
-    for question, passage, answer in distinct(passage_questions(world, seed), n):
+    for question, passage, answer in distinct(passage_questions(world), n):
         lines.append(parts(vocabulary, question, *passage))
         [sentence] = [s for s in passage if is_answered(question, s) and f" {answer} " in f" {s} "]
         before = [BEGIN, *question.split(), SEP]
@@ -223,20 +219,12 @@ def statements(sentence: str) -> Iterator[tuple[str, str]]:
         yield (good, bad) if well else (bad, good)
 
 
-class Pair(NamedTuple):
-    """Two texts, and whether the first says the second: 0 or 1."""
+def pairs(world: World) -> Iterator[tuple[str, str, int]]:
+    """Draw a sentence, a statement, and whether the first says the second: 0 or 1.
 
-    a: str
-    b: str
-    label: int
-
-
-def pairs(world: World, seed: int = 0) -> Iterator[Pair]:
-    """Draw a sentence and a statement; half of the sentences are opinions.
-
-    Of an opinion, A is the part before *and*.
+    Half of the sentences are opinions; of these it is the part before *and*.
     """
-    chance = seeded(seed)
+    chance = seeded(0)
     told = [(s, [*map(tuple, statements(s))]) for s in world.sentences]
     kinds = [
         [(s, said) for s, said in told if said and (" said " in s) == opinion]
@@ -247,12 +235,12 @@ def pairs(world: World, seed: int = 0) -> Iterator[Pair]:
         among = kinds[opinion % 2]
         sentence, said = among[which % len(among)]
         statement = said[pair % len(said)][1 - label % 2]
-        yield Pair(sentence.split(" and ")[0], statement, label % 2)
+        yield sentence.split(" and ")[0], statement, label % 2
 
 
-def entailment_task(world: World, n: int, seed: int = 0) -> Task:
+def entailment_task(world: World, n: int) -> Task:
     """Say whether the first text says the second: ``[BEGIN]`` A ``[SEP]`` B ``[END]``, 0 or 1."""
-    vocabulary, drawn = pair_vocabulary(world), distinct(pairs(world, seed), n)
+    vocabulary, drawn = pair_vocabulary(world), distinct(pairs(world), n)
     lines = [parts(vocabulary, a, b) for a, b, _ in drawn]
     return shuffled(lines, torch.tensor([label for *_, label in drawn]), vocabulary.ids[PAD])
 

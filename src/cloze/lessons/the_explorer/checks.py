@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from cloze.corpus import Corpus
 from cloze.prediction.answers import top_k
 from cloze.prediction.predictors import compare
 from cloze.reading import read_line
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, number
+from cloze.teaching.texts import words_met
 from cloze.vocabulary import GAP, VOCABULARY, counted, normalise, visible
 
 # ── 5.1 ──────────────────────────────────────────────────────────────────────────────────────────
@@ -121,7 +119,7 @@ def _why_not_found(text: str, at: int, p: Mapping[str, float]) -> str:
     guesses = top_k(compare(text, [at])[side][at], 2)
     rival, given = next((letter, q) for letter, q in guesses if letter != text[at])
     word = next(m[0] for m in re.finditer(r"\S+", text) if m.end() > at)
-    met = _words_met()[word]
+    met = words_met()[word]
     advice = "Try another place in the word, or another word."
     if met < RARE:
         advice = (
@@ -132,12 +130,6 @@ def _why_not_found(text: str, at: int, p: Mapping[str, float]) -> str:
         f"{reader} gives {p[side]:.2f} and needs {least:.2f}, and {visible(rival)} gets "
         f"{given:.2f}. Would that fit as well? {advice}"
     )
-
-
-@cache
-def _words_met() -> Counter[str]:
-    """Count the words of the text that the models were trained on."""
-    return Counter(word for piece in Corpus.load().train for word in piece.text.split())
 
 
 check_right_finding = Exercise(

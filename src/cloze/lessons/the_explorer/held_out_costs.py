@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from cloze.arguments import Count, Line, checked
 from cloze.baselines import BASELINES, NeighbourBaseline
 from cloze.corpus import Corpus, windows
 from cloze.evaluation import answers
@@ -18,13 +16,12 @@ from cloze.heads import Model
 from cloze.masking import held_out_batch
 from cloze.vocabulary import VOCABULARY
 
-Kind = Literal["space", "first letter", "middle letter", "last letter", "new line"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+LENGTH = 64
+KINDS = ("space", "first letter", "middle letter", "last letter", "new line")
 """The kinds of characters; a word of one letter counts as a first letter."""
 
 
-@checked
-def kinds_of(input_ids: Line) -> Tensor:
+def kinds_of(input_ids: Tensor) -> Tensor:
     """Return the kind of every character of a text ``(length,)`` as an index into ``KINDS``."""
     space, newline = (VOCABULARY.ids[character] for character in " \n")
     letter = (input_ids != space) & (input_ids != newline)
@@ -48,34 +45,25 @@ class HeldOutCosts:
     kinds: Tensor
     """The kind of the true character as an index into ``KINDS``, shape ``(|M|,)``."""
 
-    @checked
-    def count(self, kind: Kind | None = None) -> int:
-        """Return how many positions are of a kind; of any kind by default."""
-        return int(self._of(kind).sum())
+    def count(self) -> int:
+        """Return how many positions there are."""
+        return len(self.kinds)
 
-    @checked
-    def mean(self, name: str, kind: Kind | None = None) -> float:
-        """Return the mean cost of a predictor in nats, at positions of one kind or at all.
+    def mean(self, name: str) -> float:
+        """Return the mean cost of a predictor in nats."""
+        return float(self.costs[name].mean())
 
-        It is NaN where no position is of the kind.
-        """
-        return float(self.costs[name][self._of(kind)].mean())
-
-    def _of(self, kind: Kind | None) -> Tensor:
-        """Return where the truth is of a kind (of any for None): boolean, shape ``(|M|,)``."""
-        if kind is None:
-            return torch.ones_like(self.kinds, dtype=torch.bool)
-        return self.kinds == KINDS.index(kind)
-
-    @checked
-    def by_kind(self, *kinds: Kind) -> dict[str, dict[str, float]]:
+    def by_kind(self, *kinds: str) -> dict[str, dict[str, float]]:
         """Return the mean costs in nats, by predictor and kind."""
-        return {name: {kind: self.mean(name, kind) for kind in kinds} for name in self.costs}
+        places = {kind: self.kinds == KINDS.index(kind) for kind in kinds}
+        return {
+            name: {kind: float(costs[here].mean()) for kind, here in places.items()}
+            for name, costs in self.costs.items()
+        }
 
 
-@checked
 @torch.no_grad()
-def held_out_costs(corpus: Corpus, models: Mapping[str, Model], length: Count = 64) -> HeldOutCosts:
+def held_out_costs(corpus: Corpus, models: Mapping[str, Model]) -> HeldOutCosts:
     """Let models and baselines answer exactly the same questions about all held-out pieces.
 
     The questions are those of every held-out loss of the series (15%, 80/10/10, seed 0), so a
@@ -84,22 +72,18 @@ def held_out_costs(corpus: Corpus, models: Mapping[str, Model], length: Count = 
     Args:
         corpus: its training pieces are what the baselines count.
         models: by name.
-        length: of the windows that the pieces are cut into.
-
-    Raises:
-        TextError: a held-out piece is shorter than one window.
     """
-    held_out = held_out_batch(corpus.held_out_windows(length))
+    held_out = held_out_batch(corpus.held_out_windows())
     selected = held_out.selected
     truth = held_out.labels[selected]
     # A window may begin inside a word, so kinds are told before the pieces are cut.
-    kinds = torch.cat([windows(kinds_of(piece.input_ids), length) for piece in corpus.held_out])
+    kinds = torch.cat([windows(kinds_of(piece.input_ids), LENGTH) for piece in corpus.held_out])
     costs: dict[str, Tensor] = {}
     for name, model in models.items():
         logits = torch.cat([logits for logits, _ in answers(model, held_out)])
         costs[name] = F.cross_entropy(logits, truth, reduction="none")
     for name in ("both neighbours", "unigram"):
-        baseline = NeighbourBaseline(BASELINES[name]).fit(windows(corpus.train_ids, length))
+        baseline = NeighbourBaseline(BASELINES[name]).fit(windows(corpus.train_ids, LENGTH))
         log_probs = baseline.log_probs(held_out.inputs)[selected]
         costs[name] = F.nll_loss(log_probs, truth, reduction="none")
     return HeldOutCosts(costs, kinds[selected])

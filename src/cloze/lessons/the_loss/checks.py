@@ -201,18 +201,16 @@ OWN = (
     "-100, take log_softmax of their logits, and pick the entry of each label yourself."
 )
 
-FAR_APART = (
-    "It fails when logits are far apart: if the right character has 0 and another has 200, the "
-    "loss is 200, and yours is not. softmax (or exp) gives numbers too small or too large for a "
-    "float. log_softmax avoids that."
-)
-
 
 def _judge_loss(loss: Callable[..., Any]) -> None:
     """Let the logits be far apart, as those of a model that is sure are."""
     logits = torch.tensor([[[0.0, 200.0]]], requires_grad=True)
     if not alike(number(ask(loss, logits, torch.tensor([[0]]))), 200.0):
-        raise Symptom(FAR_APART)
+        raise Symptom(
+            "It fails when logits are far apart: if the right character has 0 and another has 200, "
+            "the loss is 200, and yours is not. softmax (or exp) gives numbers too small or too "
+            "large for a float. log_softmax avoids that."
+        )
 
 
 check_my_mlm_loss = Exercise(

@@ -169,13 +169,9 @@ FATES: Mapping[str, Callable[[float, float], tuple[float, float]]] = {
 """What goes wrong with the fates: the shares of hidden and of swapped that it leads to."""
 
 
+@torch.random.fork_rng(devices=[])
 def _judge_mask(mask: Callable[..., Any]) -> str:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return _judge_counts(mask)
-
-
-def _judge_counts(mask: Callable[..., Any]) -> str:
+    torch.manual_seed(0)
     ids = torch.randint(MASK // 2, (500, LINE))  # half of the characters, all may be drawn
     m, r = 0.6, 0.25
     inputs, labels = _masked(mask, ids, 0.5, m, r)

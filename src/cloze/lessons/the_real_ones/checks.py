@@ -62,10 +62,7 @@ def _off_the_way(k: int, counts: Counter[Pair], pair: Pair, wanted: Pair) -> Non
         facts += "as often, and in a tie the pair whose first piece is older is merged."
     advice = {
         ("h", "e"): "Every *the* also contains *he*: add a word with *th* but without *he*.",
-        (
-            START,
-            "t",
-        ): "Every word that begins with *t* has this pair. Put *th* inside other words.",
+        (START, "t"): "Every word that begins with *t* has this pair. Put *th* inside other words.",
         (START, "th"): "Add a word that has *the* inside it, but does not begin with *th*.",
     }.get(pair, f"Make {should} more frequent, or leave out words with {is_first}.")
     raise Symptom(f"{facts} {advice}")

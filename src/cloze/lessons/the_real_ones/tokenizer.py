@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import Annotated
 
 import torch
 from torch import Tensor
 
-from cloze.arguments import between, checked
+from cloze.arguments import Count, checked
 from cloze.vocabulary import MASK, PAD, TextError, Vocabulary
 
 START = "▁"
@@ -27,13 +26,11 @@ START = "▁"
 CLS, SEP = "[CLS]", "[SEP]"
 """Before a line, and after each of its texts."""
 SPECIALS = (MASK, CLS, SEP, PAD)
-MOST_PIECES = 1 << 17
 
 Pair = tuple[str, str]
 Pieces = tuple[str, ...]
 
 
-@checked
 def word_counts(text: str) -> dict[Pieces, int]:
     """Count the words of a text, each cut into its characters after a ``▁``."""
     words = Counter(text.split())
@@ -70,7 +67,7 @@ class Tokenizer:
 
     @classmethod
     @checked
-    def train(cls, text: str, vocab_size: Annotated[int, between(1, MOST_PIECES)]) -> Tokenizer:
+    def train(cls, text: str, vocab_size: Count) -> Tokenizer:
         """Merge the most frequent pair of neighbouring pieces again and again.
 
         Of pairs that are equally frequent the one whose pieces are older is merged: pieces are

@@ -119,11 +119,10 @@ LOOPS = ("A", "B", "C")
 FORM = 'Answer with the three loops and a number each: {"A": …, "B": …, "C": …}.'
 
 LOOK: Mapping[tuple[str, int], str] = {
-    (
-        "A",
-        1,
-    ): "Loop A reports nothing at all, so its fault must be in how it learns: compare it with "
-    "the step that you wrote. What is missing?",
+    ("A", 1): (
+        "Loop A reports nothing at all, so its fault must be in how it learns: compare it with "
+        "the step that you wrote. What is missing?"
+    ),
     ("A", 3): "Loop A draws new windows and new masks at every step, so there is nothing to learn "
     "by heart: compare it with the step that you wrote. What is missing?",
     ("B", 1): "Loop B reports nothing at all, so its fault must be in how it learns. What comes "
@@ -140,14 +139,10 @@ def diagnoses(value: Any) -> dict[str, int]:
         raise Symptom(f"Your answer is not a dict with the keys A, B and C. {FORM}")
     if len(set(map(str, value.values()))) < len(LOOPS):
         raise Symptom("You give two loops the same symptom; each of 1, 2 and 3 belongs to one.")
-    return {loop: _symptom(loop, value[loop]) for loop in LOOPS}
-
-
-def _symptom(loop: str, value: Any) -> int:
-    for symptom in (1, 2, 3):
-        if value in (symptom, str(symptom)):
-            return symptom
-    raise Symptom(f"For loop {loop} you give {value!r}; its symptom is 1, 2 or 3.")
+    for loop in LOOPS:
+        if value[loop] not in (1, 2, 3, "1", "2", "3"):
+            raise Symptom(f"For loop {loop} you give {value[loop]!r}; its symptom is 1, 2 or 3.")
+    return {loop: int(value[loop]) for loop in LOOPS}
 
 
 def _judge_diagnosis(answer: Any) -> None:

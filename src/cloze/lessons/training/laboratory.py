@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from cloze.encoder import EncoderConfig
 from cloze.heads import MaskedLM
@@ -29,43 +29,18 @@ RATE = 0.5
 SHAPE = (20, 48)
 """The shape of the windows, other than in the notebook."""
 
-MODEL = (
-    "The model that your step is given is never used: compute the logits with the parameter "
-    "`model`, from the inputs that mask_tokens returns."
-)
-OPTIMIZER = (
-    "The parameters are moved, but not by the optimizer that your step is given: use the parameter "
-    "`optimizer`. (A new one in each step forgets what AdamW and momentum remember.)"
-)
 WINDOWS = (
     "Your step should learn from all the windows that it is given, each of them once: mask the "
     "parameter `windows`, do not draw windows yourself, and call the model once."
-)
-CHANGED = (
-    "Your step changes the windows, so the next step would train on [MASK]: leave them as they "
-    "are, because mask_tokens returns copies."
-)
-EVALUATION = (
-    "Your model is in evaluation mode while it learns, which switches off dropout in a model that "
-    "has it: leave out model.eval(), or call model.train() first."
 )
 SEVERAL = (
     "Your function takes several steps, and the exercise asks for one; the loop around it calls it "
     "again and again: leave out `for` and `while`."
 )
-GENERATOR = (
-    "Your masks do not come from torch's own generator: leave out manual_seed and generator=…, "
-    "because every step needs fresh masks."
-)
-TENSOR = "You return the loss as a tensor, with all that it was computed from: return loss.item()."
 OTHERWISE = (
     "Your step does not move the parameters as these five calls do: mask_tokens(windows, 0.3), "
     "mlm_loss of the model's logits and the labels, zero_grad, backward, step."
 )
-
-
-def _flat(parameters: Sequence[Tensor]) -> Tensor:
-    return torch.cat([p.detach().flatten() for p in parameters])
 
 
 @dataclass
@@ -175,41 +150,40 @@ class Laboratory:
         optimizer.register_step_post_hook(stepped)
         for seed in self.seeds_of_steps:
             windows = self.windows.clone()
-            taken.append(Step(_flat(parameters)))
+            taken.append(Step(parameters_to_vector(parameters).detach()))
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)
                 taken[-1].loss = ask(step, model, optimizer, windows)
-            taken[-1].moved = (taken[-1].before - _flat(parameters)) / RATE
+            taken[-1].moved = (taken[-1].before - parameters_to_vector(parameters).detach()) / RATE
             taken[-1].windows_changed = not torch.equal(windows, self.windows)
-            torch.nn.utils.vector_to_parameters(taken[0].before.clone(), parameters)
+            vector_to_parameters(taken[0].before.clone(), parameters)
         return taken
 
     def computed(self, step: Step) -> Step:
         """Return the right step for the inputs and the selected positions of another one."""
         model = self.model()
-        torch.nn.utils.vector_to_parameters(step.before.clone(), model.parameters())
+        vector_to_parameters(step.before.clone(), model.parameters())
         loss = mlm_loss(model(step.inputs), self.windows.masked_fill(~step.selected, IGNORE))
-        moved = _flat(torch.autograd.grad(loss, list(model.parameters())))
+        moved = parameters_to_vector(torch.autograd.grad(loss, list(model.parameters())))
         return Step(step.before, moved, loss.item())
 
     def unused(self, steps: Sequence[Step]) -> str:
         """Say which of its parameters a step does not use, though it does something."""
         if any(not step.readings for step in steps):
-            return MODEL
+            return (
+                "The model that your step is given is never used: compute the logits with the "
+                "parameter `model`, from the inputs that mask_tokens returns."
+            )
         if any("step" not in step.events and step.moved.any() for step in steps):
-            return OPTIMIZER
+            return (
+                "The parameters are moved, but not by the optimizer that your step is given: use "
+                "the parameter `optimizer`. (A new one in each step forgets what AdamW and "
+                "momentum remember.)"
+            )
         for row in (row for step in steps for reading in step.readings for row in reading.inputs):
             if len(row) != SHAPE[1] or (row == self.windows).float().mean(1).max() < 0.2:
                 return WINDOWS
         return ""
-
-    def shares(self, steps: Sequence[Step]) -> tuple[float, float, float]:
-        """Return the share of selected positions, and of these the shares of [MASK] and swapped."""
-        inputs = torch.stack([step.inputs for step in steps])
-        selected = torch.stack([step.selected for step in steps])
-        masked = (inputs == VOCABULARY.mask_id)[selected].float().mean().item()
-        unchanged = (inputs == self.windows)[selected].float().mean().item()
-        return selected.float().mean().item(), masked, 1 - masked - unchanged
 
 
 def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
@@ -220,19 +194,13 @@ def _times(steps: Sequence[Step], computed: Sequence[Step]) -> float:
     return float(times) if straight else torch.nan
 
 
-@lru_cache(maxsize=300)
-def _observed(step: Function, seed: int) -> list[Step]:
-    """Observe the solution or a mistake once in every laboratory."""
-    return Laboratory(seed).observe(step)
-
-
 class StepExercise(Exercise):
     """An exercise that compares what a training step does, not only what it returns."""
 
     def outcomes(self, answer: Any, probes: Sequence[Probe]) -> list[Outcome]:
         """Observe three steps in the laboratory that the probe is the seed of."""
         try:
-            return [Outcome(_observed(answer, seed)) for (seed,) in probes]
+            return [Outcome(Laboratory(seed).observe(answer)) for (seed,) in probes]
         except Symptom as symptom:  # it raised, or returned nothing
             return [Outcome(error=symptom)]
 
@@ -245,16 +213,34 @@ class StepExercise(Exercise):
             self.wants(step.loss)
         if unused := laboratory.unused(steps):
             return unused
-        right = _observed(self.solution, seed)
+        right = laboratory.observe(self.solution)
         if not _move_alike(steps, right):
             if wrong := self._movement(laboratory, steps, self.known(probes)):
                 return wrong
             right = list(map(laboratory.computed, steps))
         if any(step.windows_changed for step in steps):
-            return CHANGED
+            return (
+                "Your step changes the windows, so the next step would train on [MASK]: leave them "
+                "as they are, because mask_tokens returns copies."
+            )
         if not all(reading.training for step in steps for reading in step.learned_from):
-            return EVALUATION
-        return self._losses(steps, right)
+            return (
+                "Your model is in evaluation mode while it learns, which switches off dropout in a "
+                "model that has it: leave out model.eval(), or call model.train() first."
+            )
+        returned, losses = ([Outcome(self.wants(step.loss)) for step in a] for a in (steps, right))
+        if returned != losses:
+            return (
+                f"Your step moves the parameters as it should, and returns "
+                f"{in_short(returned[0].value)} where its loss is {in_short(losses[0].value)}: "
+                "return the loss that the step was based on, loss.item()."
+            )
+        if any(isinstance(step.loss, Tensor) for step in steps):
+            return (
+                "You return the loss as a tensor, with all that it was computed from: return "
+                "loss.item()."
+            )
+        return ""
 
     def _movement(
         self, laboratory: Laboratory, steps: Sequence[Step], known: Mapping[str, Outcomes]
@@ -278,8 +264,15 @@ class StepExercise(Exercise):
             return WINDOWS
         one, other, same_seed = (step.inputs for step in steps)
         if torch.equal(one, other) or not torch.equal(other, same_seed):
-            return GENERATOR
-        selected, masked, swapped = laboratory.shares(steps)
+            return (
+                "Your masks do not come from torch's own generator: leave out manual_seed and "
+                "generator=…, because every step needs fresh masks."
+            )
+        inputs = torch.stack([step.inputs for step in steps])
+        chosen = torch.stack([step.selected for step in steps])
+        selected = chosen.float().mean().item()
+        masked = (inputs == VOCABULARY.mask_id)[chosen].float().mean().item()
+        swapped = 1 - masked - (inputs == laboratory.windows)[chosen].float().mean().item()
         if abs(selected - 0.3) > 0.04 or abs(masked - 0.8) > 0.07 or abs(swapped - 0.1) > 0.05:
             return (
                 f"Your loss is about {selected:.0%} of the positions, and of these {masked:.0%} "
@@ -293,14 +286,3 @@ class StepExercise(Exercise):
                 "gradients and the settings of the optimizer as they are."
             )
         return "" if _move_alike(steps, computed) else OTHERWISE
-
-    def _losses(self, steps: Sequence[Step], right: Sequence[Step]) -> str:
-        """Look at the losses that were returned, when the parameters move as they should."""
-        returned, losses = ([Outcome(self.wants(step.loss)) for step in a] for a in (steps, right))
-        if returned == losses:
-            return TENSOR if any(isinstance(step.loss, Tensor) for step in steps) else ""
-        return (
-            f"Your step moves the parameters as it should, and returns "
-            f"{in_short(returned[0].value)} where its loss is {in_short(losses[0].value)}: return "
-            "the loss that the step was based on, loss.item()."
-        )

@@ -8,12 +8,11 @@ import torch
 from torch import Tensor
 
 from cloze.prediction.shipped import shipped_model
-from cloze.reading import read_line
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, number, tensor
-from cloze.teaching.texts import two_texts
+from cloze.teaching.texts import two_lines
 from cloze.use.vectors import embed
-from cloze.vocabulary import VOCABULARY, normalise
+from cloze.vocabulary import VOCABULARY
 
 # ── 12.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -93,16 +92,8 @@ ENOUGH = 0.9
 FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 
-def _lines(answer: Any) -> list[str]:
-    """Read two lines without a gap."""
-    lines = [normalise(line).text for line in two_texts(answer, FORM)]
-    for line in lines:
-        read_line(line, gaps=False)
-    return lines
-
-
 def _judge_lines(answer: Any) -> str:
-    one, other = lines = _lines(answer)
+    one, other = lines = two_lines(answer, FORM)
     if both := set(one.split()) & set(other.split()):
         raise Symptom(f"Both lines have the word {min(both)!r}, so counting words would find them.")
     encoder = shipped_model().encoder

@@ -47,13 +47,10 @@ def read_world(world: World, encoder: Encoder) -> list[Tensor]:
     Returns:
         The hidden states by layer, the embedding first: ``(sentences, length, d_model)`` each.
     """
-    padding = world.input_ids == world.vocabulary.ids[PAD]
-    batches = zip(
-        torch.split(world.input_ids, LINES_AT_ONCE),
-        torch.split(padding, LINES_AT_ONCE),
-        strict=True,
-    )
-    parts = [layer_states(encoder, ids, pad) for ids, pad in batches]
+    parts = [
+        layer_states(encoder, ids, ids == world.vocabulary.ids[PAD])
+        for ids in torch.split(world.input_ids, LINES_AT_ONCE)
+    ]
     return [torch.cat(layer) for layer in zip(*parts, strict=True)]
 
 

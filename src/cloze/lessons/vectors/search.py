@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from cloze.arguments import between, checked, shown
 from cloze.encoder import Encoder
 from cloze.use.vectors import (
     Passage,
@@ -26,7 +25,6 @@ from cloze.vocabulary import VOCABULARY, TextError, normalise
 LONGEST = 64
 """The most characters of a query: what the encoder reads at once."""
 SHOWN = 5
-Terms = Literal["words", "3 to 5 characters"]
 TERMS = {"words": words, "3 to 5 characters": character_ngrams}
 
 
@@ -98,46 +96,33 @@ class Index:
         self.vectors = {name: (of, of(texts)) for name, of in vectors.items()}
         self.terms = {name: TfIdf(texts, terms) for name, terms in TERMS.items()}
 
-    @checked
-    def find(
-        self,
-        typed: str,
-        vectors: str,
-        terms: Terms = "words",
-        k: Annotated[int, between(1, 50)] = SHOWN,
-    ) -> SearchResult:
+    def find(self, typed: str, vectors: str, terms: str = "words") -> SearchResult:
         """Find the nearest passages, except the line itself.
 
         Args:
             typed: what is looked for.
             vectors: by which vectors.
             terms: by which terms.
-            k: how many.
 
         Raises:
             TextError: the line cannot be read.
-            ValueError: the index has no such vectors.
         """
         line = read_query(typed)
-        if vectors not in self.vectors:
-            raise ValueError(f"vectors is one of {', '.join(self.vectors)}, not {shown(vectors)}.")
         of, known = self.vectors[vectors]
         by_vectors = cosine(of([line]), known)
         by_terms = self.terms[terms].similarity([line])
         return SearchResult(
             line,
             {
-                f"vectors ({vectors})": self._hits(line, by_vectors[0], k),
-                f"tf-idf ({terms})": self._hits(line, by_terms[0], k, above=0.0),
+                f"vectors ({vectors})": self._hits(line, by_vectors[0]),
+                f"tf-idf ({terms})": self._hits(line, by_terms[0], above=0.0),
             },
         )
 
-    def _hits(
-        self, line: str, similarity: Tensor, k: int, above: float = float("-inf")
-    ) -> list[Hit]:
+    def _hits(self, line: str, similarity: Tensor, above: float = float("-inf")) -> list[Hit]:
         same = torch.tensor([passage.text == line for passage in self.passages])
         similarity = similarity.masked_fill(same, float("-inf"))
-        found = nearest(similarity[None], min(k, len(self.passages)))[0].tolist()
+        found = nearest(similarity[None], min(SHOWN, len(self.passages)))[0].tolist()
         return [
             Hit(
                 self.passages[i],

@@ -13,11 +13,10 @@ from torch.nn import functional as F
 from cloze.lessons.writing_with_gaps.diffusion import all_costs, line_bound
 from cloze.prediction.lines import score
 from cloze.prediction.shipped import shipped_model
-from cloze.reading import read_line
 from cloze.teaching.exercise import Chance, Exercise
 from cloze.teaching.results import Probes, Symptom, number_with_gradient, positions
-from cloze.teaching.texts import two_texts
-from cloze.vocabulary import VOCABULARY, counted, normalise
+from cloze.teaching.texts import two_lines
+from cloze.vocabulary import VOCABULARY, counted
 
 # ── 10.1 ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -26,11 +25,8 @@ MARGIN = 1.0
 FORM = 'Hand in two lines with a comma between them: ("one line", "the other").'
 
 
-def two_lines(value: Any) -> list[str]:
-    """Read two lines that differ in one word."""
-    lines = [normalise(line).text.strip() for line in two_texts(value, FORM)]
-    for line in lines:
-        read_line(line, gaps=False)
+def _judge_two_scores(answer: Any) -> str:
+    lines = two_lines(answer, FORM)
     one, other = (line.split() for line in lines)
     differing = sum(a != b for a, b in zip(one, other, strict=False))
     if len(one) != len(other) or differing != 1:
@@ -38,11 +34,6 @@ def two_lines(value: Any) -> list[str]:
             f"Your lines have {counted(len(one), 'word')} and {len(other)}, and differ in "
             f"{differing} places. Exchange exactly one word, and leave the others as they are."
         )
-    return lines
-
-
-def _judge_two_scores(answer: Any) -> str:
-    lines = two_lines(answer)
     alone = [float(score(line).sum()) for line in lines]
     repaired = [float(score(line, within_words="left to right").sum()) for line in lines]
     costs = (

@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
 
 import torch
-from jaxtyping import Float
 from torch import Tensor
 
-from cloze.arguments import Line, Lines, NotNegative, checked, known_symbols
+from cloze.arguments import Line, checked, known_symbols
 from cloze.heads import LINES_AT_ONCE, Model
 from cloze.lessons.writing_with_gaps.objective_diffusion import held_out_bound, hidden_costs, hide
 from cloze.masking import IGNORE, MaskedBatch, seeded
 
-Costs = Annotated[Float[Tensor, "subsets symbols"], NotNegative]  # noqa: F722 - jaxtyping's names
-"""What ``all_costs`` returns: 2 ** n rows of n numbers."""
 MOST_EXACT = 16
 """The most symbols of a line of which every subset is hidden: 65 536 lines to read."""
 
 
-@checked
-def curve(model: Model, windows: Lines) -> list[float]:
+def curve(model: Model, windows: Tensor) -> list[float]:
     """Return the mean cost of a hidden symbol when 1, 2, … n are hidden; their mean is a bound.
 
     Args:
         model: any model that reads both sides.
         windows: lines of n ordinary symbols each, shape ``(lines, n)``.
-
-    Raises:
-        ValueError: the windows are no ids, or hold special symbols.
     """
-    n = known_symbols(windows, model.vocabulary.n_ordinary).shape[1]
-    generator = seeded(0)
+    n, generator = windows.shape[1], seeded(0)
     found = []
     for k in range(1, n + 1):
         shares = torch.full((len(windows),), (k - 0.5) / n)
@@ -80,32 +71,21 @@ def all_costs(model: Model, input_ids: Line) -> Tensor:
     return costs
 
 
-def _n_symbols(costs: Tensor) -> int:
-    n = costs.shape[1]
-    if len(costs) != 2**n:
-        raise ValueError(
-            f"The costs of all_costs are 2 ** n rows of n numbers, not {len(costs)} of {n}."
-        )
-    return n
-
-
-@checked
-def line_bound(costs: Costs) -> float:
+def line_bound(costs: Tensor) -> float:
     """Return the bound on −log P of a line in nats from ``all_costs``: Σ_k of the means for k."""
-    n = _n_symbols(costs)
+    n = costs.shape[1]
     k = ((torch.arange(2**n)[:, None] >> torch.arange(n)) & 1).sum(1)[1:]
     ways = torch.tensor([math.comb(n, j) for j in range(n + 1)], dtype=torch.float64)
     return float((costs[1:].sum(1) / (k * ways[k])).sum())
 
 
-@checked
-def random_order_cost(costs: Costs) -> float:
+def random_order_cost(costs: Tensor) -> float:
     """Return −log P of a line when it is written in random order, from ``all_costs``.
 
     P is the mean over all orders of the product of what is paid; it is found by going through the
     sets of hidden symbols from the smallest, n · 2^n products in place of n!.
     """
-    n = _n_symbols(costs)
+    n = costs.shape[1]
     said = (-costs).exp().tolist()
     written = [1.0] * 2**n
     for hidden in range(1, 2**n):

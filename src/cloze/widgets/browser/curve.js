@@ -31,7 +31,7 @@ import { counted, visible } from "./words.js";
  *
  * @typedef {{ start(): void, stop(): void }} Answers
  *
- * @typedef {{ symbol: string, hidden: boolean, said: string | undefined }} Filled
+ * @typedef {{ symbol: string, hidden: boolean, guess: string | undefined }} Filled
  */
 
 const WIDTH = 720;
@@ -42,13 +42,13 @@ const TOP = 12;
 const BOTTOM = 40;
 const TOP_NATS = 3.6; // of characters; what costs more, such as pieces, gets a higher axis
 /** @type {Record<string, string>} */
-const HEARD = { Resume: "stopped", Finished: "finished" }; // how training has ended, by what the button says
+const ENDED = { Resume: "stopped", Finished: "finished" }; // how training has ended, by what the button says
 
 const PLATEAU = "plateau: own position";
 const FROM = LEFT + 80; // where its name begins: right of a curve that falls, left of other names
 
 /**
- * A line, and in each of its gaps what a model says; nothing before it has said anything.
+ * A line, and in each of its gaps what a model says; nothing before its first guess.
  * @param {Line} line
  * @param {string[]} filled
  * @returns {Filled[][]}
@@ -56,7 +56,7 @@ const FROM = LEFT + 80; // where its name begins: right of a curve that falls, l
 function answered(line, filled) {
   const left = [...filled];
   return line.map((word) =>
-    word.map(([symbol, hidden]) => ({ symbol, hidden, said: hidden ? left.shift() : symbol })),
+    word.map(([symbol, hidden]) => ({ symbol, hidden, guess: hidden ? left.shift() : symbol })),
   );
 }
 
@@ -65,11 +65,11 @@ function answered(line, filled) {
  * @param {Line} line
  * @param {string[]} filled
  */
-function told(line, filled) {
+function inWords(line, filled) {
   const words = answered(line, filled);
   const gaps = words.flat().filter((each) => each.hidden);
-  const right = gaps.filter((each) => each.said === each.symbol).length;
-  const text = words.map((word) => word.map((each) => each.said).join("")).join(" ");
+  const right = gaps.filter((each) => each.guess === each.symbol).length;
+  const text = words.map((word) => word.map((each) => each.guess).join("")).join(" ");
   return `${right} of ${counted(gaps.length, "gap")} right: ${text}`;
 }
 
@@ -79,19 +79,19 @@ function told(line, filled) {
  * @param {string[]} filled
  */
 function filling(line, filled) {
-  const symbols = (/** @type {Filled} */ { symbol, hidden, said }) => {
+  const symbols = (/** @type {Filled} */ { symbol, hidden, guess }) => {
     if (!hidden) return symbol;
-    const look = said === undefined ? "asked" : said === symbol ? "asked hit" : "asked miss";
-    return element("span", { class: look }, said === undefined ? "▒" : visible(said));
+    const look = guess === undefined ? "asked" : guess === symbol ? "asked hit" : "asked miss";
+    return element("span", { class: look }, guess === undefined ? "▒" : visible(guess));
   };
   const words = answered(line, filled).map((word) =>
     element("span", { class: "word" }, ...word.map(symbols)),
   );
-  const heard = filled.length
-    ? told(line, filled)
+  const label = filled.length
+    ? inWords(line, filled)
     : "A line with gaps, which the model will fill as it learns";
   const spaced = words.flatMap((word) => [word, " "]);
-  return element("div", { class: "filling", role: "img", "aria-label": heard }, ...spaced);
+  return element("div", { class: "filling", role: "img", "aria-label": label }, ...spaced);
 }
 
 /** @extends {Widget<State, Answers>} */
@@ -116,8 +116,10 @@ export default class TrainingCurve extends Widget {
     const action = this.get("action");
     const measured = this.get("measured").length;
     const words = this.get("words");
-    if (this.#action === "Stop" && HEARD[action])
-      this.announcement = [`${HEARD[action]}: ${words}`, this.#told()].filter(Boolean).join(". ");
+    if (this.#action === "Stop" && ENDED[action])
+      this.announcement = [`${ENDED[action]}: ${words}`, this.#inWords()]
+        .filter(Boolean)
+        .join(". ");
     else if (measured > this.#measured) this.announcement = words;
     this.#action = action;
     this.#measured = measured;
@@ -130,7 +132,7 @@ export default class TrainingCurve extends Widget {
     const action = this.get("action");
     const ended = { class: "primary", "aria-disabled": action === "Finished" || null };
     return join([
-      element("div", { role: "img", "aria-label": this.#heard() }, this.#picture()),
+      element("div", { role: "img", "aria-label": this.#description() }, this.#picture()),
       element("p", { class: "number" }, words),
       ...this.#filling(),
       element("p", { role: "status", class: "spoken" }, this.announcement),
@@ -143,9 +145,9 @@ export default class TrainingCurve extends Widget {
    * Tell the line as the model fills it, "" before it does.
    * @returns {string}
    */
-  #told() {
+  #inWords() {
     const filled = this.get("filled");
-    return filled.length ? told(this.get("line"), filled) : "";
+    return filled.length ? inWords(this.get("line"), filled) : "";
   }
 
   #filling() {
@@ -174,7 +176,7 @@ export default class TrainingCurve extends Widget {
   }
 
   /** What the picture shows, for a screen reader. */
-  #heard() {
+  #description() {
     const plateau = this.get("plateau");
     const lines = Object.entries(this.get("baselines")).map(
       ([name, nats]) => `${name} ${nats.toFixed(2)}`,
@@ -199,10 +201,10 @@ export default class TrainingCurve extends Widget {
      * @param {string | null} look
      * @param {number} left
      * @param {number | string} top
-     * @param {...Child} said
+     * @param {...Child} parts
      */
-    const text = (look, left, top, ...said) =>
-      element("text", { class: look, x: left, y: top }, ...said);
+    const text = (look, left, top, ...parts) =>
+      element("text", { class: look, x: left, y: top }, ...parts);
     const line = (/** @type {string} */ look, /** @type {Point[]} */ of) =>
       of.length ? [element("polyline", { class: look, points: along(of).join(" ") })] : [];
     const end = WIDTH - RIGHT;

@@ -69,11 +69,5 @@ function asking(model) {
           waiting.delete(id);
         });
     });
-  return /** @type {WidgetModel<object>} */ ({
-    get: (name) => model.get(name),
-    set: (name, value) => model.set(name, value),
-    save_changes: () => model.save_changes(),
-    on: (event, listener) => model.on(event, listener),
-    ask,
-  });
+  return /** @type {WidgetModel<object>} */ ({ ...model, ask });
 }

@@ -26,11 +26,10 @@ export default class Quiz extends Widget {
    */
   do_choose({ question, value }) {
     const option = /** @type {Option} */ (this.options(Number(question)).get(value));
-    const said = join([
+    this.announcement = join([
       `Question ${question}, (${value}): ${verdict(option)} `,
       option.explanation,
     ]);
-    this.announcement = said;
     this.set({ answers: { ...this.get("answers"), [question]: value } });
   }
 

@@ -51,7 +51,7 @@ export default class Sight extends Widget {
       const kind = { class: `looks-${this.get("kinds")[name]}` };
       return element("tr", kind, element("th", { scope: "row" }, name), ...cells);
     });
-    const seen = readers.map(({ name, mask }) => {
+    const counts = readers.map(({ name, mask }) => {
       const n = mask.replaceAll("0", "").length;
       return `${n} of ${symbols.length} in the ${name}`;
     });
@@ -63,7 +63,7 @@ export default class Sight extends Widget {
         { class: "scroll" },
         element("table", { class: "sight" }, element("tbody", null, first, ...rows)),
       ),
-      status(`Position ${position}, ${symbols[position]}, sees ${seen.join(", ")}.`),
+      status(`Position ${position}, ${symbols[position]}, sees ${counts.join(", ")}.`),
     ]);
   }
 }

@@ -11,7 +11,6 @@
 //                        {do: name, start, end}
 //   data-keys="name"     a letter typed anywhere in the widget but in a field says
 //                        {do: name, at, key}, where at is the button that the arrows have reached
-//   data-copy="text"     a click on this button copies the text
 //   data-full            a click on this button fills the screen, or no longer
 //   class="present"      type as large as fits the place, at most --share of its width
 //   data-key="name"      among its siblings the same thing as before: it moves to its new place
@@ -44,28 +43,20 @@ const all = (root, css) => root.querySelectorAll(css);
 const targetOf = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target);
 
 /**
- * Call `tell` whenever Jupyter's server stops answering, or answers again: it is asked for the page's
- * icon. A kernel that is busy does not matter. Where there is no server, nothing is asked.
+ * Ask Jupyter's server for the page's icon every two seconds, and call `tell` with whether it answers.
+ * A kernel that is busy does not matter. Where there is no server, nothing is asked.
  * @param {(answers: boolean) => void} tell
  */
 function watchServer(tell) {
   /** @type {HTMLLinkElement | null} */
   const link = document.querySelector('link[rel~="icon"]');
   const icon = link?.href;
-  if (!icon || !document.getElementById("jupyter-config-data")) return () => {};
-  let answers = true;
-  const ask = async () => {
+  if (!icon || !document.getElementById("jupyter-config-data")) return 0;
+  return setInterval(async () => {
     const signal = AbortSignal.timeout(ASK_EVERY);
-    const now = await fetch(icon, { cache: "no-store", signal }).then(
-      () => true,
-      () => false,
-    );
-    if (now === answers) return;
-    answers = now;
-    tell(now);
-  };
-  const timer = setInterval(ask, ASK_EVERY);
-  return () => clearInterval(timer);
+    const answer = await fetch(icon, { cache: "no-store", signal }).catch(() => null);
+    tell(answer !== null);
+  }, ASK_EVERY);
 }
 
 /**
@@ -108,9 +99,9 @@ function morph(old, fresh) {
   const olds = [...old.childNodes];
   [...fresh.childNodes].forEach((node, i) => {
     const same = olds.findIndex((each) => keyOf(each) === keyOf(node));
-    const [kept] = same < 0 ? [node] : olds.splice(same, 1);
-    if (old.childNodes[i] !== kept) old.insertBefore(kept, old.childNodes[i] ?? null);
-    if (kept !== node) morph(kept, node);
+    const [child] = same < 0 ? [node] : olds.splice(same, 1);
+    if (old.childNodes[i] !== child) old.insertBefore(child, old.childNodes[i] ?? null);
+    if (child !== node) morph(child, node);
   });
   for (const node of olds) node.remove();
 }
@@ -146,17 +137,14 @@ function neighbour(buttons, from, key) {
   if (key === "ArrowLeft") return buttons[at - 1];
   if (key === "ArrowRight") return buttons[at + 1];
   const here = from.getBoundingClientRect();
-  /** @type {[number, number, HTMLElement] | null} */
-  let best = null;
-  for (const button of buttons) {
-    const there = button.getBoundingClientRect();
-    const down = there.top - here.top;
-    if (key === "ArrowUp" ? down > -here.height / 2 : down < here.height / 2) continue;
-    const distance = [Math.abs(down), Math.abs(there.left - here.left)];
-    if (!best || distance[0] < best[0] - 1 || (distance[0] < best[0] + 1 && distance[1] < best[1]))
-      best = [distance[0], distance[1], button];
-  }
-  return best?.[2];
+  const away = buttons.map((button) => {
+    const { top, left } = button.getBoundingClientRect();
+    return { button, down: top - here.top, aside: Math.abs(left - here.left) };
+  });
+  const ahead = away.filter(({ down }) => (key === "ArrowUp" ? -down : down) > here.height / 2);
+  const nearest = Math.min(...ahead.map(({ down }) => Math.abs(down))) + 1;
+  const row = ahead.filter(({ down }) => Math.abs(down) < nearest);
+  return row.sort((one, other) => one.aside - other.aside)[0]?.button;
 }
 
 /**
@@ -219,14 +207,11 @@ export function render({ widget, el, onEnd = () => {} }) {
   gone.className = "cloze-gone";
   gone.setAttribute("role", "alert");
   const ended = GONE + (document.body.dataset.voila ? RELOAD : RUN);
-  const end = (/** @type {string} */ reason) => {
-    gone.textContent = reason;
-    gone.classList.add("shown");
+  const shows = (/** @type {boolean} */ broken, /** @type {string} */ reason) => {
+    const now = gone.textContent ?? "";
+    if (broken !== (now === reason)) gone.textContent = broken ? reason : "";
   };
-  const unwatch = watchServer((answers) => {
-    if (!answers) end(LOST);
-    else if (gone.textContent === LOST) gone.classList.remove("shown");
-  });
+  const watching = watchServer((answers) => shows(!answers, LOST));
   el.replaceChildren(gone, root);
 
   /** @type {WeakMap<HTMLElement, string>} */
@@ -235,8 +220,7 @@ export function render({ widget, el, onEnd = () => {} }) {
     const hadFocus = root.contains(document.activeElement);
     const template = document.createElement("template");
     template.innerHTML = widget.html;
-    if (widget.gone) end(ended);
-    else if (gone.textContent === ended) gone.classList.remove("shown");
+    shows(widget.gone, ended);
     // On the focused element itself: JupyterLab asks it first, and "dd" would delete the cell.
     for (const node of all(template.content, "button, input, select, [tabindex]"))
       node.dataset.lmSuppressShortcuts = "true";
@@ -272,28 +256,11 @@ export function render({ widget, el, onEnd = () => {} }) {
     widget.act(name, { ...along, ...extra });
   };
 
-  const copy = async (/** @type {HTMLElement} */ button) => {
-    const text = button.dataset.copy ?? "";
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const field = document.createElement("textarea"); // a page without https has no clipboard
-      field.value = text;
-      button.after(field);
-      field.select();
-      document.execCommand("copy");
-      field.remove();
-      button.focus();
-    }
-    button.textContent = "Copied";
-  };
-
   root.addEventListener("click", (event) => {
     /** @type {HTMLElement | null} */
-    const button = targetOf(event).closest("button[data-do], button[data-copy]");
+    const button = targetOf(event).closest("button[data-do]");
     if (!button || button.getAttribute("aria-disabled") === "true") return;
-    if (button.matches("[data-copy]")) copy(button);
-    else if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
+    if (button.matches("[data-full]") && document.fullscreenElement) document.exitFullscreen();
     else {
       // A page that may not fill the screen writes large in its place.
       if (button.matches('[data-full][aria-pressed="false"]'))
@@ -333,7 +300,6 @@ export function render({ widget, el, onEnd = () => {} }) {
       for (const each of held) each.dataset.lmSuppressShortcuts = "true";
     });
   };
-  window.addEventListener("keydown", letThrough, true);
 
   root.addEventListener("keydown", (event) => {
     const target = targetOf(event);
@@ -375,67 +341,62 @@ export function render({ widget, el, onEnd = () => {} }) {
     }
   });
 
-  /** @type {HTMLElement | null} */
-  let from = null;
-  /** @type {HTMLElement | null} */
-  let to = null;
-  /** @type {(button: HTMLElement) => HTMLElement} */
-  const spanned = (button) => /** @type {HTMLElement} */ (button.closest("[data-span]"));
-  /** @type {(event: Event) => HTMLElement | null} */
-  const within = (event) => targetOf(event).closest?.("[data-span] button");
+  /** @type {HTMLElement[]} */
+  let dragged = []; // the buttons that a drag may pass over
+  let first = -1; // where it began among them
+  let last = -1; // and has come to
   const paint = () => {
-    if (!from || !to) return;
-    const buttons = [...all(spanned(from), "button")];
-    const [a, b] = [buttons.indexOf(from), buttons.indexOf(to)].sort((x, y) => x - y);
-    buttons.forEach((button, i) => {
-      button.classList.toggle("dragged", from !== to && i >= a && i <= b);
+    const [start, end] = [first, last].sort((a, b) => a - b);
+    dragged.forEach((button, i) => {
+      button.classList.toggle("dragged", first !== last && i >= start && i <= end);
     });
   };
   const drop = (/** @type {Event} */ event) => {
-    if (!from) return;
-    if (to && from !== to && event.type === "pointerup") {
-      const group = spanned(from);
-      const span = { start: from.dataset.withAt, end: to.dataset.withAt };
-      say(group, group.dataset.span ?? "", span);
-    }
-    to = from;
+    const [start, end] = [first, last].map((i) => dragged[i]?.dataset.withAt);
+    const group = /** @type {HTMLElement | undefined} */ (dragged[0]?.closest("[data-span]"));
+    if (group && first !== last && event.type === "pointerup")
+      say(group, group.dataset.span ?? "", { start, end });
+    last = first;
     paint();
-    from = null;
-    to = null;
+    dragged = [];
   };
   root.addEventListener("pointerdown", (event) => {
-    from = event.button === 0 ? within(event) : null;
-    to = from;
-    // Touch would keep all to the element under the finger, which may be the glyph in a button.
     const target = targetOf(event);
-    if (from && target.hasPointerCapture(event.pointerId))
+    const group = event.button === 0 ? target.closest("[data-span]") : null;
+    dragged = group ? [...all(group, "button")] : [];
+    first = dragged.findIndex((button) => button.contains(target));
+    last = first;
+    if (first < 0) dragged = [];
+    // Touch would keep all to the element under the finger, which may be the glyph in a button.
+    else if (target.hasPointerCapture(event.pointerId))
       target.releasePointerCapture(event.pointerId);
   });
   root.addEventListener("pointerover", (event) => {
+    const target = targetOf(event);
     /** @type {HTMLElement | null} */
-    const hovered = targetOf(event).closest?.("[data-hover] button");
-    if (event.pointerType === "mouse" && hovered && !from) {
-      const group = /** @type {HTMLElement} */ (hovered.closest("[data-hover]"));
+    const hovered = target.closest?.("[data-hover] button");
+    /** @type {HTMLElement | null | undefined} */
+    const group = hovered?.closest("[data-hover]");
+    if (event.pointerType === "mouse" && hovered && group && !dragged.length)
       say(hovered, group.dataset.hover ?? "");
-    }
-    const button = from && within(event);
-    if (!from || !button || spanned(button) !== spanned(from)) return;
-    to = button;
+    const at = dragged.findIndex((button) => button.contains(target));
+    if (at < 0) return;
+    last = at;
     paint();
   });
-  window.addEventListener("pointerup", drop);
-  window.addEventListener("pointercancel", drop);
+  const ending = new AbortController();
+  const { signal } = ending;
+  window.addEventListener("keydown", letThrough, { capture: true, signal });
+  window.addEventListener("pointerup", drop, { signal });
+  window.addEventListener("pointercancel", drop, { signal });
 
   let wide = 0;
-  const resized = () => {
-    if (el.clientWidth === wide) return;
+  const observer = new ResizeObserver(() => {
+    if (el.clientWidth !== wide) fit(root);
     wide = el.clientWidth;
-    fit(root);
-  };
-  const observer = new ResizeObserver(resized);
+  });
   observer.observe(el);
-  const refit = () => fit(root);
-  window.addEventListener("resize", refit);
+  window.addEventListener("resize", () => fit(root), { signal });
 
   let due = 0;
   const unlisten = widget.listen(() => {
@@ -444,16 +405,13 @@ export function render({ widget, el, onEnd = () => {} }) {
       show();
     });
   });
-  onEnd(() => end(ended));
+  onEnd(() => shows(true, ended));
   show();
   return () => {
     unlisten();
     cancelAnimationFrame(due);
-    unwatch();
+    clearInterval(watching);
     observer.disconnect();
-    window.removeEventListener("resize", refit);
-    window.removeEventListener("keydown", letThrough, true);
-    window.removeEventListener("pointerup", drop);
-    window.removeEventListener("pointercancel", drop);
+    ending.abort();
   };
 }

@@ -20,7 +20,7 @@ import { button, element, join, problemOf } from "./element.js";
 
 /**
  * @template Answer
- * @typedef {Answer extends (sent: never) => infer Said ? Awaited<Said> : never} SaidBy
+ * @typedef {Answer extends (sent: never) => infer Result ? Awaited<Result> : never} AnswerTo
  */
 
 /**
@@ -32,7 +32,7 @@ import { button, element, join, problemOf } from "./element.js";
  * @property {<K extends keyof (State & Shared) & string>(name: K, value: (State & Shared)[K]) => void} set
  * @property {() => void} save_changes
  * @property {(event: string, listener: () => void) => void} on
- * @property {<Q extends keyof Answers & string>(what: Q, sent: SentTo<Answers[Q]>) => Promise<SaidBy<Answers[Q]>>} ask
+ * @property {<Q extends keyof Answers & string>(what: Q, sent: SentTo<Answers[Q]>) => Promise<AnswerTo<Answers[Q]>>} ask
  */
 
 /**
@@ -90,8 +90,8 @@ export class Model {
    */
   set(name, value) {
     this.#values[name] = value;
-    this.#tell("change");
-    this.#tell(`change:${name}`);
+    this.#notify("change");
+    this.#notify(`change:${name}`);
   }
 
   /**
@@ -100,8 +100,8 @@ export class Model {
    */
   assign(values) {
     Object.assign(this.#values, values);
-    this.#tell("change");
-    for (const name of Object.keys(values)) this.#tell(`change:${name}`);
+    this.#notify("change");
+    for (const name of Object.keys(values)) this.#notify(`change:${name}`);
   }
 
   save_changes() {}
@@ -111,8 +111,8 @@ export class Model {
    * @param {() => void} listener
    */
   on(event, listener) {
-    const heard = this.#listeners.get(event) ?? new Set();
-    this.#listeners.set(event, heard.add(listener));
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners.add(listener));
   }
 
   /**
@@ -120,17 +120,17 @@ export class Model {
    * @template {keyof Answers & string} Q
    * @param {Q} what
    * @param {SentTo<Answers[Q]>} sent
-   * @returns {Promise<SaidBy<Answers[Q]>>}
+   * @returns {Promise<AnswerTo<Answers[Q]>>}
    */
   async ask(what, sent) {
-    const engine = /** @type {Record<string, (sent: unknown) => SaidBy<Answers[Q]>>} */ (
+    const engine = /** @type {Record<string, (sent: unknown) => AnswerTo<Answers[Q]>>} */ (
       this.#engine
     );
     return engine[what](sent);
   }
 
   /** @param {string} event */
-  #tell(event) {
+  #notify(event) {
     for (const listener of this.#listeners.get(event) ?? []) listener();
   }
 }
@@ -150,17 +150,17 @@ export class Widget {
   /** @type {Set<() => void>} */
   #listeners = new Set();
   #queue = Promise.resolve(); // actions are done one after the other
-  #done = ""; // the last action
+  #action = ""; // the last action
   #html = "";
   #shown = join([]);
   #stale = true; // whether it shows what is past
-  #held = false;
+  #setting = false;
 
   /** @param {WidgetModel<State, Answers>} model */
   constructor(model) {
     this.model = model;
     // Its own changes it hears of once, when all are made.
-    model.on("change", () => this.#held || this.changed());
+    model.on("change", () => this.#setting || this.changed());
   }
 
   // ── what subclasses define and call ───────────────────────────────────────────────────────────
@@ -191,10 +191,10 @@ export class Widget {
    * @param {Partial<State & Shared>} values
    */
   set(values) {
-    this.#held = true;
+    this.#setting = true;
     for (const [name, value] of Object.entries(values))
       this.model.set(/** @type {keyof (State & Shared) & string} */ (name), value);
-    this.#held = false;
+    this.#setting = false;
     this.model.save_changes();
     this.changed();
   }
@@ -234,7 +234,7 @@ export class Widget {
     try {
       this.#shown = this.markup();
     } catch (error) {
-      this.#tell(error);
+      this.#fail(error);
     }
     this.#html = this.#written();
     return this.#html;
@@ -257,7 +257,7 @@ export class Widget {
   act(action, sent = {}) {
     this.#queue = this.#queue.then(() =>
       this.attempt(async () => {
-        this.#done = action;
+        this.#action = action;
         const actions = /** @type {Record<string, (sent: object) => unknown>} */ (
           /** @type {unknown} */ (this)
         );
@@ -278,29 +278,29 @@ export class Widget {
       this.problem = "";
     } catch (error) {
       this.gone = error instanceof Gone;
-      this.#tell(this.gone ? "" : error);
+      this.#fail(this.gone ? "" : error);
     }
     this.refresh();
   }
 
   /** @param {unknown} error */
-  #tell(error) {
+  #fail(error) {
     // A ValueError is ours: a sentence that says what to do.
-    const said = [...(error instanceof ValueError ? error.message : `${error}`)];
-    const more = said.length > LONGEST_PROBLEM ? " …" : "";
-    this.problem = said.slice(0, LONGEST_PROBLEM).join("") + more;
+    const signs = [...(error instanceof ValueError ? error.message : `${error}`)];
+    const more = signs.length > LONGEST_PROBLEM ? " …" : "";
+    this.problem = signs.slice(0, LONGEST_PROBLEM).join("") + more;
   }
 
   #written() {
     const alert = element("p", { role: "alert", class: "problem" }, this.problem || null);
-    const place = problemOf(this.#done).text;
+    const place = problemOf(this.#action).text;
     const { text } = this.#shown;
     const parts = text.split(place);
-    const told = parts.length > 1 ? parts.join(alert.text) : text + alert.text;
+    const shown = parts.length > 1 ? parts.join(alert.text) : text + alert.text;
     const large = { "aria-pressed": this.present, "data-full": true };
     const { presents } = /** @type {typeof Widget} */ (this.constructor);
     const present = presents ? button("Present", "present", large) : "";
     const look = this.present ? "cloze present" : "cloze";
-    return `<div class="${look}">${present}${told}</div>`;
+    return `<div class="${look}">${present}${shown}</div>`;
   }
 }
