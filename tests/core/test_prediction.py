@@ -14,17 +14,20 @@ from cloze.corpus import Corpus, Piece
 from cloze.encoder import EncoderConfig
 from cloze.heads import CausalLM, MaskedLM
 from cloze.prediction.answers import (
+    attention_from,
     distribution,
+    joint,
     occlusion,
     predict,
     top_k,
+    visible_costs,
 )
 from cloze.prediction.lines import fill, score
 from cloze.prediction.predictors import MaskedPredictor, compare, predictors_of, unigram
 from cloze.prediction.shipped import shipped_model
 from cloze.prediction.symbols import CHARACTERS
 from cloze.reading import read_line
-from cloze.vocabulary import ALPHABET, GAP, VOCABULARY, TextError
+from cloze.vocabulary import ALPHABET, GAP, MASK, VOCABULARY, TextError
 
 T = TypeVar("T")
 torch.manual_seed(0)
@@ -158,3 +161,28 @@ def test_a_comparison_is_shown_as_a_table() -> None:
     assert page.count("<tr>") == 1 + 2 * 3
     with pytest.raises(ValueError, match="is one of left, right, both, not 'mine'"):
         comparison["mine"]
+
+
+CAT = VOCABULARY.encode("a cat")
+
+
+def test_a_joint_guess_by_hand() -> None:
+    table, first = joint(SMALL, CAT, 2, 3), predict(SMALL, CAT, [2, 3])[2]
+    filled = VOCABULARY.encode("a e_t".replace(GAP, MASK))
+    e = VOCABULARY.ids["e"]
+    torch.testing.assert_close(table[e], first[e] * predict(SMALL, filled, [])[3])
+
+
+def test_left_to_right_within_words_the_rest_of_the_word_is_hidden() -> None:
+    costs = score("a cat", SMALL, within_words="left to right").tolist()
+    hidden = ([0], [1], [2, 3, 4], [3, 4], [4])
+    expected = [predict(SMALL, CAT, gaps).cost(gaps[0]) for gaps in hidden]
+    assert costs == pytest.approx(expected, abs=1e-5)
+
+
+def test_attention_and_costs_are_those_of_the_position_asked_about() -> None:
+    weights = attention_from(shipped_model("left"), CAT, 3, 0, 1)
+    assert [bool(weight) for weight in weights] == [True] * 4 + [False]
+    lines = torch.stack([CAT, CAT.flip(0)])
+    own = distribution(SMALL, lines[1]).gather(1, lines[1, :, None]).squeeze(1).log()
+    torch.testing.assert_close(visible_costs(SMALL, lines)[1], -own)

@@ -46,7 +46,7 @@ def checked_functions() -> Iterator[Any]:
 def values() -> list[Any]:
     ids, some = torch.randint(0, 28, (3, 4)), torch.rand(3, 4) < 0.5
     tensors = [
-        *(torch.rand(shape) - 0.1 for shape in ((), (4,), (4, 0), (4, 4), (3, 4), (4, 29))),
+        *(torch.rand(shape) - 0.1 for shape in ((), (4,), (0, 4), (4, 4), (3, 4), (4, 29))),
         *(torch.full(shape, math.nan) for shape in ((), (4,), (4, 4), (3, 4), (4, 29))),
         *(ids, ids[0], ids - 9, ids.to(torch.uint8), ids + 1000),
         *(some, some[0], torch.rand(4, 4) < 0.5),

@@ -56,7 +56,7 @@ def uninterrupted(corpus: Corpus) -> TrainingRun:
 # A run and its history
 
 
-def test_every_step_is_recorded(uninterrupted: TrainingRun) -> None:
+def test_every_step_is_recorded(corpus: Corpus, uninterrupted: TrainingRun) -> None:
     history = uninterrupted.history
     assert uninterrupted.finished
     assert [record.step for record in history] == list(range(1, STEPS + 1))
@@ -66,6 +66,7 @@ def test_every_step_is_recorded(uninterrupted: TrainingRun) -> None:
     assert history[-1].held_out == held_out_loss(uninterrupted.model, uninterrupted.held_out)
     assert repr(uninterrupted) == "TrainingRun(step 12 of 12)"
     assert finish(uninterrupted) == []
+    assert new_run(corpus, replace(RECIPE, seed=1)).train_step() != history[0].loss
 
 
 def test_a_step_is_the_loop_of_the_notebook(corpus: Corpus) -> None:

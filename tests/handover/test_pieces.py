@@ -172,7 +172,7 @@ def test_the_explorer_shows_it(made: Path) -> None:
     explorer = MaskExplorer(ours, "she took her _ because it was raining", [0])
     assert explorer.masked == {0, explorer.predictions.positions[1]}
     assert explorer.loss == pytest.approx(ours.predict(explorer.predictions.line, [0]).loss)
-    assert f"  {made.name}  " in repr(explorer.predictions)
+    assert f"<td>{made.name}</td>" in explorer.predictions._repr_html_()
     assert "MaskExplorer('she took her _ because " in repr(explorer)
 
 
