@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from cloze.arguments import Count, Whole, checked
+from cloze.arguments import Whole, checked
 from cloze.baselines import BASELINES, NeighbourBaseline, letter_frequencies
 from cloze.corpus import Corpus, windows
 from cloze.heads import symbol_log_probs
@@ -26,6 +26,8 @@ SIDES = ("left", "both")
 SIGHT = {"left": "from the left", "both": "from both sides"}
 LETTERS = "abcdefghijklmnopqrstuvwxyz "
 """What may be hidden; ends of lines never are."""
+LONGEST = 60
+"""The most characters of a line."""
 RIVALS = {
     "you": {"left": "you", "both": "you"},
     "model": {"left": "left twin", "both": "encoder"},
@@ -63,7 +65,7 @@ class Puzzle:
 
 
 @checked
-def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0, *, longest: Count = 60) -> list[Puzzle]:
+def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0) -> list[Puzzle]:
     """Draw lines from the held-out pieces and hide one character of each.
 
     A line is whole words from within one paragraph. Every character of it that has at least a
@@ -73,30 +75,29 @@ def draw_puzzles(corpus: Corpus, n: Whole, seed: Whole = 0, *, longest: Count = 
         corpus: where the lines come from.
         n: how many.
         seed: the same seed gives the same lines and gaps.
-        longest: the most characters of a line.
     """
     generator = seeded(seed)
     drawn: list[Puzzle] = []
     while len(drawn) < n:
         # A round takes one line of each piece, so lines repeat as late as possible.
         for i in torch.randperm(len(corpus.held_out), generator=generator).tolist():
-            line = _draw_line(corpus.held_out[i].text, longest, generator)
+            line = _draw_line(corpus.held_out[i].text, generator)
             edge = len(line) // 4
             at = int(torch.randint(edge, len(line) - edge, (1,), generator=generator))
             drawn.append(Puzzle(line, at))
     return drawn[:n]
 
 
-def _draw_line(text: str, longest: int, generator: torch.Generator) -> str:
+def _draw_line(text: str, generator: torch.Generator) -> str:
     paragraphs = [p for p in text.split("\n") if p.strip()]
-    paragraphs = [p for p in paragraphs if len(p) > longest] or paragraphs
+    paragraphs = [p for p in paragraphs if len(p) > LONGEST] or paragraphs
     paragraph = paragraphs[int(torch.randint(len(paragraphs), (1,), generator=generator))]
     starts = [0, *(match.end() for match in re.finditer(" ", paragraph))]
-    starts = [start for start in starts if start <= max(0, len(paragraph) - longest)]
+    starts = [start for start in starts if start <= max(0, len(paragraph) - LONGEST)]
     start = starts[int(torch.randint(len(starts), (1,), generator=generator))]
-    line = paragraph[start : start + longest + 1]
+    line = paragraph[start : start + LONGEST + 1]
     # A word may be longer than a line.
-    return line.rpartition(" ")[0] or line[:longest] if len(line) > longest else line
+    return line.rpartition(" ")[0] or line[:LONGEST] if len(line) > LONGEST else line
 
 
 # ── what a guess costs ───────────────────────────────────────────────────────────────────────────
