@@ -15,6 +15,7 @@ import torch
 
 from cloze.corpus import Corpus
 from cloze.lessons.training import results as training_results
+from cloze.objectives import MASKED
 from cloze.teaching.measurements import load_results
 from cloze.training import Recipe, TrainingRun
 from cloze.widgets.curve import LINE
@@ -42,14 +43,27 @@ SMALL: dict[str, dict[str, Any]] = {
     "one_side_or_both.filling": {"LINES": {1: 3}, "LENGTHS": {1: 12}, "CURVE_LINES": 3},
     "put_to_use.comparison": {"START": ("frozen",)},
     "put_to_use.without_masks": {"LABELS": (4,), "DRAWS": 1},
+    "the_real_ones.context": {"WAYS": ("fused",)},
     "the_real_ones.hidden_shares": {"QUESTIONS": 8},
     "training.plateau": {"MOMENTS": (1,), "STEPS": 1},
     "training.recorded": {"LEVELS": (9.9,)},
     "what_to_hide.comparison": {"SENTENCES": 8},
     "writing_with_gaps.bounds": {"BOTH_SIDES": ("masked",)},
     "writing_with_gaps.repeating": {"EPOCHS": (1, 2)},
-    "writing_with_gaps.samplers": {"DRAWS": 10, "LINES": 16, "PASSES": (1,)},
-    "your_own_text.comparison": {"DRAWS": 1, "TIMES": 1},
+    "writing_with_gaps.samplers": {
+        "DRAWS": 10,
+        "LINES": 16,
+        "PASSES": (1,),
+        "TRAINED": {"masked": MASKED},
+    },
+    "your_own_text.comparison": {
+        "DRAWS": 1,
+        "TIMES": 1,
+        "WAYS": ("half and half",),
+        "sentences": lambda: [
+            ["they", "kneaded", "the", "dough", "and", "left", "it", "to", "rise"]
+        ],
+    },
 }
 """The constants by which a command's short run differs from the run that wrote its file."""
 

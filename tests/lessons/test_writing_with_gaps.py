@@ -6,15 +6,11 @@ import pytest
 import torch
 
 from cloze.corpus import Corpus
-from cloze.lessons.writing_with_gaps.results import over_seeds
 from cloze.lessons.writing_with_gaps.sentences import CAREFUL, of_length
 from cloze.prediction.causal import text_costs
-from cloze.prediction.generation import POLICIES
 from cloze.prediction.shipped import shipped_model
-from cloze.training import Recipe
 from cloze.vocabulary import VOCABULARY
 from cloze.world import Corruption, Truth, World
-from measured.shared import trained
 from measured.writing_with_gaps import bounds, samplers
 
 WORLD = World(
@@ -48,41 +44,11 @@ def test_kl_is_zero_for_the_exact_reader_in_any_order_and_positive_at_once() -> 
     assert found == pytest.approx(0, abs=1e-4)
 
 
-def test_every_policy_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    three = of_length(WORLD, 3)
-    monkeypatch.setattr(samplers, "of_length", lambda _: three)
-    found = samplers.in_world(EXACT, WORLD, 400, seed=0)
-    assert set(found) == set(POLICIES)
-    assert found["all at once"]["valid"] < 0.9
-    assert found["left to right"]["valid"] == 1
-    assert [name for name in found if found[name]["kl"] is None] == ["mask-predict", "Gibbs"]
-
-
-def test_means_over_seeds_leave_out_what_was_not_measured() -> None:
-    runs = {"0": {"Gibbs": {"valid": 0.5, "kl": None}}, "1": {"Gibbs": {"valid": 1.0, "kl": None}}}
-    assert over_seeds(runs) == {"Gibbs": {"valid": 0.75, "kl": None}}
-
-
-def test_lines_are_written_in_so_many_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samplers, "PASSES", (1, 2))
-    found = samplers.in_passes(shipped_model(), {"the"}, 2, 0)
-    assert [*found] == ["random order", "mask-predict"]
-    assert all([*rows] == ["1", "2"] for rows in found.values())
-
-
 def test_real_words_leave_out_what_may_be_cut() -> None:
     real, distinct = samplers.real_words(["he cat sat on t", "xx cat\nsat yy"], {"cat", "sat"})
     assert real == 4 / 5
     assert distinct == 3 / 5
     assert samplers.real_words(["ab"], {"ab"}) == (0.0, 0.0)
-
-
-def test_a_trained_reader_is_judged_in_the_small_world() -> None:
-    world = World.load()
-    model = trained(world, Recipe(steps=2)).model
-    sentences, p = of_length(world)
-    assert len(sentences) == 364
-    assert samplers.exact_kl(model, sentences, p, "left to right") > 5
 
 
 def test_windows_cost_a_causal_model_what_the_chain_rule_says() -> None:

@@ -17,9 +17,9 @@ SHARE = 0.35
 """How much of a sentence is taken out: at 35% half of the sentences have two gaps."""
 
 
-def spoilt_lines(world: World, vocabulary: Vocabulary, n: int, seed: int = 0) -> list[Corrupted]:
+def spoilt_lines(world: World, vocabulary: Vocabulary, n: int) -> list[Corrupted]:
     """Draw sentences by their probabilities and take spans out of each."""
-    chance = seeded(seed)
+    chance = seeded(0)
     return [
         take_out(row[row < vocabulary.n_ordinary], SHARE, vocabulary, chance)
         for row in world.sample(n, generator=chance)

@@ -149,8 +149,6 @@ def _begin_prob(rate: float, separators: float) -> float:
         return 1 - left_out - separators * begin * left_out
 
     low, high = 0.0, 1.0
-    if rate == 1:
-        return 1.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if selected(middle) < rate else (low, middle)

@@ -13,9 +13,9 @@ from cloze.adapt.costs import losses_at
 from cloze.masking import IGNORE
 
 
-def short_lines(chunks: Sequence[Chunk], most: int = 32) -> list[Chunk]:
+def short_lines(chunks: Sequence[Chunk]) -> list[Chunk]:
     """Return chunks that fit into ModernBERT's window, so that each of its layers sees all."""
-    return [chunk for chunk in chunks if len(chunk.input_ids) <= most]
+    return [chunk for chunk in chunks if len(chunk.input_ids) <= 32]
 
 
 @torch.no_grad()

@@ -20,16 +20,14 @@ CRIMES = ("sound", "all or nothing", "frozen", "asks for the frame")
 """What may be found; one of the four is sound."""
 
 
-def suspects(tokenizer: Any, mask_prob: float = 0.15) -> dict[str, Collator]:
+def suspects(tokenizer: Any) -> dict[str, Collator]:
     """Return the four collators by their letters."""
     from transformers import DataCollatorForLanguageModeling
 
     with warnings.catch_warnings():  # that whole words are never swapped
         warnings.simplefilter("ignore")
-        words = DataCollatorForLanguageModeling(
-            tokenizer, mlm_probability=mask_prob, whole_word_mask=True
-        )
-    pieces = DataCollatorForLanguageModeling(tokenizer, mlm_probability=mask_prob)
+        words = DataCollatorForLanguageModeling(tokenizer, whole_word_mask=True)
+    pieces = DataCollatorForLanguageModeling(tokenizer)
 
     def whole_words(examples: Sequence[Mapping[str, Any]]) -> Batch:
         return words([dict(example) for example in examples])
