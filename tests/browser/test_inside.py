@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cloze.explorer import Inside, MaskExplorer
+from cloze.explorer import Inside
 from tests.browser.conftest import Put, Take
 from tests.browser.hand import Hand
 from tests.markup import accessible_name, assert_usable, assert_works, said_by
@@ -112,11 +112,3 @@ def test_arrows_move_among_heads_and_enter_switches_one_off(put: Put) -> None:
     second.press("Enter")
     shown.locator('[data-with-part="0.1"][aria-pressed="true"]').wait_for()
     shown.locator(".cost small").first.wait_for()
-
-
-def test_a_causal_model_has_none(hand: Take) -> None:
-    from cloze.prediction.shipped import shipped_model
-
-    explorer = MaskExplorer(shipped_model("causal"), "she took her umbrella", [4])
-    explorer.view = "inside"
-    assert "no inside that can be shown" in hand(explorer).html

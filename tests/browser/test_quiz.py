@@ -3,7 +3,7 @@
 from cloze.teaching.quiz import Option, Question
 from cloze.widgets import Quiz
 from tests.browser.conftest import Take
-from tests.markup import accessible_name, assert_usable, assert_works, read
+from tests.markup import assert_usable, assert_works, read
 
 
 def test_every_control_works(hand: Take) -> None:
@@ -34,18 +34,6 @@ def test_a_choice_is_explained_counted_and_spoken(hand: Take) -> None:
     assert (quiz.answers, quiz.score) == ({}, 0)
     assert not read(driven.html).select("[checked]")
     assert "All answers are cleared." in driven.html
-
-
-def test_every_question_is_a_group_of_its_own(hand: Take) -> None:
-    forms = assert_usable(hand(Quiz("the_encoder")).html).select("form")
-    assert len(forms) == 5
-    for number, form in enumerate(forms, start=1):
-        [legend] = form.select("fieldset > legend")
-        assert legend.get_text().startswith(f"{number}. ")
-        radios = form.select('input[type="radio"][data-do="choose"]')
-        assert {radio["name"] for radio in radios} == {f"question-{number}"}
-        assert [radio["value"] for radio in radios] == list("abc")
-        assert len({accessible_name(radio) for radio in radios}) == 3
 
 
 def test_questions_of_your_own_are_never_markup(hand: Take) -> None:

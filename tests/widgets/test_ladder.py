@@ -12,7 +12,7 @@ from cloze.explorer.inside_widget import GAP_AT, LINE, OTHER
 from cloze.heads import MaskedLM, symbol_log_probs
 from cloze.inside import Change, run
 from cloze.prediction.shipped import shipped_model
-from cloze.vocabulary import VOCABULARY, TextError
+from cloze.vocabulary import VOCABULARY
 
 UMBRELLA = "on monday anna took her red umbrella to work because it was raining again"
 
@@ -83,8 +83,6 @@ def test_it_says_in_words_what_it_shows() -> None:
     assert (
         repr(widget) == f"Inside('she asked wh_t it was': a {p:.2f}, the truth costs {costs:.2f})"
     )
-    with pytest.raises(TextError, match="The second line has 3 characters and the first 21"):
-        Inside(other="abc")
 
 
 def test_words_have_an_inside_too() -> None:

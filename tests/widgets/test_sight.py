@@ -31,8 +31,3 @@ def test_a_position_sees_what_moves_its_output(name: str, direction: Direction) 
 def test_a_prefix_longer_than_the_line_is_refused(prefix: int) -> None:
     with pytest.raises(ValueError, match="A prefix is a whole number from 0 to 11, not"):
         Sight("the red fox", readers={"prefix": prefix})
-
-
-def test_what_is_no_line_is_refused_in_a_sentence() -> None:
-    with pytest.raises(ValueError, match="line is text, not 3"):
-        Sight(3)  # type: ignore[arg-type]

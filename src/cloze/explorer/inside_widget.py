@@ -11,7 +11,7 @@ from cloze.explorer.inside import UNTOUCHED
 from cloze.explorer.widget import MaskExplorer
 from cloze.heads import MaskedLM
 from cloze.prediction.predictors import Predictor
-from cloze.vocabulary import TextError, visible
+from cloze.vocabulary import visible
 from cloze.widgets.markup import in_nats
 from cloze.widgets.widget import program
 
@@ -30,12 +30,11 @@ class Inside(MaskExplorer):
     Args:
         line: the line; by default one whose answer hangs on the letter after the gap.
         gap: the position to look into.
-        other: a second line, as long as the first, to swap parts in from.
         model: as for :class:`MaskExplorer`.
         present: large type and nothing that only one reader needs, for a lecture hall.
 
     Raises:
-        TextError: a line is empty or too long, or the second is not as long as the first.
+        TextError: the line is empty or too long.
         ValueError: the gap is not in the line, or ``model`` is nothing that predicts.
     """
 
@@ -46,21 +45,13 @@ class Inside(MaskExplorer):
         self,
         line: str = LINE,
         gap: int = GAP_AT,
-        other: str | None = None,
         model: MaskedLM | Predictor | Mapping[str, MaskedLM | Predictor] | None = None,
         *,
         present: bool = False,
     ) -> None:
         super().__init__(model, line, [gap], present=present)
-        second: list[str] = [] if line != LINE else list(OTHER)
-        if other is not None:
-            second = self._with_line(other)["truth"]
-            if len(second) != len(self.truth):
-                raise TextError(
-                    f"The second line has {len(second)} {self.symbols['unit']}s and the first "
-                    f"{len(self.truth)}; make them equally long."
-                )
-        self.view, self.inside = "inside", UNTOUCHED | {"other": second}
+        other = list(OTHER) if line == LINE else []
+        self.view, self.inside = "inside", UNTOUCHED | {"other": other}
 
     def way(self) -> Data:
         """Return what the ladder shows, as :func:`cloze.explorer.inside.inside` does."""

@@ -49,12 +49,10 @@ function costOf(cost, before) {
   if (cost === null) return null;
   const now = inNats(Number(cost));
   const was = before === null ? now : inNats(Number(before));
-  return join(
-    [
-      element("b", { class: "number" }, now),
-      was === now ? null : element("small", { class: "number" }, ` was ${was}`),
-    ].filter((each) => each !== null),
-  );
+  return join([
+    element("b", { class: "number" }, now),
+    was === now ? "" : element("small", { class: "number" }, ` was ${was}`),
+  ]);
 }
 
 /**

@@ -8,27 +8,18 @@ from typing import Any
 import traitlets
 from markupsafe import Markup
 
-from cloze.teaching.quiz import Question, inline, questions_of
+from cloze.teaching.quiz import Option, Question, inline, questions_of
 from cloze.vocabulary import counted
 from cloze.widgets.markup import element, join
 from cloze.widgets.widget import Widget, program
 
 
 def _in_markup(questions: Sequence[Question], _: object) -> list[dict[str, Any]]:
-    return [
-        {
-            "text": inline(question.text),
-            "options": [
-                {
-                    "text": inline(option.text),
-                    "right": option.right,
-                    "explanation": inline(option.explanation),
-                }
-                for option in question.options
-            ],
-        }
-        for question in questions
-    ]
+    def fields(of: Question | Option) -> dict[str, Any]:
+        values = vars(of).items()
+        return {name: inline(value) if isinstance(value, str) else value for name, value in values}
+
+    return [fields(each) | {"options": [*map(fields, each.options)]} for each in questions]
 
 
 def _by_number(answers: dict[str, str], _: object) -> dict[int, str]:
