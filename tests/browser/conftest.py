@@ -167,6 +167,12 @@ def hand(page: Page) -> Take:
 
 
 @pytest.fixture
+def driven(hand: Take, explorer: Widget) -> Hand:
+    """The explorer of a module, in hand."""
+    return hand(explorer)
+
+
+@pytest.fixture
 def put(page: Page) -> Put:
     """Show a widget twice on an empty page, without Jupyter."""
 
